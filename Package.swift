@@ -1,0 +1,56 @@
+// swift-tools-version: 6.0
+import PackageDescription
+
+// Swift 6 language mode (the default of tools 6.0) with complete concurrency checking. On top of it:
+// `any` is written out, a file shows by `package import` what it passes on, and a member is visible only where its
+// module is imported.
+let swiftSettings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+    name: "LetsSwitch",
+    products: [
+        .executable(name: "letsswitchd", targets: ["letsswitchd"])
+    ],
+    targets: [
+        // C libraries of the system: a module map and a shim header each, no logic.
+        .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CLinux"),
+
+        // Bytes to values and back: HTTP/1.1 and WebSocket, without I/O and without a clock.
+        .target(name: "Wire", dependencies: ["COpenSSL"], swiftSettings: swiftSettings),
+        // Event loops, listening and connected sockets, timers, signals. Moves bytes, knows no protocol.
+        .target(name: "Sockets", dependencies: ["CLinux"], swiftSettings: swiftSettings),
+        // The Vapor-style part: application, routes, requests, responses, WebSockets.
+        .target(name: "Server", dependencies: ["Wire", "Sockets"], swiftSettings: swiftSettings),
+        // libpq without blocking a thread, migrations, and the private cluster.
+        .target(name: "Postgres", dependencies: ["CLibpq"], swiftSettings: swiftSettings),
+        // The product: rooms, schedule, reminders, configuration, life cycle.
+        .target(
+            name: "LetsSwitch",
+            dependencies: ["Server", "Sockets", "Wire", "Postgres"],
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "letsswitchd", dependencies: ["LetsSwitch"], swiftSettings: swiftSettings),
+
+        // What several test targets share: clients, a private cluster, events to wait for.
+        .target(
+            name: "TestSupport", dependencies: ["Wire", "Postgres"],
+            path: "Tests/TestSupport", swiftSettings: swiftSettings),
+        .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: swiftSettings),
+        .testTarget(
+            name: "SocketsTests", dependencies: ["Sockets", "TestSupport"], swiftSettings: swiftSettings),
+        .testTarget(
+            name: "ServerTests", dependencies: ["Server", "TestSupport"], swiftSettings: swiftSettings),
+        .testTarget(
+            name: "PostgresTests", dependencies: ["Postgres", "TestSupport"], swiftSettings: swiftSettings),
+        .testTarget(
+            name: "LetsSwitchTests", dependencies: ["LetsSwitch", "letsswitchd", "TestSupport"],
+            swiftSettings: swiftSettings),
+    ]
+)

@@ -1,0 +1,4 @@
+@main
+struct Letsswitchd {
+    static func main() async {}
+}
