@@ -33,6 +33,8 @@ CREATE TABLE letsswitch.task (
     room_id uuid NOT NULL,
     -- The partner's task; no foreign key, because the partner's row may be gone (erased) when the match is over.
     partner_id uuid,
+    -- The id that its reminder will have: the row is found from here without an index of its own.
+    reminder_id uuid NOT NULL DEFAULT gen_random_uuid(),
     -- When the reminder went out.
     claimed_at timestamptz,
     CONSTRAINT task_slot UNIQUE (device_id, starts_at),
@@ -89,7 +91,6 @@ CREATE TABLE letsswitch.reminder (
 );
 CREATE INDEX reminder_device ON letsswitch.reminder (device_id, starts_at);
 CREATE INDEX reminder_batch ON letsswitch.reminder (batch);
-CREATE INDEX reminder_room ON letsswitch.reminder (room_id) WHERE room_id IS NOT NULL;
 CREATE INDEX reminder_starts ON letsswitch.reminder (starts_at);
 CREATE INDEX reminder_pending ON letsswitch.reminder (starts_at) WHERE state = 'pending';
 

@@ -18,7 +18,10 @@ CREATE FUNCTION letsswitch.day_schedule(
     partner_title text,
     room_id uuid
 )
-LANGUAGE plpgsql STABLE AS $$
+LANGUAGE plpgsql STABLE
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET max_parallel_workers_per_gather = 0 SET jit = off
+AS $$
 #variable_conflict use_column
 DECLARE
     -- What one answer holds at most beside the sessions.
@@ -124,7 +127,10 @@ CREATE FUNCTION letsswitch.find_room(
     p_room uuid,
     OUT state text, OUT opens_at double precision, OUT closes_at double precision, OUT now double precision
 )
-LANGUAGE plpgsql STABLE AS $$
+LANGUAGE plpgsql STABLE
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET max_parallel_workers_per_gather = 0 SET jit = off
+AS $$
 #variable_conflict use_column
 DECLARE
     v_now timestamptz := letsswitch.clock();
@@ -155,7 +161,10 @@ $$;
 
 -- The rooms that are open now, for a daemon that starts.
 CREATE FUNCTION letsswitch.open_rooms() RETURNS TABLE (room_id uuid, closes_at double precision)
-LANGUAGE plpgsql STABLE AS $$
+LANGUAGE plpgsql STABLE
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET max_parallel_workers_per_gather = 0 SET jit = off
+AS $$
 #variable_conflict use_column
 DECLARE
     v_now timestamptz := letsswitch.clock();

@@ -38,7 +38,10 @@ CREATE TYPE letsswitch.firing AS (
 
 -- What a claim did, in firing order: for the daemons that were told of it by NOTIFY.
 CREATE FUNCTION letsswitch.fired_batch(p_batch bigint) RETURNS SETOF letsswitch.firing
-LANGUAGE sql STABLE AS $$
+LANGUAGE sql STABLE
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET max_parallel_workers_per_gather = 0 SET jit = off
+AS $$
     SELECT fired.* FROM (
         SELECT
             reminder.batch, reminder.id, reminder.seq, reminder.task_id, reminder.device_id, reminder.payload,
@@ -60,7 +63,9 @@ LANGUAGE sql STABLE AS $$
             match.opened_at IS NOT NULL, NULL
         FROM letsswitch.match
         WHERE match.batch = p_batch AND NOT EXISTS (
-            SELECT FROM letsswitch.reminder WHERE reminder.batch = p_batch AND reminder.room_id = match.room_id
+            SELECT FROM letsswitch.task
+            JOIN letsswitch.reminder ON reminder.id = task.reminder_id
+            WHERE task.room_id = match.room_id AND reminder.batch = p_batch
         )
     ) AS fired
     ORDER BY fired.seq NULLS FIRST
@@ -70,7 +75,10 @@ $$;
 -- after the start, and writes the reminders. One statement: a client that stops can't hold a claim.
 CREATE FUNCTION letsswitch.claim_due(p_limit integer, p_room_duration double precision)
 RETURNS SETOF letsswitch.firing
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET max_parallel_workers_per_gather = 0 SET jit = off
+AS $$
 DECLARE
     v_now timestamptz;
     v_ids uuid[];
@@ -115,14 +123,13 @@ BEGIN
         CASE WHEN fresh.starts_at > v_now THEN 'pending' ELSE 'missed' END
     FROM (
         SELECT
-            gen_random_uuid() AS id, claimed.id AS task_id, claimed.registered, claimed.device_id, claimed.reminds_at,
-            claimed.starts_at, claimed.title, claimed.start_time, claimed.time_zone,
+            claimed.reminder_id AS id, claimed.id AS task_id, claimed.registered, claimed.device_id,
+            claimed.reminds_at, claimed.starts_at, claimed.title, claimed.start_time, claimed.time_zone,
             CASE WHEN claimed.partner_id IS NOT NULL THEN claimed.room_id END AS room,
             partner.title AS partner_title
         FROM claimed
         LEFT JOIN letsswitch.task AS partner ON partner.id = claimed.partner_id
         WHERE claimed.device_id IS NOT NULL
-        OFFSET 0 -- keeps the planner from making a second UUID for the payload
     ) AS fresh
     ORDER BY fresh.reminds_at, fresh.registered;
 
@@ -133,7 +140,10 @@ $$;
 
 -- When the scheduler has to look again: the earliest task to claim, or the earliest reminder to give up. Epoch seconds.
 CREATE FUNCTION letsswitch.next_due(OUT due double precision, OUT now double precision)
-LANGUAGE plpgsql STABLE AS $$
+LANGUAGE plpgsql STABLE
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET max_parallel_workers_per_gather = 0 SET jit = off
+AS $$
 BEGIN
     due := extract(epoch FROM least(
         (SELECT min(task.reminds_at) FROM letsswitch.task WHERE task.claimed_at IS NULL),
@@ -147,7 +157,10 @@ $$;
 
 -- A channel took them. Returns those that were pending still.
 CREATE FUNCTION letsswitch.mark_delivered(p_ids uuid[]) RETURNS TABLE (reminder_id uuid)
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET max_parallel_workers_per_gather = 0 SET jit = off
+AS $$
 DECLARE
     v_now timestamptz := letsswitch.clock();
     v_ids uuid[];
@@ -167,7 +180,10 @@ $$;
 
 -- Gives up what no channel took by the start; two seconds' grace, for acknowledgements that are under way.
 CREATE FUNCTION letsswitch.expire_reminders() RETURNS TABLE (reminder_id uuid, task_id uuid)
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET max_parallel_workers_per_gather = 0 SET jit = off
+AS $$
 #variable_conflict use_column
 DECLARE
     v_limit timestamptz := letsswitch.clock() - interval '2 seconds';
@@ -190,7 +206,10 @@ $$;
 -- one of its own excludes none.
 CREATE FUNCTION letsswitch.reminders_of(p_device text, p_last uuid)
 RETURNS TABLE (reminder_id uuid, seq bigint, task_id uuid, starts_at bigint, payload text, state text)
-LANGUAGE plpgsql STABLE AS $$
+LANGUAGE plpgsql STABLE
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET max_parallel_workers_per_gather = 0 SET jit = off
+AS $$
 #variable_conflict use_column
 DECLARE
     v_now timestamptz := letsswitch.clock();
@@ -210,7 +229,10 @@ $$;
 
 -- What is out and not yet delivered, in firing order: for the channels of a daemon that starts.
 CREATE FUNCTION letsswitch.pending_reminders(p_limit integer) RETURNS SETOF letsswitch.firing
-LANGUAGE plpgsql STABLE AS $$
+LANGUAGE plpgsql STABLE
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET max_parallel_workers_per_gather = 0 SET jit = off
+AS $$
 DECLARE
     v_now timestamptz := letsswitch.clock();
 BEGIN

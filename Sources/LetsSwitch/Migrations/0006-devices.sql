@@ -9,7 +9,10 @@ $$;
 -- Erases a person. Of a task with a partner the match remains until it is over. Returns the instants at which nobody waits any
 -- more, for those who look at the day.
 CREATE FUNCTION letsswitch.erase_device(p_device text) RETURNS TABLE (starts_at bigint)
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET max_parallel_workers_per_gather = 0 SET jit = off
+AS $$
 #variable_conflict use_column
 DECLARE
     v_now timestamptz;
@@ -25,11 +28,11 @@ BEGIN
     -- The partners' reminders bear the person's titles.
     SELECT array_agg(held.id) INTO v_reminders FROM (
         SELECT reminder.id FROM letsswitch.reminder
-        WHERE reminder.device_id = p_device
-            OR reminder.room_id = ANY (ARRAY(
-                SELECT task.room_id FROM letsswitch.task
-                WHERE task.id = ANY (v_tasks) AND task.partner_id IS NOT NULL
-            ))
+        WHERE reminder.id = ANY (ARRAY(
+            SELECT unnest(ARRAY[task.reminder_id, partner.reminder_id]) FROM letsswitch.task
+            LEFT JOIN letsswitch.task AS partner ON partner.id = task.partner_id
+            WHERE task.id = ANY (v_tasks)
+        ))
         ORDER BY reminder.id
         FOR UPDATE
     ) AS held;
@@ -58,7 +61,10 @@ $$;
 -- Forgets what started longer ago than p_retention seconds, and what is left of erased people once it is over; p_limit
 -- reminders, matches and tasks at a time. Returns how many rows it took: more may be left until that is 0.
 CREATE FUNCTION letsswitch.purge(p_retention double precision, p_limit integer) RETURNS bigint
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET max_parallel_workers_per_gather = 0 SET jit = off
+AS $$
 DECLARE
     v_now timestamptz := letsswitch.clock();
     v_before timestamptz := v_now - make_interval(secs => p_retention);
