@@ -36,7 +36,8 @@ package enum HTTPParseError: Error, Hashable, CaseIterable {
         case .methodTooLong: "RFC 9112 §3: no method has so long a name."
         case .versionNotSupported: "RFC 9110 §15.6.6: this server speaks HTTP/1.1 and HTTP/1.0."
         case .targetMalformed: "RFC 9112 §3.2: the request target holds bytes that a URI doesn't; percent-encode them."
-        case .targetFormWrong: "RFC 9112 §3.2: a target is a path, an http URI, host:port for CONNECT, or * for OPTIONS."
+        case .targetFormWrong:
+            "RFC 9112 §3.2: a target is a path, an http URI, host:port for CONNECT, or * for OPTIONS."
         case .targetTooLong: "RFC 9112 §3: the request target is too long."
         case .badEscape: "RFC 3986 §2.1: two hexadecimal digits follow every % in a target."
         case .escapedNUL: "RFC 3986 §7.3: %00 is not taken."
