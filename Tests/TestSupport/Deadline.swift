@@ -19,4 +19,6 @@ package struct Deadline: Sendable {
         // A wait of over a day is no wait that a test makes; the bound keeps the product within range.
         return Int(min(seconds, 86_400)) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
     }
+
+    var remaining: Duration { .nanoseconds(remainingNanoseconds) }
 }

@@ -3,7 +3,11 @@
 struct ResponseBodyReader: Sendable {
     private enum Framing: Sendable {
         case length(remaining: Int)
-        case chunked(remainingInChunk: Int)
+        case chunkSize
+        case chunk(remaining: Int)
+        /// The CRLF behind a chunk's last byte.
+        case chunkEnd
+        case trailer
         case untilClosed
         case done
     }
@@ -15,7 +19,7 @@ struct ResponseBodyReader: Sendable {
         if hasNoBody || (method == "CONNECT" && response.status < 300) {
             framing = .done
         } else if response.headers["Transfer-Encoding"] != nil {
-            framing = .chunked(remainingInChunk: 0)
+            framing = .chunkSize
         } else if let length = response.headers["Content-Length"].flatMap({ Int($0) }) {
             framing = .length(remaining: length)
         } else {
@@ -23,48 +27,47 @@ struct ResponseBodyReader: Sendable {
         }
     }
 
-    /// The next bytes, at least one; `nil` at the body's end.
+    /// The next bytes, at least one; `nil` at the body's end. A call that failed for want of time can be repeated.
     mutating func next(from connection: RawConnection, within allowed: Duration) async throws -> [UInt8]? {
-        switch framing {
-        case .done: return nil
-        case .untilClosed:
-            let bytes = try await connection.receive(upTo: 65_536, within: allowed)
-            if bytes.isEmpty { framing = .done }
-            return bytes.isEmpty ? nil : bytes
-        case .length(let remaining):
-            guard remaining > 0 else { return nil }
-            let bytes = try await Self.piece(upTo: remaining, from: connection, within: allowed)
-            framing = .length(remaining: remaining - bytes.count)
-            return bytes
-        case .chunked(var remaining):
-            if remaining == 0 {
-                remaining = try await Self.chunkSize(from: connection, within: allowed)
-                guard remaining > 0 else {
-                    framing = .done
-                    return nil
+        while true {
+            switch framing {
+            case .done, .length(remaining: 0): return nil
+            case .untilClosed:
+                let bytes = try await connection.receive(upTo: 65_536, within: allowed)
+                if bytes.isEmpty { framing = .done }
+                return bytes.isEmpty ? nil : bytes
+            case .length(let remaining):
+                let bytes = try await Self.piece(upTo: remaining, from: connection, within: allowed)
+                framing = .length(remaining: remaining - bytes.count)
+                return bytes
+            case .chunk(let remaining):
+                let bytes = try await Self.piece(upTo: remaining, from: connection, within: allowed)
+                framing = bytes.count == remaining ? .chunkEnd : .chunk(remaining: remaining - bytes.count)
+                return bytes
+            case .chunkEnd:
+                guard try await connection.receiveExactly(2, within: allowed) == [0x0D, 0x0A] else {
+                    throw ClientFailure.violation("a chunk without its CRLF (RFC 9112 §7.1)")
                 }
+                framing = .chunkSize
+            case .chunkSize:
+                let line = try await connection.receiveUntil("\r\n", limit: 256, within: allowed).dropLast(2)
+                let size = try Self.chunkSize(line)
+                framing = size == 0 ? .trailer : .chunk(remaining: size)
+            case .trailer:
+                let line = try await connection.receiveUntil("\r\n", within: allowed)
+                guard line.count == 2 else {
+                    throw ClientFailure.violation("trailer field \(ReceivedBytes.preview(line))")
+                }
+                framing = .done
             }
-            let bytes = try await Self.piece(upTo: remaining, from: connection, within: allowed)
-            if bytes.count == remaining {
-                let end = try await connection.receiveExactly(2, within: allowed)
-                guard end == [0x0D, 0x0A] else { throw ClientFailure.violation("a chunk without its CRLF") }
-            }
-            framing = .chunked(remainingInChunk: remaining - bytes.count)
-            return bytes
         }
     }
 
-    /// A chunk's size; zero after the last one, whose trailer section has then been read, and must be empty.
-    private static func chunkSize(from connection: RawConnection, within allowed: Duration) async throws -> Int {
-        let line = try await connection.receiveUntil("\r\n", limit: 256, within: allowed).dropLast(2)
-        guard !line.isEmpty, let size = Int(String(decoding: line, as: UTF8.self), radix: 16), size >= 0,
-            line.first != UInt8(ascii: "+"), line.first != UInt8(ascii: "-")
-        else { throw ClientFailure.violation("chunk size \(ReceivedBytes.preview(line))") }
-        if size == 0 {
-            let trailer = try await connection.receiveUntil("\r\n", within: allowed)
-            guard trailer.count == 2 else {
-                throw ClientFailure.violation("trailer field \(ReceivedBytes.preview(trailer))")
-            }
+    /// Hexadecimal digits and nothing else: our server sends no chunk extensions.
+    private static func chunkSize(_ line: ArraySlice<UInt8>) throws(ClientFailure) -> Int {
+        let text = String(decoding: line, as: UTF8.self)
+        guard text.first?.isHexDigit == true, let size = Int(text, radix: 16) else {
+            throw .violation("chunk size \(ReceivedBytes.preview(line))")
         }
         return size
     }
