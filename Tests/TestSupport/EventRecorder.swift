@@ -10,6 +10,7 @@ import Foundation
 /// waiters' own conditions.
 package final class EventRecorder<Event: Sendable>: @unchecked Sendable {
     private struct Waiter {
+        let what: String
         let condition: @Sendable (Event) -> Bool
         let continuation: CheckedContinuation<Event, any Error>
         let timer: DispatchWorkItem
@@ -24,7 +25,7 @@ package final class EventRecorder<Event: Sendable>: @unchecked Sendable {
     /// Waits that were cancelled before they began.
     private var cancelledEarly: Set<UInt64> = []
     private var lastWait: UInt64 = 0
-    private var end: ClientFailure?
+    private var isFinished = false
 
     package init(limit: Int = 10_000) {
         self.limit = max(1, limit)
@@ -51,21 +52,22 @@ package final class EventRecorder<Event: Sendable>: @unchecked Sendable {
 
     /// Nothing more will come: waits under way and later ones that nothing fits end with `ended`.
     package func finish() {
-        let ended: [Waiter] = lock.withLock {
-            end = .ended(waitingFor: "an event", received: summary)
+        let (ended, received): ([Waiter], String) = lock.withLock {
+            isFinished = true
             defer { waiters = [] }
-            return waiters.map(\.waiter)
+            return (waiters.map(\.waiter), summary)
         }
         for waiter in ended {
             waiter.timer.cancel()
-            waiter.continuation.resume(throwing: lock.withLock { end } ?? .cancelled(waitingFor: "an event"))
+            waiter.continuation.resume(throwing: ClientFailure.ended(waitingFor: waiter.what, received: received))
         }
     }
 
-    /// The first event not taken yet that fulfils `condition`, which must not call the recorder. Fails after `allowed`.
+    /// The first event not taken yet that fulfils `condition`, which must not call the recorder. Fails after `allowed`;
+    /// `what` is for the failure's message.
     @discardableResult
     package func next(
-        within allowed: Duration = Deadline.standard,
+        _ what: String = "an event", within allowed: Duration = Deadline.standard,
         where condition: @escaping @Sendable (Event) -> Bool = { _ in true }
     ) async throws -> Event {
         let id = lock.withLock {
@@ -74,7 +76,7 @@ package final class EventRecorder<Event: Sendable>: @unchecked Sendable {
         }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                begin(id, condition, continuation, Deadline(after: allowed))
+                begin(id, what, condition, continuation, Deadline(after: allowed))
             }
         } onCancel: {
             let isUnderWay = lock.withLock {
@@ -82,29 +84,29 @@ package final class EventRecorder<Event: Sendable>: @unchecked Sendable {
                 if !isUnderWay { cancelledEarly.insert(id) }
                 return isUnderWay
             }
-            if isUnderWay { fail(id) { _ in .cancelled(waitingFor: "an event") } }
+            if isUnderWay { fail(id) { _ in .cancelled(waitingFor: what) } }
         }
     }
 
     private func begin(
-        _ id: UInt64, _ condition: @escaping @Sendable (Event) -> Bool,
+        _ id: UInt64, _ what: String, _ condition: @escaping @Sendable (Event) -> Bool,
         _ continuation: CheckedContinuation<Event, any Error>, _ deadline: Deadline
     ) {
         let outcome: Result<Event, ClientFailure>? = lock.withLock {
-            if cancelledEarly.remove(id) != nil { return .failure(.cancelled(waitingFor: "an event")) }
+            if cancelledEarly.remove(id) != nil { return .failure(.cancelled(waitingFor: what)) }
             while firstUntaken < events.count, events[firstUntaken].isTaken { firstUntaken += 1 }
             for index in firstUntaken..<events.count where !events[index].isTaken {
                 guard condition(events[index].event) else { continue }
                 events[index].isTaken = true
                 return .success(events[index].event)
             }
-            if let end { return .failure(end) }
+            if isFinished { return .failure(.ended(waitingFor: what, received: summary)) }
             let timer = DispatchWorkItem { [weak self] in
                 self?.fail(id) {
-                    .timedOut(waitingFor: "an event", after: deadline.allowed, received: $0)
+                    .timedOut(waitingFor: what, after: deadline.allowed, received: $0)
                 }
             }
-            waiters.append((id, Waiter(condition: condition, continuation: continuation, timer: timer)))
+            waiters.append((id, Waiter(what: what, condition: condition, continuation: continuation, timer: timer)))
             ClientExecutor.shared.queue.asyncAfter(
                 deadline: .now() + .nanoseconds(deadline.remainingNanoseconds), execute: timer)
             return nil

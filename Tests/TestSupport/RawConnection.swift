@@ -24,6 +24,11 @@ package actor RawConnection {
         socket = ClientSocket(descriptor: descriptor, queue: ClientExecutor.shared.queue)
     }
 
+    /// Takes over a connected, non-blocking socket.
+    init(adopting descriptor: Int32, named name: String) {
+        self.init(endpoint: .unix(path: name), descriptor: descriptor)
+    }
+
     deinit {
         guard !isClosed else { return }
         ClientExecutor.shared.queue.async { [socket] in socket.close {} }
