@@ -1,4 +1,4 @@
-import Glibc
+package import Glibc
 
 /// Where a server listens, in the writing of `--listen`: `127.0.0.1:8080`, `[::1]:8080`, `unix:/path`.
 package enum ClientEndpoint: Sendable, Hashable, CustomStringConvertible {
@@ -54,7 +54,7 @@ extension ClientEndpoint {
     }
 
     /// Gives the socket address to `body`, for the length of the call.
-    func withSocketAddress<Result>(
+    package func withSocketAddress<Result>(
         _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
     ) throws(ClientFailure) -> Result {
         var storage = sockaddr_storage()
