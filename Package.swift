@@ -36,7 +36,8 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
         .executableTarget(
-            name: "letsswitchd", dependencies: ["LetsSwitch"], swiftSettings: swiftSettings),
+            name: "letsswitchd", dependencies: ["LetsSwitch"], exclude: ["systemd"],
+            swiftSettings: swiftSettings),
 
         // What several test targets share: clients, a private cluster, events to wait for.
         .target(
