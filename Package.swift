@@ -44,12 +44,14 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
         .executableTarget(
-            name: "letsswitchd", dependencies: ["LetsSwitch"], swiftSettings: swiftSettings),
+            name: "letsswitchd", dependencies: ["LetsSwitch"], exclude: ["systemd"],
+            swiftSettings: swiftSettings),
 
         // What several test targets share: clients, a private cluster, events to wait for.
         .target(
             name: "TestSupport", dependencies: ["Wire", "Postgres"],
             path: "Tests/TestSupport", swiftSettings: swiftSettings),
+        .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"], swiftSettings: swiftSettings),
         .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: swiftSettings),
         .testTarget(
             name: "SocketsTests", dependencies: ["Sockets", "TestSupport"], swiftSettings: swiftSettings),

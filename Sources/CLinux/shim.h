@@ -1,9 +1,7 @@
-// What Swift's Glibc module leaves out: epoll, accept4, timerfd.
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+// What Swift's Glibc module leaves out: epoll, timerfd, accept4.
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
-#include <sys/un.h>
-#include <netinet/tcp.h>
+
+// <sys/socket.h> declares it for _GNU_SOURCE only, which would also change types that the Glibc module has already.
+int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);

@@ -1,4 +1,54 @@
+@preconcurrency import Glibc
+import LetsSwitch
+
+/// The process: what arguments and environment ask for, done; its outcome, the exit status.
 @main
-struct Letsswitchd {
-    static func main() async {}
+enum Letsswitchd {
+    static func main() async {
+        // A reader of the log, or a peer, that goes away must not end the daemon: the write's own error is handled.
+        signal(SIGPIPE, SIG_IGN)
+        let parser = CommandLineParser(environment: environment())
+        // Children of the daemon must not speak to systemd for it. No other thread reads the environment yet.
+        unsetenv("NOTIFY_SOCKET")
+        do {
+            switch try parser.parse(Array(CommandLine.arguments.dropFirst())) {
+            case .serve(let configuration):
+                exit(await Daemon.run(configuration))
+            case .help:
+                exit(print(HelpText.render(), to: STDOUT_FILENO) ? EXIT_SUCCESS : EXIT_FAILURE)
+            case .version:
+                exit(print(ProductVersion.text, to: STDOUT_FILENO) ? EXIT_SUCCESS : EXIT_FAILURE)
+            }
+        } catch {
+            _ = print("letsswitchd: \(error)\nletsswitchd --help lists the flags.\n", to: STDERR_FILENO)
+            exit(UsageError.exitStatus)
+        }
+    }
+
+    private static func environment() -> [String: String] {
+        var variables: [String: String] = [:]
+        var next = environ
+        while let entry = next.pointee {
+            let text = String(cString: entry)
+            if let equals = text.firstIndex(of: "=") {
+                variables[String(text[..<equals])] = String(text[text.index(after: equals)...])
+            }
+            next += 1
+        }
+        return variables
+    }
+
+    /// - Returns: Whether all of it was written.
+    private static func print(_ text: String, to descriptor: Int32) -> Bool {
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            if count > 0 {
+                bytes = bytes.dropFirst(count)
+            } else if count == 0 || errno != EINTR {
+                return false
+            }
+        }
+        return true
+    }
 }

@@ -1,0 +1,89 @@
+# `make` lists what there is.
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+BINDIR = $(PREFIX)/bin
+UNITDIR = $(PREFIX)/lib/systemd/system
+
+# Flags for the daemon under `make run`, a regular expression for `make test`.
+ARGS ?=
+FILTER ?=
+# STRICT=1 makes warnings errors. Off by default: a newer compiler may warn of what today's doesn't.
+STRICT ?=
+SWIFTFLAGS ?= $(if $(STRICT),-Xswiftc -warnings-as-errors)
+FILTERFLAGS = $(if $(FILTER),--filter '$(FILTER)')
+
+# The Swift library is linked in: the binary then needs C libraries only, and is smaller in memory.
+RELEASEFLAGS = -c release --product letsswitchd --static-swift-stdlib
+BINARY = .build/release/letsswitchd
+SOURCES = Package.swift $(shell find Sources -type f)
+SETUP = sh Sources/Scripts/set-up.sh
+
+.PHONY: help
+help: ## this list
+	@echo "make TARGET, where TARGET is one of:"
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: run
+run: release ## build a release and serve on 127.0.0.1:8080, data in .letsswitch (ARGS="--flags")
+	@LETSSWITCH_STATE_DIR="$${LETSSWITCH_STATE_DIR:-$(CURDIR)/.letsswitch}" exec $(BINARY) $(ARGS)
+
+.PHONY: test
+test: setup-test ## run every test (FILTER=regex for some, STRICT=1 makes warnings errors)
+	swift test $(SWIFTFLAGS) $(FILTERFLAGS)
+
+.PHONY: test-tsan
+test-tsan: setup-test ## run the tests under ThreadSanitizer
+	swift test --sanitize=thread --scratch-path .build-thread $(FILTERFLAGS)
+
+# Leak detection is off: XCTest's own leaks would fail every run.
+.PHONY: test-asan
+test-asan: setup-test ## run the tests under AddressSanitizer
+	ASAN_OPTIONS=detect_leaks=0 swift test --sanitize=address --scratch-path .build-address $(FILTERFLAGS)
+
+.PHONY: build
+build: setup ## build for debugging
+	swift build $(SWIFTFLAGS)
+
+.PHONY: release
+release: setup ## build a release
+	swift build $(RELEASEFLAGS)
+
+# For `install`, which may run as root, without Swift in its PATH: builds only if something changed.
+$(BINARY): $(SOURCES)
+	swift build $(RELEASEFLAGS)
+	@touch $@
+
+.PHONY: install
+install: $(BINARY) ## install the daemon and its systemd unit (PREFIX=/usr/local, DESTDIR=)
+	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(UNITDIR)'
+	install -m 755 $(BINARY) '$(DESTDIR)$(BINDIR)/letsswitchd'
+	sed 's|@BINDIR@|$(BINDIR)|g' Sources/letsswitchd/systemd/letsswitchd.service >'$(DESTDIR)$(UNITDIR)/letsswitchd.service'
+	chmod 644 '$(DESTDIR)$(UNITDIR)/letsswitchd.service'
+
+.PHONY: uninstall
+uninstall: ## remove what install put there; data stay
+	rm -f '$(DESTDIR)$(BINDIR)/letsswitchd' '$(DESTDIR)$(UNITDIR)/letsswitchd.service'
+
+.PHONY: format
+format: ## format the sources
+	swift format --in-place --recursive Package.swift Sources Tests
+
+.PHONY: lint
+lint: ## check the format of the sources
+	swift format lint --strict --recursive Package.swift Sources Tests
+
+.PHONY: clean
+clean: ## remove what was built; data stay
+	rm -rf .build .build-*
+
+.PHONY: setup
+setup:
+	@$(SETUP) run
+
+.PHONY: setup-test
+setup-test:
+	@$(SETUP) test

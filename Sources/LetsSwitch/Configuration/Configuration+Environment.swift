@@ -1,0 +1,42 @@
+extension Configuration {
+    /// The defaults as the environment's conventional variables change them: `PORT` (hosting platforms),
+    /// `DATABASE_URL` and libpq's, `STATE_DIRECTORY` and `NOTIFY_SOCKET` (systemd). The `LETSSWITCH_…` variables and the
+    /// flags come on top.
+    ///
+    /// - Throws: ``UsageError`` naming the variable.
+    init(environment: [String: String]) throws(UsageError) {
+        self.init()
+        if let text = environment["PORT"], !text.isEmpty {
+            do {
+                listen = [.tcp(host: "0.0.0.0", port: try ListenAddress.port(text[...], in: text))]
+            } catch {
+                throw UsageError(source: "PORT", error)
+            }
+        }
+        database = try DatabaseChoice(environment: environment)
+        // systemd.exec(5): several directories are split by colons; the unit names one.
+        if let first = environment["STATE_DIRECTORY"]?.split(separator: ":").first {
+            stateDirectory = String(first)
+        }
+        notifySocket = environment["NOTIFY_SOCKET"].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// What no single value shows.
+    ///
+    /// - Throws: ``UsageError`` naming both flags.
+    func checkCombinations() throws(UsageError) {
+        let frame = maxMessageBytes + Self.maxFrameHeaderBytes
+        guard sendQueueBytes >= frame else {
+            throw UsageError(
+                "--send-queue-bytes: \(sendQueueBytes) can't hold one message of --max-message-bytes: \(frame) are needed"
+            )
+        }
+        guard retention >= roomDuration else {
+            throw UsageError(
+                "--retention: shorter than --room-duration, tasks would be purged while their room is open")
+        }
+    }
+
+    /// RFC 6455 §5.2: two bytes, and eight of length; a server's frames have no mask.
+    private static let maxFrameHeaderBytes = 10
+}

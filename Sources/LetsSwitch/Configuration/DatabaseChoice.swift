@@ -1,0 +1,38 @@
+/// Which database holds the tasks, as flags and environment name it.
+///
+/// First `--database-url` (or its variable), then `DATABASE_URL`, then what makes libpq's own variables name a
+/// database; else a private cluster in the state directory.
+package enum DatabaseChoice: Sendable, Hashable {
+    /// A `postgresql://` URL or libpq's `key=value` form. May hold a password: never to be logged.
+    case url(String)
+    /// An empty conninfo: libpq reads `PGHOST` and its kin itself.
+    case libpqEnvironment
+    case privateCluster
+
+    /// `PGUSER`, `PGPORT` and `PGPASSWORD` alone name no database: people export them for psql.
+    package static let namingVariables = ["PGHOST", "PGHOSTADDR", "PGSERVICE", "PGDATABASE"]
+
+    /// What the environment says where no flag does.
+    ///
+    /// - Throws: ``UsageError`` naming `DATABASE_URL` when that is no URL.
+    init(environment: [String: String]) throws(UsageError) {
+        if let url = environment["DATABASE_URL"], !url.isEmpty {
+            do {
+                self = try DatabaseChoice(url: url)
+            } catch {
+                throw UsageError(source: "DATABASE_URL", error)
+            }
+        } else if Self.namingVariables.contains(where: { environment[$0]?.isEmpty == false }) {
+            self = .libpqEnvironment
+        } else {
+            self = .privateCluster
+        }
+    }
+
+    init(url: String) throws(InvalidValue) {
+        guard url.hasPrefix("postgresql://") || url.hasPrefix("postgres://") || url.contains("=") else {
+            throw InvalidValue(secret: "a database is named postgresql://user@host/database")
+        }
+        self = .url(url)
+    }
+}

@@ -1,0 +1,31 @@
+/// The text of `--help`, made from the table of settings.
+package enum HelpText {
+    package static func render(_ settings: [Setting] = Setting.all) -> String {
+        var text = """
+            Usage: letsswitchd [serve] [flags]
+
+            Pairs two people who want to start something at the same minute, reminds both, and opens a room for them.
+
+              --help             this text
+              --version          versions of the daemon, Swift and libpq
+
+            Every flag has an environment variable: --reminder-lead is LETSSWITCH_REMINDER_LEAD. A flag wins over its
+            variable; an empty variable counts as not set. Durations are seconds, or 90s, 5m, 1h, 30d.
+
+            """
+        for section in Setting.Section.allCases {
+            text += "\n\(section.rawValue)\n"
+            for setting in settings where setting.section == section { text += entry(setting) }
+        }
+        return text
+    }
+
+    private static func entry(_ setting: Setting) -> String {
+        let synopsis =
+            switch setting.kind {
+            case .value(let placeholder), .values(let placeholder): "\(setting.flag) \(placeholder)"
+            case .boolean: setting.flag
+            }
+        return "  \(synopsis)\n        \(setting.help) [\(setting.defaultText)]\n"
+    }
+}

@@ -1,0 +1,94 @@
+import Glibc
+
+/// An address to accept connections on: `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080` or `unix:/path`.
+///
+/// The description is what the parser takes. Names are resolved by whoever binds; nothing here does I/O.
+package enum ListenAddress: Sendable, Hashable {
+    /// An IPv4 or IPv6 address (without brackets) or a host name; port 0 takes a free one.
+    case tcp(host: String, port: UInt16)
+    /// The absolute path of a Unix socket, at most ``maxPathBytes`` bytes.
+    case unix(path: String)
+
+    /// `sun_path` holds 108 bytes, the last of which is the terminating NUL.
+    package static let maxPathBytes = 107
+
+    /// - Throws: ``InvalidValue`` with what is wrong and what an address looks like.
+    package init(parsing text: String) throws(InvalidValue) {
+        if text.hasPrefix("unix:") {
+            self = try .unix(path: Self.path(text.dropFirst("unix:".count)))
+            return
+        }
+        let host: Substring
+        let port: Substring
+        if text.hasPrefix("[") {
+            guard let bracket = text.firstIndex(of: "]"), text[bracket...].hasPrefix("]:") else {
+                throw InvalidValue(text, "an IPv6 address is written [::1]:8080")
+            }
+            host = text[text.index(after: text.startIndex)..<bracket]
+            port = text[bracket...].dropFirst(2)
+            guard Self.isIPv6(host) else { throw InvalidValue(text, "the brackets hold no IPv6 address") }
+        } else {
+            guard let colon = text.lastIndex(of: ":") else {
+                throw InvalidValue(text, "an address is written 127.0.0.1:8080, [::1]:8080 or unix:/path")
+            }
+            host = text[..<colon]
+            port = text[colon...].dropFirst()
+            if host.contains(":") { throw InvalidValue(text, "an IPv6 address is written [::1]:8080") }
+            if host.isEmpty {
+                throw InvalidValue(text, "the address before the colon is missing (0.0.0.0 means every IPv4 address)")
+            }
+            guard Self.isHost(host) else { throw InvalidValue(text, "the part before the colon is no address") }
+        }
+        self = try .tcp(host: String(host), port: Self.port(port, in: text))
+    }
+
+    /// Parses the port alone, as `PORT` in the environment gives it.
+    static func port(_ digits: Substring, in text: String) throws(InvalidValue) -> UInt16 {
+        guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = UInt16(digits) else {
+            throw InvalidValue(text, "a port is a number from 0 to 65535")
+        }
+        return port
+    }
+
+    private static func path(_ path: Substring) throws(InvalidValue) -> String {
+        guard path.hasPrefix("/") else {
+            throw InvalidValue("unix:\(path)", "the path of a Unix socket begins with /")
+        }
+        guard path.utf8.count > 1, path.utf8.count <= maxPathBytes, !path.utf8.contains(0) else {
+            throw InvalidValue("unix:\(path)", "the path of a Unix socket has at most \(maxPathBytes) bytes")
+        }
+        return String(path)
+    }
+
+    /// Digits and dots must be an IPv4 address: the resolver would take `127.1` or `10` for one, surprisingly.
+    private static func isHost(_ host: Substring) -> Bool {
+        if host.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2E }) {
+            var address = in_addr()
+            return inet_pton(AF_INET, String(host), &address) == 1
+        }
+        return host.utf8.count <= 253
+            && host.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: true
+                default: false
+                }
+            }
+    }
+
+    private static func isIPv6(_ host: Substring) -> Bool {
+        // A link-local address may name its interface: fe80::1%eth0 (RFC 4007 §11).
+        let parts = host.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let first = parts.first, parts.count == 1 || parts[1].utf8.count > 0 else { return false }
+        var address = in6_addr()
+        return inet_pton(AF_INET6, String(first), &address) == 1
+    }
+}
+
+extension ListenAddress: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .tcp(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        case .unix(let path): "unix:\(path)"
+        }
+    }
+}

@@ -1,0 +1,119 @@
+/// The table of settings, in the order of `--help`.
+extension Setting {
+    package static let all: [Setting] = service + schedule + limits + waits + databaseLimits + log
+
+    private static let day: Duration = .seconds(86_400)
+    private static let moment: Duration = .milliseconds(1)
+
+    private static let service: [Setting] = [
+        Setting(
+            name: "listen", section: .service, kind: .values(placeholder: "ADDRESS:PORT"),
+            help: "where to listen; also [::1]:8080 or unix:/path; repeatable; port 0 takes a free one",
+            defaultText: "127.0.0.1:8080, or 0.0.0.0:$PORT"
+        ) { configuration, values throws(InvalidValue) in
+            var addresses: [ListenAddress] = []
+            for value in values {
+                let address = try ListenAddress(parsing: value)
+                guard !addresses.contains(address) || address.takesFreePort else {
+                    throw InvalidValue(value, "the address is given twice")
+                }
+                addresses.append(address)
+            }
+            configuration.listen = addresses
+        },
+        .text(
+            "database-url", .service, placeholder: "URL", default: "$DATABASE_URL, libpq's PG*, a private cluster",
+            "the database, as postgresql://user@host/name"
+        ) { configuration, value throws(InvalidValue) in
+            configuration.database = try DatabaseChoice(url: value)
+        },
+        .text(
+            "state-dir", .service, placeholder: "DIR", default: Configuration().stateDirectory,
+            "the directory of the private cluster"
+        ) { configuration, value throws(InvalidValue) in
+            guard !value.isEmpty else { throw InvalidValue(value, "a directory is wanted") }
+            configuration.stateDirectory = value
+        },
+        .integer(
+            "loops", \.loops, in: 1...1_024, .service, default: "the number of cores", "event loops"),
+        .duration(
+            "drain-timeout", \.drainTimeout, in: moment ... .seconds(3_600), .service,
+            "from SIGTERM to the exit, at most"),
+    ]
+
+    private static let schedule: [Setting] = [
+        .duration(
+            "reminder-lead", \.reminderLead, in: moment...day, .schedule,
+            "how long before the start registration closes, the reminder fires, the room opens"),
+        .duration(
+            "room-duration", \.roomDuration, in: moment...day * 30, .schedule,
+            "how long after the start the room closes"),
+        .duration(
+            "retention", \.retention, in: .seconds(60)...day * 3_650, .schedule, "how long what is past is kept"),
+        .boolean("open-rooms", \.openRooms, .schedule, "any UUID is a room at any time (for development and tests)"),
+        .boolean("echo", \.echo, .schedule, "/echo sends every WebSocket message back (for conformance suites)"),
+    ]
+
+    private static let limits: [Setting] = [
+        .integer("room-size", \.roomSize, in: 2...1_000_000, .limits, "peers in a room"),
+        .integer("max-connections", \.maxConnections, in: 1...10_000_000, .limits, "open connections in all"),
+        .integer("max-header-bytes", \.maxHeaderBytes, in: 512...1_048_576, .limits, "head of an HTTP request"),
+        .integer("max-body-bytes", \.maxBodyBytes, in: 1_024...16_777_216, .limits, "body of an HTTP request"),
+        .integer("max-message-bytes", \.maxMessageBytes, in: 128...16_777_216, .limits, "a WebSocket message"),
+        .integer(
+            "send-queue-bytes", \.sendQueueBytes, in: 1_024...268_435_456, .limits,
+            "what may wait for one peer that doesn't read"),
+        .integer(
+            "max-streams-per-device", \.maxStreamsPerDevice, in: 1...10_000, .limits,
+            "reminder streams of one device"),
+    ]
+
+    private static let waits: [Setting] = [
+        .duration(
+            "header-timeout", \.headerTimeout, in: moment ... .seconds(3_600), .waits, "for the head of a request"),
+        .duration("body-timeout", \.bodyTimeout, in: moment ... .seconds(3_600), .waits, "for the body of a request"),
+        .duration("keep-alive-timeout", \.keepAliveTimeout, in: moment...day, .waits, "between two requests"),
+        .duration(
+            "write-timeout", \.writeTimeout, in: moment ... .seconds(3_600), .waits, "for a peer that takes no bytes"),
+        .duration("ping-interval", \.pingInterval, in: moment...day, .waits, "between two WebSocket pings"),
+        .duration("pong-timeout", \.pongTimeout, in: moment ... .seconds(3_600), .waits, "for the pong to a ping"),
+        .duration(
+            "close-timeout", \.closeTimeout, in: moment ... .seconds(3_600), .waits, "for the peer's close frame"),
+    ]
+
+    private static let databaseLimits: [Setting] = [
+        .integer(
+            "database-connections", \.databaseConnections, in: 1...1_000, .database, "connections, LISTEN's apart"),
+        .duration("database-timeout", \.databaseTimeout, in: moment ... .seconds(3_600), .database, "for one query"),
+        .duration(
+            "database-wait", \.databaseWait, in: moment ... .seconds(60), .database,
+            "of a request for a connection, before its 503"),
+    ]
+
+    private static let log: [Setting] = [
+        .text(
+            "log-level", .log, placeholder: "LEVEL", default: Configuration().logLevel.rawValue,
+            LogLevel.allCases.map(\.rawValue).joined(separator: ", ")
+        ) { configuration, value throws(InvalidValue) in
+            guard let level = LogLevel(rawValue: value.lowercased()) else {
+                let known = LogLevel.allCases.map(\.rawValue).joined(separator: ", ")
+                throw InvalidValue(value, "one of \(known) is wanted")
+            }
+            configuration.logLevel = level
+        },
+        .text(
+            "log-format", .log, placeholder: "FORMAT", default: "text on a terminal, else json", "text or json"
+        ) { configuration, value throws(InvalidValue) in
+            guard let format = LogFormat(rawValue: value.lowercased()) else {
+                throw InvalidValue(value, "text or json is wanted")
+            }
+            configuration.logFormat = format
+        },
+    ]
+}
+
+extension ListenAddress {
+    fileprivate var takesFreePort: Bool {
+        if case .tcp(_, port: 0) = self { true } else { false }
+    }
+}

@@ -1,0 +1,36 @@
+import Synchronization
+
+/// A number that only grows. Any thread.
+package final class Counter: Sendable {
+    private let number = Atomic<Int>(0)
+
+    package init() {}
+
+    package var value: Int { number.load(ordering: .relaxed) }
+
+    package func add(_ amount: Int = 1) {
+        number.wrappingAdd(amount, ordering: .relaxed)
+    }
+}
+
+/// A counter for each case of a label.
+package struct CounterSet<Label: CaseIterable & RawRepresentable<String> & Hashable & Sendable>: Sendable {
+    private let counters: [Label: Counter]
+
+    package init() {
+        counters = Dictionary(uniqueKeysWithValues: Label.allCases.map { ($0, Counter()) })
+    }
+
+    package func add(_ label: Label, _ amount: Int = 1) {
+        counters[label]?.add(amount)
+    }
+
+    package func value(_ label: Label) -> Int {
+        counters[label]?.value ?? 0
+    }
+
+    /// For ``MetricsText``: every case, also those at zero, so that a rate is right from the first event on.
+    package func samples(label name: String) -> [(labels: MetricsText.Labels, value: Int)] {
+        Label.allCases.map { (labels: [name: $0.rawValue], value: value($0)) }
+    }
+}

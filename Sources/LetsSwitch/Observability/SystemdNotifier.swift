@@ -1,0 +1,62 @@
+import Glibc
+
+/// Tells systemd how the service is (`Type=notify`): one datagram each to `$NOTIFY_SOCKET`, sd_notify(3).
+///
+/// Harmless without the variable. The variable itself is removed from the environment at start, so that no child
+/// speaks for us. Any thread; a datagram that can't be sent at once is lost, since nothing depends on it.
+package struct SystemdNotifier: Sendable {
+    private let path: String?
+
+    /// - Parameter socket: ``Configuration/notifySocket``: a path, or `@name` in the abstract name space. Others are
+    ///   left alone, as sd_notify does.
+    package init(socket: String?) {
+        path = socket.flatMap { $0.hasPrefix("/") || $0.hasPrefix("@") ? $0 : nil }
+    }
+
+    /// Everything is up: migrated, listening.
+    package func ready(status: String) {
+        send("READY=1\nSTATUS=\(Self.oneLine(status))")
+    }
+
+    /// Draining has begun.
+    package func stopping() {
+        send("STOPPING=1\nSTATUS=draining")
+    }
+
+    /// What `systemctl status` shows.
+    package func status(_ text: String) {
+        send("STATUS=\(Self.oneLine(text))")
+    }
+
+    /// A second line would be another assignment.
+    private static func oneLine(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "\n" ? " " : $0 }))
+    }
+
+    private func send(_ message: String) {
+        guard let path else { return }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        var name = Array(path.utf8)
+        let isAbstract = name.first == UInt8(ascii: "@")
+        if isAbstract { name[0] = 0 }
+        // unix(7): an abstract name is as long as the length says; a path ends with a NUL.
+        let capacity = MemoryLayout.size(ofValue: address.sun_path)
+        guard name.count <= (isAbstract ? capacity : capacity - 1) else { return }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
+        let length = MemoryLayout<sockaddr_un>.size - capacity + name.count + (isAbstract ? 0 : 1)
+
+        let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        let bytes = Array(message.utf8)
+        withUnsafePointer(to: address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                while sendto(
+                    descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT),
+                    pointer, socklen_t(length)) < 0, errno == EINTR
+                {}
+            }
+        }
+    }
+}

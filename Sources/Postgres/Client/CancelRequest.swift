@@ -1,0 +1,26 @@
+import CLibpq
+
+/// Asks a server to cancel what a connection runs.
+///
+/// `@unchecked Sendable` holds because a `PGcancel` is a copy of the connection's address and key that `PQcancel` only
+/// reads and any thread may use (PostgreSQL 15 manual, 34.7).
+final class CancelRequest: @unchecked Sendable {
+    private let request: OpaquePointer
+
+    init?(_ connection: OpaquePointer) {
+        guard let request = PQgetCancel(connection) else { return nil }
+        self.request = request
+    }
+
+    deinit {
+        PQfreeCancel(request)
+    }
+
+    /// Blocks until the server has taken the request, or can't be reached. Nothing is to be done when it fails: the
+    /// connection is closed anyway.
+    func send() {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { message in
+            _ = PQcancel(request, message.baseAddress, Int32(message.count))
+        }
+    }
+}

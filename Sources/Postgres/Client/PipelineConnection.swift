@@ -1,0 +1,149 @@
+import CLibpq
+import Dispatch
+
+/// A connection in libpq's pipeline mode. Confined to the pool's queue.
+///
+/// Each query is sent as `[Parse] Bind Execute Sync`: its own transaction, and an error ends at its own Sync. Answers come
+/// in the order sent: for each `[prepared] rows|error synced`.
+final class PipelineConnection {
+    /// A query that has been answered. `isStale`: the prepared statement no longer fits the schema, or is gone, so that
+    /// the connection should be replaced.
+    struct Completion {
+        let id: PoolStateMachine.QueryID
+        let result: Result<PostgresRows, PostgresError>
+        let isStale: Bool
+    }
+
+    private let connection: ConnectionHandle
+    private let queue: DispatchQueue
+    /// Called on the queue: the socket can be read, can be written.
+    private let onReadable: @Sendable () -> Void
+    private let onWritable: @Sendable () -> Void
+    private var readSource: SocketSource?
+    private var writeSource: SocketSource?
+    private var inFlight: [PipelinedQuery] = []
+    /// The statements prepared here, or about to be: one whose Parse is on its way is taken for prepared.
+    private var prepared: Set<String> = []
+    /// Why preparing failed, for the queries that had been sent in the belief that it would succeed.
+    private var prepareFailures: [String: PostgresError] = [:]
+
+    /// nil when the connection can't be used.
+    init?(
+        _ connection: ConnectionHandle, queue: DispatchQueue,
+        onReadable: @escaping @Sendable () -> Void, onWritable: @escaping @Sendable () -> Void
+    ) {
+        guard PQenterPipelineMode(connection.pointer) == 1 else { return nil }
+        self.connection = connection
+        self.queue = queue
+        self.onReadable = onReadable
+        self.onWritable = onWritable
+        readSource = SocketSource(.read, of: PQsocket(connection.pointer), queue: queue, handler: onReadable)
+        guard readSource != nil else { return nil }
+    }
+
+    /// Sends a query. nil, or why the connection is lost.
+    func send(
+        _ id: PoolStateMachine.QueryID, _ statement: PostgresStatement, _ parameters: EncodedParameters
+    ) -> String? {
+        let prepare = statement.name.isEmpty || !prepared.contains(statement.name)
+        inFlight.append(PipelinedQuery(id: id, statement: statement, awaitsPrepare: prepare))
+        if prepare {
+            guard PQsendPrepare(connection.pointer, statement.name, statement.sql, 0, nil) == 1 else { return message }
+            prepared.insert(statement.name)
+        }
+        let sent = parameters.withPointers { values in
+            PQsendQueryPrepared(connection.pointer, statement.name, parameters.count, values, nil, nil, 0)
+        }
+        guard sent == 1, PQpipelineSync(connection.pointer) == 1 else { return message }
+        return flush()
+    }
+
+    /// Writes what the socket takes. nil, or why the connection is lost.
+    func flush() -> String? {
+        writeSource?.cancel()
+        writeSource = nil
+        switch PQflush(connection.pointer) {
+        case 0: return nil
+        case 1:
+            writeSource = SocketSource(.write, of: PQsocket(connection.pointer), queue: queue, handler: onWritable)
+            return writeSource == nil ? "no descriptor left" : nil
+        default: return message
+        }
+    }
+
+    /// Reads what has come: the queries answered, and why the connection is lost if it is.
+    func receive() -> (completions: [Completion], loss: String?) {
+        let alive = PQconsumeInput(connection.pointer) == 1
+        let reason = message
+        var completions: [Completion] = []
+        var endings = 0
+        while !inFlight.isEmpty, PQisBusy(connection.pointer) == 0 {
+            guard let result = PQgetResult(connection.pointer) else {
+                // One ends the answers to a command; more in a row mean that libpq expects none for what we await.
+                endings += 1
+                if endings > 2 { return (completions, reason) }
+                continue
+            }
+            endings = 0
+            switch PQresultStatus(result) {
+            case PGRES_PIPELINE_SYNC:
+                PQclear(result)
+                completions.append(complete(inFlight.removeFirst()))
+            case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH:
+                PQclear(result)
+                return (completions, "COPY is not supported")
+            case let status: note(result, status)
+            }
+        }
+        return (completions, alive ? nil : reason)
+    }
+
+    /// What is needed to ask the server to cancel the running query, from any thread.
+    func cancelRequest() -> CancelRequest? {
+        CancelRequest(connection.pointer)
+    }
+
+    func close() {
+        readSource?.cancel()
+        readSource = nil
+        writeSource?.cancel()
+        writeSource = nil
+    }
+
+    private var message: String { PostgresError.message(of: connection.pointer) }
+
+    /// Takes the result, of the Parse or of the Execute of the oldest query.
+    private func note(_ result: OpaquePointer, _ status: ExecStatusType) {
+        let succeeded = status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK || status == PGRES_EMPTY_QUERY
+        let name = inFlight[0].statement.name
+        if inFlight[0].awaitsPrepare {
+            inFlight[0].awaitsPrepare = false
+            if succeeded {
+                prepareFailures[name] = nil
+            } else {
+                let error = PostgresError(result: result)
+                inFlight[0].error = error
+                prepared.remove(name)
+                prepareFailures[name] = error
+            }
+            PQclear(result)
+        } else if succeeded {
+            inFlight[0].rows = PostgresRows(ResultStorage(result))
+        } else {
+            // What follows an error up to the Sync is skipped by the server, and says so only.
+            if inFlight[0].error == nil { inFlight[0].error = PostgresError(result: result) }
+            PQclear(result)
+        }
+    }
+
+    private func complete(_ query: PipelinedQuery) -> Completion {
+        guard case .server(let sqlState) = query.error?.kind else {
+            return Completion(id: query.id, result: query.result, isStale: false)
+        }
+        // 26000: no such prepared statement. 0A000: its result type has changed with the schema.
+        if sqlState == "26000", let failure = prepareFailures[query.statement.name] {
+            return Completion(id: query.id, result: .failure(failure), isStale: false)
+        }
+        return Completion(id: query.id, result: query.result, isStale: sqlState == "26000" || sqlState == "0A000")
+    }
+}

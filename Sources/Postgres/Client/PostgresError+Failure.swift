@@ -1,0 +1,18 @@
+extension PostgresError {
+    /// What the caller is told of the pool's decision.
+    init(_ failure: PoolStateMachine.Failure) {
+        switch failure {
+        case .noConnection(let lastFailure):
+            self.init(
+                kind: .unavailable(outcomeUnknown: false), message: lastFailure ?? "no connection became free in time")
+        case .tooManyWaiters:
+            self.init(kind: .unavailable(outcomeUnknown: false), message: "too many queries wait for a connection")
+        case .timedOut:
+            self.init(kind: .unavailable(outcomeUnknown: true), message: "no answer within the query's time")
+        case .connectionLost(let message):
+            self.init(kind: .unavailable(outcomeUnknown: true), message: message)
+        case .shutDown:
+            self.init(kind: .shutDown, message: "the client has been shut down")
+        }
+    }
+}

@@ -1,0 +1,52 @@
+/// Which database, and the limits of using it.
+package struct PostgresConfiguration: Sendable {
+    /// A URL or a keyword string as libpq takes it. Empty: libpq's own `PG*` variables say where.
+    package var conninfo: String
+    /// Shown in `pg_stat_activity`, unless `conninfo` names another.
+    package var applicationName: String
+
+    /// Connections of the pool at most.
+    package var maxConnections = 8
+    /// Queries sent on a connection and not yet answered, at most.
+    package var maxPipelined = 32
+    /// Queries waiting for a connection at most; beyond, they fail at once.
+    package var maxWaiters = 10_000
+
+    /// How long a query waits for a connection at most.
+    package var acquireTimeout: Duration = .milliseconds(1500)
+    /// How long a query may take, waiting included, unless it says otherwise.
+    package var queryTimeout: Duration = .seconds(10)
+    /// How long opening a connection may take.
+    package var connectTimeout: Duration = .seconds(2)
+    /// The server's own limit for a statement, for clients that vanish.
+    package var statementTimeout: Duration = .seconds(120)
+    /// How long a migration may take, and waiting for another daemon's migrations.
+    package var migrationTimeout: Duration = .seconds(600)
+    /// How long `shutdown` waits for queries in flight.
+    package var shutdownTimeout: Duration = .seconds(5)
+
+    /// A connection without work for so long is closed, the last one excepted.
+    package var idleTimeout: Duration = .seconds(60)
+    /// A connection's age at most: live backends keep the time zone rules they started with.
+    package var maxAge: Duration = .seconds(3600)
+    /// Up to so much earlier, so that connections opened together don't end together.
+    package var maxAgeJitter: Duration = .seconds(600)
+    /// Keep one connection up, once there has been one, also while nobody asks.
+    package var keepAlive = false
+
+    /// The wait before the second attempt to connect; it doubles with each failure.
+    package var minBackoff: Duration = .milliseconds(50)
+    package var maxBackoff: Duration = .seconds(2)
+
+    /// The listener's longest wait between attempts.
+    package var listenerMaxBackoff: Duration = .seconds(1)
+    /// How often the listener asks the database whether it is still there.
+    package var heartbeatInterval: Duration = .seconds(15)
+    /// How long it waits for the answer.
+    package var heartbeatTimeout: Duration = .seconds(5)
+
+    package init(conninfo: String, applicationName: String = "letsswitch") {
+        self.conninfo = conninfo
+        self.applicationName = applicationName
+    }
+}

@@ -1,0 +1,95 @@
+/// Listens to notifications (`NOTIFY`) on a connection of its own, and reconnects by itself.
+///
+/// A heartbeat notices a half-open connection, on which nothing would ever be heard again.
+package actor PostgresListener {
+    private nonisolated let executor = QueueExecutor(label: "postgres.listener")
+    private let configuration: PostgresConfiguration
+    private let channels: [String]
+    private let receive: @Sendable (PostgresListenerEvent) -> Void
+    private var session: PostgresSession?
+    private var running: Task<Void, Never>?
+    private var stopped = false
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    /// `receive` is called on the listener's queue, one event at a time; it must not block.
+    package init(
+        configuration: PostgresConfiguration,
+        channels: [String],
+        receive: @escaping @Sendable (PostgresListenerEvent) -> Void
+    ) {
+        self.configuration = configuration
+        self.channels = channels
+        self.receive = receive
+    }
+
+    /// Begins to listen; does nothing the second time, or after `stop`.
+    package func start() {
+        guard running == nil, !stopped else { return }
+        running = Task { await run() }
+    }
+
+    /// Ends the connection. No event comes after it returns.
+    package func stop() async {
+        stopped = true
+        running?.cancel()
+        await session?.close()
+        await running?.value
+    }
+
+    private func run() async {
+        var backoff = Backoff(minimum: configuration.minBackoff, maximum: configuration.listenerMaxBackoff)
+        while !stopped {
+            do {
+                try await listen()
+                backoff.reset()
+            } catch let error as PostgresError {
+                if !stopped { receive(.lost(message: error.message)) }
+            } catch {
+                if !stopped { receive(.lost(message: "\(error)")) }
+            }
+            // Cancelled by stop(): the loop's condition ends it.
+            try? await Task.sleep(for: backoff.next(random: Double.random(in: 0..<1)))
+        }
+    }
+
+    /// Returns when a connection that listened is lost; throws when there could be none.
+    private func listen() async throws {
+        let receive = receive
+        let session = try await PostgresSession.connect(configuration, executor: executor) { channel, payload in
+            receive(.notification(channel: channel, payload: payload))
+        }
+        guard !stopped else { return await session.close() }
+        self.session = session
+        defer { self.session = nil }
+        do {
+            let commands = channels.map { "LISTEN \(Self.quoted($0))" }.joined(separator: "; ")
+            try await session.execute(commands, timeout: configuration.heartbeatTimeout)
+        } catch {
+            await session.close()
+            throw error
+        }
+        receive(.listening)
+        let heartbeat = Task { await beat(session) }
+        let message = await session.waitUntilClosed()
+        heartbeat.cancel()
+        if !stopped { receive(.lost(message: message)) }
+    }
+
+    private func beat(_ session: PostgresSession) async {
+        while (try? await Task.sleep(for: configuration.heartbeatInterval)) != nil {
+            do {
+                try await session.execute("SELECT 1", timeout: configuration.heartbeatTimeout)
+            } catch {
+                return await session.close()
+            }
+        }
+    }
+
+    /// An identifier in quotes, so that the case of a channel's name is kept.
+    private static func quoted(_ channel: String) -> String {
+        var quoted = "\""
+        for character in channel { quoted += character == "\"" ? "\"\"" : String(character) }
+        return quoted + "\""
+    }
+}

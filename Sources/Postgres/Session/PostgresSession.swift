@@ -1,0 +1,208 @@
+import CLibpq
+import Dispatch
+
+/// One connection used for one thing at a time, by the simple protocol: scripts, migrations, LISTEN. What many callers
+/// share is `PostgresClient`.
+package actor PostgresSession {
+    private nonisolated let executor: QueueExecutor
+    private var connection: ConnectionHandle?
+    private var readSource: SocketSource?
+    private var writeSource: SocketSource?
+    private var execution: Execution?
+    private var executionNumber = 0
+    private var lossWaiters: [CheckedContinuation<String, Never>] = []
+    private var lossMessage = "closed"
+    private let receive: (@Sendable (_ channel: String, _ payload: String) -> Void)?
+
+    /// What is being run: the answer collected so far, and who waits for it.
+    private struct Execution {
+        let number: Int
+        let waiter: CheckedContinuation<PostgresRows?, any Error>
+        var rows: PostgresRows?
+        var error: PostgresError?
+    }
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    /// Connects, on a queue of its own. Throws `.unavailable`.
+    package static func connect(_ configuration: PostgresConfiguration) async throws -> PostgresSession {
+        try await connect(configuration, executor: QueueExecutor(label: "postgres.session"))
+    }
+
+    /// `receive` is called on the executor's queue for each notification.
+    static func connect(
+        _ configuration: PostgresConfiguration,
+        executor: QueueExecutor,
+        receive: (@Sendable (_ channel: String, _ payload: String) -> Void)? = nil
+    ) async throws -> PostgresSession {
+        let handle = try await ConnectionAttempt(configuration: configuration, executor: executor).open()
+        let session = PostgresSession(handle, executor: executor, receive: receive)
+        do {
+            try await session.activate()
+            // By statements rather than the keyword `options`, which poolers refuse and an operator may have set.
+            let milliseconds = configuration.statementTimeout / .milliseconds(1)
+            try await session.execute(
+                """
+                SET TimeZone = 'UTC'; SET DateStyle = 'ISO'; SET IntervalStyle = 'postgres';
+                SET standard_conforming_strings = on; SET statement_timeout = \(Int(milliseconds))
+                """, timeout: configuration.connectTimeout)
+        } catch {
+            await session.close()
+            throw error
+        }
+        return session
+    }
+
+    private init(
+        _ connection: ConnectionHandle, executor: QueueExecutor,
+        receive: (@Sendable (_ channel: String, _ payload: String) -> Void)?
+    ) {
+        self.connection = connection
+        self.executor = executor
+        self.receive = receive
+    }
+
+    private func activate() throws {
+        guard let connection else { return }
+        readSource = SocketSource(.read, of: PQsocket(connection.pointer), queue: executor.queue) { [weak self] in
+            self?.assumeIsolated { $0.readable() }
+        }
+        guard readSource != nil else {
+            throw PostgresError(kind: .unavailable(outcomeUnknown: false), message: "no descriptor left")
+        }
+    }
+
+    /// Runs a script of one or more statements, in one transaction unless it says otherwise; the rows of the last one
+    /// that returned any. One at a time: a second call meanwhile is refused.
+    @discardableResult
+    package func execute(_ script: String, timeout: Duration = .seconds(10)) async throws -> PostgresRows? {
+        try await run(timeout) { PQsendQuery($0, script) }
+    }
+
+    /// Runs one statement with parameters.
+    @discardableResult
+    package func execute(
+        _ sql: String, _ parameters: [PostgresParameter], timeout: Duration = .seconds(10)
+    ) async throws -> PostgresRows? {
+        let encoded = try EncodedParameters(parameters)
+        return try await run(timeout) { connection in
+            encoded.withPointers { PQsendQueryParams(connection, sql, encoded.count, nil, $0, nil, nil, 0) }
+        }
+    }
+
+    /// Ends the session; what is running fails. Does nothing the second time.
+    package func close() {
+        end("closed")
+    }
+
+    /// Returns when the connection is gone, with the reason.
+    func waitUntilClosed() async -> String {
+        guard connection != nil else { return lossMessage }
+        return await withCheckedContinuation { lossWaiters.append($0) }
+    }
+
+    /// Gives the connection away; the session is over.
+    func release() -> ConnectionHandle? {
+        let connection = connection
+        self.connection = nil
+        end("released")
+        return connection
+    }
+
+    // MARK: -
+
+    private func run(_ timeout: Duration, _ send: (OpaquePointer) -> Int32) async throws -> PostgresRows? {
+        guard let connection else {
+            throw PostgresError(kind: .unavailable(outcomeUnknown: false), message: lossMessage)
+        }
+        guard execution == nil else {
+            throw PostgresError(kind: .unavailable(outcomeUnknown: false), message: "the session is busy")
+        }
+        guard send(connection.pointer) == 1 else {
+            let message = PostgresError.message(of: connection.pointer)
+            end(message)
+            throw PostgresError(kind: .unavailable(outcomeUnknown: false), message: message)
+        }
+        executionNumber += 1
+        let number = executionNumber
+        executor.queue.asyncAfter(deadline: .now() + timeout.dispatchInterval) { [weak self] in
+            self?.assumeIsolated { session in
+                if session.execution?.number == number { session.end("no answer within \(timeout)") }
+            }
+        }
+        return try await withCheckedThrowingContinuation { waiter in
+            execution = Execution(number: number, waiter: waiter)
+            flush()
+        }
+    }
+
+    private func flush() {
+        guard let connection else { return }
+        writeSource?.cancel()
+        writeSource = nil
+        switch PQflush(connection.pointer) {
+        case 0: break
+        case 1:
+            writeSource = SocketSource(.write, of: PQsocket(connection.pointer), queue: executor.queue) { [weak self] in
+                self?.assumeIsolated { $0.flush() }
+            }
+            if writeSource == nil { end("no descriptor left") }
+        default: end(PostgresError.message(of: connection.pointer))
+        }
+    }
+
+    private func readable() {
+        guard let connection else { return }
+        let alive = PQconsumeInput(connection.pointer) == 1
+        let message = PostgresError.message(of: connection.pointer)
+        collect(connection.pointer)
+        while let notification = PQnotifies(connection.pointer) {
+            receive?(String(cString: notification.pointee.relname), String(cString: notification.pointee.extra))
+            PQfreemem(notification)
+        }
+        if !alive { end(message) }
+    }
+
+    private func collect(_ connection: OpaquePointer) {
+        while execution != nil, PQisBusy(connection) == 0 {
+            guard let result = PQgetResult(connection) else { return finish() }
+            switch PQresultStatus(result) {
+            case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY:
+                execution?.rows = PostgresRows(ResultStorage(result))
+            case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH:
+                PQclear(result)
+                return end("COPY is not supported")
+            default:
+                execution?.error = execution?.error ?? PostgresError(result: result)
+                PQclear(result)
+            }
+        }
+    }
+
+    private func finish() {
+        guard let execution else { return }
+        self.execution = nil
+        if let error = execution.error {
+            execution.waiter.resume(throwing: error)
+        } else {
+            execution.waiter.resume(returning: execution.rows)
+        }
+    }
+
+    private func end(_ message: String) {
+        readSource?.cancel()
+        readSource = nil
+        writeSource?.cancel()
+        writeSource = nil
+        if connection != nil { lossMessage = message }
+        connection = nil
+        if let execution {
+            self.execution = nil
+            let error = execution.error ?? PostgresError(kind: .unavailable(outcomeUnknown: true), message: message)
+            execution.waiter.resume(throwing: error)
+        }
+        let waiters = lossWaiters
+        lossWaiters = []
+        for waiter in waiters { waiter.resume(returning: message) }
+    }
+}

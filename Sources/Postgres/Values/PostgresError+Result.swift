@@ -1,0 +1,45 @@
+import CLibpq
+
+extension PostgresError {
+    /// The error that a result of libpq reports.
+    init(result: OpaquePointer?) {
+        let sqlState = Self.field("C", of: result)
+        let message = Self.field("M", of: result) ?? Self.firstLine(PQresultErrorMessage(result))
+        let severity = Self.field("V", of: result) ?? "ERROR"
+        self.init(
+            kind: Self.kind(sqlState: sqlState, severity: severity),
+            message: message,
+            constraint: Self.field("n", of: result))
+    }
+
+    /// What a SQLSTATE means to a caller (PostgreSQL 15 manual, appendix A).
+    static func kind(sqlState: String?, severity: String) -> Kind {
+        // After FATAL and PANIC the session is over, and a commit may have happened just before (a commit that waits for
+        // a standby is told so). Without a SQLSTATE it is libpq that speaks: the connection is lost.
+        guard let sqlState, severity != "FATAL", severity != "PANIC" else {
+            return .unavailable(outcomeUnknown: true)
+        }
+        switch sqlState {
+        case "25006": return .unavailable(outcomeUnknown: false)  // read-only: a standby, or made so for a while
+        case let state where state.hasPrefix("53"): return .unavailable(outcomeUnknown: false)  // out of disk, memory, …
+        case let state where state.hasPrefix("57"): return .unavailable(outcomeUnknown: false)  // cancelled, shutting down
+        case let state where state.hasPrefix("58"): return .unavailable(outcomeUnknown: false)  // I/O errors
+        case let state where state.hasPrefix("08"): return .unavailable(outcomeUnknown: true)  // connection exceptions
+        default: return .server(sqlState: sqlState)
+        }
+    }
+
+    /// libpq's last words about a connection: the first line says it, the others repeat it for each address.
+    static func message(of connection: OpaquePointer?) -> String {
+        firstLine(PQerrorMessage(connection))
+    }
+
+    private static func field(_ code: Unicode.Scalar, of result: OpaquePointer?) -> String? {
+        PQresultErrorField(result, Int32(code.value)).map { String(cString: $0) }
+    }
+
+    private static func firstLine(_ text: UnsafePointer<CChar>?) -> String {
+        let words = text.map { String(cString: $0) } ?? ""
+        return words.split(separator: "\n").first.map(String.init) ?? "no answer"
+    }
+}

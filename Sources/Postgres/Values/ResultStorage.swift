@@ -1,0 +1,43 @@
+import CLibpq
+import Glibc
+
+/// Owns a `PGresult`.
+///
+/// `@unchecked Sendable` holds because a result is read-only once libpq has handed it over and may then be passed freely
+/// between threads (PostgreSQL 15 manual, 34.20), and nothing here changes it before `deinit`.
+final class ResultStorage: @unchecked Sendable {
+    private let result: OpaquePointer
+
+    init(_ result: OpaquePointer) {
+        self.result = result
+    }
+
+    deinit {
+        PQclear(result)
+    }
+
+    var rowCount: Int { Int(PQntuples(result)) }
+
+    /// Rows inserted, updated, deleted or selected, as the command tag says.
+    var affectedCount: Int {
+        guard let digits = PQcmdTuples(result) else { return 0 }
+        return Int(String(cString: digits)) ?? 0
+    }
+
+    /// O(columns), a comparison each: cheaper than a table for the dozen columns of a statement, and unlike `PQfnumber`
+    /// without folding the case.
+    func column(_ name: String) -> Int32? {
+        name.withCString { wanted in
+            (0..<PQnfields(result)).first { index in
+                PQfname(result, index).map { strcmp($0, wanted) == 0 } ?? false
+            }
+        }
+    }
+
+    /// The bytes of a field in text format; nil for NULL. `row` and `column` are in range.
+    func text(row: Int32, column: Int32) -> String? {
+        guard PQgetisnull(result, row, column) == 0, let bytes = PQgetvalue(result, row, column) else { return nil }
+        let length = Int(PQgetlength(result, row, column))
+        return String(decoding: UnsafeRawBufferPointer(start: bytes, count: length), as: UTF8.self)
+    }
+}

@@ -1,0 +1,163 @@
+#!/bin/sh
+# Sees to it that the machine has what building, running and testing need, and installs what it lacks with apt.
+#
+#   set-up.sh run              what `make run` needs
+#   set-up.sh test             and what the tests need
+#   set-up.sh --install PACKAGE...      the part for root: used by the others, by sudo where they need it
+#
+# Where nothing is missing it says nothing, asks no network and takes a fraction of a second; only once a day it
+# looks for newer time zone rules. Clusters of PostgreSQL that are there, and their configuration, it leaves alone.
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+
+say() { printf 'set-up: %s\n' "$*" >&2; }
+fail() {
+    say "$@"
+    exit 1
+}
+has() { command -v "$1" >/dev/null 2>&1; }
+is_debian_like() { has apt-get && has dpkg-query; }
+
+# --- The part for root ------------------------------------------------------------------------------------------
+
+apt() {
+    DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 -o Acquire::Retries=2 "$@" </dev/null
+}
+
+# Runs apt quietly; its output appears only when it fails.
+quietly() {
+    if output=$("$@" 2>&1); then return 0; fi
+    printf '%s\n' "$output" >&2
+    return 1
+}
+
+# apt writes into the directory whenever it fetches something.
+lists_are_fresh() {
+    [ -n "$(find /var/lib/apt/lists -maxdepth 1 -name '*Packages*' -mtime -1 2>/dev/null | head -n 1)" ]
+}
+
+update_lists() {
+    say "fetching apt's package lists"
+    quietly apt update
+}
+
+# Debian's server package makes and starts a cluster of its own when it is first installed. This daemon brings its
+# own; a file in the directory for such settings says so for as long as the installation lasts.
+no_main_cluster=/etc/postgresql-common/createcluster.d/zz-letsswitch-set-up.conf
+
+install_packages() {
+    mkdir -p "$(dirname "$no_main_cluster")"
+    trap 'rm -f "$no_main_cluster"' EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM
+    printf 'create_main_cluster = false\n' >"$no_main_cluster"
+    status=0
+    quietly apt install --no-install-recommends "$@" || status=$?
+    rm -f "$no_main_cluster"
+    rmdir "$(dirname "$no_main_cluster")" 2>/dev/null || true
+    return "$status"
+}
+
+if [ "${1:-}" = --install ]; then
+    shift
+    [ "$(id -u)" = 0 ] || fail "--install is for root"
+    [ $# -gt 0 ] || fail "--install: no packages given"
+    if ! lists_are_fresh; then
+        update_lists || say "warning: the package lists could not be fetched; trying with those that are there"
+        install_packages "$@" || fail "apt-get could not install: $*"
+    elif ! install_packages "$@"; then
+        # Lists may name versions that the archive has replaced since.
+        update_lists && install_packages "$@" || fail "apt-get could not install: $*"
+    fi
+    exit 0
+fi
+
+if [ "${1:-}" = --refresh-tzdata ]; then
+    lists_are_fresh || quietly timeout 60 env DEBIAN_FRONTEND=noninteractive \
+        apt-get -q -y -o Acquire::Retries=0 -o Acquire::http::Timeout=10 -o Acquire::https::Timeout=10 update
+    installed=$(dpkg-query -W -f '${Version}' tzdata 2>/dev/null || true)
+    candidate=$(LC_ALL=C apt-cache policy tzdata | sed -n 's/^ *Candidate: //p')
+    case "$candidate" in '' | '(none)' | "$installed") exit 0 ;; esac
+    say "bringing the time zone rules up to date: tzdata $installed -> $candidate"
+    quietly apt install --only-upgrade --no-install-recommends tzdata
+    exit 0
+fi
+
+# --- What is missing? -------------------------------------------------------------------------------------------
+
+purpose=${1:-run}
+case "$purpose" in run | test) ;; *) fail "usage: set-up.sh run|test" ;; esac
+
+if ! has swift; then
+    fail "there is no swift in PATH. Let's Switch needs Swift 6.0 or later: https://www.swift.org/install/linux/"
+fi
+if ! swift_version=$(swift --version 2>&1); then
+    fail "swift --version fails, so the toolchain is not complete: $swift_version"
+fi
+swift_major=$(printf '%s\n' "$swift_version" | sed -n 's/.*Swift version \([0-9][0-9]*\)\..*/\1/p' | head -n 1)
+if [ "${swift_major:-0}" -lt 6 ]; then
+    fail "Swift 6.0 or later is needed; swift in PATH is: $(printf '%s\n' "$swift_version" | head -n 1)"
+fi
+
+missing=
+need() { # PACKAGE REASON
+    missing="$missing $1"
+    reasons="${reasons:-}
+set-up:   $1: $2"
+}
+
+# Looked for by what they bring, not by their names: a PostgreSQL from another archive or from source will do.
+has_server() {
+    for initdb in /usr/lib/postgresql/*/bin/initdb; do [ -x "$initdb" ] && return 0; done
+    has pg_config && [ -x "$(pg_config --bindir)/initdb" ]
+}
+has_header() { pkg-config --exists "$1" 2>/dev/null; }
+has_module() { python3 -c "import importlib.util, sys; sys.exit(importlib.util.find_spec('$1') is None)" 2>/dev/null; }
+
+has_server || need postgresql "the server, of which the daemon runs a private cluster"
+has pkg-config || need pkg-config "finds the C libraries for the build"
+has_header libpq || need libpq-dev "PostgreSQL's client library"
+has_header libcrypto || need libssl-dev "OpenSSL, for the WebSocket handshake"
+[ -e /usr/share/zoneinfo/Europe/London ] || need tzdata "time zone rules"
+has setpriv || need util-linux "setpriv, to run the cluster without root's rights"
+if [ "$purpose" = test ]; then
+    has curl || need curl "a client for the tests"
+    has_module websockets || need python3-websockets "an independent WebSocket client for the tests"
+fi
+
+# --- Install it -------------------------------------------------------------------------------------------------
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then sh "$0" "$@"; else sudo sh "$0" "$@"; fi
+}
+
+if [ -n "$missing" ]; then
+    if ! is_debian_like; then
+        fail "this is no Debian-like system; please install what these packages of Debian bring:$missing"
+    fi
+    say "installing with apt-get:$missing$reasons"
+    if [ "$(id -u)" != 0 ] && ! has sudo; then
+        fail "that needs root, and there is no sudo. As root, run:  sh $here/set-up.sh --install$missing"
+    fi
+    # Unquoted: one word each. tzdata comes along, so that a first set-up has today's rules.
+    # shellcheck disable=SC2086
+    as_root --install $missing tzdata ||
+        fail "nothing can be built without them. As root, run:  sh $here/set-up.sh --install$missing"
+    say "done"
+fi
+
+# --- Time zone rules, once a day --------------------------------------------------------------------------------
+
+# Rules change several times a year, some with a week's notice, and a reminder an hour off is no reminder.
+stamp=$root/.build/time-zone-rules-checked
+if is_debian_like && [ -z "$(find "$stamp" -mtime -1 2>/dev/null)" ]; then
+    mkdir -p "$root/.build"
+    : >"$stamp"
+    if [ "$(id -u)" = 0 ] || { has sudo && sudo -n true 2>/dev/null; }; then
+        as_root --refresh-tzdata || say "warning: the time zone rules (tzdata) could not be brought up to date"
+    else
+        say "note: without root's rights the time zone rules stay as they are (package tzdata)"
+    fi
+fi

@@ -1,0 +1,27 @@
+package import Wire
+
+/// A request that can't be granted, thrown by a handler: the status, a code for programs, a sentence for people.
+///
+/// The answer is Vapor's shape with a code: `{"error": true, "code": "has_partner", "reason": "…"}`.
+package struct Abort: Error, Sendable {
+    package let status: HTTPStatus
+    /// A word that programs compare, such as `no_such_task`.
+    package let code: String
+    /// A sentence that a person reads.
+    package let reason: String
+    /// Fields of the answer, such as `Retry-After`.
+    package let headers: [HTTPField]
+    /// More members of the body, behind `reason`.
+    package let details: [(name: String, value: String)]
+
+    package init(
+        _ status: HTTPStatus, code: String, reason: String, headers: [HTTPField] = [],
+        details: [(name: String, value: String)] = []
+    ) {
+        self.status = status
+        self.code = code
+        self.reason = reason
+        self.headers = headers
+        self.details = details
+    }
+}

@@ -1,0 +1,134 @@
+package import Sockets
+import Wire
+
+/// A server: event loops, the sockets that listen, the routes.
+///
+/// ```
+/// ListeningSocket ─► connections dealt to the loops in turn ─► HTTPConnection ─► Router ─► handlers
+/// ```
+///
+/// Life: ``init(loops:limits:mapError:routes:)``, ``listen(on:)``, ``drain(within:)``, ``stop()``.
+package final class Application: Sendable {
+    package let limits: ServerLimits
+    package let loops: [EventLoop]
+    let router: Router
+    private let key = LoopLocal<ServerLoop>()
+    private let openSockets: SocketCount
+    private let mapError: @Sendable (any Error) -> Abort
+
+    /// Makes a server; it listens once ``listen(on:)`` is called.
+    ///
+    /// - Parameters:
+    ///   - loops: How many event loops serve its connections; at least 1.
+    ///   - limits: What its peers may take.
+    ///   - mapError: What a handler's error means to the client; an ``Abort`` speaks for itself and doesn't come here.
+    ///   - routes: Adds the routes.
+    /// - Throws: ``SocketError`` when the kernel gives no pollers.
+    package init(
+        loops count: Int, limits: ServerLimits, mapError: @escaping @Sendable (any Error) -> Abort,
+        routes: (RoutesBuilder) -> Void
+    ) throws {
+        self.limits = limits
+        self.mapError = mapError
+        let builder = RoutesBuilder()
+        routes(builder)
+        router = Router(routes: builder.routes)
+        let openSockets = SocketCount()
+        self.openSockets = openSockets
+        loops = try (0..<max(1, count)).map { try EventLoop(index: $0, openSockets: openSockets) }
+    }
+
+    /// Connections open now, of every kind. From any thread.
+    package var openConnections: Int { openSockets.current }
+
+    /// What the loops have counted, together.
+    package func counters() async -> LoopCounters {
+        var sum = LoopCounters()
+        for loop in loops {
+            sum = sum + (await loop.run { self.server(on: $0).counters })
+        }
+        return sum
+    }
+
+    /// Starts the loops and listens on each address.
+    ///
+    /// - Returns: The addresses, with the ports that the kernel chose where 0 was asked for.
+    /// - Throws: ``SocketError``; then none of the addresses is listened on.
+    package func listen(on addresses: [SocketAddress]) async throws -> [SocketAddress] {
+        for loop in loops { await loop.start() }
+        // All or none: what was bound before one fails is closed as it is let go.
+        return try await loops[0].run { reactor in
+            let listeners = try addresses.map { try ListeningSocket($0) }
+            let server = self.server(on: reactor)
+            do {
+                for listener in listeners { try server.listen(with: listener, on: reactor) }
+            } catch {
+                server.stopListening()
+                throw error
+            }
+            return listeners.map(\.address)
+        }
+    }
+
+    /// Lets the server's connections end: no new ones, WebSockets are closed with 1001, streams end, requests in hand
+    /// are answered.
+    ///
+    /// - Returns: Whether all of them had ended before `limit` was over.
+    @discardableResult
+    package func drain(within limit: Duration) async -> Bool {
+        await loops[0].run { self.server(on: $0).stopListening() }
+        for loop in loops {
+            await loop.run { reactor in
+                self.server(on: reactor).isStopping = true
+                reactor.forEachSocket { $0.announceStop() }
+            }
+        }
+        let deadline = ContinuousClock.now + limit
+        while openConnections > 0 {
+            guard ContinuousClock.now < deadline else { return false }
+            try? await Task.sleep(for: .milliseconds(5))
+        }
+        return true
+    }
+
+    /// Ends all service at once: what is left is closed.
+    package func stop() async {
+        for loop in loops { await loop.stop() }
+    }
+
+    // MARK: For the connections
+
+    /// The server's state on a loop. On that loop.
+    package func server(on reactor: Reactor) -> ServerLoop {
+        key.value(on: reactor) { ServerLoop(self, on: loops[reactor.index]) }
+    }
+
+    /// The loop that a route wants; `nil` when it doesn't mind.
+    func loop(_ index: Int?) -> EventLoop? {
+        index.map { loops[Int($0.magnitude % UInt(loops.count))] }
+    }
+
+    var isFull: Bool { openConnections >= limits.maxConnections }
+
+    func respond(to request: Request, with handler: Route.AsyncHandler) async -> Response {
+        do {
+            return try await handler(request)
+        } catch {
+            return response(to: error)
+        }
+    }
+
+    /// The refusal that `find` throws; `nil` when it throws none.
+    func refusal(from find: @Sendable () async throws -> Void) async -> Response? {
+        do {
+            try await find()
+            return nil
+        } catch {
+            return response(to: error)
+        }
+    }
+
+    func response(to error: any Error) -> Response {
+        Response(error as? Abort ?? mapError(error))
+    }
+}

@@ -1,0 +1,421 @@
+import Sockets
+import Wire
+
+/// HTTP/1.1 over one socket: requests in, answers out, in order (RFC 9112).
+///
+/// ```
+/// bytes ─► HTTPRequestParser ─► request complete ─► route ─┬─ answers at once ──► answer
+///                                                          ├─ in a task ─ ticket ─► answer
+///                                                          ├─ stream ───► chunk, chunk, …
+///                                                          └─ WebSocket ─► another handler takes the socket
+/// ```
+///
+/// One request is answered at a time; what the peer pipelines meanwhile waits in a bounded buffer, then in the kernel.
+final class HTTPConnection: StreamSocketHandler {
+    private enum State {
+        /// Between requests, or within one that has not come whole.
+        case reading
+        /// A task works on the answer.
+        case awaiting(ServerLoop.Ticket)
+        case streaming(ResponseStream, isChunked: Bool, keepsAlive: Bool)
+        /// No more requests: the last answer is on its way.
+        case over
+    }
+
+    private let socket: StreamSocket
+    private let server: ServerLoop
+    private var parser: HTTPRequestParser
+    private var state = State.reading
+    private var head: HTTPRequestHead?
+    private var body: [UInt8] = []
+    /// Bytes that came while a request was being answered.
+    private var backlog: [UInt8] = []
+    private var isParsing = false
+
+    private var limits: ServerLimits { server.application.limits }
+
+    /// Begins to serve a connection; on the reactor's loop. `nil` when the kernel refuses it.
+    @discardableResult
+    init?(_ detached: DetachedSocket, on reactor: Reactor, server: ServerLoop) {
+        self.server = server
+        parser = HTTPRequestParser(limits: server.application.limits.http)
+        guard let socket = try? StreamSocket(detached, on: reactor) else { return nil }
+        self.socket = socket
+        socket.handler = self
+        socket.deadline = reactor.now + limits.headerTimeout
+    }
+
+    /// Goes on, on this loop, with a request that another loop received.
+    static func resume(
+        _ detached: DetachedSocket, on reactor: Reactor, server: ServerLoop, with request: Request,
+        route: WebSocketRoute, unread: [UInt8]
+    ) {
+        guard let connection = HTTPConnection(detached, on: reactor, server: server) else { return }
+        connection.backlog = unread
+        connection.serve(request, route)
+        connection.proceed()
+    }
+
+    // MARK: Requests
+
+    func socket(_ socket: StreamSocket, received bytes: UnsafeMutableRawBufferPointer) {
+        guard case .reading = state else { return keep(UnsafeRawBufferPointer(bytes)) }
+        parse(UnsafeRawBufferPointer(bytes))
+    }
+
+    /// Puts bytes aside until the request in hand is answered; with a full buffer, the kernel keeps the rest.
+    private func keep(_ bytes: UnsafeRawBufferPointer) {
+        if case .over = state { return }
+        backlog.append(contentsOf: bytes)
+        if backlog.count >= Reactor.receiveBufferSize { socket.setReading(false) }
+    }
+
+    private func parse(_ bytes: UnsafeRawBufferPointer) {
+        var input = bytes
+        isParsing = true
+        defer { isParsing = false }
+        do throws(HTTPParseError) {
+            while case .reading = state, let event = try parser.next(&input) {
+                switch event {
+                case .head(let head): begin(head)
+                case .body(let bytes): body.append(contentsOf: bytes)
+                case .end: complete(rest: &input)
+                }
+            }
+        } catch {
+            return refuse(error)
+        }
+        if !input.isEmpty { keep(input) }
+        if case .reading = state { awaitMore() }
+    }
+
+    /// Goes on after an answer, with what was put aside or what will come.
+    private func proceed() {
+        guard !isParsing, case .reading = state else { return }
+        guard !backlog.isEmpty else { return awaitMore() }
+        let bytes = backlog
+        backlog = []
+        socket.setReading(true)
+        bytes.withUnsafeBytes(parse)
+    }
+
+    private func begin(_ head: HTTPRequestHead) {
+        self.head = head
+        // The peer waits for our consent (RFC 9110 §10.1.1); the parser has refused a length over the limit.
+        if head.expectsContinue, head.bodyFraming != .none {
+            socket.enqueue(SharedBytes(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)))
+        }
+        if head.bodyFraming != .none { socket.deadline = socket.reactor.now + limits.bodyTimeout }
+    }
+
+    private func complete(rest input: inout UnsafeRawBufferPointer) {
+        guard let head else { return }
+        self.head = nil
+        let content = body
+        body = []
+        switch server.application.router.match(head) {
+        case .found(let endpoint, let parameters):
+            let request = Request(head: head, body: content, parameters: parameters, loop: server.loop)
+            serve(request, endpoint, rest: &input)
+        case .methodNotAllowed(let allow):
+            let allow = HTTPField("Allow", allow)
+            guard head.method != .options else { return answer(Response(.noContent, headers: [allow]), to: head) }
+            let reason = "\(head.method.name) is not among the methods of this path: \(allow.value)."
+            answer(
+                Response(Abort(.methodNotAllowed, code: "method_not_allowed", reason: reason, headers: [allow])),
+                to: head)
+        case .notFound where head.method == .options && head.targetForm == .asterisk:
+            answer(Response(.noContent, headers: [HTTPField("Allow", "GET, HEAD, POST, DELETE, OPTIONS")]), to: head)
+        case .notFound:
+            answer(
+                Response(Abort(.notFound, code: "not_found", reason: "There is nothing at \(head.rawPath).")),
+                to: head)
+        }
+    }
+
+    private func serve(_ request: Request, _ endpoint: Route.Endpoint, rest input: inout UnsafeRawBufferPointer) {
+        switch endpoint {
+        case .synchronous(let handler):
+            answer(respond(to: request, with: handler), to: request.head)
+        case .asynchronous(let handler):
+            awaitAnswer { [application = server.application] in
+                await application.respond(to: request, with: handler)
+            } then: { connection, response in
+                connection.answer(response, to: request.head)
+            }
+        case .webSocket(let route):
+            if let target = server.application.loop(route.affinity(request)), target.index != server.loop.index {
+                let unread = Array(input)
+                input = UnsafeRawBufferPointer(start: nil, count: 0)
+                move(request, route, to: target, unread: unread)
+            } else {
+                serve(request, route)
+            }
+        }
+    }
+
+    private func respond(to request: Request, with handler: Route.Handler) -> Response {
+        do {
+            return try handler(request)
+        } catch {
+            return server.application.response(to: error)
+        }
+    }
+
+    /// Runs `work` in a task and, back on the loop, gives its result to `then` if the connection still is.
+    private func awaitAnswer<Result: Sendable>(
+        _ work: @escaping @Sendable () async -> Result,
+        then: @escaping @Sendable (HTTPConnection, Result) -> Void
+    ) {
+        let ticket = server.ticket(for: self)
+        state = .awaiting(ticket)
+        // The handler has time limits of its own: those of what it waits for.
+        socket.deadline = .distantFuture
+        let (loop, application) = (server.loop, server.application)
+        Task {
+            let result = await work()
+            loop.submit { reactor in
+                guard let connection = application.server(on: reactor).redeem(ticket) else { return }
+                connection.state = .reading
+                then(connection, result)
+                connection.proceed()
+            }
+        }
+    }
+
+    // MARK: Answers
+
+    private func answer(_ response: Response, to head: HTTPRequestHead) {
+        let keepsAlive = head.isKeepAlive && !server.isStopping
+        server.counters.responses[response.status.code, default: 0] += 1
+        var encoder = HTTPResponseEncoder(response.status, version: head.version, date: server.date)
+        encoder.add(response.headers)
+        if !keepsAlive {
+            encoder.add(HTTPField("Connection", "close"))
+        } else if head.version == .http10 {
+            encoder.add(HTTPField("Connection", "keep-alive"))
+        }
+        switch response.body {
+        case .stream(let start):
+            stream(start, encoder, to: head, keepsAlive: keepsAlive)
+        case .none, .bytes:
+            let content: [UInt8]
+            if case .bytes(let bytes) = response.body { content = bytes } else { content = [] }
+            if response.status.allowsContent { encoder.addContentLength(content.count) }
+            let sendsContent = head.method != .head && response.status.allowsContent
+            socket.enqueue(SharedBytes(encoder.finish(content: sendsContent ? content : [])))
+            answered(keepsAlive: keepsAlive)
+        }
+    }
+
+    private func answered(keepsAlive: Bool) {
+        guard keepsAlive else {
+            state = .over
+            return socket.finish()
+        }
+        state = .reading
+        if socket.unsentBytes > limits.sendQueueBytes {
+            // The peer sends requests and takes no answers.
+            socket.setReading(false)
+            socket.reportsDrain = true
+            socket.deadline = socket.reactor.now + limits.writeTimeout
+        }
+    }
+
+    private func awaitMore() {
+        // Every answer is out or on its way, and the peer has no more requests.
+        if socket.peerEnded { return socket.finish() }
+        guard !socket.reportsDrain else { return }
+        if parser.isIdle, head == nil {
+            socket.deadline = socket.reactor.now + limits.keepAliveTimeout
+        } else if head == nil, socket.deadline > socket.reactor.now + limits.headerTimeout {
+            socket.deadline = socket.reactor.now + limits.headerTimeout
+        }
+    }
+
+    /// Answers what is no request, and ends the connection: what follows can't be told from the next request.
+    private func refuse(_ error: HTTPParseError) {
+        let status = HTTPStatus(error.status)
+        server.counters.responses[status.code, default: 0] += 1
+        let response = Response(Abort(status, code: error.code, reason: error.reason))
+        guard case .bytes(let content) = response.body else { return }
+        var encoder = HTTPResponseEncoder(status, version: .http11, date: server.date)
+        encoder.add(response.headers)
+        encoder.add(HTTPField("Connection", "close"))
+        encoder.addContentLength(content.count)
+        socket.enqueue(SharedBytes(encoder.finish(content: content)))
+        state = .over
+        socket.finish()
+    }
+
+    // MARK: Streams
+
+    private func stream(
+        _ start: @Sendable (ResponseStream) -> Void, _ encoder: consuming HTTPResponseEncoder,
+        to head: HTTPRequestHead, keepsAlive: Bool
+    ) {
+        // HTTP/1.0 has no chunks: the content ends with the connection.
+        let isChunked = head.version != .http10
+        if isChunked { encoder.add(HTTPField("Transfer-Encoding", "chunked")) }
+        socket.enqueue(SharedBytes(encoder.finish(content: [])))
+        guard head.method != .head else { return answered(keepsAlive: keepsAlive) }
+        let stream = ResponseStream(self, on: socket.reactor, loop: server.loop)
+        state = .streaming(stream, isChunked: isChunked, keepsAlive: keepsAlive && isChunked)
+        server.counters.openStreams += 1
+        socket.deadline = .distantFuture
+        socket.sendLimit = UInt32(clamping: limits.sendQueueBytes)
+        socket.reportsDrain = true
+        start(stream)
+        if socket.peerEnded { socketReceivedEnd(socket) }
+    }
+
+    var isDrained: Bool { socket.unsentBytes == 0 }
+
+    func writeToStream(_ bytes: [UInt8]) {
+        guard case .streaming(_, let isChunked, _) = state, !bytes.isEmpty else { return }
+        if socket.unsentBytes == 0 { socket.deadline = socket.reactor.now + limits.writeTimeout }
+        socket.enqueue(SharedBytes(isChunked ? HTTPResponseEncoder.chunk(bytes) : bytes))
+    }
+
+    func finishStream() {
+        guard case .streaming(_, let isChunked, let keepsAlive) = state else { return }
+        if isChunked { socket.enqueue(SharedBytes(HTTPResponseEncoder.lastChunk)) }
+        endStream(tellingIt: false)
+        answered(keepsAlive: keepsAlive && !server.isStopping)
+        proceed()
+    }
+
+    private func endStream(tellingIt: Bool) {
+        guard case .streaming(let stream, _, _) = state else { return }
+        state = .over
+        server.counters.openStreams -= 1
+        socket.sendLimit = .max
+        let closed = tellingIt ? stream.closed : nil
+        stream.closed = nil
+        stream.drained = nil
+        closed?()
+    }
+
+    func socketDidDrain(_ socket: StreamSocket) {
+        if case .streaming(let stream, _, _) = state {
+            socket.deadline = .distantFuture
+            stream.drained?()
+        } else if case .reading = state {
+            socket.reportsDrain = false
+            socket.setReading(true)
+            awaitMore()
+        }
+    }
+
+    // MARK: WebSockets
+
+    /// Takes the connection to the loop on which the request's room lives, before anything else is decided.
+    private func move(_ request: Request, _ route: WebSocketRoute, to target: EventLoop, unread: [UInt8]) {
+        let unread = unread + backlog
+        state = .over
+        let detached = socket.detach()
+        let application = server.application
+        let request = Request(head: request.head, body: request.body, parameters: request.parameters, loop: target)
+        target.submit { reactor in
+            HTTPConnection.resume(
+                detached, on: reactor, server: application.server(on: reactor), with: request, route: route,
+                unread: unread)
+        }
+    }
+
+    private func serve(_ request: Request, _ route: WebSocketRoute) {
+        do {
+            switch try route.admit(request, socket.reactor) {
+            case .admitted:
+                upgrade(request, route)
+            case .unknown(let find):
+                awaitAnswer { [application = server.application] in
+                    await application.refusal(from: find)
+                } then: { connection, refusal in
+                    if let refusal {
+                        connection.answer(refusal, to: request.head)
+                    } else {
+                        connection.upgrade(request, route)
+                    }
+                }
+            }
+        } catch {
+            answer(server.application.response(to: error), to: request.head)
+        }
+    }
+
+    private func upgrade(_ request: Request, _ route: WebSocketRoute) {
+        let accept: String
+        do throws(WebSocketHandshakeError) {
+            accept = try WebSocketHandshake.accept(request.head)
+        } catch {
+            let abort = Abort(
+                HTTPStatus(error.status), code: error.code, reason: error.reason, headers: error.headers)
+            return answer(Response(abort), to: request.head)
+        }
+        server.counters.responses[HTTPStatus.switchingProtocols.code, default: 0] += 1
+        var encoder = HTTPResponseEncoder(.switchingProtocols, version: .http11, date: server.date)
+        encoder.add(WebSocketHandshake.responseFields(accept: accept))
+        socket.enqueue(SharedBytes(encoder.finish(content: [])))
+        state = .over
+        let unread = backlog
+        backlog = []
+        let webSocket = WebSocket(socket, server: server)
+        socket.handler = webSocket
+        socket.reportsDrain = false
+        socket.setReading(true)
+        webSocket.begin(route.onUpgrade(request, webSocket), unread: unread)
+    }
+
+    // MARK: The socket
+
+    func socketReceivedEnd(_ socket: StreamSocket) {
+        switch state {
+        case .reading:
+            // Whoever closes in the midst of a request takes it back.
+            socket.finish()
+        case .streaming:
+            // The reader of a stream has nothing to send; its FIN says that it left.
+            endStream(tellingIt: true)
+            socket.close()
+        case .awaiting, .over:
+            break
+        }
+    }
+
+    func socketDeadlinePassed(_ socket: StreamSocket) {
+        switch state {
+        case .reading:
+            if socket.unsentBytes > 0 { return socket.close() }
+            guard !parser.isIdle || head != nil else { return socket.finish() }
+            refuse(.timeout)
+        case .streaming:
+            server.counters.slowPeers += 1
+            endStream(tellingIt: true)
+            socket.close()
+        case .awaiting, .over:
+            break
+        }
+    }
+
+    func socketDidClose(_ socket: StreamSocket, because cause: StreamSocket.CloseCause) {
+        if cause == .sendQueueFull { server.counters.slowPeers += 1 }
+        if case .awaiting(let ticket) = state { server.forget(ticket) }
+        endStream(tellingIt: true)
+        state = .over
+    }
+
+    func serverStops(_ socket: StreamSocket) {
+        switch state {
+        case .reading:
+            if parser.isIdle, head == nil { socket.finish() }
+        case .streaming(let stream, _, _):
+            let closed = stream.closed
+            stream.closed = nil
+            closed?()
+            finishStream()
+        case .awaiting, .over:
+            break
+        }
+    }
+}

@@ -1,0 +1,38 @@
+/// What one event loop has counted since it started. Plain integers: they belong to the loop, and are added up over the
+/// loops when somebody asks.
+package struct LoopCounters: Sendable {
+    package var acceptedConnections = 0
+    /// Connections closed at once because the server was full.
+    package var refusedConnections = 0
+    /// Times that the listener rested because descriptors or memory were used up.
+    package var listenerRests = 0
+    /// By status.
+    package var responses: [Int: Int] = [:]
+    package var openStreams = 0
+    package var openWebSockets = 0
+    package var openedWebSockets = 0
+    /// By close code; 1006 stands for connections that ended without one.
+    package var closedWebSockets: [UInt16: Int] = [:]
+    package var receivedMessages = 0
+    package var sentMessages = 0
+    /// Peers cut off because they read too slowly.
+    package var slowPeers = 0
+
+    package init() {}
+
+    package static func + (left: LoopCounters, right: LoopCounters) -> LoopCounters {
+        var sum = left
+        sum.acceptedConnections += right.acceptedConnections
+        sum.refusedConnections += right.refusedConnections
+        sum.listenerRests += right.listenerRests
+        sum.responses.merge(right.responses, uniquingKeysWith: +)
+        sum.openStreams += right.openStreams
+        sum.openWebSockets += right.openWebSockets
+        sum.openedWebSockets += right.openedWebSockets
+        sum.closedWebSockets.merge(right.closedWebSockets, uniquingKeysWith: +)
+        sum.receivedMessages += right.receivedMessages
+        sum.sentMessages += right.sentMessages
+        sum.slowPeers += right.slowPeers
+        return sum
+    }
+}

@@ -1,0 +1,17 @@
+package import Sockets
+package import Wire
+
+/// A request, whole: its head and its content.
+package struct Request: Sendable {
+    package let head: HTTPRequestHead
+    package let body: [UInt8]
+    /// The path's parts that a route named, such as `id` of `/task/:id`.
+    package let parameters: [String: String]
+    /// The loop that the connection is on.
+    package let loop: EventLoop
+
+    /// The value of the first query item with this name.
+    package func query(_ name: String) -> String? {
+        head.query(name)
+    }
+}

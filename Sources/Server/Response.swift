@@ -1,0 +1,52 @@
+package import Wire
+
+/// An answer: status, fields, and content that is there already or comes bit by bit.
+package struct Response: Sendable {
+    package enum Body: Sendable {
+        case none
+        case bytes([UInt8])
+        /// Content that is written as it comes into being. The closure is called on the connection's loop, after the
+        /// head; it keeps the stream and writes to it.
+        case stream(@Sendable (ResponseStream) -> Void)
+    }
+
+    package var status: HTTPStatus
+    /// Fields beside those that the connection itself sees to (`Date`, `Content-Length`, `Transfer-Encoding`,
+    /// `Connection`).
+    package var headers: [HTTPField]
+    package var body: Body
+
+    package init(_ status: HTTPStatus = .ok, headers: [HTTPField] = [], body: Body = .none) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+
+    /// A JSON document, encoded already.
+    package static func json(
+        _ bytes: [UInt8], status: HTTPStatus = .ok, headers: [HTTPField] = []
+    ) -> Response {
+        Response(status, headers: [.contentTypeJSON] + headers, body: .bytes(bytes))
+    }
+
+    /// Plain text.
+    package static func text(_ text: String, status: HTTPStatus = .ok) -> Response {
+        Response(
+            status, headers: [HTTPField("Content-Type", "text/plain; charset=utf-8")], body: .bytes(Array(text.utf8)))
+    }
+
+    /// The answer that an ``Abort`` means.
+    package init(_ abort: Abort) {
+        var json = #"{"error":true,"code":"# + JSONText.quoted(abort.code)
+        json += #","reason":"# + JSONText.quoted(abort.reason)
+        for detail in abort.details {
+            json += ",\(JSONText.quoted(detail.name)):\(JSONText.quoted(detail.value))"
+        }
+        json += "}"
+        self = .json(Array(json.utf8), status: abort.status, headers: abort.headers)
+    }
+}
+
+extension HTTPField {
+    package static let contentTypeJSON = HTTPField("Content-Type", "application/json")
+}

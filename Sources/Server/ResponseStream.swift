@@ -1,0 +1,39 @@
+package import Sockets
+import Wire
+
+/// An answer's content that is written bit by bit, as an event stream's is.
+///
+/// On the connection's loop. Each write leaves at the end of the turn as a chunk of its own (RFC 9112 §7.1), or as it is
+/// to a peer of HTTP/1.0. A peer that doesn't take what was written is cut off at ``ServerLimits/sendQueueBytes``, or
+/// when it takes nothing for ``ServerLimits/writeTimeout``.
+package final class ResponseStream {
+    /// Called when the kernel has taken all that was written.
+    package var drained: (() -> Void)?
+    /// Called once, when the stream is over for a reason of the peer's or the server's; not after ``finish()``.
+    package var closed: (() -> Void)?
+
+    private weak var connection: HTTPConnection?
+    package let reactor: Reactor
+    package let loop: EventLoop
+
+    init(_ connection: HTTPConnection, on reactor: Reactor, loop: EventLoop) {
+        self.connection = connection
+        self.reactor = reactor
+        self.loop = loop
+    }
+
+    /// Writes `bytes`; does nothing when the stream is over.
+    package func write(_ bytes: [UInt8]) {
+        connection?.writeToStream(bytes)
+    }
+
+    /// Ends the content.
+    package func finish() {
+        connection?.finishStream()
+    }
+
+    /// Whether the kernel has all that was written.
+    package var isDrained: Bool {
+        connection?.isDrained ?? true
+    }
+}

@@ -1,0 +1,69 @@
+package import Sockets
+package import Wire
+
+/// A method, a path, and what answers.
+package struct Route: Sendable {
+    /// Answers at once, on the connection's loop; it must not wait for anything.
+    package typealias Handler = @Sendable (Request) throws -> Response
+    /// Answers when it can; runs in a task of its own.
+    package typealias AsyncHandler = @Sendable (Request) async throws -> Response
+
+    enum Endpoint: Sendable {
+        case synchronous(Handler)
+        case asynchronous(AsyncHandler)
+        case webSocket(WebSocketRoute)
+    }
+
+    enum Segment: Sendable {
+        case literal(String)
+        case parameter(String)
+    }
+
+    let method: HTTPMethod
+    /// `/a/b` for a path without parameters, which is then compared as a whole.
+    let literalPath: [UInt8]?
+    let segments: [Segment]
+    let endpoint: Endpoint
+
+    init(method: HTTPMethod, path: [String], endpoint: Endpoint) {
+        self.method = method
+        self.endpoint = endpoint
+        segments = path.map { $0.hasPrefix(":") ? .parameter(String($0.dropFirst())) : .literal($0) }
+        literalPath = path.contains { $0.hasPrefix(":") } ? nil : Array(("/" + path.joined(separator: "/")).utf8)
+    }
+
+    /// The parameters if the head's path is this route's; `nil` if it isn't.
+    func match(_ head: HTTPRequestHead) -> [String: String]? {
+        if let literalPath, head.pathEquals(literalPath) { return [:] }
+        // A path with escapes, or a route with parameters.
+        guard literalPath == nil || head.hasEscapedPath else { return nil }
+        let parts = head.pathSegments
+        guard parts.count == segments.count else { return nil }
+        var parameters: [String: String] = [:]
+        for (part, segment) in zip(parts, segments) {
+            switch segment {
+            case .literal(let text): guard part == text else { return nil }
+            case .parameter(let name): parameters[name] = part
+            }
+        }
+        return parameters
+    }
+}
+
+/// How a path's requests become WebSockets. See ``RoutesBuilder/webSocket(_:loop:admit:onUpgrade:)``.
+package struct WebSocketRoute: Sendable {
+    package typealias Affinity = @Sendable (Request) -> Int?
+    package typealias Admit = @Sendable (Request, Reactor) throws -> Admission
+    package typealias OnUpgrade = @Sendable (Request, WebSocket) -> any WebSocketHandler
+
+    let affinity: Affinity
+    let admit: Admit
+    let onUpgrade: OnUpgrade
+
+    /// Whether a request may become a WebSocket. A refusal is an ``Abort``, thrown.
+    package enum Admission: Sendable {
+        case admitted
+        /// Not known on this loop: the closure finds out, in a task of its own; it throws the refusal.
+        case unknown(@Sendable () async throws -> Void)
+    }
+}

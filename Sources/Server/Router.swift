@@ -1,0 +1,33 @@
+import Wire
+
+/// Finds the route of a request. A handful of routes: a linear search over compared lengths beats any tree.
+struct Router: Sendable {
+    enum Match {
+        case found(Route.Endpoint, parameters: [String: String])
+        /// The path is known, but not with this method; `Allow` lists those that are.
+        case methodNotAllowed(allow: String)
+        case notFound
+    }
+
+    let routes: [Route]
+
+    func match(_ head: HTTPRequestHead) -> Match {
+        // A HEAD is a GET whose content stays away (RFC 9110 §9.3.2).
+        let method = head.method == .head ? .get : head.method
+        var others: [HTTPMethod] = []
+        for route in routes {
+            guard let parameters = route.match(head) else { continue }
+            if route.method == method { return .found(route.endpoint, parameters: parameters) }
+            others.append(route.method)
+        }
+        return others.isEmpty ? .notFound : .methodNotAllowed(allow: Self.allow(others))
+    }
+
+    /// The value of `Allow` for the methods of a path (RFC 9110 §10.2.1).
+    static func allow(_ methods: [HTTPMethod]) -> String {
+        var names = methods.map(\.name)
+        if methods.contains(.get) { names.append("HEAD") }
+        names.append("OPTIONS")
+        return names.joined(separator: ", ")
+    }
+}

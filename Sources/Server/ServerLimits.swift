@@ -1,0 +1,30 @@
+package import Wire
+
+/// The limits of a server's connections: what a peer may take, and for how long.
+package struct ServerLimits: Sendable {
+    /// Sizes of requests.
+    package var http = HTTPLimits()
+    /// Connections open at once, of every kind; more are closed as they come.
+    package var maxConnections = 100_000
+    /// For a request's head, from its first byte; also for a new connection's first request.
+    package var headerTimeout = Duration.seconds(10)
+    /// For a request's content, from the end of its head.
+    package var bodyTimeout = Duration.seconds(30)
+    /// For the next request on a connection that is kept.
+    package var keepAliveTimeout = Duration.seconds(75)
+    /// For the peer to take an answer.
+    package var writeTimeout = Duration.seconds(30)
+    /// Bytes of answers that may wait for a peer before no more of its requests are read; also for each WebSocket and
+    /// each stream, which are closed when more waits.
+    package var sendQueueBytes = 64 * 1024
+    /// A WebSocket message's size in bytes, over all its fragments.
+    package var maxMessageBytes = 4096
+    /// Silence after which a WebSocket peer is pinged.
+    package var pingInterval = Duration.seconds(30)
+    /// Silence after a ping after which the peer counts as gone.
+    package var pongTimeout = Duration.seconds(10)
+    /// For a WebSocket peer to answer our close frame.
+    package var closeTimeout = Duration.seconds(5)
+
+    package init() {}
+}

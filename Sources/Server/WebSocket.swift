@@ -1,0 +1,171 @@
+package import Sockets
+package import Wire
+
+/// A WebSocket, server side (RFC 6455): messages to its handler, frames to its socket.
+///
+/// ```
+/// open ─┬─ peer's close frame ─► answered ──────────────────────► socket finished
+///       ├─ close(code) ─► closing ─ peer's close frame, or time ─► socket finished or closed
+///       ├─ protocol error ─► close frame with its code ──────────► socket finished
+///       └─ socket gone, pong overdue, queue full ────────────────► closed
+/// ```
+///
+/// On its loop. Pings are answered here; a peer that was silent for ``ServerLimits/pingInterval`` is pinged.
+package final class WebSocket: StreamSocketHandler {
+    private enum Phase: UInt8 {
+        case open, closing, closed
+    }
+
+    private let socket: StreamSocket
+    private let server: ServerLoop
+    private var handler: (any WebSocketHandler)?
+    private var parser: WebSocketParser
+    private var phase = Phase.open
+    private var awaitsPong = false
+
+    init(_ socket: StreamSocket, server: ServerLoop) {
+        self.socket = socket
+        self.server = server
+        let limits = server.application.limits
+        parser = WebSocketParser(role: .server, maxMessageBytes: limits.maxMessageBytes)
+        socket.sendLimit = UInt32(clamping: limits.sendQueueBytes)
+    }
+
+    /// The loop that the WebSocket lives on.
+    package var reactor: Reactor { socket.reactor }
+    package var isOpen: Bool { phase == .open }
+
+    func begin(_ handler: any WebSocketHandler, unread: [UInt8]) {
+        server.counters.openWebSockets += 1
+        server.counters.openedWebSockets += 1
+        // The handler may have closed it already.
+        guard phase == .open else { return handler.webSocketDidClose(self, code: .goingAway) }
+        self.handler = handler
+        heard()
+        if server.isStopping { return close(.goingAway, "the server stops") }
+        var unread = unread
+        unread.withUnsafeMutableBytes { bytes in
+            if !bytes.isEmpty { receive(bytes) }
+        }
+    }
+
+    // MARK: Sending
+
+    /// Sends a frame that was encoded before: the way of a broadcast. It leaves at the end of the turn.
+    package func send(frame: SharedBytes) {
+        guard phase == .open else { return }
+        socket.enqueue(frame)
+        server.counters.sentMessages += 1
+    }
+
+    /// Sends a message in one frame.
+    package func send(_ message: [UInt8], _ opcode: WebSocketOpcode) {
+        send(frame: SharedBytes(WebSocketFrameEncoder.encode(opcode, message)))
+    }
+
+    /// Begins the closing handshake (RFC 6455 §7.1.2): our close frame, then the peer's within
+    /// ``ServerLimits/closeTimeout``. The handler hears of the end at once.
+    package func close(_ code: WebSocketCloseCode, _ reason: String = "") {
+        guard phase == .open else { return }
+        phase = .closing
+        socket.enqueue(SharedBytes(WebSocketFrameEncoder.encodeClose(code, reason: reason)))
+        socket.deadline = socket.reactor.now + server.application.limits.closeTimeout
+        ended(code)
+    }
+
+    // MARK: Receiving
+
+    package func socket(_ socket: StreamSocket, received bytes: UnsafeMutableRawBufferPointer) {
+        if phase == .open { heard() }
+        receive(bytes)
+    }
+
+    /// The peer lives: the silence after which it is pinged begins anew.
+    private func heard() {
+        awaitsPong = false
+        socket.deadline = MonotonicTime(nanoseconds: socket.reactor.now.nanoseconds &+ server.pingInterval)
+    }
+
+    private func receive(_ bytes: UnsafeMutableRawBufferPointer) {
+        var input = bytes
+        do throws(WebSocketError) {
+            while phase != .closed, let event = try parser.next(&input) {
+                receive(event)
+            }
+        } catch {
+            fail(error)
+        }
+    }
+
+    private func receive(_ event: WebSocketEvent) {
+        switch event {
+        case .message(let opcode, _, let payload):
+            guard phase == .open else { return }
+            server.counters.receivedMessages += 1
+            handler?.webSocket(self, received: UnsafeRawBufferPointer(payload), opcode)
+        case .ping(let payload):
+            guard phase == .open else { return }
+            // A pong bears the ping's application data (RFC 6455 §5.5.3).
+            socket.enqueue(SharedBytes(WebSocketFrameEncoder.encode(.pong, payload)))
+        case .pong:
+            break
+        case .close(let code, _):
+            receivedClose(code)
+        }
+    }
+
+    private func receivedClose(_ code: WebSocketCloseCode?) {
+        if phase == .open {
+            // The answer echoes the status code (RFC 6455 §5.5.1).
+            socket.enqueue(SharedBytes(WebSocketFrameEncoder.encodeClose(code, reason: "")))
+            ended(code ?? .noStatusReceived)
+        }
+        phase = .closed
+        socket.finish()
+    }
+
+    /// Fails the connection (RFC 6455 §7.1.7): the close frame names the rule, and nothing more is read.
+    private func fail(_ error: WebSocketError) {
+        if phase == .open {
+            socket.enqueue(SharedBytes(WebSocketFrameEncoder.encodeClose(error.code, reason: error.reason)))
+            ended(error.code)
+        }
+        phase = .closed
+        socket.finish()
+    }
+
+    private func ended(_ code: WebSocketCloseCode) {
+        server.counters.openWebSockets -= 1
+        server.counters.closedWebSockets[code.rawValue, default: 0] += 1
+        let handler = handler
+        self.handler = nil
+        handler?.webSocketDidClose(self, code: code)
+    }
+
+    // MARK: The socket
+
+    package func socketDeadlinePassed(_ socket: StreamSocket) {
+        guard phase == .open, !awaitsPong else { return socket.close() }
+        awaitsPong = true
+        socket.enqueue(server.pingFrame)
+        socket.deadline = socket.reactor.now + server.application.limits.pongTimeout
+    }
+
+    package func socketReceivedEnd(_ socket: StreamSocket) {
+        // TCP without a close frame: the connection is lost (RFC 6455 §7.1.5: 1006).
+        socket.close()
+    }
+
+    package func socketDidClose(_ socket: StreamSocket, because cause: StreamSocket.CloseCause) {
+        if cause == .sendQueueFull { server.counters.slowPeers += 1 }
+        let wasOpen = phase == .open
+        phase = .closed
+        if wasOpen { ended(.abnormalClosure) }
+    }
+
+    package func serverStops(_ socket: StreamSocket) {
+        close(.goingAway, "the server stops")
+    }
+
+    package func socketDidDrain(_ socket: StreamSocket) {}
+}

@@ -1,0 +1,47 @@
+import CLinux
+import Dispatch
+import Glibc
+
+/// Tells when the system's clock was set: what was planned by the time of day has to be planned anew.
+///
+/// A `timerfd` on the wall clock, set for a day that never comes, can be told to fail when the clock steps
+/// (`TFD_TIMER_CANCEL_ON_SET`): no polling, no wake-ups.
+package final class ClockStepWatcher {
+    private let source: any DispatchSourceRead
+
+    /// Calls `stepped` on a queue of the watcher's own after each step.
+    ///
+    /// - Throws: ``SocketError`` when the kernel gives no timer.
+    package init(stepped: @escaping @Sendable () -> Void) throws(SocketError) {
+        let timer = timerfd_create(CLOCK_REALTIME, CInt(TFD_NONBLOCK) | CInt(TFD_CLOEXEC))
+        guard timer >= 0 else { throw SocketError("timerfd_create") }
+        guard Self.arm(timer) else {
+            let error = SocketError("timerfd_settime")
+            close(timer)
+            throw error
+        }
+        source = DispatchSource.makeReadSource(
+            fileDescriptor: timer, queue: DispatchQueue(label: "letsswitch.clock"))
+        source.setEventHandler {
+            var expirations: UInt64 = 0
+            let count = read(timer, &expirations, MemoryLayout<UInt64>.size)
+            let cancelled = count < 0 && errno == ECANCELED
+            _ = Self.arm(timer)
+            if cancelled { stepped() }
+        }
+        source.setCancelHandler { close(timer) }
+        source.resume()
+    }
+
+    deinit {
+        source.cancel()
+    }
+
+    private static func arm(_ timer: CInt) -> Bool {
+        var setting = itimerspec()
+        // In the year 2191, which fits the kernel's 64-bit nanoseconds.
+        setting.it_value.tv_sec = 7_000_000_000
+        let flags = CInt(TFD_TIMER_ABSTIME) | CInt(TFD_TIMER_CANCEL_ON_SET)
+        return timerfd_settime(timer, flags, &setting, nil) == 0
+    }
+}

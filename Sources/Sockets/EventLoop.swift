@@ -1,0 +1,67 @@
+import Dispatch
+
+/// The handle of one event loop: what any thread may hold, and the way in.
+///
+/// A loop is a serial Dispatch queue that owns an epoll descriptor. All that lives on the loop (sockets, timers, the
+/// protocols above them) is reachable from its ``Reactor`` alone and is not `Sendable`, so that the compiler refuses
+/// to let it leave. From outside one enters by ``submit(_:)`` or ``run(_:)``; both hand out the reactor.
+///
+/// Why an actor around a plain class, and not one of the two: calls between sockets, parsers and rooms are ordinary
+/// synchronous calls between ordinary objects, with no isolation check at run time on any of them; the check is paid
+/// once per wake-up, where the queue enters the actor.
+package actor EventLoop {
+    /// The loop's place among its application's loops, from 0.
+    package nonisolated let index: Int
+    private nonisolated let executor: QueueExecutor
+    private let reactor: Reactor
+    private var wakeUps: (any DispatchSourceRead)?
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        executor.asUnownedSerialExecutor()
+    }
+
+    /// Makes a loop that runs once ``start()`` was called.
+    ///
+    /// - Parameters:
+    ///   - index: The loop's place among its application's loops.
+    ///   - openSockets: Where this loop counts its sockets, shared with the application's other loops.
+    /// - Throws: ``SocketError`` when the kernel gives no epoll or timer descriptor.
+    package init(index: Int, openSockets: SocketCount) throws {
+        self.index = index
+        executor = QueueExecutor(label: "letsswitch.loop.\(index)")
+        reactor = try Reactor(index: index, openSockets: openSockets)
+    }
+
+    /// Begins to serve sockets and timers. Idempotent.
+    package func start() {
+        guard wakeUps == nil else { return }
+        reactor.attach(to: self)
+        let source = DispatchSource.makeReadSource(fileDescriptor: reactor.pollDescriptor, queue: executor.queue)
+        source.setEventHandler { [weak self] in
+            self?.assumeIsolated { $0.reactor.serveReadySockets() }
+        }
+        source.resume()
+        wakeUps = source
+    }
+
+    /// Ends all service: every socket left is closed, timers are forgotten. Idempotent.
+    package func stop() {
+        wakeUps?.cancel()
+        wakeUps = nil
+        reactor.closeAll()
+    }
+
+    /// Does `work` on the loop, later, in the order of submission. From any thread.
+    package nonisolated func submit(_ work: @escaping @Sendable (Reactor) -> Void) {
+        executor.queue.async {
+            self.assumeIsolated { loop in
+                loop.reactor.performTurn(work)
+            }
+        }
+    }
+
+    /// Does `work` on the loop and gives back its result. From any task.
+    package func run<Result: Sendable>(_ work: @Sendable (Reactor) throws -> Result) rethrows -> Result {
+        try reactor.performTurn(work)
+    }
+}

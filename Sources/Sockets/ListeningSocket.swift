@@ -1,0 +1,133 @@
+import CLinux
+import Glibc
+
+/// A socket that accepts connections, on one event loop.
+///
+/// When the process or the system is out of descriptors or memory, it rests and tries again, rather than spin on a
+/// connection that it can't take: those that wait stay in the kernel's backlog.
+package final class ListeningSocket: Pollable {
+    private static let backlog: CInt = 4096
+    /// Connections taken in one turn; the rest is reported again.
+    private static let acceptsPerTurn = 64
+    private static let restTime = Duration.milliseconds(200)
+
+    /// Where it listens, with the port that the kernel chose if 0 was asked for.
+    package let address: SocketAddress
+    private var reactor: Reactor?
+    private var accepted: ((DetachedSocket) -> Void)?
+    private var rested: ((CInt) -> Void)?
+
+    /// Binds and listens; connections wait until ``start(on:accepted:rested:)``.
+    ///
+    /// A Unix socket's path is taken over if what is there is a socket that nobody listens on.
+    package init(_ address: SocketAddress) throws(SocketError) {
+        let name = address.description
+        let type = CInt(SOCK_STREAM.rawValue | UInt32(SOCK_NONBLOCK.rawValue) | UInt32(SOCK_CLOEXEC.rawValue))
+        let descriptor = socket(address.family, type, 0)
+        guard descriptor >= 0 else { throw SocketError("socket", on: name) }
+        do throws(SocketError) {
+            try Self.prepare(descriptor, for: address)
+            try Self.bind(descriptor, to: address)
+            guard listen(descriptor, Self.backlog) == 0 else { throw SocketError("listen", on: name) }
+            self.address = try SocketAddress.bound(to: descriptor)
+        } catch {
+            Glibc.close(descriptor)
+            throw error
+        }
+        super.init(descriptor: descriptor)
+    }
+
+    private static func prepare(_ descriptor: CInt, for address: SocketAddress) throws(SocketError) {
+        guard address.family != AF_UNIX else { return }
+        // A restart must not wait for the last run's connections in TIME_WAIT.
+        try set(descriptor, SOL_SOCKET, SO_REUSEADDR)
+        // Accepted sockets inherit it: frames leave when we send them, and a turn's frames leave together anyway.
+        try set(descriptor, CInt(IPPROTO_TCP), TCP_NODELAY)
+        // `[::]` is IPv6 alone, so that `0.0.0.0` can be listened on beside it, whatever the system's default is.
+        if address.family == AF_INET6 { try set(descriptor, CInt(IPPROTO_IPV6), IPV6_V6ONLY) }
+    }
+
+    private static func set(_ descriptor: CInt, _ level: CInt, _ option: CInt) throws(SocketError) {
+        var on: CInt = 1
+        guard setsockopt(descriptor, level, option, &on, socklen_t(MemoryLayout<CInt>.size)) == 0 else {
+            throw SocketError("setsockopt")
+        }
+    }
+
+    private static func bind(_ descriptor: CInt, to address: SocketAddress) throws(SocketError) {
+        if address.withPointer({ Glibc.bind(descriptor, $0, $1) }) != 0 {
+            let error = SocketError("bind", on: address.description)
+            guard error.errno == EADDRINUSE, let path = address.path, isAbandoned(address) else { throw error }
+            unlink(path)
+            guard address.withPointer({ Glibc.bind(descriptor, $0, $1) }) == 0 else {
+                throw SocketError("bind", on: address.description)
+            }
+        }
+        // As open as a loopback port: a proxy runs as another user.
+        if let path = address.path { chmod(path, 0o666) }
+    }
+
+    /// Whether the path is a socket without a listener: what a killed process leaves.
+    private static func isAbandoned(_ address: SocketAddress) -> Bool {
+        let type = CInt(SOCK_STREAM.rawValue | UInt32(SOCK_CLOEXEC.rawValue))
+        let probe = socket(AF_UNIX, type, 0)
+        guard probe >= 0 else { return false }
+        defer { Glibc.close(probe) }
+        return address.withPointer { connect(probe, $0, $1) } != 0 && errno == ECONNREFUSED
+    }
+
+    /// Begins to accept. On the loop.
+    ///
+    /// - Parameters:
+    ///   - accepted: Gets each connection.
+    ///   - rested: Told, with `errno`, that the listener rests because the system is out of something.
+    package func start(
+        on reactor: Reactor, accepted: @escaping (DetachedSocket) -> Void, rested: @escaping (CInt) -> Void
+    ) throws(SocketError) {
+        try reactor.add(self, events: EPOLLIN.rawValue)
+        self.reactor = reactor
+        self.accepted = accepted
+        self.rested = rested
+    }
+
+    override func ready(_ events: UInt32) {
+        for _ in 0..<Self.acceptsPerTurn {
+            let connection = accept4(
+                descriptor, nil, nil, CInt(UInt32(SOCK_NONBLOCK.rawValue) | UInt32(SOCK_CLOEXEC.rawValue)))
+            if connection >= 0 {
+                accepted?(DetachedSocket(descriptor: connection))
+                continue
+            }
+            switch errno {
+            case EAGAIN: return
+            case EMFILE, ENFILE, ENOBUFS, ENOMEM: return rest(errno)
+            // Anything else is about one connection that died in the backlog (accept(2)).
+            default: continue
+            }
+        }
+    }
+
+    private func rest(_ cause: CInt) {
+        guard let reactor else { return }
+        rested?(cause)
+        reactor.change(self, events: 0)
+        reactor.schedule(after: Self.restTime) { [weak self] in
+            guard let self, let reactor = self.reactor else { return }
+            reactor.change(self, events: EPOLLIN.rawValue)
+        }
+    }
+
+    /// Stops to accept and closes the socket; a Unix socket's path is removed. On the loop. Idempotent.
+    package func close() {
+        guard let reactor else { return }
+        self.reactor = nil
+        accepted = nil
+        rested = nil
+        reactor.removeAndClose(self)
+        if let path = address.path { unlink(path) }
+    }
+
+    override func loopStops() {
+        close()
+    }
+}

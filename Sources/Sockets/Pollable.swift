@@ -1,0 +1,20 @@
+/// Something with a descriptor that a ``Reactor`` polls.
+///
+/// A base class and not a protocol: the reactor keeps one word per descriptor, and a call is one look-up in a table.
+package class Pollable {
+    /// The descriptor. It stays valid until the end of the turn in which the reactor was told to forget it.
+    let descriptor: CInt
+
+    init(descriptor: CInt) {
+        self.descriptor = descriptor
+    }
+
+    /// The kernel reports `events` (`EPOLLIN`, …). Called on the loop.
+    func ready(_ events: UInt32) {}
+
+    /// The deadline that was set with ``Reactor/setDeadline(_:for:)`` came. Called on the loop.
+    func deadlinePassed(_ deadline: MonotonicTime) {}
+
+    /// The loop stops: let go of the descriptor now. Called on the loop.
+    func loopStops() {}
+}

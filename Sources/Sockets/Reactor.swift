@@ -1,0 +1,221 @@
+import CLinux
+import Glibc
+
+/// The inside of an event loop: who waits for which descriptor, what is due when, what leaves at the end of the turn.
+///
+/// ```
+/// one wake-up:  epoll_wait ─► each ready socket: one recv, its handler ─► … ─► end of the turn:
+///                                                                             every socket with something to send
+///                                                                             sends it, in one call
+/// ```
+///
+/// Not `Sendable`, by intent: only code that runs on the loop can hold it (see ``EventLoop``). Everything here is
+/// called on the loop's queue.
+package final class Reactor {
+    /// Bytes that one `recv` may bring.
+    package static let receiveBufferSize = 64 * 1024
+    /// Wake-ups served before other work of the queue gets its turn.
+    private static let roundsPerWakeUp = 16
+    private static let eventsPerRound = 512
+    /// Pieces that one `sendmsg` may gather.
+    private static let vectorsPerSend = 64
+    /// Sends that sends provoke (a stream that goes on when its last piece left) within one turn; the rest waits for
+    /// the next.
+    private static let flushesPerTurn = 4
+
+    /// The time at which this turn began.
+    package private(set) var now = MonotonicTime.now()
+    /// ``EventLoop/index``.
+    package let index: Int
+    private weak var loop: EventLoop?
+    var locals: [ObjectIdentifier: AnyObject] = [:]
+
+    let pollDescriptor: CInt
+    let openSockets: SocketCount
+    private let alarm: CInt
+    private var armedFor = MonotonicTime.distantFuture
+    /// By descriptor: the kernel gives the smallest free number, so this stays dense.
+    private var pollables: [Pollable?] = []
+    private var deadlines = TimerQueue()
+    private var timers: [TimerID: () -> Void] = [:]
+    private var lastTimer: UInt32 = 0
+    private var sending: [StreamSocket] = []
+    /// The sockets whose turn to send is now; swapped with `sending`, so that neither is allocated anew each turn.
+    private var flushing: [StreamSocket] = []
+    private var forgotten: [CInt] = []
+    private let events: UnsafeMutableBufferPointer<epoll_event>
+    let vectors: UnsafeMutableBufferPointer<iovec>
+    let receiveBuffer: UnsafeMutableRawBufferPointer
+
+    init(index: Int, openSockets: SocketCount) throws {
+        self.index = index
+        self.openSockets = openSockets
+        pollDescriptor = epoll_create1(CInt(EPOLL_CLOEXEC))
+        guard pollDescriptor >= 0 else { throw SocketError("epoll_create1") }
+        alarm = timerfd_create(CLOCK_MONOTONIC, CInt(TFD_NONBLOCK | TFD_CLOEXEC))
+        guard alarm >= 0 else {
+            let error = SocketError("timerfd_create")
+            Glibc.close(pollDescriptor)
+            throw error
+        }
+        events = .allocate(capacity: Self.eventsPerRound)
+        vectors = .allocate(capacity: Self.vectorsPerSend)
+        receiveBuffer = .allocate(byteCount: Self.receiveBufferSize, alignment: 16)
+        var interest = epoll_event(events: EPOLLIN.rawValue, data: epoll_data(fd: alarm))
+        guard epoll_ctl(pollDescriptor, EPOLL_CTL_ADD, alarm, &interest) == 0 else {
+            throw SocketError("epoll_ctl")
+        }
+    }
+
+    deinit {
+        Glibc.close(alarm)
+        Glibc.close(pollDescriptor)
+        events.deallocate()
+        vectors.deallocate()
+        receiveBuffer.deallocate()
+    }
+
+    func attach(to loop: EventLoop) {
+        self.loop = loop
+    }
+
+    // MARK: Turns
+
+    /// Serves all that is ready, until nothing is or others of the queue have waited long enough.
+    func serveReadySockets() {
+        for _ in 0..<Self.roundsPerWakeUp {
+            let count = epoll_wait(pollDescriptor, events.baseAddress, CInt(events.count), 0)
+            // 0: nothing is ready. -1: EINTR, after which Dispatch wakes us again, as it does for what is still ready.
+            guard count > 0 else { return }
+            now = .now()
+            for index in 0..<Int(count) {
+                let event = events[index]
+                let descriptor = event.data.fd
+                if descriptor == alarm {
+                    alarmRang()
+                } else if Int(descriptor) < pollables.count, let pollable = pollables[Int(descriptor)] {
+                    pollable.ready(event.events)
+                }
+            }
+            endTurn()
+        }
+    }
+
+    /// Does `work` as a turn of its own.
+    func performTurn<Result>(_ work: (Reactor) throws -> Result) rethrows -> Result {
+        now = .now()
+        defer { endTurn() }
+        return try work(self)
+    }
+
+    /// What was enqueued in this turn leaves; descriptors that were let go are closed only now, so that no number is
+    /// given anew while events for its former owner may still be in hand.
+    private func endTurn() {
+        for _ in 0..<Self.flushesPerTurn where !sending.isEmpty {
+            swap(&sending, &flushing)
+            for socket in flushing { socket.flush() }
+            flushing.removeAll(keepingCapacity: true)
+        }
+        if !sending.isEmpty { loop?.submit { _ in } }
+        for descriptor in forgotten { Glibc.close(descriptor) }
+        forgotten.removeAll(keepingCapacity: true)
+        armAlarm()
+    }
+
+    func flushAtEndOfTurn(_ socket: StreamSocket) {
+        sending.append(socket)
+    }
+
+    // MARK: Descriptors
+
+    /// Starts to poll. The events are level-triggered: what is not taken is reported again.
+    func add(_ pollable: Pollable, events: UInt32) throws(SocketError) {
+        let descriptor = pollable.descriptor
+        var interest = epoll_event(events: events, data: epoll_data(fd: descriptor))
+        guard epoll_ctl(pollDescriptor, EPOLL_CTL_ADD, descriptor, &interest) == 0 else {
+            throw SocketError("epoll_ctl")
+        }
+        while pollables.count <= Int(descriptor) { pollables.append(nil) }
+        pollables[Int(descriptor)] = pollable
+    }
+
+    func change(_ pollable: Pollable, events: UInt32) {
+        var interest = epoll_event(events: events, data: epoll_data(fd: pollable.descriptor))
+        // Can't fail for a descriptor that was added and is open.
+        epoll_ctl(pollDescriptor, EPOLL_CTL_MOD, pollable.descriptor, &interest)
+    }
+
+    /// Stops to poll and leaves the descriptor open.
+    func remove(_ pollable: Pollable) {
+        epoll_ctl(pollDescriptor, EPOLL_CTL_DEL, pollable.descriptor, nil)
+        pollables[Int(pollable.descriptor)] = nil
+    }
+
+    /// Stops to poll, and closes the descriptor at the end of the turn (which is what removes it from the poller).
+    func removeAndClose(_ pollable: Pollable) {
+        pollables[Int(pollable.descriptor)] = nil
+        forgotten.append(pollable.descriptor)
+    }
+
+    /// Calls `body` with every connected socket of the loop. O(descriptors).
+    package func forEachSocket(_ body: (StreamSocket) -> Void) {
+        for case let socket as StreamSocket in pollables { body(socket) }
+    }
+
+    func closeAll() {
+        for case let pollable? in pollables { pollable.loopStops() }
+        timers = [:]
+        deadlines.removeAll()
+        endTurn()
+        locals = [:]
+    }
+
+    // MARK: Time
+
+    /// Calls `action` once, on the loop, after `delay`.
+    @discardableResult
+    package func schedule(after delay: Duration, _ action: @escaping () -> Void) -> TimerID {
+        repeat { lastTimer &+= 1 } while timers[TimerID(number: lastTimer)] != nil
+        let id = TimerID(number: lastTimer)
+        timers[id] = action
+        deadlines.insert(.init(deadline: .now() + delay, key: .timer(id)))
+        return id
+    }
+
+    /// Forgets a timer; does nothing when it has fired.
+    package func cancel(_ timer: TimerID) {
+        timers[timer] = nil
+    }
+
+    /// Has ``Pollable/deadlinePassed(_:)`` called with this same deadline once it has passed.
+    func setDeadline(_ deadline: MonotonicTime, for pollable: Pollable) {
+        deadlines.insert(.init(deadline: deadline, key: .socket(pollable.descriptor)))
+    }
+
+    private func alarmRang() {
+        var expirations: UInt64 = 0
+        // The count is of no interest; reading it silences the descriptor.
+        _ = Glibc.read(alarm, &expirations, MemoryLayout<UInt64>.size)
+        armedFor = .distantFuture
+        while let entry = deadlines.popDue(at: now) {
+            switch entry.key {
+            case .socket(let descriptor):
+                if Int(descriptor) < pollables.count { pollables[Int(descriptor)]?.deadlinePassed(entry.deadline) }
+            case .timer(let id):
+                timers.removeValue(forKey: id)?()
+            }
+        }
+    }
+
+    /// Sets the kernel's timer if something is due earlier than it is set for.
+    private func armAlarm() {
+        guard let earliest = deadlines.earliest, earliest < armedFor else { return }
+        armedFor = earliest
+        var setting = itimerspec()
+        // All zeros would disarm it.
+        let nanoseconds = max(1, earliest.nanoseconds)
+        setting.it_value.tv_sec = Int(clamping: nanoseconds / 1_000_000_000)
+        setting.it_value.tv_nsec = Int(nanoseconds % 1_000_000_000)
+        timerfd_settime(alarm, CInt(TFD_TIMER_ABSTIME), &setting, nil)
+    }
+}

@@ -1,0 +1,108 @@
+package import Glibc
+
+/// What a socket still has to send, in order.
+///
+/// A value that touches no socket: bytes go in, pieces of memory come out, and what the kernel took is dropped from the
+/// front. The same bytes enqueued again right behind themselves (a frame that is broadcast several times within a
+/// turn) become a longer run of one segment, so a room's burst costs one counter a receiver. With one segment,
+/// the usual case, the queue owns no memory.
+package struct SendQueue: Sendable {
+    private struct Segment {
+        let bytes: SharedBytes
+        /// Where the unsent part begins, in the endless repetition of `bytes`.
+        var start: Int
+        var end: Int
+    }
+
+    private var first: Segment?
+    private var rest: [Segment] = []
+    /// Segments of `rest` that were taken already.
+    private var taken = 0
+    /// Bytes not sent.
+    package private(set) var byteCount = 0
+
+    package init() {}
+
+    package var isEmpty: Bool { byteCount == 0 }
+
+    package mutating func append(_ bytes: SharedBytes) {
+        guard bytes.count > 0 else { return }
+        byteCount += bytes.count
+        guard first != nil else {
+            first = Segment(bytes: bytes, start: 0, end: bytes.count)
+            return
+        }
+        if rest.count > taken {
+            if rest[rest.count - 1].bytes === bytes {
+                rest[rest.count - 1].end += bytes.count
+            } else {
+                rest.append(Segment(bytes: bytes, start: 0, end: bytes.count))
+            }
+        } else if first?.bytes === bytes {
+            first?.end += bytes.count
+        } else {
+            rest.append(Segment(bytes: bytes, start: 0, end: bytes.count))
+        }
+    }
+
+    /// Writes the next pieces to `vectors`, as many as fit, and gives back how many they are. They stay valid until the
+    /// queue changes.
+    package func gather(into vectors: UnsafeMutableBufferPointer<iovec>) -> Int {
+        guard let first else { return 0 }
+        var filled = Self.gather(first, into: vectors, from: 0)
+        var next = taken
+        while next < rest.count, filled < vectors.count {
+            filled = Self.gather(rest[next], into: vectors, from: filled)
+            next += 1
+        }
+        return filled
+    }
+
+    private static func gather(
+        _ segment: Segment, into vectors: UnsafeMutableBufferPointer<iovec>, from index: Int
+    ) -> Int {
+        let storage = segment.bytes.storage
+        var index = index
+        var position = segment.start
+        while position < segment.end, index < vectors.count {
+            let offset = position % segment.bytes.count
+            let length = min(segment.end - position, storage.count - offset)
+            vectors[index] = iovec(
+                iov_base: UnsafeMutableRawPointer(mutating: storage.baseAddress?.advanced(by: offset)),
+                iov_len: length)
+            position += length
+            index += 1
+        }
+        return index
+    }
+
+    /// Drops the first `count` bytes: the kernel has them.
+    package mutating func removeFirst(_ count: Int) {
+        byteCount -= count
+        if byteCount == 0 {
+            first = nil
+            if !rest.isEmpty { rest = [] }
+            taken = 0
+            return
+        }
+        var left = count
+        while left > 0, let segment = first {
+            let length = segment.end - segment.start
+            guard left >= length else {
+                first?.start += left
+                return
+            }
+            left -= length
+            if taken < rest.count {
+                first = rest[taken]
+                taken += 1
+                if taken == rest.count || taken >= 64 {
+                    rest.removeFirst(taken)
+                    taken = 0
+                }
+            } else {
+                first = nil
+            }
+        }
+    }
+}

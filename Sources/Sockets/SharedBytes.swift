@@ -1,0 +1,32 @@
+import Glibc
+
+/// Bytes that never change, encoded once and sent to any number of sockets; freed when the last one has sent them.
+///
+/// A frame that is broadcast may be made with copies of itself behind it: a run of it then leaves as one piece of
+/// memory, in one call.
+package final class SharedBytes: @unchecked Sendable {
+    // Sendable holds: the memory is written in `init` only, before anybody else has the object.
+
+    /// The bytes, with their copies.
+    let storage: UnsafeRawBufferPointer
+    /// The length of one copy.
+    package let count: Int
+
+    /// Copies `bytes`, `copies` times over (at least once).
+    package init(_ bytes: some Collection<UInt8>, copies: Int = 1) {
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, bytes.count * copies), alignment: 1)
+        for copy in 0..<copies {
+            UnsafeMutableRawBufferPointer(rebasing: memory[(copy * bytes.count)..<((copy + 1) * bytes.count)])
+                .copyBytes(from: bytes)
+        }
+        storage = UnsafeRawBufferPointer(rebasing: memory[..<(bytes.count * copies)])
+        allocation = memory
+        count = bytes.count
+    }
+
+    private let allocation: UnsafeMutableRawBufferPointer
+
+    deinit {
+        allocation.deallocate()
+    }
+}

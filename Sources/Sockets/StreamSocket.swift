@@ -1,0 +1,287 @@
+import CLinux
+import Glibc
+
+/// A connected socket on an event loop: one `recv` per wake-up, one `send` per turn.
+///
+/// ```
+/// open ──finish()──► finishing ──all sent──► lingering ──peer's FIN, or time──► closed
+///   └────────────── close(), error, queue over its limit ────────────────────────┘
+/// ```
+///
+/// All of it is called on the loop.
+package final class StreamSocket: Pollable {
+    /// Why a socket was closed.
+    package enum CloseCause: Sendable, Equatable {
+        /// The handler asked for it.
+        case closedHere
+        /// The connection was reset, or another error of the kernel's; its `errno`.
+        case failed(CInt)
+        /// The peer reads too slowly: more than ``StreamSocket/sendLimit`` bytes wait for it.
+        case sendQueueFull
+        /// The loop stopped.
+        case loopStopped
+    }
+
+    private enum Phase: UInt8 {
+        case open, finishing, lingering, closed
+    }
+
+    /// How long a finished socket may take to send its rest and to hear the peer's FIN.
+    private static let lingerTime = Duration.seconds(2)
+    /// Bytes from the peer that are thrown away while lingering; a peer that sends more has its connection reset.
+    private static let lingerBytes = 1 << 20
+
+    /// Who speaks over the socket; replaced when the protocol changes, as at an HTTP upgrade. The two hold each other
+    /// until the socket is finished, detached or closed.
+    package var handler: (any StreamSocketHandler)?
+    package let reactor: Reactor
+    private var queue: SendQueue
+    private var phase = Phase.open
+    private var isScheduled = false
+    /// The kernel's send buffer was full: `EPOLLOUT` is awaited.
+    private var isBlocked = false
+    private var isReading = true
+    /// The peer sent its FIN.
+    package private(set) var peerEnded = false
+    /// Whether ``StreamSocketHandler/socketDidDrain(_:)`` is called.
+    package var reportsDrain = false
+    /// Bytes that may wait for the peer at the end of a turn; more, and the socket is closed.
+    package var sendLimit: UInt32 = .max
+    private var discarded: UInt32 = 0
+    private var armedFor = MonotonicTime.distantFuture
+
+    /// When ``StreamSocketHandler/socketDeadlinePassed(_:)`` is to be called. Moving it to later costs nothing.
+    package var deadline = MonotonicTime.distantFuture {
+        didSet {
+            guard deadline < armedFor else { return }
+            armedFor = deadline
+            reactor.setDeadline(deadline, for: self)
+        }
+    }
+
+    /// Takes over a connected, non-blocking socket; ``handler`` is to be set in the same turn.
+    ///
+    /// - Throws: ``SocketError`` when the kernel refuses to poll it; it is closed then.
+    package init(_ detached: DetachedSocket, on reactor: Reactor) throws(SocketError) {
+        self.reactor = reactor
+        queue = detached.queue
+        super.init(descriptor: detached.take())
+        do throws(SocketError) {
+            try reactor.add(self, events: EPOLLIN.rawValue)
+        } catch {
+            Glibc.close(descriptor)
+            throw error
+        }
+        reactor.openSockets.increment()
+        if !queue.isEmpty { scheduleFlush() }
+    }
+
+    package var isOpen: Bool { phase == .open }
+
+    /// Bytes that the kernel has not taken yet.
+    package var unsentBytes: Int { queue.byteCount }
+
+    // MARK: Sending
+
+    /// Sends `bytes` at the end of the turn, after what was enqueued before. Does nothing once the socket is finished.
+    package func enqueue(_ bytes: SharedBytes) {
+        guard phase == .open else { return }
+        queue.append(bytes)
+        if !isScheduled { scheduleFlush() }
+    }
+
+    private func scheduleFlush() {
+        isScheduled = true
+        reactor.flushAtEndOfTurn(self)
+    }
+
+    /// Gives the kernel what waits, in one call.
+    func flush() {
+        isScheduled = false
+        guard phase == .open || phase == .finishing, !isBlocked else { return }
+        if !queue.isEmpty {
+            guard send() else { return }
+        }
+        if queue.isEmpty {
+            drained()
+        } else {
+            guard queue.byteCount <= Int(sendLimit) else { return fail(.sendQueueFull) }
+            isBlocked = true
+            updateInterest()
+        }
+    }
+
+    /// One `send`, and again only if the kernel took all that one call could carry. `false` when the socket is gone.
+    private func send() -> Bool {
+        while !queue.isEmpty {
+            let vectors = reactor.vectors
+            let count = queue.gather(into: vectors)
+            var offered = 0
+            for index in 0..<count { offered += vectors[index].iov_len }
+            let taken: Int
+            if count == 1 {
+                taken = Glibc.send(descriptor, vectors[0].iov_base, offered, CInt(MSG_NOSIGNAL))
+            } else {
+                var message = msghdr()
+                message.msg_iov = vectors.baseAddress
+                message.msg_iovlen = count
+                taken = Glibc.sendmsg(descriptor, &message, CInt(MSG_NOSIGNAL))
+            }
+            if taken < 0 {
+                switch errno {
+                case EINTR: continue
+                case EAGAIN, ENOBUFS, ENOMEM: return true
+                default:
+                    fail(.failed(errno))
+                    return false
+                }
+            }
+            queue.removeFirst(taken)
+            if taken < offered { return true }
+        }
+        return true
+    }
+
+    private func drained() {
+        if phase == .finishing { return linger() }
+        if reportsDrain { handler?.socketDidDrain(self) }
+    }
+
+    // MARK: Receiving
+
+    /// Stops to read, so that the kernel's buffer fills and the peer has to wait; or goes on.
+    package func setReading(_ reading: Bool) {
+        guard reading != isReading, phase == .open, !peerEnded else { return }
+        isReading = reading
+        updateInterest()
+    }
+
+    private func updateInterest() {
+        let reads: UInt32 = isReading ? EPOLLIN.rawValue : 0
+        let writes: UInt32 = isBlocked ? EPOLLOUT.rawValue : 0
+        reactor.change(self, events: reads | writes)
+    }
+
+    override func ready(_ events: UInt32) {
+        if events & EPOLLOUT.rawValue != 0, isBlocked {
+            isBlocked = false
+            flush()
+            if !isBlocked, phase != .closed { updateInterest() }
+        }
+        guard phase != .closed else { return }
+        let ended = events & (EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0
+        if isReading {
+            if ended || events & EPOLLIN.rawValue != 0 { receive() }
+        } else if ended {
+            // Nobody is left to answer to, and the kernel would report this for ever.
+            fail(.failed(ECONNRESET))
+        }
+    }
+
+    private func receive() {
+        let buffer = reactor.receiveBuffer
+        var count: Int
+        repeat {
+            count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+        } while count < 0 && errno == EINTR
+        if count > 0 {
+            let bytes = UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
+            if phase == .open {
+                handler?.socket(self, received: bytes)
+            } else {
+                discard(count)
+            }
+        } else if count == 0 {
+            receivedEnd()
+        } else if errno != EAGAIN {
+            fail(.failed(errno))
+        }
+    }
+
+    private func discard(_ count: Int) {
+        discarded += UInt32(count)
+        if discarded > Self.lingerBytes { close() }
+    }
+
+    private func receivedEnd() {
+        peerEnded = true
+        if phase == .lingering { return close() }
+        isReading = false
+        updateInterest()
+        if phase == .open { handler?.socketReceivedEnd(self) }
+    }
+
+    // MARK: Ending
+
+    /// Sends what is enqueued, then FIN, and waits a little for the peer's, so that it can read all of it: a socket closed
+    /// with bytes unread would be reset, and the last answer lost. The handler hears nothing more.
+    package func finish() {
+        guard phase == .open else { return }
+        phase = .finishing
+        handler = nil
+        deadline = reactor.now + Self.lingerTime
+        if !isReading, !peerEnded {
+            isReading = true
+            updateInterest()
+        }
+        if queue.isEmpty {
+            linger()
+        } else if !isScheduled {
+            scheduleFlush()
+        }
+    }
+
+    private func linger() {
+        guard !peerEnded else { return close() }
+        // ENOTCONN: the peer is gone, which `recv` tells in a moment.
+        shutdown(descriptor, CInt(SHUT_WR))
+        phase = .lingering
+    }
+
+    /// Closes at once; what is unsent is lost.
+    package func close() {
+        fail(.closedHere)
+    }
+
+    private func fail(_ cause: CloseCause) {
+        guard phase != .closed else { return }
+        phase = .closed
+        queue = SendQueue()
+        reactor.removeAndClose(self)
+        reactor.openSockets.decrement()
+        let handler = handler
+        self.handler = nil
+        handler?.socketDidClose(self, because: cause)
+    }
+
+    /// Takes the socket off this loop, with what it has yet to send, for another loop to adopt.
+    package func detach() -> DetachedSocket {
+        phase = .closed
+        reactor.remove(self)
+        reactor.openSockets.decrement()
+        handler = nil
+        return DetachedSocket(descriptor: descriptor, queue: queue)
+    }
+
+    /// Tells the handler that the server goes away.
+    package func announceStop() {
+        handler?.serverStops(self)
+    }
+
+    override func deadlinePassed(_ passed: MonotonicTime) {
+        // An entry for a deadline that was moved closer since, or of a former socket with this descriptor.
+        guard passed == armedFor else { return }
+        armedFor = .distantFuture
+        if deadline <= reactor.now {
+            deadline = .distantFuture
+            if phase == .open { handler?.socketDeadlinePassed(self) } else { close() }
+        } else if deadline != .distantFuture {
+            armedFor = deadline
+            reactor.setDeadline(deadline, for: self)
+        }
+    }
+
+    override func loopStops() {
+        fail(.loopStopped)
+    }
+}

@@ -1,0 +1,63 @@
+/// The header fields of a request: a view of its head. Names are found in either case (RFC 9110 §5.1).
+///
+/// Values are text with the white space around them removed; bytes that are not UTF-8 show as U+FFFD.
+package struct HTTPHeaders: Sendable, Sequence {
+    private let head: HTTPRequestHead
+
+    init(head: HTTPRequestHead) {
+        self.head = head
+    }
+
+    package var count: Int { head.fields.count }
+
+    /// The value of the first field called `name`.
+    package func value(_ name: StaticString) -> String? {
+        firstIndex(of: name, from: 0).map { head.text(head.fields[$0].value) }
+    }
+
+    /// The values of all fields called `name`, in their order.
+    package func values(_ name: StaticString) -> [String] {
+        var values: [String] = []
+        var next = 0
+        while let index = firstIndex(of: name, from: next) {
+            values.append(head.text(head.fields[index].value))
+            next = index + 1
+        }
+        return values
+    }
+
+    /// Whether there is a field called `name`.
+    package func contains(_ name: StaticString) -> Bool {
+        firstIndex(of: name, from: 0) != nil
+    }
+
+    /// Whether `token` is an element of the comma-separated lists in the fields called `name`, in either case:
+    /// `contains("Connection", token: "upgrade")` (RFC 9110 §7.6.1). Allocates nothing.
+    package func contains(_ name: StaticString, token: StaticString) -> Bool {
+        var found = false
+        var next = 0
+        while !found, let index = firstIndex(of: name, from: next) {
+            head.bytes.withUnsafeBytes { bytes in
+                bytes.forEachListElement(in: head.fields[index].value.range) { element in
+                    if element.equalsIgnoringCase(token) { found = true }
+                }
+            }
+            next = index + 1
+        }
+        return found
+    }
+
+    /// All fields in their order, names as they were sent.
+    package func makeIterator() -> AnyIterator<(name: String, value: String)> {
+        var fields = head.fields.makeIterator()
+        return AnyIterator { [head] in
+            fields.next().map { (head.text($0.name), head.text($0.value)) }
+        }
+    }
+
+    private func firstIndex(of name: StaticString, from start: Int) -> Int? {
+        head.bytes.withUnsafeBytes { bytes in
+            (start..<head.fields.count).first { bytes.part(head.fields[$0].name.range).equalsIgnoringCase(name) }
+        }
+    }
+}

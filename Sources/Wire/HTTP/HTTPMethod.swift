@@ -1,0 +1,42 @@
+/// The method of a request (RFC 9110 §9, and PATCH of RFC 5789). Case matters: `get` is another method.
+package enum HTTPMethod: Sendable, Hashable {
+    case get, head, post, put, patch, delete, options, connect, trace
+    /// Any other token, at most `HTTPMethod.longest` bytes.
+    case other(String)
+
+    /// Bytes of the longest method that is read at all; beyond it the answer is `501` (RFC 9112 §3).
+    package static var longest: Int { 24 }
+
+    /// The method named by `bytes`, a token already.
+    init(token bytes: UnsafeRawBufferPointer) {
+        func spells(_ name: StaticString) -> Bool { bytes.equals(UnsafeRawBufferPointer(name)) }
+        switch bytes.count {
+        case 3 where spells("GET"): self = .get
+        case 3 where spells("PUT"): self = .put
+        case 4 where spells("POST"): self = .post
+        case 4 where spells("HEAD"): self = .head
+        case 5 where spells("PATCH"): self = .patch
+        case 5 where spells("TRACE"): self = .trace
+        case 6 where spells("DELETE"): self = .delete
+        case 7 where spells("OPTIONS"): self = .options
+        case 7 where spells("CONNECT"): self = .connect
+        default: self = .other(String(decoding: bytes, as: UTF8.self))
+        }
+    }
+
+    /// As it stands in the request line.
+    package var name: String {
+        switch self {
+        case .get: "GET"
+        case .head: "HEAD"
+        case .post: "POST"
+        case .put: "PUT"
+        case .patch: "PATCH"
+        case .delete: "DELETE"
+        case .options: "OPTIONS"
+        case .connect: "CONNECT"
+        case .trace: "TRACE"
+        case .other(let name): name
+        }
+    }
+}

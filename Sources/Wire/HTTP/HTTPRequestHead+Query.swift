@@ -1,0 +1,49 @@
+// The query, read as a form's (WHATWG URL §5.1): `name=value` between ampersands, `+` for a space, escapes decoded after the
+// split. That the escapes are right was checked when the head was read.
+extension HTTPRequestHead {
+    /// All pairs in their order. `a=1&&b` is `a` with `1` and `b` with nothing. Made anew at each call.
+    package var queryItems: [(name: String, value: String)] {
+        var items: [(name: String, value: String)] = []
+        withQueryItems { name, value in
+            items.append(
+                (PercentEncoding.decode(name, plusIsSpace: true), PercentEncoding.decode(value, plusIsSpace: true)))
+            return true
+        }
+        return items
+    }
+
+    /// The value of the first pair called `name`, decoded. Only the value is allocated.
+    package func query(_ name: String) -> String? {
+        var found: String?
+        var name = name
+        name.withUTF8 { name in
+            withQueryItems { itemName, value in
+                guard PercentEncoding.equals(itemName, UnsafeRawBufferPointer(name), plusIsSpace: true) else {
+                    return true
+                }
+                found = PercentEncoding.decode(value, plusIsSpace: true)
+                return false
+            }
+        }
+        return found
+    }
+
+    /// Calls `body` with each pair as it was sent, until it returns `false`.
+    private func withQueryItems(_ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Bool) {
+        guard let queryRange else { return }
+        bytes.withUnsafeBytes { bytes in
+            let query = bytes.part(queryRange.range)
+            var start = 0
+            while start < query.count {
+                let end = query.firstOffset(of: UInt8(ascii: "&"), in: start..<query.count) ?? query.count
+                if start < end {
+                    let equals = query.firstOffset(of: UInt8(ascii: "="), in: start..<end)
+                    let name = query.part(start..<(equals ?? end))
+                    let value = query.part((equals.map { $0 + 1 } ?? end)..<end)
+                    guard body(name, value) else { return }
+                }
+                start = end + 1
+            }
+        }
+    }
+}

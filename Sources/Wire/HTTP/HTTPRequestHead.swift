@@ -1,0 +1,51 @@
+/// The head of a request: its bytes as they came, and where in them things are. Two allocations, whatever the number of
+/// fields; a `String` is made when somebody asks for one. Everything in it is validated.
+package struct HTTPRequestHead: Sendable {
+    package let method: HTTPMethod
+    package let version: HTTPVersion
+    package let targetForm: HTTPTargetForm
+    package let bodyFraming: HTTPBodyFraming
+    /// Whether the connection may be used again after the answer (RFC 9112 §9.3).
+    package let isKeepAlive: Bool
+    /// The client waits for `100 Continue` before it sends the body (RFC 9110 §10.1.1).
+    package let expectsContinue: Bool
+
+    let bytes: [UInt8]
+    let fields: [HTTPFieldLine]
+    let targetRange: ByteRange
+    let pathRange: ByteRange
+    let queryRange: ByteRange?
+    private let hostRange: ByteRange?
+
+    init(
+        bytes: [UInt8], requestLine: HTTPRequestLine, fields: [HTTPFieldLine], framing: HTTPFraming,
+        bodyFraming: HTTPBodyFraming
+    ) {
+        self.bytes = bytes
+        self.fields = fields
+        self.bodyFraming = bodyFraming
+        method = requestLine.method
+        version = requestLine.version
+        targetForm = requestLine.target.form
+        targetRange = requestLine.target.whole
+        pathRange = requestLine.target.path
+        queryRange = requestLine.target.query
+        hostRange = requestLine.target.authority ?? framing.host
+        isKeepAlive = framing.isKeepAlive(version: requestLine.version)
+        expectsContinue = framing.expectsContinue(before: bodyFraming)
+    }
+
+    /// The header fields in their order.
+    package var headers: HTTPHeaders { HTTPHeaders(head: self) }
+
+    /// The request target as it was sent.
+    package var target: String { text(targetRange) }
+
+    /// `host` or `host:port` that the request is for: that of an absolute target, else of `Host` (RFC 9112 §3.2.2).
+    /// `nil` only in HTTP/1.0.
+    package var host: String? { hostRange.map(text) }
+
+    func text(_ range: ByteRange) -> String {
+        String(decoding: bytes[range.range], as: UTF8.self)
+    }
+}

@@ -1,0 +1,184 @@
+/// What the parser found.
+package enum HTTPRequestEvent {
+    case head(HTTPRequestHead)
+    /// A part of the body, never empty: a slice of the input, valid until the next call.
+    case body(UnsafeRawBufferPointer)
+    /// The request is whole. What is left of the input belongs to the next one, or to what the connection was upgraded to.
+    case end
+}
+
+/// Reads the requests of one connection, however the bytes are split (RFC 9112).
+///
+///     idle → [leadingCR →] [partialHead →] head → length or chunked → end → idle
+///
+/// Call `next` until it returns `nil`, which means that the input is used up. A head that lies whole in the input is read
+/// there and copied once; else it is gathered, up to its limit. Bodies are never gathered here. Between requests the parser
+/// holds no memory. After an error it repeats it. One connection, one parser: it can't be copied.
+package struct HTTPRequestParser: ~Copyable {
+    private enum Phase {
+        case idle
+        /// A CR before the request line; a LF has to follow.
+        case leadingCR
+        case head
+        /// Bytes of the body still to come.
+        case length(Int)
+        case chunked
+        case end
+        case failed(HTTPParseError)
+    }
+
+    /// What only some connections need some of the time, so that the others don't carry it.
+    private final class Partial {
+        var bytes: [UInt8] = []
+        var draft = HTTPHeadDraft()
+        var chunked = HTTPChunkedBody()
+    }
+
+    private let limits: HTTPLimits
+    private var phase = Phase.idle
+    private var hasSkippedLine = false
+    private var partial: Partial?
+
+    package init(limits: HTTPLimits = HTTPLimits()) {
+        self.limits = limits
+    }
+
+    /// Between requests, with nothing begun: the connection may be closed without harm.
+    package var isIdle: Bool {
+        if case .idle = phase { true } else { false }
+    }
+
+    /// A head has begun and isn't whole.
+    package var isInHead: Bool {
+        switch phase {
+        case .head, .leadingCR: true
+        default: false
+        }
+    }
+
+    /// The head is there, and the end of the body is not.
+    package var isInBody: Bool {
+        switch phase {
+        case .length, .chunked: true
+        default: false
+        }
+    }
+
+    /// The next event in `input`, from whose front it takes what it read; `nil` when there is nothing more to read. It takes
+    /// nothing beyond an `.end`.
+    package mutating func next(_ input: inout UnsafeRawBufferPointer) throws(HTTPParseError) -> HTTPRequestEvent? {
+        do throws(HTTPParseError) {
+            return try advance(&input)
+        } catch {
+            phase = .failed(error)
+            partial = nil
+            throw error
+        }
+    }
+
+    private mutating func advance(_ input: inout UnsafeRawBufferPointer) throws(HTTPParseError) -> HTTPRequestEvent? {
+        switch phase {
+        case .failed(let error):
+            throw error
+        case .end:
+            phase = .idle
+            return .end
+        case .idle, .leadingCR:
+            guard try skipEmptyLine(&input), !input.isEmpty else { return nil }
+            return try beginHead(&input)
+        case .head:
+            return input.isEmpty ? nil : try continueHead(&input)
+        case .length(let remaining):
+            guard !input.isEmpty else { return nil }
+            let body = input.take(min(remaining, input.count))
+            phase = body.count < remaining ? .length(remaining - body.count) : .end
+            return .body(body)
+        case .chunked:
+            return try continueChunked(&input)
+        }
+    }
+
+    /// RFC 9112 §2.2: one empty line before a request is skipped; old clients send one after a body. Returns whether a
+    /// request line may begin.
+    private mutating func skipEmptyLine(_ input: inout UnsafeRawBufferPointer) throws(HTTPParseError) -> Bool {
+        while let byte = input.first {
+            if case .leadingCR = phase {
+                guard byte == ASCII.lineFeed else { throw .bareCarriageReturn }
+                phase = .idle
+                hasSkippedLine = true
+            } else if byte == ASCII.carriageReturn {
+                guard !hasSkippedLine else { throw .emptyLines }
+                phase = .leadingCR
+            } else {
+                guard byte != ASCII.lineFeed else { throw .bareLineFeed }
+                return true
+            }
+            _ = input.take(1)
+        }
+        return false
+    }
+
+    private mutating func beginHead(_ input: inout UnsafeRawBufferPointer) throws(HTTPParseError) -> HTTPRequestEvent? {
+        hasSkippedLine = false
+        var draft = HTTPHeadDraft()
+        if let length = try draft.advance(over: input, limits: limits) {
+            return try finishHead(draft.finish([UInt8](input.take(length)), limits: limits))
+        }
+        let partial = Partial()
+        partial.draft = draft
+        partial.bytes.append(contentsOf: input.take(input.count))
+        self.partial = partial
+        phase = .head
+        return nil
+    }
+
+    private mutating func continueHead(
+        _ input: inout UnsafeRawBufferPointer
+    ) throws(HTTPParseError) -> HTTPRequestEvent? {
+        guard let partial else { throw .requestLineMalformed }
+        let known = partial.bytes.count
+        // The draft refuses a head that fills its limit, so there is room for at least one byte.
+        partial.bytes.append(contentsOf: input.prefix(limits.headBytes - known))
+        let limits = limits
+        let result = partial.bytes.withUnsafeBytes { bytes in
+            Result { () throws(HTTPParseError) in try partial.draft.advance(over: bytes, limits: limits) }
+        }
+        guard let length = try result.get() else {
+            _ = input.take(partial.bytes.count - known)
+            return nil
+        }
+        _ = input.take(length - known)
+        partial.bytes.removeLast(partial.bytes.count - length)
+        self.partial = nil
+        return try finishHead(partial.draft.finish(partial.bytes, limits: limits))
+    }
+
+    private mutating func finishHead(_ head: HTTPRequestHead) -> HTTPRequestEvent {
+        switch head.bodyFraming {
+        case .none: phase = .end
+        case .length(let length): phase = .length(length)
+        case .chunked:
+            phase = .chunked
+            partial = Partial()
+        }
+        return .head(head)
+    }
+
+    private mutating func continueChunked(
+        _ input: inout UnsafeRawBufferPointer
+    ) throws(HTTPParseError) -> HTTPRequestEvent? {
+        guard let partial else { throw .badChunkSize }
+        switch try partial.chunked.next(&input, limits: limits) {
+        case .needsMore: return nil
+        case .data(let data): return .body(data)
+        case .end:
+            self.partial = nil
+            phase = .idle
+            return .end
+        }
+    }
+}
+
+// Its one reference is to an object that it made, never hands out, and, not being copyable, never shares: whoever holds the
+// parser holds the object alone.
+extension HTTPRequestParser: @unchecked Sendable {}

@@ -1,0 +1,98 @@
+/// Writes answers (RFC 9112 §4, §5, §7.1) to the end of a buffer, always as HTTP/1.1 (RFC 9110 §2.5).
+///
+/// What comes from outside can't break out of a field: control bytes in a value become spaces (RFC 9110 §5.5), white space
+/// around it is removed, and a field whose name is no token is left out.
+package enum HTTPResponseEncoder {
+    /// The whole head, with its empty line.
+    package static func encode(_ head: HTTPResponseHead, into buffer: inout [UInt8]) {
+        statusLine(head.status, into: &buffer)
+        for field in head.fields { self.field(named: field.name, field.value, into: &buffer) }
+        endOfHead(into: &buffer)
+    }
+
+    /// `HTTP/1.1 200 OK`
+    package static func statusLine(_ status: HTTPStatus, into buffer: inout [UInt8]) {
+        append("HTTP/1.1 ", to: &buffer)
+        append(decimal: status.code, to: &buffer)
+        buffer.append(ASCII.space)
+        append(status.reasonPhrase, to: &buffer)
+        append("\r\n", to: &buffer)
+    }
+
+    /// `name: value`
+    package static func field(named name: String, _ value: String, into buffer: inout [UInt8]) {
+        guard !name.isEmpty, name.utf8.allSatisfy(ByteSet.token.contains) else { return }
+        buffer.append(contentsOf: name.utf8)
+        append(": ", to: &buffer)
+        append(value: value, to: &buffer)
+        append("\r\n", to: &buffer)
+    }
+
+    /// `name: value`, the name being the program's own.
+    package static func field(_ name: StaticString, _ value: String, into buffer: inout [UInt8]) {
+        append(name, to: &buffer)
+        append(": ", to: &buffer)
+        append(value: value, to: &buffer)
+        append("\r\n", to: &buffer)
+    }
+
+    /// `name: 42`
+    package static func field(_ name: StaticString, _ value: Int, into buffer: inout [UInt8]) {
+        append(name, to: &buffer)
+        append(": ", to: &buffer)
+        append(decimal: value, to: &buffer)
+        append("\r\n", to: &buffer)
+    }
+
+    /// The empty line.
+    package static func endOfHead(into buffer: inout [UInt8]) {
+        append("\r\n", to: &buffer)
+    }
+
+    /// A chunk with `bytes`; nothing when there are none, since an empty chunk is the last one.
+    package static func chunk(_ bytes: UnsafeRawBufferPointer, into buffer: inout [UInt8]) {
+        guard !bytes.isEmpty else { return }
+        buffer.append(contentsOf: String(bytes.count, radix: 16).utf8)
+        append("\r\n", to: &buffer)
+        buffer.append(contentsOf: bytes)
+        append("\r\n", to: &buffer)
+    }
+
+    /// A chunk with `bytes`; nothing when there are none.
+    package static func chunk(_ bytes: [UInt8], into buffer: inout [UInt8]) {
+        bytes.withUnsafeBytes { chunk($0, into: &buffer) }
+    }
+
+    /// The last chunk, which ends the body, without trailer fields.
+    package static func lastChunk(into buffer: inout [UInt8]) {
+        append("0\r\n\r\n", to: &buffer)
+    }
+
+    private static func append(_ text: StaticString, to buffer: inout [UInt8]) {
+        buffer.append(contentsOf: UnsafeRawBufferPointer(text))
+    }
+
+    /// Digits without a `String` between.
+    private static func append(decimal value: Int, to buffer: inout [UInt8]) {
+        if value < 0 { buffer.append(UInt8(ascii: "-")) }
+        let start = buffer.count
+        var rest = value.magnitude
+        repeat {
+            buffer.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+            rest /= 10
+        } while rest > 0
+        buffer[start...].reverse()
+    }
+
+    private static func append(value: String, to buffer: inout [UInt8]) {
+        let start = buffer.count
+        for byte in value.utf8 {
+            let shown = ByteSet.isFieldValue(byte) ? byte : ASCII.space
+            if buffer.count == start, shown == ASCII.space || shown == ASCII.tab { continue }
+            buffer.append(shown)
+        }
+        while buffer.count > start, let last = buffer.last, last == ASCII.space || last == ASCII.tab {
+            buffer.removeLast()
+        }
+    }
+}

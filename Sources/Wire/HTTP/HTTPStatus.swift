@@ -1,0 +1,77 @@
+/// The status of an answer (RFC 9110 §15).
+package struct HTTPStatus: Sendable, Hashable {
+    /// 100 to 999.
+    package let code: Int
+
+    /// A code that isn't three digits becomes 500: it would not be HTTP.
+    package init(code: Int) {
+        self.code = (100...999).contains(code) ? code : 500
+    }
+
+    package static var continuing: HTTPStatus { HTTPStatus(code: 100) }
+    package static var switchingProtocols: HTTPStatus { HTTPStatus(code: 101) }
+    package static var ok: HTTPStatus { HTTPStatus(code: 200) }
+    package static var created: HTTPStatus { HTTPStatus(code: 201) }
+    package static var accepted: HTTPStatus { HTTPStatus(code: 202) }
+    package static var noContent: HTTPStatus { HTTPStatus(code: 204) }
+    package static var notModified: HTTPStatus { HTTPStatus(code: 304) }
+    package static var badRequest: HTTPStatus { HTTPStatus(code: 400) }
+    package static var unauthorized: HTTPStatus { HTTPStatus(code: 401) }
+    package static var forbidden: HTTPStatus { HTTPStatus(code: 403) }
+    package static var notFound: HTTPStatus { HTTPStatus(code: 404) }
+    package static var methodNotAllowed: HTTPStatus { HTTPStatus(code: 405) }
+    package static var requestTimeout: HTTPStatus { HTTPStatus(code: 408) }
+    package static var conflict: HTTPStatus { HTTPStatus(code: 409) }
+    package static var gone: HTTPStatus { HTTPStatus(code: 410) }
+    package static var contentTooLarge: HTTPStatus { HTTPStatus(code: 413) }
+    package static var uriTooLong: HTTPStatus { HTTPStatus(code: 414) }
+    package static var expectationFailed: HTTPStatus { HTTPStatus(code: 417) }
+    package static var unprocessableContent: HTTPStatus { HTTPStatus(code: 422) }
+    package static var upgradeRequired: HTTPStatus { HTTPStatus(code: 426) }
+    package static var tooManyRequests: HTTPStatus { HTTPStatus(code: 429) }
+    package static var requestHeaderFieldsTooLarge: HTTPStatus { HTTPStatus(code: 431) }
+    package static var internalServerError: HTTPStatus { HTTPStatus(code: 500) }
+    package static var notImplemented: HTTPStatus { HTTPStatus(code: 501) }
+    package static var badGateway: HTTPStatus { HTTPStatus(code: 502) }
+    package static var serviceUnavailable: HTTPStatus { HTTPStatus(code: 503) }
+    package static var gatewayTimeout: HTTPStatus { HTTPStatus(code: 504) }
+    package static var httpVersionNotSupported: HTTPStatus { HTTPStatus(code: 505) }
+
+    /// An answer with it never has a body (RFC 9112 §6.3), and no framing fields (RFC 9110 §8.6).
+    package var forbidsBody: Bool { code < 200 || code == 204 || code == 304 }
+
+    /// The phrase of the registry; empty for a code that this server doesn't use.
+    package var reasonPhrase: StaticString {
+        switch code {
+        case 100: "Continue"
+        case 101: "Switching Protocols"
+        case 200: "OK"
+        case 201: "Created"
+        case 202: "Accepted"
+        case 204: "No Content"
+        case 304: "Not Modified"
+        case 400: "Bad Request"
+        case 401: "Unauthorized"
+        case 403: "Forbidden"
+        case 404: "Not Found"
+        case 405: "Method Not Allowed"
+        case 408: "Request Timeout"
+        case 409: "Conflict"
+        case 410: "Gone"
+        case 413: "Content Too Large"
+        case 414: "URI Too Long"
+        case 417: "Expectation Failed"
+        case 422: "Unprocessable Content"
+        case 426: "Upgrade Required"
+        case 429: "Too Many Requests"
+        case 431: "Request Header Fields Too Large"
+        case 500: "Internal Server Error"
+        case 501: "Not Implemented"
+        case 502: "Bad Gateway"
+        case 503: "Service Unavailable"
+        case 504: "Gateway Timeout"
+        case 505: "HTTP Version Not Supported"
+        default: ""
+        }
+    }
+}

@@ -1,0 +1,59 @@
+/// The bytes that HTTP's grammar names, and comparing text the way it does: ASCII letters in either case.
+enum ASCII {
+    static var tab: UInt8 { 0x09 }
+    static var lineFeed: UInt8 { 0x0A }
+    static var carriageReturn: UInt8 { 0x0D }
+    static var space: UInt8 { 0x20 }
+
+    static func lowercased(_ byte: UInt8) -> UInt8 {
+        byte &- 0x41 < 26 ? byte | 0x20 : byte
+    }
+
+    static func hexValue(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case 0x30...0x39: byte &- 0x30
+        case 0x41...0x46: byte &- 0x37
+        case 0x61...0x66: byte &- 0x57
+        default: nil
+        }
+    }
+
+    static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
+}
+
+extension UnsafeRawBufferPointer {
+    init(_ text: StaticString) {
+        self.init(start: text.utf8Start, count: text.utf8CodeUnitCount)
+    }
+
+    /// Equal but for the case of ASCII letters: names of fields, tokens, schemes (RFC 9110 §5.1).
+    func equalsIgnoringCase(_ other: UnsafeRawBufferPointer) -> Bool {
+        guard count == other.count else { return false }
+        for index in 0..<count where ASCII.lowercased(self[index]) != ASCII.lowercased(other[index]) { return false }
+        return true
+    }
+
+    func equalsIgnoringCase(_ other: StaticString) -> Bool {
+        equalsIgnoringCase(UnsafeRawBufferPointer(other))
+    }
+
+    /// Without the optional white space around it (`OWS`, RFC 9110 §5.6.3): spaces and tabs.
+    func trimmed(_ range: Range<Int>) -> Range<Int> {
+        var start = range.lowerBound
+        var end = range.upperBound
+        while start < end, self[start] == ASCII.space || self[start] == ASCII.tab { start += 1 }
+        while start < end, self[end - 1] == ASCII.space || self[end - 1] == ASCII.tab { end -= 1 }
+        return start..<end
+    }
+
+    /// Calls `body` with each element of a comma-separated list, empty ones left out (RFC 9110 §5.6.1.2).
+    func forEachListElement(in range: Range<Int>, _ body: (UnsafeRawBufferPointer) -> Void) {
+        var start = range.lowerBound
+        while start < range.upperBound {
+            let end = firstOffset(of: UInt8(ascii: ","), in: start..<range.upperBound) ?? range.upperBound
+            let element = trimmed(start..<end)
+            if !element.isEmpty { body(part(element)) }
+            start = end + 1
+        }
+    }
+}

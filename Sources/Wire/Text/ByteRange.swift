@@ -1,0 +1,43 @@
+/// Where something lies in a head. 16 bits are enough: `HTTPLimits` holds heads under 64 KiB, and a field takes 8 bytes.
+struct ByteRange: Sendable, Equatable {
+    var start: UInt16
+    var end: UInt16
+
+    static let none = ByteRange(start: 0, end: 0)
+
+    init(start: UInt16, end: UInt16) {
+        self.start = start
+        self.end = end
+    }
+
+    init(_ range: Range<Int>) {
+        start = UInt16(truncatingIfNeeded: range.lowerBound)
+        end = UInt16(truncatingIfNeeded: range.upperBound)
+    }
+
+    var range: Range<Int> { Int(start)..<max(Int(start), Int(end)) }
+    var isEmpty: Bool { start >= end }
+}
+
+extension UnsafeRawBufferPointer {
+    /// A part of the buffer as a buffer that counts from zero.
+    func part(_ range: Range<Int>) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: self[range])
+    }
+
+    /// Takes the first `count` bytes away and returns them.
+    mutating func take(_ count: Int) -> UnsafeRawBufferPointer {
+        let taken = part(0..<count)
+        self = part(count..<self.count)
+        return taken
+    }
+}
+
+extension UnsafeMutableRawBufferPointer {
+    /// Takes the first `count` bytes away and returns them.
+    mutating func take(_ count: Int) -> UnsafeMutableRawBufferPointer {
+        let taken = UnsafeMutableRawBufferPointer(rebasing: self[..<count])
+        self = UnsafeMutableRawBufferPointer(rebasing: self[count...])
+        return taken
+    }
+}

@@ -1,0 +1,79 @@
+/// Percent-encoding (RFC 3986 §2.1), strict: two hexadecimal digits after every `%`, UTF-8 when decoded, no NUL.
+enum PercentEncoding {
+    /// What is wrong with the escapes in `bytes`, which are ASCII; `nil` if nothing is.
+    static func fault(in bytes: UnsafeRawBufferPointer) -> HTTPParseError? {
+        guard var index = bytes.firstOffset(of: UInt8(ascii: "%")) else { return nil }
+        var validator = UTF8Validator()
+        while index < bytes.count {
+            var byte = bytes[index]
+            if byte == UInt8(ascii: "%") {
+                guard let decoded = escape(in: bytes, at: index) else { return .badEscape }
+                guard decoded != 0 else { return .escapedNUL }
+                byte = decoded
+                index += 2
+            }
+            index += 1
+            let isValid = withUnsafeBytes(of: byte) { validator.append($0) }
+            guard isValid else { return .targetNotUTF8 }
+        }
+        return validator.isComplete ? nil : .targetNotUTF8
+    }
+
+    /// The text that validated `bytes` stand for; with `plusIsSpace` as in a query that a form sent (WHATWG URL §5.1).
+    static func decode(_ bytes: UnsafeRawBufferPointer, plusIsSpace: Bool = false) -> String {
+        guard bytes.contains(where: { $0 == UInt8(ascii: "%") || (plusIsSpace && $0 == UInt8(ascii: "+")) }) else {
+            return String(decoding: bytes, as: UTF8.self)
+        }
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(bytes.count)
+        var index = 0
+        while let (byte, _) = next(in: bytes, at: &index, plusIsSpace: plusIsSpace) { decoded.append(byte) }
+        return String(decoding: decoded, as: UTF8.self)
+    }
+
+    /// Whether `bytes` decode to `text`. An escaped `/` doesn't equal a written one: it separates nothing.
+    static func equals(
+        _ bytes: UnsafeRawBufferPointer, _ text: UnsafeRawBufferPointer, plusIsSpace: Bool = false
+    ) -> Bool {
+        var index = 0
+        var position = 0
+        while let (byte, isEscaped) = next(in: bytes, at: &index, plusIsSpace: plusIsSpace) {
+            guard position < text.count, text[position] == byte else { return false }
+            if isEscaped, byte == UInt8(ascii: "/"), !plusIsSpace { return false }
+            position += 1
+        }
+        return position == text.count
+    }
+
+    /// Writes a target, escaping only what can't be in one as it is.
+    static func append(target: String, to buffer: inout [UInt8]) {
+        let digits = UnsafeRawBufferPointer("0123456789ABCDEF" as StaticString)
+        for byte in target.utf8 {
+            if ByteSet.target.contains(byte) {
+                buffer.append(byte)
+            } else {
+                buffer.append(contentsOf: [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]])
+            }
+        }
+    }
+
+    private static func next(
+        in bytes: UnsafeRawBufferPointer, at index: inout Int, plusIsSpace: Bool
+    ) -> (byte: UInt8, isEscaped: Bool)? {
+        guard index < bytes.count else { return nil }
+        let byte = bytes[index]
+        if byte == UInt8(ascii: "%"), let decoded = escape(in: bytes, at: index) {
+            index += 3
+            return (decoded, true)
+        }
+        index += 1
+        return (plusIsSpace && byte == UInt8(ascii: "+") ? ASCII.space : byte, false)
+    }
+
+    private static func escape(in bytes: UnsafeRawBufferPointer, at index: Int) -> UInt8? {
+        guard index + 2 < bytes.count, let high = ASCII.hexValue(bytes[index + 1]),
+            let low = ASCII.hexValue(bytes[index + 2])
+        else { return nil }
+        return high << 4 | low
+    }
+}

@@ -1,0 +1,67 @@
+/// Tells whether bytes are UTF-8 (RFC 3629), as they arrive.
+///
+/// Overlong forms, surrogates and anything above U+10FFFF are refused at the first byte that can't be part of a valid
+/// sequence, so a peer learns of its mistake without sending the rest (RFC 6455 §8.1). Any split of the bytes gives the same
+/// answer. Three bytes of state.
+package struct UTF8Validator: Sendable, Equatable {
+    /// Continuation bytes that the sequence begun still lacks.
+    private var missing: UInt8 = 0
+    /// Between what the next continuation byte must lie: the second byte is where overlong forms, surrogates and what is
+    /// too large show.
+    private var lowest: UInt8 = 0x80
+    private var highest: UInt8 = 0xBF
+
+    package init() {}
+
+    /// No sequence is open: what was appended so far is a whole text.
+    package var isComplete: Bool { missing == 0 }
+
+    /// Whether `bytes` are UTF-8, whole in themselves.
+    package static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var validator = UTF8Validator()
+        return validator.append(bytes) && validator.isComplete
+    }
+
+    /// Takes the next bytes; `false` when no continuation could make the text valid. Not to be used further after that.
+    package mutating func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var index = 0
+        let count = bytes.count
+        while index < count {
+            if missing == 0 {
+                // Eight ASCII bytes at a time: nearly all that rooms send.
+                while index &+ 8 <= count,
+                    bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
+                {
+                    index &+= 8
+                }
+                if index == count { return true }
+                let byte = bytes[index]
+                index &+= 1
+                if byte >= 0x80, !begin(with: byte) { return false }
+            } else {
+                let byte = bytes[index]
+                index &+= 1
+                guard byte >= lowest, byte <= highest else { return false }
+                missing &-= 1
+                lowest = 0x80
+                highest = 0xBF
+            }
+        }
+        return true
+    }
+
+    /// RFC 3629 §4: the lead byte says how many follow, and narrows the first of them.
+    private mutating func begin(with lead: UInt8) -> Bool {
+        switch lead {
+        case 0xC2...0xDF: missing = 1
+        case 0xE0: (missing, lowest) = (2, 0xA0)
+        case 0xED: (missing, highest) = (2, 0x9F)
+        case 0xE1...0xEF: missing = 2
+        case 0xF0: (missing, lowest) = (3, 0x90)
+        case 0xF1...0xF3: missing = 3
+        case 0xF4: (missing, highest) = (3, 0x8F)
+        default: return false
+        }
+        return true
+    }
+}

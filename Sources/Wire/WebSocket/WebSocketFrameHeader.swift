@@ -1,0 +1,79 @@
+/// The header of a frame, read and checked (RFC 6455 §5.2, drawn above `WebSocketFrameEncoder`).
+struct WebSocketFrameHeader {
+    /// What a header may be, where the reader stands.
+    struct Rules {
+        let role: WebSocketRole
+        let allowsCompressed: Bool
+        /// Bytes of the message that is being assembled; `nil` between messages.
+        let openMessageBytes: Int?
+        let maxMessageBytes: Int
+    }
+
+    /// Bytes that a header has at most.
+    static var longest: Int { 14 }
+
+    let isFinal: Bool
+    let isCompressed: Bool
+    let opcode: WebSocketOpcode
+    let mask: WebSocketMask?
+    let payloadBytes: Int
+    /// Bytes of the header itself.
+    let count: Int
+
+    /// `nil` when `bytes` end before the header does. What is wrong is said at the first byte that shows it.
+    init?(_ bytes: UnsafeRawBufferPointer, rules: Rules) throws(WebSocketError) {
+        guard let first = bytes.first else { return nil }
+        opcode = try Self.opcode(first, rules: rules)
+        isFinal = first & 0x80 != 0
+        isCompressed = first & 0x40 != 0
+
+        guard bytes.count > 1 else { return nil }
+        let isMasked = bytes[1] & 0x80 != 0
+        switch rules.role {
+        case .server where !isMasked: throw .unmasked
+        case .client where isMasked: throw .masked
+        default: break
+        }
+        let short = Int(bytes[1] & 0x7F)
+        guard !opcode.isControl || short <= 125 else { throw .longControl }
+
+        let lengthEnd = short < 126 ? 2 : short == 126 ? 4 : 10
+        guard bytes.count >= lengthEnd else { return nil }
+        payloadBytes = short < 126 ? short : try Self.extendedLength(bytes.part(2..<lengthEnd))
+        if !opcode.isControl, payloadBytes > rules.maxMessageBytes - (rules.openMessageBytes ?? 0) {
+            throw .messageTooBig(limit: rules.maxMessageBytes)
+        }
+
+        count = lengthEnd + (isMasked ? 4 : 0)
+        guard bytes.count >= count else { return nil }
+        mask =
+            isMasked
+            ? WebSocketMask(bytes[lengthEnd], bytes[lengthEnd + 1], bytes[lengthEnd + 2], bytes[lengthEnd + 3]) : nil
+    }
+
+    private static func opcode(_ first: UInt8, rules: Rules) throws(WebSocketError) -> WebSocketOpcode {
+        guard first & 0x30 == 0 else { throw .reservedBit }
+        guard let opcode = WebSocketOpcode(rawValue: first & 0x0F) else { throw .reservedOpcode }
+        // RFC 7692 §6: the compression bit is on the first frame of a message, and never on a control frame.
+        if first & 0x40 != 0 {
+            guard rules.allowsCompressed, opcode == .text || opcode == .binary else { throw .reservedBit }
+        }
+        switch opcode {
+        case .continuation:
+            guard rules.openMessageBytes != nil else { throw .strayContinuation }
+        case .text, .binary:
+            guard rules.openMessageBytes == nil else { throw .interruptedMessage }
+        case .close, .ping, .pong:
+            guard first & 0x80 != 0 else { throw .fragmentedControl }
+        }
+        return opcode
+    }
+
+    /// Two or eight bytes, the most significant first.
+    private static func extendedLength(_ bytes: UnsafeRawBufferPointer) throws(WebSocketError) -> Int {
+        let length = bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        guard length <= UInt64(Int64.max) else { throw .hugeLength }
+        guard length > (bytes.count == 2 ? 125 : 65_535) else { throw .longLength }
+        return Int(length)
+    }
+}

@@ -1,0 +1,47 @@
+import COpenSSL
+
+/// The server's side of the opening handshake (RFC 6455 §4.2).
+package enum WebSocketHandshake {
+    /// Whether the request asks for a WebSocket, rightly or not: `Upgrade` lists `websocket`.
+    package static func isAsked(by head: HTTPRequestHead) -> Bool {
+        head.headers.contains("Upgrade", token: "websocket")
+    }
+
+    /// The value for `Sec-WebSocket-Accept`, if `head` is a handshake. No extension and no subprotocol is taken up.
+    package static func accept(_ head: HTTPRequestHead) throws(WebSocketHandshakeError) -> String {
+        let headers = head.headers
+        guard isAsked(by: head) else { throw .noUpgrade }
+        guard head.method == .get else { throw .notGet }
+        guard head.version == .http11 else { throw .oldHTTP }
+        guard head.bodyFraming == .none else { throw .hasBody }
+        guard headers.contains("Connection", token: "upgrade") else { throw .noConnectionUpgrade }
+        guard headers.values("Sec-WebSocket-Version") == ["13"] else { throw .badVersion }
+        let keys = headers.values("Sec-WebSocket-Key")
+        guard keys.count == 1, let key = keys.first, isKey(key) else { throw .badKey }
+        return try acceptValue(forKey: key)
+    }
+
+    /// The head that answers a handshake: `101` with everything that §4.2.2 asks for.
+    package static func encodeAnswer(accept: String, into buffer: inout [UInt8]) {
+        HTTPResponseEncoder.statusLine(.switchingProtocols, into: &buffer)
+        HTTPResponseEncoder.field("Upgrade", "websocket", into: &buffer)
+        HTTPResponseEncoder.field("Connection", "Upgrade", into: &buffer)
+        HTTPResponseEncoder.field("Sec-WebSocket-Accept", accept, into: &buffer)
+        HTTPResponseEncoder.endOfHead(into: &buffer)
+    }
+
+    /// The base64 of the SHA-1 of the key and the protocol's own UUID (§4.2.2). SHA-1 guards nothing here; it shows that the
+    /// server understood. A system that forbids it altogether is an error.
+    static func acceptValue(forKey key: String) throws(WebSocketHandshakeError) -> String {
+        let text = Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)
+        var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+        var size: UInt32 = 0
+        guard EVP_Digest(text, text.count, &digest, &size, EVP_sha1(), nil) == 1, size == 20 else { throw .noDigest }
+        return Base64.encode(Array(digest.prefix(20)))
+    }
+
+    private static func isKey(_ key: String) -> Bool {
+        var key = key
+        return key.withUTF8 { Base64.isSixteenBytes(UnsafeRawBufferPointer($0)) }
+    }
+}

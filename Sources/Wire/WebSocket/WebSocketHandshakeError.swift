@@ -1,0 +1,54 @@
+/// An upgrade that is refused (RFC 6455 §4.2.2, §4.4), or, at the client, an answer that is none (§4.1).
+package struct WebSocketHandshakeError: Error, Sendable, Hashable {
+    /// The status to answer with; at the client, 400.
+    package let status: HTTPStatus
+    package let reason: String
+    /// What the answer has to carry, for the client to learn how to ask.
+    package let fields: [HTTPField]
+
+    private init(_ status: HTTPStatus, _ reason: String, fields: [HTTPField] = []) {
+        self.status = status
+        self.reason = reason
+        self.fields = fields
+    }
+
+    // RFC 9110 §15.5.22: a 426 names the protocol in Upgrade, which Connection lists (§7.8).
+    private static var offer: [HTTPField] {
+        [
+            HTTPField("Upgrade", "websocket"), HTTPField("Connection", "Upgrade"),
+            HTTPField("Sec-WebSocket-Version", "13"),
+        ]
+    }
+
+    static var noUpgrade: Self {
+        Self(.upgradeRequired, "This is a WebSocket: ask for it with Upgrade: websocket.", fields: offer)
+    }
+    static var badVersion: Self {
+        Self(.upgradeRequired, "RFC 6455 §4.4: Sec-WebSocket-Version is 13 here.", fields: offer)
+    }
+    static var notGet: Self { Self(.badRequest, "RFC 6455 §4.2.1: a handshake is a GET.") }
+    static var hasBody: Self { Self(.badRequest, "RFC 6455 §4.2.1: a handshake has no body.") }
+    static var oldHTTP: Self { Self(.badRequest, "RFC 6455 §4.2.1: a handshake is HTTP/1.1.") }
+    static var noConnectionUpgrade: Self {
+        Self(.badRequest, "RFC 6455 §4.2.1: Connection doesn't have the token Upgrade.")
+    }
+    static var badKey: Self {
+        Self(.badRequest, "RFC 6455 §4.2.1: Sec-WebSocket-Key is given once, the base64 of 16 bytes.")
+    }
+    static var noDigest: Self { Self(.internalServerError, "SHA-1 is not to be had.") }
+
+    static var answerMalformed: Self { Self(.badRequest, "RFC 9112 §4: the answer is no HTTP/1.1 head.") }
+    static var answerTooLarge: Self { Self(.badRequest, "The answer's head is too large.") }
+    static func notSwitched(_ status: Int) -> Self {
+        Self(.badRequest, "RFC 6455 §4.1: the answer is \(status), not 101.")
+    }
+    static var answerWithoutUpgrade: Self {
+        Self(.badRequest, "RFC 6455 §4.1: the answer lacks Upgrade: websocket or Connection: Upgrade.")
+    }
+    static var wrongAccept: Self {
+        Self(.badRequest, "RFC 6455 §4.1: Sec-WebSocket-Accept doesn't fit the key.")
+    }
+    static var notAskedFor: Self {
+        Self(.badRequest, "RFC 6455 §4.1: an extension or a subprotocol that was not asked for.")
+    }
+}

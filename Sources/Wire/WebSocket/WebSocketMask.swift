@@ -1,0 +1,29 @@
+/// The masking of a client's payload (RFC 6455 §5.3): XOR with four bytes, over and over.
+package struct WebSocketMask: Sendable, Hashable {
+    /// The four bytes, the first in the lowest bits.
+    private let key: UInt32
+
+    /// A mask of four random bytes: fresh for each frame and from a strong source (§10.3).
+    package init(_ first: UInt8, _ second: UInt8, _ third: UInt8, _ fourth: UInt8) {
+        key = UInt32(first) | UInt32(second) << 8 | UInt32(third) << 16 | UInt32(fourth) << 24
+    }
+
+    package var bytes: [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: key >> (8 * $0)) } }
+
+    /// Masks or unmasks `payload` in place. `offset` is what of the frame's payload came before.
+    package func apply(to payload: UnsafeMutableRawBufferPointer, offset: Int = 0) {
+        let shift = UInt32(truncatingIfNeeded: offset & 3) * 8
+        let turned = shift == 0 ? key : key >> shift | key << (32 - shift)
+        let word = UInt64(turned) << 32 | UInt64(turned)
+        var index = 0
+        while index &+ 8 <= payload.count {
+            let masked = UInt64(littleEndian: payload.loadUnaligned(fromByteOffset: index, as: UInt64.self)) ^ word
+            payload.storeBytes(of: masked.littleEndian, toByteOffset: index, as: UInt64.self)
+            index &+= 8
+        }
+        while index < payload.count {
+            payload[index] ^= UInt8(truncatingIfNeeded: word >> (8 * UInt64(index & 7)))
+            index &+= 1
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import Testing
+
+@testable import Postgres
+
+@Suite struct ParameterTests {
+    @Test(arguments: [
+        (PostgresParameter.text("a"), "a"), (.integer(-3), "-3"), (.double(.infinity), "Infinity"),
+        (.double(-.infinity), "-Infinity"), (.double(.nan), "NaN"), (.double(0.1), "0.1"), (.boolean(true), "t"),
+        (.boolean(false), "f"), (.textArray([]), "{}"), (.textArray([nil, "", "NULL"]), #"{NULL,"","NULL"}"#),
+        (.textArray([#"a"b\c"#, "{,}"]), #"{"a\"b\\c","{,}"}"#),
+    ])
+    func valuesAreWrittenAsPostgreSQLReadsThem(parameter: PostgresParameter, literal: String) {
+        #expect(parameter.literal == literal)
+    }
+
+    @Test func nullHasNoText() {
+        #expect(PostgresParameter.null.literal == nil)
+    }
+
+    @Test(arguments: [PostgresParameter.text("a\0b"), .textArray(["x", "\0"])])
+    func textWithU0000IsRefusedBeforeAnythingIsSent(parameter: PostgresParameter) {
+        let error = #expect(throws: PostgresError.self) { try EncodedParameters([.null, parameter]) }
+        #expect(error?.kind == .invalidParameter)
+        #expect(error?.message.contains("$2") == true)
+    }
+
+    @Test func descriptionsKeepValuesOutOfTheLog() {
+        let error = PostgresError(kind: .server(sqlState: "22P02"), message: #"invalid input syntax: "secret""#)
+        #expect(!error.description.contains("secret"))
+        #expect(error.description.contains("22P02"))
+    }
+
+    @Test(arguments: [
+        ("25006", "ERROR", PostgresError.Kind.unavailable(outcomeUnknown: false)),
+        ("53300", "ERROR", .unavailable(outcomeUnknown: false)),
+        ("53100", "ERROR", .unavailable(outcomeUnknown: false)),
+        ("57014", "ERROR", .unavailable(outcomeUnknown: false)),
+        ("57P01", "FATAL", .unavailable(outcomeUnknown: true)),
+        ("08006", "ERROR", .unavailable(outcomeUnknown: true)),
+        ("23505", "ERROR", .server(sqlState: "23505")),
+        (nil, "ERROR", .unavailable(outcomeUnknown: true)),
+    ])
+    func sqlStatesMeanWhatCallersCanActOn(state: String?, severity: String, kind: PostgresError.Kind) {
+        #expect(PostgresError.kind(sqlState: state, severity: severity) == kind)
+    }
+}

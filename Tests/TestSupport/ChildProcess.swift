@@ -1,0 +1,141 @@
+import Dispatch
+import Foundation
+import Glibc
+
+/// A process that a test runs. It is killed when this object goes, and when the test process ends however it ends:
+/// `setpriv --pdeathsig` has the kernel kill it together with the thread that started it, and that thread lives until
+/// the child is gone (prctl(2), PR_SET_PDEATHSIG).
+package actor ChildProcess {
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        ClientExecutor.shared.asUnownedSerialExecutor()
+    }
+
+    package nonisolated let pid: Int32
+    /// What the child wrote, line by line, the newest 10,000.
+    package nonisolated let lines: EventRecorder<OutputLine>
+    /// The child's standard input and output, if it was started to converse.
+    package nonisolated let conversation: RawConnection?
+    private let life: ChildLife
+
+    private init(
+        pid: pid_t, lines: EventRecorder<OutputLine>, conversation: RawConnection?, life: ChildLife
+    ) {
+        self.pid = pid
+        self.lines = lines
+        self.conversation = conversation
+        self.life = life
+    }
+
+    deinit {
+        ClientExecutor.shared.queue.async { [life] in life.signal(SIGKILL) }
+    }
+
+    /// Starts `executable` (a path). `environment` is the whole of it. If `converses` is set, standard input and output are one socket, `conversation`; else input is empty, and the
+    /// lines of both outputs go to `lines`.
+    package static func start(
+        _ executable: String, _ arguments: [String], environment: [String: String], converses: Bool = false
+    ) async throws -> ChildProcess {
+        guard access(executable, X_OK) == 0 else {
+            throw ClientFailure.system(call: "running \(executable)", code: errno)
+        }
+        let lines = EventRecorder<OutputLine>()
+        let life = ChildLife(lines: lines)
+        let command = ["/usr/bin/setpriv", "--pdeathsig", "KILL", "--", executable] + arguments
+        let (input, output, error) = (
+            try converses ? ChildChannel.socketPair() : ChildChannel.null(),
+            try converses ? nil : ChildChannel.pipe(), try ChildChannel.pipe()
+        )
+        let spawned: Result<pid_t, ClientFailure> = await withCheckedContinuation { continuation in
+            let thread = Thread {
+                let result = Spawn.run(
+                    command, environment: environment, input: input.theirs,
+                    output: output?.theirs ?? input.theirs, error: error.theirs)
+                for channel in [input, output, error] { channel?.closeTheirs() }
+                continuation.resume(returning: result)
+                guard case .success(let pid) = result else { return }
+                // Waits without reaping: the pid stays the child's until `ChildLife` knows, and no signal hits another.
+                var information = siginfo_t()
+                while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+                ClientExecutor.shared.queue.async { life.reap() }
+            }
+            thread.name = "child"
+            thread.start()
+        }
+        let pid: pid_t
+        switch spawned {
+        case .success(let started): pid = started
+        case .failure(let failure):
+            for channel in [input, output, error] { channel?.closeOurs() }
+            throw failure
+        }
+        let queue = ClientExecutor.shared.queue
+        var readers = [OutputLines(error.ours, stream: .error, to: lines, queue: queue)]
+        if let output { readers.append(OutputLines(output.ours, stream: .output, to: lines, queue: queue)) }
+        queue.async { [readers] in life.begin(pid: pid, readers: readers) }
+        return ChildProcess(
+            pid: pid, lines: lines,
+            conversation: converses ? RawConnection(adopting: input.ours, named: executable) : nil, life: life)
+    }
+
+    /// Sends a signal; nothing happens if the child has ended.
+    package func signal(_ number: Int32) { life.signal(number) }
+
+    /// How the child ended; fails after `allowed`.
+    package func waitForExit(within allowed: Duration = Deadline.standard) async throws -> ExitStatus {
+        if let status = life.status { return status }
+        do {
+            return try await life.exits.next("the end of process \(pid)", within: allowed)
+        } catch {
+            // Another task may have been the one to take the event.
+            guard let status = life.status else { throw error }
+            return status
+        }
+    }
+}
+
+/// A child's pid for as long as it is the child's, and its end.
+///
+/// `@unchecked Sendable`: used on the clients' queue only, the two recorders excepted, which take care of themselves.
+final class ChildLife: @unchecked Sendable {
+    let exits = EventRecorder<ExitStatus>()
+    private(set) var status: ExitStatus?
+    private let lines: EventRecorder<OutputLine>
+    private var pid: pid_t?
+    private var readers: [OutputLines] = []
+    private var hasEnded = false
+
+    init(lines: EventRecorder<OutputLine>) {
+        self.lines = lines
+    }
+
+    func begin(pid: pid_t, readers: [OutputLines]) {
+        self.pid = pid
+        self.readers = readers
+        if hasEnded { reap() }
+    }
+
+    func signal(_ number: Int32) {
+        guard let pid else { return }
+        _ = kill(pid, number)
+    }
+
+    func reap() {
+        hasEnded = true
+        // The child may end before `begin`.
+        guard let pid else { return }
+        var word: Int32 = 0
+        while waitpid(pid, &word, 0) < 0, errno == EINTR {}
+        self.pid = nil
+        // What it wrote last is in the pipes. Their end may be far: processes that it left behind hold them too.
+        for reader in readers {
+            reader.drain()
+            reader.stop()
+        }
+        readers = []
+        lines.finish()
+        let status = ExitStatus(waitStatus: word)
+        self.status = status
+        exits.append(status)
+        exits.finish()
+    }
+}

@@ -1,0 +1,100 @@
+/// A client of `text/event-stream` (WHATWG HTML §9.2), reading events as their bytes come.
+package actor EventStreamTestClient {
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        ClientExecutor.shared.asUnownedSerialExecutor()
+    }
+
+    package nonisolated let connection: RawConnection
+    /// The head of the server's answer; its body is the stream.
+    package nonisolated let response: TestResponse
+    private var body: ResponseBodyReader
+    private var decoder = EventStreamDecoder()
+    /// What came and nobody asked for yet, in order.
+    private var items: [EventStreamItem] = []
+
+    private init(connection: RawConnection, response: TestResponse) {
+        self.connection = connection
+        self.response = response
+        body = ResponseBodyReader(of: response, to: "GET")
+    }
+
+    /// Opens a stream; throws `StreamRefused` with the whole response unless the answer is
+    /// `200` and `text/event-stream`.
+    package static func connect(
+        to endpoint: ClientEndpoint, _ target: String, lastEventID: String? = nil, headers: TestHeaders = [:],
+        receiveBuffer: Int32? = nil, within allowed: Duration = Deadline.standard
+    ) async throws -> EventStreamTestClient {
+        var headers = headers
+        headers.append("Accept", "text/event-stream")
+        if let lastEventID { headers.append("Last-Event-ID", lastEventID) }
+        let connection = try await RawConnection.connect(
+            to: endpoint, receiveBuffer: receiveBuffer, within: allowed)
+        let http = HTTPTestClient(over: connection)
+        try await http.sendRequest("GET", target, headers: headers, within: allowed)
+        var response = try await http.readHead(within: allowed)
+        let type = response.headers["Content-Type"]?.lowercased().split(separator: ";").first?.trimmed
+        guard response.status == 200, type == "text/event-stream" else {
+            var body = ResponseBodyReader(of: response, to: "GET")
+            while let piece = try await body.next(from: connection, within: allowed) { response.body += piece }
+            await connection.close()
+            throw StreamRefused(response: response)
+        }
+        return EventStreamTestClient(connection: connection, response: response)
+    }
+
+    /// The next event; comments before it stay for `nextComment`.
+    package func nextEvent(within allowed: Duration = Deadline.standard) async throws -> StreamedEvent {
+        try await next(within: allowed, "an event") { if case .event(let event) = $0 { event } else { nil } }
+    }
+
+    /// The next comment, without its colon; events before it stay for `nextEvent`.
+    package func nextComment(within allowed: Duration = Deadline.standard) async throws -> String {
+        try await next(within: allowed, "a comment") { if case .comment(let text) = $0 { text } else { nil } }
+    }
+
+    /// What comes first, an event or a comment.
+    package func nextItem(within allowed: Duration = Deadline.standard) async throws -> EventStreamItem {
+        try await next(within: allowed, "an event or a comment") { $0 }
+    }
+
+    /// Expects the server to end the stream; events on the way are kept.
+    package func expectEnd(within allowed: Duration = Deadline.standard) async throws {
+        let deadline = Deadline(after: allowed)
+        do {
+            while let bytes = try await nextBytes(until: deadline) { items += try decoder.decode(bytes) }
+        } catch ClientFailure.ended, ClientFailure.reset {
+            return
+        }
+    }
+
+    package func close() async { await connection.close() }
+
+    private func next<Wanted>(
+        within allowed: Duration, _ what: String, pick: (EventStreamItem) -> Wanted?
+    ) async throws -> Wanted {
+        let deadline = Deadline(after: allowed)
+        while true {
+            for (index, item) in items.enumerated() {
+                guard let wanted = pick(item) else { continue }
+                items.remove(at: index)
+                return wanted
+            }
+            guard items.count < 100_000 else { throw ClientFailure.violation("100,000 items and none is \(what)") }
+            guard let bytes = try await nextBytes(until: deadline) else {
+                throw ClientFailure.ended(waitingFor: what, received: "\(items)")
+            }
+            items += try decoder.decode(bytes)
+        }
+    }
+
+    private func nextBytes(until deadline: Deadline) async throws -> [UInt8]? {
+        var reader = body
+        defer { body = reader }
+        return try await reader.next(from: connection, within: deadline.remaining)
+    }
+}
+
+/// A server's answer to a stream's request that is no stream.
+package struct StreamRefused: Error, Sendable, Equatable {
+    package let response: TestResponse
+}

@@ -1,0 +1,81 @@
+import Dispatch
+import Glibc
+
+/// A line that a child process wrote.
+package struct OutputLine: Sendable, Equatable, CustomStringConvertible {
+    package enum Stream: Sendable { case output, error }
+
+    package let stream: Stream
+    package let text: String
+
+    package var description: String { text }
+}
+
+/// Splits what comes out of a pipe into lines for a recorder, as it comes.
+///
+/// `@unchecked Sendable`: used on the clients' queue only.
+final class OutputLines: @unchecked Sendable {
+    /// A longer line is recorded in pieces.
+    private static let longestLine = 65_536
+
+    private let descriptor: Int32
+    private let stream: OutputLine.Stream
+    private let lines: EventRecorder<OutputLine>
+    private let source: any DispatchSourceRead
+    private var partial: [UInt8] = []
+    private var hasEnded = false
+
+    /// Takes over `descriptor`, the non-blocking read end of a pipe.
+    init(_ descriptor: Int32, stream: OutputLine.Stream, to lines: EventRecorder<OutputLine>, queue: DispatchQueue) {
+        self.descriptor = descriptor
+        self.stream = stream
+        self.lines = lines
+        source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+        // The source keeps this object until the pipe ends, or `stop`.
+        source.setEventHandler { self.drain() }
+        source.setCancelHandler { _ = Glibc.close(descriptor) }
+        source.activate()
+    }
+
+    /// Takes what is in the pipe now.
+    func drain() {
+        while !hasEnded {
+            var failure: Int32 = 0
+            let chunk = [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
+                let size = read(descriptor, buffer.baseAddress, buffer.count)
+                failure = size < 0 ? errno : 0
+                count = max(0, size)
+            }
+            switch failure {
+            case 0 where !chunk.isEmpty: split(chunk)
+            case EINTR: continue
+            case EAGAIN: return
+            default: stop()
+            }
+        }
+    }
+
+    /// Records what is left of an unfinished line, and lets go of the pipe. Idempotent.
+    func stop() {
+        guard !hasEnded else { return }
+        hasEnded = true
+        if !partial.isEmpty { record() }
+        source.cancel()
+    }
+
+    private func split(_ chunk: [UInt8]) {
+        for byte in chunk {
+            if byte == 0x0A {
+                record()
+            } else {
+                partial.append(byte)
+                if partial.count == Self.longestLine { record() }
+            }
+        }
+    }
+
+    private func record() {
+        lines.append(OutputLine(stream: stream, text: String(decoding: partial, as: UTF8.self)))
+        partial.removeAll(keepingCapacity: true)
+    }
+}

@@ -1,0 +1,75 @@
+import Dispatch
+
+/// Lets one waiter at a time wait until a descriptor is readable (or writable), a deadline is over, or the wait is
+/// cancelled. The Dispatch source runs only while somebody waits: a client that doesn't receive leaves the bytes in the
+/// kernel, as a stalled peer does.
+///
+/// `@unchecked Sendable`: everything but `cancelLater` is called on `queue`, where the handlers run too.
+final class ReadinessGate: @unchecked Sendable {
+    enum WakeUp {
+        case ready, timedOut, cancelled, closed
+    }
+
+    private let queue: DispatchQueue
+    private let source: any DispatchSourceProtocol
+    private let timer: any DispatchSourceTimer
+    private var waiter: CheckedContinuation<WakeUp, Never>?
+    /// Tells a late cancellation from one of the present wait.
+    private var turn: UInt64 = 0
+    private var isArmed = false
+    private var isClosed = false
+
+    /// `source` is fresh (not yet resumed), on `queue`, and watches a descriptor that stays open until `close` is done.
+    init(source: any DispatchSourceProtocol, queue: DispatchQueue) {
+        self.queue = queue
+        self.source = source
+        timer = DispatchSource.makeTimerSource(queue: queue)
+        source.setEventHandler { [weak self] in self?.wake(.ready) }
+        timer.setEventHandler { [weak self] in self?.wake(.timedOut) }
+        timer.schedule(deadline: .distantFuture)
+        timer.activate()
+    }
+
+    func nextTurn() -> UInt64 {
+        turn += 1
+        return turn
+    }
+
+    func wait(_ continuation: CheckedContinuation<WakeUp, Never>, until deadline: Deadline) {
+        guard !isClosed, waiter == nil else { return continuation.resume(returning: .closed) }
+        waiter = continuation
+        timer.schedule(deadline: .now() + .nanoseconds(deadline.remainingNanoseconds))
+        isArmed = true
+        source.resume()
+    }
+
+    /// From any thread.
+    func cancelLater(turn: UInt64) {
+        queue.async { [self] in
+            if turn == self.turn { wake(.cancelled) }
+        }
+    }
+
+    /// Ends the wait; `completion` runs on the queue once the descriptor may be closed.
+    func close(completion: @escaping @Sendable () -> Void) {
+        guard !isClosed else { return }
+        isClosed = true
+        wake(.closed)
+        source.setCancelHandler(handler: completion)
+        // A suspended source never delivers its cancellation.
+        source.resume()
+        source.cancel()
+        timer.cancel()
+    }
+
+    private func wake(_ reason: WakeUp) {
+        if isArmed {
+            isArmed = false
+            source.suspend()
+        }
+        guard let waiter else { return }
+        self.waiter = nil
+        if !isClosed { timer.schedule(deadline: .distantFuture) }
+        waiter.resume(returning: reason)
+    }
+}

@@ -1,0 +1,291 @@
+import Foundation
+
+/// A WebSocket client that shares no code with the server: it writes what it is told, right or wrong, and is strict
+/// about what it reads (RFC 6455: unmasked frames, minimal lengths, no reserved bits, sound fragments, UTF-8).
+package actor WebSocketTestClient {
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        ClientExecutor.shared.asUnownedSerialExecutor()
+    }
+
+    /// For bytes of one's own.
+    package nonisolated let connection: RawConnection
+    /// The server's answer to the handshake.
+    package nonisolated let handshake: TestResponse
+    /// Answers pings as `nextMessage` and `expectClose` meet them; a peer that plays dead sets it to false.
+    package var answersPings = true
+    /// A frame whose payload is announced longer is a violation.
+    private let maxPayload = 16 << 20
+    /// An endpoint sends one close frame at most (RFC 6455 §5.5.1).
+    private var hasSentClose = false
+
+    private init(connection: RawConnection, handshake: TestResponse) {
+        self.connection = connection
+        self.handshake = handshake
+    }
+
+    package func setAnswersPings(_ answers: Bool) { answersPings = answers }
+
+    // MARK: - Handshake
+
+    /// Upgrades a new connection; throws `UpgradeRefused` with the response if the server answers anything but `101`.
+    /// `headers` come after the handshake's own.
+    package static func connect(
+        to endpoint: ClientEndpoint, _ target: String, headers: TestHeaders = [:], receiveBuffer: Int32? = nil,
+        within allowed: Duration = Deadline.standard
+    ) async throws -> WebSocketTestClient {
+        let connection = try await RawConnection.connect(
+            to: endpoint, receiveBuffer: receiveBuffer, within: allowed)
+        return try await upgrade(connection, target, headers: headers, within: allowed)
+    }
+
+    /// Upgrades a connection that is there already.
+    package static func upgrade(
+        _ connection: RawConnection, _ target: String, headers: TestHeaders = [:],
+        within allowed: Duration = Deadline.standard
+    ) async throws -> WebSocketTestClient {
+        let key = Data((0..<16).map { _ in UInt8.random(in: 0...255) }).base64EncodedString()
+        var all: TestHeaders = [
+            "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": key,
+        ]
+        for field in headers.fields { all.append(field.name, field.value) }
+        let http = HTTPTestClient(over: connection)
+        try await http.sendRequest("GET", target, headers: all, within: allowed)
+        let response = try await http.readResponse(within: allowed)
+        guard response.status == 101 else {
+            await connection.close()
+            throw UpgradeRefused(response: response)
+        }
+        try check(response, key: key, offered: all)
+        return WebSocketTestClient(connection: connection, handshake: response)
+    }
+
+    /// Expects the upgrade to be refused, and gives the response.
+    package static func refusal(
+        at endpoint: ClientEndpoint, _ target: String, headers: TestHeaders = [:],
+        within allowed: Duration = Deadline.standard
+    ) async throws -> TestResponse {
+        do {
+            let client = try await connect(to: endpoint, target, headers: headers, within: allowed)
+            await client.close()
+            throw ClientFailure.violation("\(target) was upgraded, and should have been refused")
+        } catch let refused as UpgradeRefused {
+            return refused.response
+        }
+    }
+
+    /// RFC 6455 §4.1, what a client checks.
+    private static func check(_ response: TestResponse, key: String, offered: TestHeaders) throws(ClientFailure) {
+        let headers = response.headers
+        guard headers.tokens(of: "Upgrade") == ["websocket"] else {
+            throw .violation("101 with Upgrade \(headers.values(of: "Upgrade"))")
+        }
+        guard headers.tokens(of: "Connection").contains("upgrade") else {
+            throw .violation("101 with Connection \(headers.values(of: "Connection"))")
+        }
+        let expected = acceptKey(for: key)
+        guard headers.values(of: "Sec-WebSocket-Accept") == [expected] else {
+            throw .violation(
+                "Sec-WebSocket-Accept \(headers.values(of: "Sec-WebSocket-Accept")), expected \(expected)")
+        }
+        for negotiated in ["Sec-WebSocket-Extensions", "Sec-WebSocket-Protocol"] where headers[negotiated] != nil {
+            guard offered[negotiated] != nil else { throw .violation("\(negotiated) that nobody offered") }
+        }
+    }
+
+    /// `Sec-WebSocket-Accept` for a key (RFC 6455 §4.2.2).
+    package static func acceptKey(for key: String) -> String {
+        Data(SHA1.digest(Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8))).base64EncodedString()
+    }
+
+    // MARK: - Sending
+
+    package func send(text: String, within allowed: Duration = Deadline.standard) async throws {
+        try await send(TestFrame(.text, text), within: allowed)
+    }
+
+    package func send(binary: [UInt8], within allowed: Duration = Deadline.standard) async throws {
+        try await send(TestFrame(.binary, binary), within: allowed)
+    }
+
+    package func send(json: TestJSON, within allowed: Duration = Deadline.standard) async throws {
+        try await send(TestFrame(.text, try json.encoded()), within: allowed)
+    }
+
+    package func ping(_ payload: [UInt8] = [], within allowed: Duration = Deadline.standard) async throws {
+        try await send(TestFrame(.ping, payload), within: allowed)
+    }
+
+    package func pong(_ payload: [UInt8] = [], within allowed: Duration = Deadline.standard) async throws {
+        try await send(TestFrame(.pong, payload), within: allowed)
+    }
+
+    package func sendClose(_ code: UInt16? = 1000, _ reason: String = "", within allowed: Duration = Deadline.standard)
+        async throws
+    {
+        try await send(.close(code, reason), within: allowed)
+    }
+
+    /// Sends a frame masked with a random key. For other bytes: `connection.send(frame.bytes(mask: nil, …))`.
+    package func send(_ frame: TestFrame, within allowed: Duration = Deadline.standard) async throws {
+        if frame.opcode == .close { hasSentClose = true }
+        try await connection.send(frame.bytes(), within: allowed)
+    }
+
+    /// Sends one message in as many frames as there are pieces.
+    package func send(
+        fragments: [[UInt8]], as opcode: TestFrame.Opcode, within allowed: Duration = Deadline.standard
+    ) async throws {
+        for (index, piece) in fragments.enumerated() {
+            let frame = TestFrame(
+                index == 0 ? opcode : .continuation, piece, isFinal: index == fragments.count - 1)
+            try await send(frame, within: allowed)
+        }
+    }
+
+    // MARK: - Receiving
+
+    /// The next frame, whatever it is, after the checks that need no context.
+    package func nextFrame(within allowed: Duration = Deadline.standard) async throws -> TestFrame {
+        let head = try await connection.receiveExactly(2, within: allowed)
+        let opcode = TestFrame.Opcode(head[0] & 15)
+        let isFinal = head[0] & 0x80 != 0
+        func wrong(_ what: String) -> ClientFailure { .violation("\(what), in a \(opcode) frame of the server") }
+
+        guard head[0] & 0x70 == 0 else { throw wrong("reserved bits (RFC 6455 §5.2)") }
+        guard [0, 1, 2, 8, 9, 10].contains(opcode.rawValue) else { throw wrong("unknown opcode (RFC 6455 §5.2)") }
+        guard head[1] & 0x80 == 0 else { throw wrong("masked (RFC 6455 §5.1)") }
+        var length = UInt64(head[1])
+        if opcode.isControl {
+            guard isFinal, length <= 125 else { throw wrong("fragmented or over 125 bytes (RFC 6455 §5.5)") }
+        }
+        if length >= 126 {
+            let form = length
+            length = try await connection.receiveExactly(form == 126 ? 2 : 8, within: allowed)
+                .reduce(0) { $0 << 8 | UInt64($1) }
+            guard length > (form == 126 ? 125 : 0xFFFF) else { throw wrong("length not minimal (RFC 6455 §5.2)") }
+            guard length <= maxPayload else { throw wrong("\(length) bytes announced") }
+        }
+        let payload = try await connection.receiveExactly(Int(length), within: allowed)
+        return TestFrame(opcode, payload, isFinal: isFinal)
+    }
+
+    /// The next message, put together. Pings on the way are answered, pongs passed over; a close frame is answered and
+    /// thrown as `TestClose`.
+    package func nextMessage(within allowed: Duration = Deadline.standard) async throws -> TestMessage {
+        var opcode: TestFrame.Opcode?
+        var payload: [UInt8] = []
+        while true {
+            let frame = try await nextFrame(within: allowed)
+            switch frame.opcode {
+            case .ping:
+                if answersPings { try await pong(frame.payload, within: allowed) }
+            case .pong: break
+            case .close: throw try await answer(frame, within: allowed)
+            case .continuation:
+                guard opcode != nil else { throw ClientFailure.violation("a continuation of nothing (RFC 6455 §5.4)") }
+                payload += frame.payload
+            default:
+                guard opcode == nil else {
+                    throw ClientFailure.violation("a new message within another (RFC 6455 §5.4)")
+                }
+                opcode = frame.opcode
+                payload = frame.payload
+            }
+            guard frame.isFinal, !frame.opcode.isControl else { continue }
+            guard opcode == .text else { return .binary(payload) }
+            guard let text = String(validating: payload, as: UTF8.self) else {
+                throw ClientFailure.violation("text that is no UTF-8 (RFC 6455 §8.1)")
+            }
+            return .text(text)
+        }
+    }
+
+    /// Sends a ping and waits for its pong, passing over pongs of other payloads. A message before it is a violation:
+    /// this shows that the server has handled everything sent so far and had nothing to say to it.
+    package func expectSilence(within allowed: Duration = Deadline.standard) async throws {
+        let mark = TestFrame.randomMask()
+        try await ping(mark, within: allowed)
+        while true {
+            let frame = try await nextFrame(within: allowed)
+            switch frame.opcode {
+            case .pong where frame.payload == mark: return
+            case .pong: continue
+            case .ping:
+                if answersPings { try await pong(frame.payload, within: allowed) }
+            case .close: throw try await answer(frame, within: allowed)
+            default: throw ClientFailure.violation("expected nothing, received \(frame.opcode) \"\(frame.text)\"")
+            }
+        }
+    }
+
+    // MARK: - Closing
+
+    /// Expects the server's close frame with `code` next (behind any number of messages if `passingOver` is set), answers
+    /// it, and expects the end of the connection. Gives the reason.
+    @discardableResult
+    package func expectClose(
+        _ code: UInt16?, passingOver: Bool = false, within allowed: Duration = Deadline.standard
+    ) async throws -> String {
+        do {
+            while true {
+                let message = try await nextMessage(within: allowed)
+                guard passingOver else {
+                    throw ClientFailure.violation("expected close \(code ?? 0), received \(message)")
+                }
+            }
+        } catch let close as TestClose {
+            guard close.code == code else {
+                throw ClientFailure.violation("expected close code \(code ?? 0), received \(close)")
+            }
+            // The server closes the TCP connection first (RFC 6455 §7.1.1).
+            try await connection.expectClosed(within: allowed)
+            return close.reason
+        }
+    }
+
+    /// The closing handshake from this side: sends the close frame, expects the echo of its code and the end. Messages
+    /// on the way are passed over.
+    package func closeHandshake(_ code: UInt16 = 1000, within allowed: Duration = Deadline.standard) async throws {
+        try await sendClose(code, within: allowed)
+        while true {
+            let frame = try await nextFrame(within: allowed)
+            guard frame.opcode == .close else { continue }
+            let close = try Self.parse(frame)
+            guard close.code == code else {
+                throw ClientFailure.violation("sent close code \(code), received \(close) (RFC 6455 §5.5.1)")
+            }
+            break
+        }
+        try await connection.expectClosed(within: allowed)
+        await connection.close()
+    }
+
+    /// Ends the TCP connection without a closing handshake.
+    package func close() async { await connection.close() }
+
+    /// Echoes the close (RFC 6455 §5.5.1). A server that is gone already needs no echo.
+    private func answer(_ frame: TestFrame, within allowed: Duration) async throws -> TestClose {
+        let close = try Self.parse(frame)
+        guard !hasSentClose else { return close }
+        do {
+            try await sendClose(close.code, within: allowed)
+        } catch ClientFailure.reset {
+            return close
+        }
+        return close
+    }
+
+    private static func parse(_ frame: TestFrame) throws(ClientFailure) -> TestClose {
+        guard !frame.payload.isEmpty else { return TestClose(code: nil, reason: "") }
+        guard frame.payload.count >= 2 else { throw .violation("a close payload of one byte (RFC 6455 §5.5.1)") }
+        let code = UInt16(frame.payload[0]) << 8 | UInt16(frame.payload[1])
+        switch code {
+        case 1000...1003, 1007...1014, 3000...4999: break
+        default: throw .violation("close code \(code) on the wire (RFC 6455 §7.4)")
+        }
+        guard let reason = String(validating: frame.payload[2...], as: UTF8.self) else {
+            throw .violation("a close reason that is no UTF-8 (RFC 6455 §5.5.1)")
+        }
+        return TestClose(code: code, reason: reason)
+    }
+}
