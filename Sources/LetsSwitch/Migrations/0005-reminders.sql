@@ -202,28 +202,42 @@ BEGIN
 END
 $$;
 
+-- The reminders among p_ids, in firing order.
+CREATE FUNCTION letsswitch.fired(p_ids uuid[]) RETURNS SETOF letsswitch.firing
+LANGUAGE sql STABLE
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET max_parallel_workers_per_gather = 0 SET jit = off
+AS $$
+    SELECT
+        reminder.batch, reminder.id, reminder.seq, reminder.task_id, reminder.device_id, reminder.payload,
+        extract(epoch FROM reminder.due)::double precision,
+        extract(epoch FROM reminder.fired_at)::double precision,
+        extract(epoch FROM reminder.starts_at)::bigint,
+        reminder.room_id, extract(epoch FROM match.closes_at)::double precision,
+        match.opened_at IS NOT NULL, reminder.state
+    FROM letsswitch.reminder
+    LEFT JOIN letsswitch.match ON match.room_id = reminder.room_id
+    WHERE reminder.id = ANY (p_ids)
+    ORDER BY reminder.seq
+$$;
+
 -- A device's reminders whose task has not started yet, in firing order, after the one that it saw last. An id that is not
 -- one of its own excludes none.
-CREATE FUNCTION letsswitch.reminders_of(p_device text, p_last uuid)
-RETURNS TABLE (reminder_id uuid, seq bigint, task_id uuid, starts_at bigint, payload text, state text)
+CREATE FUNCTION letsswitch.reminders_of(p_device text, p_last uuid) RETURNS SETOF letsswitch.firing
 LANGUAGE plpgsql STABLE
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 SET max_parallel_workers_per_gather = 0 SET jit = off
 AS $$
-#variable_conflict use_column
 DECLARE
     v_now timestamptz := letsswitch.clock();
     v_last bigint;
 BEGIN
     SELECT reminder.seq INTO v_last FROM letsswitch.reminder
     WHERE reminder.id = p_last AND reminder.device_id = p_device;
-    RETURN QUERY
-    SELECT
-        reminder.id, reminder.seq, reminder.task_id, extract(epoch FROM reminder.starts_at)::bigint, reminder.payload,
-        reminder.state
-    FROM letsswitch.reminder
-    WHERE reminder.device_id = p_device AND reminder.starts_at > v_now AND reminder.seq > coalesce(v_last, 0)
-    ORDER BY reminder.seq;
+    RETURN QUERY SELECT * FROM letsswitch.fired(ARRAY(
+        SELECT reminder.id FROM letsswitch.reminder
+        WHERE reminder.device_id = p_device AND reminder.starts_at > v_now AND reminder.seq > coalesce(v_last, 0)
+    ));
 END
 $$;
 
@@ -236,18 +250,11 @@ AS $$
 DECLARE
     v_now timestamptz := letsswitch.clock();
 BEGIN
-    RETURN QUERY
-    SELECT
-        reminder.batch, reminder.id, reminder.seq, reminder.task_id, reminder.device_id, reminder.payload,
-        extract(epoch FROM reminder.due)::double precision,
-        extract(epoch FROM reminder.fired_at)::double precision,
-        extract(epoch FROM reminder.starts_at)::bigint,
-        reminder.room_id, extract(epoch FROM match.closes_at)::double precision,
-        match.opened_at IS NOT NULL, reminder.state
-    FROM letsswitch.reminder
-    LEFT JOIN letsswitch.match ON match.room_id = reminder.room_id
-    WHERE reminder.state = 'pending' AND reminder.starts_at > v_now
-    ORDER BY reminder.seq
-    LIMIT p_limit;
+    RETURN QUERY SELECT * FROM letsswitch.fired(ARRAY(
+        SELECT reminder.id FROM letsswitch.reminder
+        WHERE reminder.state = 'pending' AND reminder.starts_at > v_now
+        ORDER BY reminder.seq
+        LIMIT p_limit
+    ));
 END
 $$;

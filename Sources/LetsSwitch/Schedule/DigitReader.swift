@@ -20,7 +20,8 @@ struct DigitReader {
 
     /// Whether the next character is this one (or the other); passes it if so.
     mutating func skip(_ sign: Unicode.Scalar, or other: Unicode.Scalar? = nil) -> Bool {
-        guard let next = rest.first, next == UInt8(ascii: sign) || other.map({ next == UInt8(ascii: $0) }) == true else {
+        guard let next = rest.first, next == UInt8(ascii: sign) || other.map({ next == UInt8(ascii: $0) }) == true
+        else {
             return false
         }
         rest = rest.dropFirst()
