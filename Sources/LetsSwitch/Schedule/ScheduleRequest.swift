@@ -12,6 +12,12 @@ package struct ScheduleRequest: Hashable, Sendable {
             deviceId: members.deviceId, date: members.date, timeZone: members.timeZone, zones: zones)
     }
 
+    init(device: DeviceID, day: DayWish, timeZone: String?) {
+        self.device = device
+        self.day = day
+        self.timeZone = timeZone
+    }
+
     /// From a query; nil for what it doesn't have. Throws `invalid_request`, naming the member.
     package init(deviceId: String?, date: String?, timeZone: String?, zones: TimeZoneNames) throws(RequestError) {
         device = try DeviceID(deviceId)
