@@ -6,6 +6,7 @@ import TestSupport
 
 /// A fresh database with the schedule's schema and a clock that stands where the test puts it.
 struct ScheduleDatabase {
+    let configuration: PostgresConfiguration
     let client: PostgresClient
     let schedule: ScheduleStore
     let reminders: ReminderStore
@@ -21,6 +22,7 @@ struct ScheduleDatabase {
         configuration.acquireTimeout = .seconds(30)
         let client = PostgresClient(configuration: configuration)
         let database = ScheduleDatabase(
+            configuration: configuration,
             client: client,
             schedule: ScheduleStore(database: client, settings: ScheduleSettings(reminderLead: lead)),
             reminders: ReminderStore(database: client, roomDuration: roomDuration))
