@@ -1,8 +1,8 @@
 package import FoundationEssentials
 package import Postgres
 
-/// Claims, the outbox and the rooms in the database. Every operation is one statement: a daemon that stops in the middle holds
-/// nothing. Throws `PostgresError`.
+/// Claims, the outbox and the rooms in the database. Every operation is one statement: a daemon that stops in the middle
+/// holds nothing. Throws `PostgresError`.
 ///
 ///     NOTIFY letsswitch_due    payload: epoch seconds; something is due earlier than what was known
 ///     NOTIFY letsswitch_fired  payload: the batch of a claim that has been committed
@@ -51,8 +51,8 @@ package struct ReminderStore: Sendable {
         return try rows.map { ExpiredReminder(id: try $0.uuid("reminder_id"), taskId: try $0.uuid("task_id")) }
     }
 
-    /// What a stream gets on connecting: the device's reminders whose task hasn't started, in firing order, after the one it saw
-    /// last. An id that isn't the device's excludes none.
+    /// What a stream gets on connecting: the device's reminders whose task hasn't started, in firing order, after the
+    /// one it saw last. An id that isn't the device's excludes none.
     package func reminders(of device: DeviceID, after last: UUID?) async throws -> [Reminder] {
         let parameters: [PostgresParameter] = [.text(device.text), last.map { .text($0.uuidString) } ?? .null]
         return try reminders(try await database.query(ReminderStatements.remindersOf, parameters, timeout: nil))

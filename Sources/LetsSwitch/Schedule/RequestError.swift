@@ -34,7 +34,7 @@ package struct RequestError: Error, Hashable, Sendable {
 
     /// `{"error":true,"code":…,"reason":…}`.
     package var json: [UInt8] {
-        var json = JSONText()
+        var json = JSONWriter()
         json.object { object in
             object.member("error", true)
             object.member("code", code)

@@ -53,8 +53,8 @@ package struct ScheduleStore: Sendable {
         return .cancelled(task, change)
     }
 
-    /// The sixteen sessions, in order; with `everything` also the device's other tasks and other slots to join (2,000 of each
-    /// at most).
+    /// The sixteen sessions, in order; with `everything` also the device's other tasks and other slots to join (2,000 of
+    /// each at most).
     package func day(_ request: ScheduleRequest, everything: Bool) async throws -> ScheduleOutcome {
         let day: [PostgresParameter] =
             switch request.day {
@@ -81,8 +81,8 @@ package struct ScheduleStore: Sendable {
         return try rows.map { try $0.instant("starts_at") }
     }
 
-    /// Forgets what started longer than `retention` seconds ago, and what is left of erased people; `limit` rows of each kind.
-    /// Returns how many it took: there may be more until that is 0.
+    /// Forgets what started longer than `retention` seconds ago, and what is left of erased people; `limit` rows of each
+    /// kind. Returns how many it took: there may be more until that is 0.
     package func purge(retention: Double, limit: Int = 1000) async throws -> Int {
         let rows = try await database.query(
             ScheduleStatements.purge, [.double(retention), .integer(limit)], timeout: nil)

@@ -16,7 +16,7 @@ package struct TaskAnswer: Hashable, Sendable {
     package let socketId: UUID
 
     package var json: [UInt8] {
-        var json = JSONText()
+        var json = JSONWriter()
         json.object { object in
             object.member("id", id.uuidString)
             object.member("deviceId", device.text)

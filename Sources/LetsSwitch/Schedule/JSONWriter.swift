@@ -1,13 +1,13 @@
 /// Writes JSON (RFC 8259) with the members in the order given, and absent ones left out.
-struct JSONText {
+struct JSONWriter {
     private(set) var bytes: [UInt8] = []
     private var needsComma = false
 
-    mutating func object(_ body: (inout JSONText) -> Void) {
+    mutating func object(_ body: (inout JSONWriter) -> Void) {
         nested(UInt8(ascii: "{"), UInt8(ascii: "}"), body)
     }
 
-    mutating func array(_ body: (inout JSONText) -> Void) {
+    mutating func array(_ body: (inout JSONWriter) -> Void) {
         nested(UInt8(ascii: "["), UInt8(ascii: "]"), body)
     }
 
@@ -53,7 +53,7 @@ struct JSONText {
         needsComma = true
     }
 
-    private mutating func nested(_ open: UInt8, _ close: UInt8, _ body: (inout JSONText) -> Void) {
+    private mutating func nested(_ open: UInt8, _ close: UInt8, _ body: (inout JSONWriter) -> Void) {
         separate()
         bytes.append(open)
         needsComma = false
