@@ -33,6 +33,14 @@ let package = Package(
         .target(
             name: "LetsSwitch",
             dependencies: ["Server", "Sockets", "Wire", "Postgres"],
+            resources: [
+                .embedInCode("Migrations/0001-tables.sql"),
+                .embedInCode("Migrations/0002-zones.sql"),
+                .embedInCode("Migrations/0003-tasks.sql"),
+                .embedInCode("Migrations/0004-days.sql"),
+                .embedInCode("Migrations/0005-reminders.sql"),
+                .embedInCode("Migrations/0006-devices.sql"),
+            ],
             swiftSettings: swiftSettings
         ),
         .executableTarget(

@@ -1,0 +1,186 @@
+-- Registering and cancelling: one statement each, the outcome a value.
+--
+-- Who waits for whom, so that nobody waits in a circle:
+--   register   slot lock, then its device's row, then the partner's row; waits for nothing once it has that
+--   cancel     its row
+--   erase      its device's rows in order of start, then reminders in order of id
+--   claim      the claims' lock, then rows that nobody holds (SKIP LOCKED)
+
+-- Tables are reached by index alone: each function says so (enable_seqscan and so on), because a plan that was made while the
+-- tables were small, or for an array that is long, would read a million rows where a thousand are wanted.
+
+CREATE TYPE letsswitch.task_outcome AS (
+    -- created, repeated, retitled, cancelled; or why not: registration_closed, too_far_ahead, no_such_task, has_partner,
+    -- far_from_midnight, skipped_time. The other columns hold the task unless it was refused before it was found.
+    code text,
+    id uuid,
+    device_id text,
+    title text,
+    start_time text,
+    time_zone text,
+    starts_at bigint,
+    reminds_at double precision,
+    room_id uuid,
+    is_paired boolean,
+    partner_title text,
+    -- Whose day has changed too; never shown to a client.
+    partner_device text,
+    -- Whether others can join the slot now; NULL when that is as it was.
+    slot_opened boolean
+);
+
+CREATE FUNCTION letsswitch.outcome(p_code text, p_task letsswitch.task, p_slot_opened boolean)
+RETURNS letsswitch.task_outcome
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    v_outcome letsswitch.task_outcome;
+BEGIN
+    v_outcome.code := p_code;
+    v_outcome.id := p_task.id;
+    v_outcome.device_id := p_task.device_id;
+    v_outcome.title := p_task.title;
+    v_outcome.start_time := p_task.start_time;
+    v_outcome.time_zone := p_task.time_zone;
+    v_outcome.starts_at := extract(epoch FROM p_task.starts_at);
+    v_outcome.reminds_at := extract(epoch FROM p_task.reminds_at);
+    v_outcome.room_id := p_task.room_id;
+    v_outcome.is_paired := p_task.partner_id IS NOT NULL;
+    IF p_task.partner_id IS NOT NULL THEN
+        SELECT partner.title, partner.device_id INTO v_outcome.partner_title, v_outcome.partner_device
+        FROM letsswitch.task AS partner
+        WHERE partner.id = p_task.partner_id;
+    END IF;
+    v_outcome.slot_opened := p_slot_opened;
+    RETURN v_outcome;
+END
+$$;
+
+CREATE FUNCTION letsswitch.register_task(
+    p_device text, p_title text, p_zone text,
+    p_starts_at bigint, p_midnight bigint, p_day integer, p_time integer,
+    p_lead double precision, p_horizon double precision
+) RETURNS letsswitch.task_outcome
+LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET max_parallel_workers_per_gather = 0 SET jit = off
+AS $$
+DECLARE
+    v_outcome letsswitch.task_outcome;
+    v_slot record;
+    v_now timestamptz;
+    v_task letsswitch.task;
+    v_partner letsswitch.task;
+BEGIN
+    SELECT * INTO v_slot FROM letsswitch.resolve(p_zone, p_starts_at, p_midnight, p_day, p_time);
+    IF v_slot.problem IS NOT NULL THEN
+        v_outcome.code := v_slot.problem;
+        RETURN v_outcome;
+    END IF;
+
+    -- One registration at a time in a slot. 19539 ("LS") keeps other users of advisory locks away.
+    PERFORM pg_advisory_xact_lock((19539::bigint << 48) + extract(epoch FROM v_slot.starts_at)::bigint);
+
+    SELECT * INTO v_task FROM letsswitch.task
+    WHERE device_id = p_device AND starts_at = v_slot.starts_at
+    FOR UPDATE;
+    IF FOUND THEN
+        v_now := letsswitch.clock();
+        IF v_task.starts_at <= v_now THEN
+            RETURN letsswitch.outcome('registration_closed', v_task, NULL);
+        ELSIF v_task.title = p_title THEN
+            RETURN letsswitch.outcome('repeated', v_task, NULL);
+        ELSIF v_task.claimed_at IS NOT NULL OR v_task.reminds_at < v_now THEN
+            RETURN letsswitch.outcome('registration_closed', v_task, NULL);
+        END IF;
+        UPDATE letsswitch.task SET title = p_title WHERE id = v_task.id RETURNING * INTO v_task;
+        RETURN letsswitch.outcome('retitled', v_task, NULL);
+    END IF;
+
+    SELECT * INTO v_partner FROM letsswitch.task
+    WHERE starts_at = v_slot.starts_at AND partner_id IS NULL AND claimed_at IS NULL AND device_id <> p_device
+    ORDER BY registered
+    LIMIT 1
+    FOR UPDATE;
+
+    -- Only now: waiting for the locks may have taken us past the lead.
+    v_now := letsswitch.clock();
+    v_task.id := gen_random_uuid();
+    v_task.device_id := p_device;
+    v_task.title := p_title;
+    v_task.starts_at := v_slot.starts_at;
+    v_task.reminds_at := v_slot.starts_at - make_interval(secs => p_lead);
+    v_task.time_zone := p_zone;
+    v_task.start_time := v_slot.start_time;
+    v_task.room_id := gen_random_uuid();
+    IF v_task.reminds_at < v_now THEN
+        v_outcome.code := 'registration_closed';
+        RETURN v_outcome;
+    ELSIF v_task.starts_at > v_now + make_interval(secs => p_horizon) THEN
+        v_outcome.code := 'too_far_ahead';
+        RETURN v_outcome;
+    END IF;
+
+    IF v_partner.id IS NOT NULL AND v_partner.reminds_at >= v_now THEN
+        v_task.room_id := v_partner.room_id;
+        v_task.partner_id := v_partner.id;
+        UPDATE letsswitch.task SET partner_id = v_task.id WHERE id = v_partner.id;
+        INSERT INTO letsswitch.match (room_id, starts_at, opens_at)
+        VALUES (v_task.room_id, v_task.starts_at, least(v_task.reminds_at, v_partner.reminds_at));
+    END IF;
+    INSERT INTO letsswitch.task
+        (id, device_id, title, starts_at, reminds_at, time_zone, start_time, room_id, partner_id)
+    VALUES
+        (v_task.id, v_task.device_id, v_task.title, v_task.starts_at, v_task.reminds_at, v_task.time_zone,
+         v_task.start_time, v_task.room_id, v_task.partner_id);
+
+    -- Wakes the schedulers, if they may be asleep until later. Not each time: NOTIFY serialises commits. One that is about to
+    -- be due always, because the claim of its minute may run before this commits.
+    IF v_task.reminds_at < v_now + interval '5 seconds' OR NOT EXISTS (
+        SELECT FROM letsswitch.task
+        WHERE claimed_at IS NULL AND reminds_at <= v_task.reminds_at AND id <> v_task.id
+    ) THEN
+        PERFORM pg_notify('letsswitch_due', extract(epoch FROM v_task.reminds_at)::text);
+    END IF;
+    RETURN letsswitch.outcome('created', v_task, v_task.partner_id IS NULL);
+END
+$$;
+
+-- By id, or (when that is NULL) by the wish.
+CREATE FUNCTION letsswitch.cancel_task(
+    p_device text, p_id uuid, p_zone text,
+    p_starts_at bigint, p_midnight bigint, p_day integer, p_time integer
+) RETURNS letsswitch.task_outcome
+LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET max_parallel_workers_per_gather = 0 SET jit = off
+AS $$
+DECLARE
+    v_outcome letsswitch.task_outcome;
+    v_slot record;
+    v_task letsswitch.task;
+BEGIN
+    -- Who finds the row here holds it: a registration that wants it for a partner, or the claim, comes before or after.
+    IF p_id IS NOT NULL THEN
+        SELECT * INTO v_task FROM letsswitch.task WHERE id = p_id AND device_id = p_device FOR UPDATE;
+    ELSE
+        SELECT * INTO v_slot FROM letsswitch.resolve(p_zone, p_starts_at, p_midnight, p_day, p_time);
+        IF v_slot.problem IS NOT NULL THEN
+            v_outcome.code := v_slot.problem;
+            RETURN v_outcome;
+        END IF;
+        SELECT * INTO v_task FROM letsswitch.task
+        WHERE device_id = p_device AND starts_at = v_slot.starts_at
+        FOR UPDATE;
+    END IF;
+    IF NOT FOUND THEN
+        v_outcome.code := 'no_such_task';
+        RETURN v_outcome;
+    ELSIF v_task.partner_id IS NOT NULL THEN
+        RETURN letsswitch.outcome('has_partner', v_task, NULL);
+    ELSIF v_task.claimed_at IS NOT NULL OR v_task.reminds_at <= letsswitch.clock() THEN
+        RETURN letsswitch.outcome('registration_closed', v_task, NULL);
+    END IF;
+    DELETE FROM letsswitch.task WHERE id = v_task.id;
+    RETURN letsswitch.outcome('cancelled', v_task, false);
+END
+$$;

@@ -1,0 +1,44 @@
+package import FoundationEssentials
+import Postgres
+
+/// What a claim did: the reminders it wrote, in firing order, and the rooms it opened.
+package struct Firing: Hashable, Sendable {
+    /// What other daemons ask for, told by NOTIFY.
+    package let batch: Int
+    package let reminders: [Reminder]
+    /// Those that are open, whether this claim opened them or one before.
+    package let rooms: [OpenRoom]
+
+    /// Slots that nobody can join any more.
+    package var closedSlots: Set<Instant> {
+        Set(reminders.lazy.filter { $0.roomId == nil }.map(\.startsAt))
+    }
+}
+
+/// A room and when it closes.
+package struct OpenRoom: Hashable, Sendable {
+    package let id: UUID
+    /// Epoch seconds, by the database's clock.
+    package let closesAt: Double
+}
+
+extension Firing {
+    /// From rows of `letsswitch.firing`; nil when there are none.
+    init?(_ rows: PostgresRows) throws {
+        guard let first = rows.first else { return nil }
+        var reminders: [Reminder] = []
+        var rooms: [OpenRoom] = []
+        var seen: Set<UUID> = []
+        for row in rows {
+            if let id = try row.optionalUUID("reminder_id") {
+                reminders.append(try Reminder(row, id: id))
+            }
+            if try row.boolean("room_opened"), let room = try row.optionalUUID("room_id"), seen.insert(room).inserted {
+                rooms.append(OpenRoom(id: room, closesAt: try row.double("closes_at")))
+            }
+        }
+        batch = try first.integer("batch")
+        self.reminders = reminders
+        self.rooms = rooms
+    }
+}

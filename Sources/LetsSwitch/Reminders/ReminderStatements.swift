@@ -1,0 +1,26 @@
+import Postgres
+
+/// What `ReminderStore` asks the database: a statement each, a transaction each.
+enum ReminderStatements {
+    static let claimDue = PostgresStatement(name: "claim_due", sql: "SELECT * FROM letsswitch.claim_due($1, $2)")
+
+    static let firedBatch = PostgresStatement(name: "fired_batch", sql: "SELECT * FROM letsswitch.fired_batch($1)")
+
+    static let nextDue = PostgresStatement(name: "next_due", sql: "SELECT * FROM letsswitch.next_due()")
+
+    static let markDelivered = PostgresStatement(
+        name: "mark_delivered", sql: "SELECT reminder_id FROM letsswitch.mark_delivered($1::text[]::uuid[])")
+
+    static let expire = PostgresStatement(
+        name: "expire_reminders", sql: "SELECT reminder_id, task_id FROM letsswitch.expire_reminders()")
+
+    static let remindersOf = PostgresStatement(
+        name: "reminders_of", sql: "SELECT * FROM letsswitch.reminders_of($1, $2)")
+
+    static let pending = PostgresStatement(
+        name: "pending_reminders", sql: "SELECT * FROM letsswitch.pending_reminders($1)")
+
+    static let openRooms = PostgresStatement(name: "open_rooms", sql: "SELECT * FROM letsswitch.open_rooms()")
+
+    static let findRoom = PostgresStatement(name: "find_room", sql: "SELECT * FROM letsswitch.find_room($1)")
+}

@@ -1,0 +1,80 @@
+package import FoundationEssentials
+package import Postgres
+
+/// Claims, the outbox and the rooms in the database. Every operation is one statement: a daemon that stops in the middle holds
+/// nothing. Throws `PostgresError`.
+///
+///     NOTIFY letsswitch_due    payload: epoch seconds; something is due earlier than what was known
+///     NOTIFY letsswitch_fired  payload: the batch of a claim that has been committed
+package struct ReminderStore: Sendable {
+    package static let dueChannel = "letsswitch_due"
+    package static let firedChannel = "letsswitch_fired"
+
+    private let database: PostgresClient
+    private let roomDuration: Double
+
+    /// `roomDuration`: how long after the start a room closes, in seconds.
+    package init(database: PostgresClient, roomDuration: Double) {
+        self.database = database
+        self.roomDuration = roomDuration
+    }
+
+    /// Claims up to `limit` due tasks, the longest due first; nil when there is none that nobody else holds. Ask again
+    /// at once while there are: a registration that is under way may hold a due task for a moment.
+    package func claimDue(limit: Int) async throws -> Firing? {
+        try Firing(
+            try await database.query(
+                ReminderStatements.claimDue, [.integer(limit), .double(roomDuration)], timeout: nil))
+    }
+
+    /// What another daemon's claim did; nil when nothing of it is left.
+    package func firing(batch: Int) async throws -> Firing? {
+        try Firing(try await database.query(ReminderStatements.firedBatch, [.integer(batch)], timeout: nil))
+    }
+
+    /// When to look again, by the database's clock.
+    package func nextDue() async throws -> NextDue {
+        let row = try await database.query(ReminderStatements.nextDue, [], timeout: nil)[0]
+        return NextDue(due: try row.optionalDouble("due"), now: try row.double("now"))
+    }
+
+    /// A channel took these. Returns those that weren't final before.
+    package func markDelivered(_ ids: [UUID]) async throws -> [UUID] {
+        let rows = try await database.query(
+            ReminderStatements.markDelivered, [.textArray(ids.map(\.uuidString))], timeout: nil)
+        return try rows.map { try $0.uuid("reminder_id") }
+    }
+
+    /// Marks as missed what no channel took until two seconds past the start.
+    package func expire() async throws -> [ExpiredReminder] {
+        let rows = try await database.query(ReminderStatements.expire, [], timeout: nil)
+        return try rows.map { ExpiredReminder(id: try $0.uuid("reminder_id"), taskId: try $0.uuid("task_id")) }
+    }
+
+    /// What a stream gets on connecting: the device's reminders whose task hasn't started, in firing order, after the one it saw
+    /// last. An id that isn't the device's excludes none.
+    package func reminders(of device: DeviceID, after last: UUID?) async throws -> [Reminder] {
+        let parameters: [PostgresParameter] = [.text(device.text), last.map { .text($0.uuidString) } ?? .null]
+        return try reminders(try await database.query(ReminderStatements.remindersOf, parameters, timeout: nil))
+    }
+
+    /// What has fired, is still useful and nobody took yet, in firing order: for a daemon that starts.
+    package func pending(limit: Int) async throws -> [Reminder] {
+        try reminders(try await database.query(ReminderStatements.pending, [.integer(limit)], timeout: nil))
+    }
+
+    /// The rooms that are open now: for a daemon that starts.
+    package func openRooms() async throws -> [OpenRoom] {
+        let rows = try await database.query(ReminderStatements.openRooms, [], timeout: nil)
+        return try rows.map { OpenRoom(id: try $0.uuid("room_id"), closesAt: try $0.double("closes_at")) }
+    }
+
+    package func findRoom(_ id: UUID) async throws -> RoomState {
+        try RoomState(
+            try await database.query(ReminderStatements.findRoom, [.text(id.uuidString)], timeout: nil)[0])
+    }
+
+    private func reminders(_ rows: PostgresRows) throws -> [Reminder] {
+        try rows.map { try Reminder($0, id: try $0.uuid("reminder_id")) }
+    }
+}

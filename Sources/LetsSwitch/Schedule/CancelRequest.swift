@@ -1,0 +1,28 @@
+package import FoundationEssentials
+
+/// `POST /task/delete`, `DELETE /task/{id}?deviceId=`.
+package enum CancelRequest: Hashable, Sendable {
+    case slot(SlotRequest)
+    case task(UUID, DeviceID)
+
+    /// Throws `invalid_request`, naming the member. What doesn't tell device and slot isn't looked at.
+    package static func decode(_ body: [UInt8], zones: TimeZoneNames) throws(RequestError) -> CancelRequest {
+        let request = try RequestMembers.decode(Body.self, from: body).slot
+        try request.checkZone(zones)
+        return .slot(request)
+    }
+
+    /// From path and query; the id in either case.
+    package init(id: String, deviceId: String?) throws(RequestError) {
+        guard let id = UUID(uuidString: id) else { throw .invalid("id", "must be a task's UUID") }
+        self = .task(id, try DeviceID(deviceId))
+    }
+
+    private struct Body: Decodable {
+        let slot: SlotRequest
+
+        init(from decoder: any Decoder) throws {
+            slot = try SlotRequest(RequestMembers(decoder))
+        }
+    }
+}

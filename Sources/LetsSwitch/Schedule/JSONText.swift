@@ -1,0 +1,68 @@
+/// Writes JSON (RFC 8259) with the members in the order given, and absent ones left out.
+struct JSONText {
+    private(set) var bytes: [UInt8] = []
+    private var needsComma = false
+
+    mutating func object(_ body: (inout JSONText) -> Void) {
+        nested(UInt8(ascii: "{"), UInt8(ascii: "}"), body)
+    }
+
+    mutating func array(_ body: (inout JSONText) -> Void) {
+        nested(UInt8(ascii: "["), UInt8(ascii: "]"), body)
+    }
+
+    /// A member's name; its value follows.
+    mutating func name(_ name: String) {
+        string(name)
+        bytes.append(UInt8(ascii: ":"))
+        needsComma = false
+    }
+
+    mutating func member(_ name: String, _ value: String?) {
+        guard let value else { return }
+        self.name(name)
+        string(value)
+    }
+
+    mutating func member(_ name: String, _ value: Bool) {
+        self.name(name)
+        separate()
+        bytes.append(contentsOf: (value ? "true" : "false").utf8)
+        needsComma = true
+    }
+
+    mutating func string(_ text: String) {
+        separate()
+        bytes.append(UInt8(ascii: "\""))
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                bytes.append(UInt8(ascii: "\\"))
+                bytes.append(byte)
+            case UInt8(ascii: "\n"): bytes.append(contentsOf: "\\n".utf8)
+            case UInt8(ascii: "\r"): bytes.append(contentsOf: "\\r".utf8)
+            case UInt8(ascii: "\t"): bytes.append(contentsOf: "\\t".utf8)
+            case 0..<0x20:
+                // RFC 8259 §7: control characters are escaped.
+                bytes.append(contentsOf: (byte < 0x10 ? "\\u000" : "\\u00").utf8)
+                bytes.append(contentsOf: String(byte, radix: 16).utf8)
+            default: bytes.append(byte)
+            }
+        }
+        bytes.append(UInt8(ascii: "\""))
+        needsComma = true
+    }
+
+    private mutating func nested(_ open: UInt8, _ close: UInt8, _ body: (inout JSONText) -> Void) {
+        separate()
+        bytes.append(open)
+        needsComma = false
+        body(&self)
+        bytes.append(close)
+        needsComma = true
+    }
+
+    private mutating func separate() {
+        if needsComma { bytes.append(UInt8(ascii: ",")) }
+    }
+}

@@ -1,0 +1,24 @@
+import FoundationEssentials
+import Postgres
+
+extension PostgresRow {
+    func uuid(_ column: String) throws -> UUID {
+        guard let uuid = try optionalUUID(column) else {
+            throw PostgresError(kind: .decoding, message: "column \(column) is NULL")
+        }
+        return uuid
+    }
+
+    func optionalUUID(_ column: String) throws -> UUID? {
+        guard let text = try optionalString(column) else { return nil }
+        guard let uuid = UUID(uuidString: text) else {
+            throw PostgresError(kind: .decoding, message: "column \(column) is not a UUID")
+        }
+        return uuid
+    }
+
+    /// From whole epoch seconds.
+    func instant(_ column: String) throws -> Instant {
+        Instant(seconds: try integer(column))
+    }
+}

@@ -1,0 +1,45 @@
+package import Postgres
+
+/// Why a request is refused: a status, a code for programs, a sentence for people.
+package struct RequestError: Error, Hashable, Sendable {
+    package let status: Int
+    package let code: String
+    package let reason: String
+    /// Seconds, for `Retry-After`.
+    package let retryAfter: Int?
+
+    package init(status: Int, code: String, reason: String, retryAfter: Int? = nil) {
+        self.status = status
+        self.code = code
+        self.reason = reason
+        self.retryAfter = retryAfter
+    }
+
+    /// `400 invalid_request`: "`member` `complaint`."
+    package static func invalid(_ member: String, _ complaint: String) -> RequestError {
+        invalid("\(member) \(complaint).")
+    }
+
+    package static func invalid(_ reason: String) -> RequestError {
+        RequestError(status: 400, code: "invalid_request", reason: reason)
+    }
+
+    /// `503 database_unavailable` when that is what happened; nil for other errors, which are the server's own.
+    package init?(_ error: PostgresError) {
+        guard error.isUnavailable else { return nil }
+        self.init(
+            status: 503, code: "database_unavailable",
+            reason: "The database is away for a moment. Please try again.", retryAfter: 1)
+    }
+
+    /// `{"error":true,"code":…,"reason":…}`.
+    package var json: [UInt8] {
+        var json = JSONText()
+        json.object { object in
+            object.member("error", true)
+            object.member("code", code)
+            object.member("reason", reason)
+        }
+        return json.bytes
+    }
+}

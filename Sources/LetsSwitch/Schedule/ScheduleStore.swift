@@ -1,0 +1,112 @@
+import FoundationEssentials
+package import Postgres
+
+/// The schedule in the database. Every operation is one statement, so one round trip and one transaction; the SQL
+/// (Migrations/) decides, and this puts its answers into values.
+///
+/// Throws `PostgresError`; `RequestError(_:)` makes `503` of those that mean that the database is away. After one whose
+/// outcome is unknown the client may simply ask again: a repeat is harmless.
+package struct ScheduleStore: Sendable {
+    private let database: PostgresClient
+    private let settings: ScheduleSettings
+
+    package init(database: PostgresClient, settings: ScheduleSettings) {
+        self.database = database
+        self.settings = settings
+    }
+
+    /// The zones that requests may name: asked once, at start (PostgreSQL reads 1,200 files for it).
+    package func timeZoneNames() async throws -> TimeZoneNames {
+        let rows = try await database.query(ScheduleStatements.timeZoneNames, [], timeout: nil)
+        return TimeZoneNames(try rows.map { try $0.string("name") })
+    }
+
+    package func register(_ request: TaskRequest) async throws -> RegistrationOutcome {
+        let parameters: [PostgresParameter] =
+            [.text(request.slot.device.text), .text(request.title)] + request.slot.parameters
+            + [.double(settings.reminderLead), .double(settings.horizon)]
+        let row = try await task(ScheduleStatements.register, parameters)
+        switch row.code {
+        case "created":
+            let (task, change) = try row.decided()
+            return .created(task, change)
+        case "repeated":
+            return .repeated(try row.decided().0)
+        case "retitled":
+            let (task, change) = try row.decided()
+            return .retitled(task, change)
+        default:
+            return .refused(try row.refusal())
+        }
+    }
+
+    package func cancel(_ request: CancelRequest) async throws -> CancellationOutcome {
+        let parameters: [PostgresParameter] =
+            switch request {
+            case .slot(let slot): [.text(slot.device.text), .null] + slot.parameters
+            case .task(let id, let device):
+                [.text(device.text), .text(id.uuidString), .null, .null, .null, .null, .null]
+            }
+        let row = try await task(ScheduleStatements.cancel, parameters)
+        guard row.code == "cancelled" else { return .refused(try row.refusal()) }
+        let (task, change) = try row.decided()
+        return .cancelled(task, change)
+    }
+
+    /// The sixteen sessions, in order; with `everything` also the device's other tasks and other slots to join (2,000 of each
+    /// at most).
+    package func day(_ request: ScheduleRequest, everything: Bool) async throws -> ScheduleOutcome {
+        let day: [PostgresParameter] =
+            switch request.day {
+            case .midnight(let midnight): [.integer(midnight.seconds), .null]
+            case .date(let date): [.null, .integer(date.days)]
+            }
+        let zone: PostgresParameter = request.timeZone.map { .text($0) } ?? .null
+        let rows = try await database.query(
+            ScheduleStatements.day, [.text(request.device.text), zone] + day + [.boolean(everything)], timeout: nil)
+        if try rows.first?.optionalString("problem") != nil { return .refused(.farFromMidnight) }
+        return .day(ScheduleAnswer(slots: try rows.map { try ScheduleAnswer.Slot($0) }))
+    }
+
+    /// Replaces the device's push token.
+    package func registerToken(_ request: TokenRequest) async throws {
+        _ = try await database.query(
+            ScheduleStatements.registerToken,
+            [.text(request.device.text), .text(request.token), .boolean(request.isSandbox)], timeout: nil)
+    }
+
+    /// Erases a person: token, tasks without a partner, history. Returns the slots that nobody can join any more.
+    package func erase(_ device: DeviceID) async throws -> [Instant] {
+        let rows = try await database.query(ScheduleStatements.eraseDevice, [.text(device.text)], timeout: nil)
+        return try rows.map { try $0.instant("starts_at") }
+    }
+
+    /// Forgets what started longer than `retention` seconds ago, and what is left of erased people; `limit` rows of each kind.
+    /// Returns how many it took: there may be more until that is 0.
+    package func purge(retention: Double, limit: Int = 1000) async throws -> Int {
+        let rows = try await database.query(
+            ScheduleStatements.purge, [.double(retention), .integer(limit)], timeout: nil)
+        return try rows[0].integer("taken")
+    }
+
+    private func task(_ statement: PostgresStatement, _ parameters: [PostgresParameter]) async throws -> TaskRow {
+        do {
+            return try TaskRow(try await database.query(statement, parameters, timeout: nil)[0])
+        } catch let error as PostgresError where error.kind == .server(sqlState: "22023") {
+            // The names were read at start; since then an update of the zones has taken this one away.
+            throw RequestError.invalid("timeZone", "must be an IANA name like Europe/London")
+        }
+    }
+}
+
+extension ScheduleAnswer.Slot {
+    fileprivate init(_ row: PostgresRow) throws {
+        key = try row.string("key")
+        id = try row.optionalUUID("task_id") ?? UUID()
+        title = try row.optionalString("title") ?? ""
+        hasOwnTask = try row.boolean("has_own_task")
+        hasSomebodyElse = try row.boolean("has_somebody_else")
+        partnerTask = try row.optionalString("partner_title")
+        roomId = try row.optionalUUID("room_id")
+    }
+}

@@ -1,0 +1,31 @@
+/// `POST /token`.
+package struct TokenRequest: Hashable, Sendable {
+    package static let maximumBytes = 200
+
+    package let device: DeviceID
+    /// Hexadecimal, in small letters.
+    package let token: String
+    /// `debug`: APNs' sandbox.
+    package let isSandbox: Bool
+
+    /// Throws `invalid_request`, naming the member.
+    package static func decode(_ body: [UInt8]) throws(RequestError) -> TokenRequest {
+        try RequestMembers.decode(TokenRequest.self, from: body)
+    }
+}
+
+extension TokenRequest: Decodable {
+    package init(from decoder: any Decoder) throws {
+        let members = try RequestMembers(decoder)
+        device = try DeviceID(members.text("deviceId"))
+        let hex = try members.text("token")
+        let digits = hex.utf8
+        guard !digits.isEmpty, digits.count.isMultiple(of: 2), digits.count <= Self.maximumBytes * 2,
+            hex.unicodeScalars.allSatisfy({ $0.isASCII && $0.properties.isASCIIHexDigit })
+        else {
+            throw RequestError.invalid("token", "must be 1 to \(Self.maximumBytes) bytes in hexadecimal")
+        }
+        token = hex.lowercased()
+        isSandbox = try members.boolean("debug")
+    }
+}
