@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Server
 import Sockets
+import Wire
 
 /// `GET /socket?id=<room>`: the way into a room.
 struct RoomRoutes: RouteCollection, Sendable {

@@ -1,4 +1,5 @@
 package import Postgres
+import Wire
 
 /// Why a request is refused: a status, a code for programs, a sentence for people.
 package struct RequestError: Error, Hashable, Sendable {

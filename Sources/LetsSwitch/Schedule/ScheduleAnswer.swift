@@ -1,4 +1,5 @@
 package import FoundationEssentials
+import Wire
 
 /// A device's day, in time order.
 package struct ScheduleAnswer: Hashable, Sendable {

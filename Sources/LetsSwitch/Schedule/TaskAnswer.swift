@@ -1,4 +1,5 @@
 package import FoundationEssentials
+import Wire
 
 /// A task as its owner sees it: the answer to registering and cancelling.
 package struct TaskAnswer: Hashable, Sendable {

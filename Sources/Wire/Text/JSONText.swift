@@ -1,37 +1,39 @@
 /// Writes JSON (RFC 8259) with the members in the order given, and absent ones left out.
-struct JSONText {
-    private(set) var bytes: [UInt8] = []
+package struct JSONText {
+    package private(set) var bytes: [UInt8] = []
     private var needsComma = false
 
-    mutating func object(_ body: (inout JSONText) -> Void) {
+    package init() {}
+
+    package mutating func object(_ body: (inout JSONText) -> Void) {
         nested(UInt8(ascii: "{"), UInt8(ascii: "}"), body)
     }
 
-    mutating func array(_ body: (inout JSONText) -> Void) {
+    package mutating func array(_ body: (inout JSONText) -> Void) {
         nested(UInt8(ascii: "["), UInt8(ascii: "]"), body)
     }
 
     /// A member's name; its value follows.
-    mutating func name(_ name: String) {
+    package mutating func name(_ name: String) {
         string(name)
         bytes.append(UInt8(ascii: ":"))
         needsComma = false
     }
 
-    mutating func member(_ name: String, _ value: String?) {
+    package mutating func member(_ name: String, _ value: String?) {
         guard let value else { return }
         self.name(name)
         string(value)
     }
 
-    mutating func member(_ name: String, _ value: Bool) {
+    package mutating func member(_ name: String, _ value: Bool) {
         self.name(name)
         separate()
         bytes.append(contentsOf: (value ? "true" : "false").utf8)
         needsComma = true
     }
 
-    mutating func string(_ text: String) {
+    package mutating func string(_ text: String) {
         separate()
         bytes.append(UInt8(ascii: "\""))
         for byte in text.utf8 {
