@@ -40,7 +40,7 @@ lists_are_fresh() {
 
 update_lists() {
     say "fetching apt's package lists"
-    quietly apt update
+    quietly apt -o APT::Update::Error-Mode=any update
 }
 
 # Debian's server package makes and starts a cluster of its own when it is first installed. This daemon brings its
@@ -75,8 +75,11 @@ if [ "${1:-}" = --install ]; then
 fi
 
 if [ "${1:-}" = --refresh-tzdata ]; then
-    lists_are_fresh || quietly timeout 60 env DEBIAN_FRONTEND=noninteractive \
-        apt-get -q -y -o Acquire::Retries=0 -o Acquire::http::Timeout=10 -o Acquire::https::Timeout=10 update
+    if ! lists_are_fresh; then
+        timeout 60 apt-get -q -o Acquire::Retries=0 -o Acquire::http::Timeout=10 -o Acquire::https::Timeout=10 \
+            -o APT::Update::Error-Mode=any update >/dev/null 2>&1 </dev/null ||
+            say "warning: apt's package lists could not all be fetched; the time zone rules (tzdata) may be old"
+    fi
     installed=$(dpkg-query -W -f '${Version}' tzdata 2>/dev/null || true)
     candidate=$(LC_ALL=C apt-cache policy tzdata | sed -n 's/^ *Candidate: //p')
     case "$candidate" in '' | '(none)' | "$installed") exit 0 ;; esac
@@ -154,7 +157,7 @@ fi
 stamp=$root/.build/time-zone-rules-checked
 if is_debian_like && [ -z "$(find "$stamp" -mtime -1 2>/dev/null)" ]; then
     mkdir -p "$root/.build"
-    : >"$stamp"
+    : >"$stamp" || true
     if [ "$(id -u)" = 0 ] || { has sudo && sudo -n true 2>/dev/null; }; then
         as_root --refresh-tzdata || say "warning: the time zone rules (tzdata) could not be brought up to date"
     else
