@@ -33,9 +33,17 @@ quietly() {
     return 1
 }
 
-# apt writes into the directory whenever it fetches something.
+# The lists bear the archive's times; the directory through which they come bears that of the last update.
 lists_are_fresh() {
-    [ -n "$(find /var/lib/apt/lists -maxdepth 1 -name '*Packages*' -mtime -1 2>/dev/null | head -n 1)" ]
+    [ -n "$(find /var/lib/apt/lists -maxdepth 1 -name '*Packages*' 2>/dev/null | head -n 1)" ] &&
+        [ -n "$(find /var/lib/apt/lists/partial -maxdepth 0 -mtime -1 2>/dev/null)" ]
+}
+
+# What apt knows to be newer than the time zone rules that are installed; nothing if they are the newest.
+newer_tzdata() {
+    LC_ALL=C apt-cache policy tzdata 2>/dev/null | awk '
+        $1 == "Installed:" { installed = $2 }
+        $1 == "Candidate:" && $2 != installed && $2 != "(none)" { print $2 }'
 }
 
 update_lists() {
@@ -80,10 +88,9 @@ if [ "${1:-}" = --refresh-tzdata ]; then
             -o APT::Update::Error-Mode=any update >/dev/null 2>&1 </dev/null ||
             say "warning: apt's package lists could not all be fetched; the time zone rules (tzdata) may be old"
     fi
-    installed=$(dpkg-query -W -f '${Version}' tzdata 2>/dev/null || true)
-    candidate=$(LC_ALL=C apt-cache policy tzdata | sed -n 's/^ *Candidate: //p')
-    case "$candidate" in '' | '(none)' | "$installed") exit 0 ;; esac
-    say "bringing the time zone rules up to date: tzdata $installed -> $candidate"
+    newer=$(newer_tzdata)
+    [ -n "$newer" ] || exit 0
+    say "bringing the time zone rules up to date: tzdata $newer"
     quietly apt install --only-upgrade --no-install-recommends tzdata
     exit 0
 fi
@@ -160,7 +167,7 @@ if is_debian_like && [ -z "$(find "$stamp" -mtime -1 2>/dev/null)" ]; then
     : >"$stamp" || true
     if [ "$(id -u)" = 0 ] || { has sudo && sudo -n true 2>/dev/null; }; then
         as_root --refresh-tzdata || say "warning: the time zone rules (tzdata) could not be brought up to date"
-    else
-        say "note: without root's rights the time zone rules stay as they are (package tzdata)"
+    elif [ -n "$(newer_tzdata)" ]; then
+        say "note: newer time zone rules are out; as root, run:  apt-get install --only-upgrade tzdata"
     fi
 fi

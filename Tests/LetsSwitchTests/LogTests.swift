@@ -60,6 +60,12 @@ import Testing
         #expect(line == "08:59:00.012 warning e\\u001b[2J v=\"\\u001b]0;x\\u0007\\r\\u009b\"\n")
     }
 
+    @Test("a text beyond 1,024 scalars is clipped") func aLongTextIsClipped() {
+        let longest = String(repeating: "é", count: LogLine.maxScalars)
+        #expect(text(.text, "e", ["v": .string(longest)]).hasSuffix(" v=\(longest)\n"))
+        #expect(text(.text, "e", ["v": .string(longest + "xy")]).hasSuffix(" v=\(longest)…\n"))
+    }
+
     @Test("timestamps agree with Foundation's calendar") func timestampsAgreeWithFoundationsCalendar() {
         let formatter = ISO8601DateFormatter()
         for seconds in stride(from: Int64(-2_300_000_000), to: 8_000_000_000, by: 7_654_321) {
