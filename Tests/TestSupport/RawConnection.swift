@@ -259,7 +259,7 @@ package actor RawConnection {
     private func wait(at gate: ReadinessGate, until deadline: Deadline, for what: String) async throws {
         let turn = gate.nextTurn()
         let wakeUp = await withTaskCancellationHandler {
-            await withCheckedContinuation { gate.wait($0, until: deadline) }
+            await suspend(at: gate, until: deadline, turn: turn)
         } onCancel: {
             gate.cancelLater(turn: turn)
         }
@@ -270,6 +270,12 @@ package actor RawConnection {
         case .cancelled: throw ClientFailure.cancelled(waitingFor: what)
         case .closed: throw ClientFailure.misuse("closed while waiting for \(what)")
         }
+    }
+
+    /// A method of its own, so that the continuation is made on this actor: the compiler runs a closure that doesn't use
+    /// `self` wherever it likes.
+    private func suspend(at gate: ReadinessGate, until deadline: Deadline, turn: UInt64) async -> ReadinessGate.WakeUp {
+        await withCheckedContinuation { gate.wait($0, until: deadline, turn: turn) }
     }
 
     private func checkOpen(_ what: String) throws(ClientFailure) {
