@@ -14,14 +14,20 @@ package struct Abort: Error, Sendable {
     /// More members of the body, behind `reason`.
     package let details: [(name: String, value: String)]
 
+    /// - Parameter code: `nil` takes the status's own phrase: `method_not_allowed`.
     package init(
-        _ status: HTTPStatus, code: String, reason: String, headers: [HTTPField] = [],
+        _ status: HTTPStatus, code: String? = nil, reason: String, headers: [HTTPField] = [],
         details: [(name: String, value: String)] = []
     ) {
         self.status = status
-        self.code = code
+        self.code = code ?? Self.word(for: status)
         self.reason = reason
         self.headers = headers
         self.details = details
+    }
+
+    private static func word(for status: HTTPStatus) -> String {
+        let phrase = status.reasonPhrase.description.lowercased()
+        return phrase.isEmpty ? "status_\(status.code)" : phrase.split(separator: " ").joined(separator: "_")
     }
 }

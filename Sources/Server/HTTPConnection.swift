@@ -83,7 +83,7 @@ final class HTTPConnection: StreamSocketHandler {
                 }
             }
         } catch {
-            return refuse(error)
+            return refuse(Abort(HTTPStatus(code: error.status), reason: error.reason))
         }
         if !input.isEmpty { keep(input) }
         if case .reading = state { awaitMore() }
@@ -102,7 +102,7 @@ final class HTTPConnection: StreamSocketHandler {
     private func begin(_ head: HTTPRequestHead) {
         self.head = head
         // The peer waits for our consent (RFC 9110 §10.1.1); the parser has refused a length over the limit.
-        if head.expectsContinue, head.bodyFraming != .none {
+        if head.expectsContinue {
             socket.enqueue(SharedBytes(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)))
         }
         if head.bodyFraming != .none { socket.deadline = socket.reactor.now + limits.bodyTimeout }
@@ -121,15 +121,11 @@ final class HTTPConnection: StreamSocketHandler {
             let allow = HTTPField("Allow", allow)
             guard head.method != .options else { return answer(Response(.noContent, headers: [allow]), to: head) }
             let reason = "\(head.method.name) is not among the methods of this path: \(allow.value)."
-            answer(
-                Response(Abort(.methodNotAllowed, code: "method_not_allowed", reason: reason, headers: [allow])),
-                to: head)
+            answer(Response(Abort(.methodNotAllowed, reason: reason, headers: [allow])), to: head)
         case .notFound where head.method == .options && head.targetForm == .asterisk:
             answer(Response(.noContent, headers: [HTTPField("Allow", "GET, HEAD, POST, DELETE, OPTIONS")]), to: head)
         case .notFound:
-            answer(
-                Response(Abort(.notFound, code: "not_found", reason: "There is nothing at \(head.rawPath).")),
-                to: head)
+            answer(Response(Abort(.notFound, reason: "There is nothing at \(head.rawPath).")), to: head)
         }
     }
 
@@ -188,24 +184,21 @@ final class HTTPConnection: StreamSocketHandler {
     private func answer(_ response: Response, to head: HTTPRequestHead) {
         let keepsAlive = head.isKeepAlive && !server.isStopping
         server.counters.responses[response.status.code, default: 0] += 1
-        var encoder = HTTPResponseEncoder(response.status, version: head.version, date: server.date)
-        encoder.add(response.headers)
+        var writer = ResponseWriter(response, date: server.date)
         if !keepsAlive {
-            encoder.add(HTTPField("Connection", "close"))
+            writer.field("Connection", "close")
         } else if head.version == .http10 {
-            encoder.add(HTTPField("Connection", "keep-alive"))
+            writer.field("Connection", "keep-alive")
         }
-        switch response.body {
-        case .stream(let start):
-            stream(start, encoder, to: head, keepsAlive: keepsAlive)
-        case .none, .bytes:
-            let content: [UInt8]
-            if case .bytes(let bytes) = response.body { content = bytes } else { content = [] }
-            if response.status.allowsContent { encoder.addContentLength(content.count) }
-            let sendsContent = head.method != .head && response.status.allowsContent
-            socket.enqueue(SharedBytes(encoder.finish(content: sendsContent ? content : [])))
-            answered(keepsAlive: keepsAlive)
+        if case .stream(let start) = response.body {
+            return stream(start, writer, to: head, keepsAlive: keepsAlive)
         }
+        let content = response.content
+        if !response.status.forbidsBody { writer.contentLength(content.count) }
+        let sendsContent = head.method != .head && !response.status.forbidsBody
+        writer.finish(content: sendsContent ? content : [])
+        socket.enqueue(SharedBytes(writer.bytes))
+        answered(keepsAlive: keepsAlive)
     }
 
     private func answered(keepsAlive: Bool) {
@@ -234,16 +227,14 @@ final class HTTPConnection: StreamSocketHandler {
     }
 
     /// Answers what is no request, and ends the connection: what follows can't be told from the next request.
-    private func refuse(_ error: HTTPParseError) {
-        let status = HTTPStatus(error.status)
-        server.counters.responses[status.code, default: 0] += 1
-        let response = Response(Abort(status, code: error.code, reason: error.reason))
-        guard case .bytes(let content) = response.body else { return }
-        var encoder = HTTPResponseEncoder(status, version: .http11, date: server.date)
-        encoder.add(response.headers)
-        encoder.add(HTTPField("Connection", "close"))
-        encoder.addContentLength(content.count)
-        socket.enqueue(SharedBytes(encoder.finish(content: content)))
+    private func refuse(_ abort: Abort) {
+        server.counters.responses[abort.status.code, default: 0] += 1
+        let response = Response(abort)
+        var writer = ResponseWriter(response, date: server.date)
+        writer.field("Connection", "close")
+        writer.contentLength(response.content.count)
+        writer.finish(content: response.content)
+        socket.enqueue(SharedBytes(writer.bytes))
         state = .over
         socket.finish()
     }
@@ -251,13 +242,14 @@ final class HTTPConnection: StreamSocketHandler {
     // MARK: Streams
 
     private func stream(
-        _ start: @Sendable (ResponseStream) -> Void, _ encoder: consuming HTTPResponseEncoder,
-        to head: HTTPRequestHead, keepsAlive: Bool
+        _ start: @Sendable (ResponseStream) -> Void, _ writer: consuming ResponseWriter, to head: HTTPRequestHead,
+        keepsAlive: Bool
     ) {
         // HTTP/1.0 has no chunks: the content ends with the connection.
         let isChunked = head.version != .http10
-        if isChunked { encoder.add(HTTPField("Transfer-Encoding", "chunked")) }
-        socket.enqueue(SharedBytes(encoder.finish(content: [])))
+        if isChunked { writer.field("Transfer-Encoding", "chunked") }
+        writer.finish()
+        socket.enqueue(SharedBytes(writer.bytes))
         guard head.method != .head else { return answered(keepsAlive: keepsAlive) }
         let stream = ResponseStream(self, on: socket.reactor, loop: server.loop)
         state = .streaming(stream, isChunked: isChunked, keepsAlive: keepsAlive && isChunked)
@@ -274,12 +266,12 @@ final class HTTPConnection: StreamSocketHandler {
     func writeToStream(_ bytes: [UInt8]) {
         guard case .streaming(_, let isChunked, _) = state, !bytes.isEmpty else { return }
         if socket.unsentBytes == 0 { socket.deadline = socket.reactor.now + limits.writeTimeout }
-        socket.enqueue(SharedBytes(isChunked ? HTTPResponseEncoder.chunk(bytes) : bytes))
+        socket.enqueue(isChunked ? SharedBytes { HTTPResponseEncoder.chunk(bytes, into: &$0) } : SharedBytes(bytes))
     }
 
     func finishStream() {
         guard case .streaming(_, let isChunked, let keepsAlive) = state else { return }
-        if isChunked { socket.enqueue(SharedBytes(HTTPResponseEncoder.lastChunk)) }
+        if isChunked { socket.enqueue(SharedBytes(encoding: HTTPResponseEncoder.lastChunk)) }
         endStream(tellingIt: false)
         answered(keepsAlive: keepsAlive && !server.isStopping)
         proceed()
@@ -349,14 +341,11 @@ final class HTTPConnection: StreamSocketHandler {
         do throws(WebSocketHandshakeError) {
             accept = try WebSocketHandshake.accept(request.head)
         } catch {
-            let abort = Abort(
-                HTTPStatus(error.status), code: error.code, reason: error.reason, headers: error.headers)
+            let abort = Abort(error.status, reason: error.reason, headers: error.fields)
             return answer(Response(abort), to: request.head)
         }
         server.counters.responses[HTTPStatus.switchingProtocols.code, default: 0] += 1
-        var encoder = HTTPResponseEncoder(.switchingProtocols, version: .http11, date: server.date)
-        encoder.add(WebSocketHandshake.responseFields(accept: accept))
-        socket.enqueue(SharedBytes(encoder.finish(content: [])))
+        socket.enqueue(SharedBytes { WebSocketHandshake.encodeAnswer(accept: accept, into: &$0) })
         state = .over
         let unread = backlog
         backlog = []
@@ -388,7 +377,7 @@ final class HTTPConnection: StreamSocketHandler {
         case .reading:
             if socket.unsentBytes > 0 { return socket.close() }
             guard !parser.isIdle || head != nil else { return socket.finish() }
-            refuse(.timeout)
+            refuse(Abort(.requestTimeout, reason: "The request did not come whole in time."))
         case .streaming:
             server.counters.slowPeers += 1
             endStream(tellingIt: true)

@@ -35,6 +35,11 @@ package struct Response: Sendable {
             status, headers: [HTTPField("Content-Type", "text/plain; charset=utf-8")], body: .bytes(Array(text.utf8)))
     }
 
+    /// The content, unless it is a stream.
+    var content: [UInt8] {
+        if case .bytes(let bytes) = body { bytes } else { [] }
+    }
+
     /// The answer that an ``Abort`` means.
     package init(_ abort: Abort) {
         var json = #"{"error":true,"code":"# + JSONText.quoted(abort.code)

@@ -1,5 +1,5 @@
 package import Sockets
-package import Wire
+import Wire
 
 /// A method, a path, and what answers.
 package struct Route: Sendable {
@@ -34,9 +34,7 @@ package struct Route: Sendable {
 
     /// The parameters if the head's path is this route's; `nil` if it isn't.
     func match(_ head: HTTPRequestHead) -> [String: String]? {
-        if let literalPath, head.pathEquals(literalPath) { return [:] }
-        // A path with escapes, or a route with parameters.
-        guard literalPath == nil || head.hasEscapedPath else { return nil }
+        if let literalPath { return head.path(equals: literalPath) ? [:] : nil }
         let parts = head.pathSegments
         guard parts.count == segments.count else { return nil }
         var parameters: [String: String] = [:]

@@ -1,4 +1,4 @@
-package import Wire
+import Wire
 
 /// Collects an application's routes, before it starts.
 ///

@@ -17,18 +17,21 @@ package final class ServerLoop {
     private var awaiting: [Ticket: HTTPConnection] = [:]
     private var lastTicket: UInt64 = 0
     private var dateSecond = 0
-    private var dateField: [UInt8] = []
+    private var dateText = ""
 
     struct Ticket: Hashable, Sendable {
         fileprivate let number: UInt64
     }
 
     /// A ping without data, the same for every peer.
-    let pingFrame = SharedBytes(WebSocketFrameEncoder.encode(.ping, []))
+    let pingFrame: SharedBytes
 
     init(_ application: Application, on loop: EventLoop) {
         self.application = application
         self.loop = loop
+        var ping: [UInt8] = []
+        WebSocketFrameEncoder.encode(.ping, [], into: &ping)
+        pingFrame = SharedBytes(ping)
         pingInterval = application.limits.pingInterval.wholeNanoseconds
     }
 
@@ -86,12 +89,12 @@ package final class ServerLoop {
     }
 
     /// The time of day as `Date` has it (RFC 9110 §6.6.1), made once a second.
-    var date: [UInt8] {
+    var date: String {
         let second = time(nil)
         if second != dateSecond {
             dateSecond = second
-            dateField = HTTPDate.format(epochSeconds: second)
+            dateText = String(decoding: HTTPDate.format(epochSeconds: Int64(second)), as: UTF8.self)
         }
-        return dateField
+        return dateText
     }
 }

@@ -60,7 +60,7 @@ package final class WebSocket: StreamSocketHandler {
 
     /// Sends a message in one frame.
     package func send(_ message: [UInt8], _ opcode: WebSocketOpcode) {
-        send(frame: SharedBytes(WebSocketFrameEncoder.encode(opcode, message)))
+        send(frame: SharedBytes { WebSocketFrameEncoder.encode(opcode, message, into: &$0) })
     }
 
     /// Begins the closing handshake (RFC 6455 §7.1.2): our close frame, then the peer's within
@@ -68,7 +68,7 @@ package final class WebSocket: StreamSocketHandler {
     package func close(_ code: WebSocketCloseCode, _ reason: String = "") {
         guard phase == .open else { return }
         phase = .closing
-        socket.enqueue(SharedBytes(WebSocketFrameEncoder.encodeClose(code, reason: reason)))
+        sendClose(code, reason)
         socket.deadline = socket.reactor.now + server.application.limits.closeTimeout
         ended(code)
     }
@@ -106,7 +106,8 @@ package final class WebSocket: StreamSocketHandler {
         case .ping(let payload):
             guard phase == .open else { return }
             // A pong bears the ping's application data (RFC 6455 §5.5.3).
-            socket.enqueue(SharedBytes(WebSocketFrameEncoder.encode(.pong, payload)))
+            let payload = UnsafeRawBufferPointer(payload)
+            socket.enqueue(SharedBytes { WebSocketFrameEncoder.encode(.pong, payload, into: &$0) })
         case .pong:
             break
         case .close(let code, _):
@@ -117,7 +118,7 @@ package final class WebSocket: StreamSocketHandler {
     private func receivedClose(_ code: WebSocketCloseCode?) {
         if phase == .open {
             // The answer echoes the status code (RFC 6455 §5.5.1).
-            socket.enqueue(SharedBytes(WebSocketFrameEncoder.encodeClose(code, reason: "")))
+            sendClose(code, "")
             ended(code ?? .noStatusReceived)
         }
         phase = .closed
@@ -127,11 +128,15 @@ package final class WebSocket: StreamSocketHandler {
     /// Fails the connection (RFC 6455 §7.1.7): the close frame names the rule, and nothing more is read.
     private func fail(_ error: WebSocketError) {
         if phase == .open {
-            socket.enqueue(SharedBytes(WebSocketFrameEncoder.encodeClose(error.code, reason: error.reason)))
+            sendClose(error.code, error.reason)
             ended(error.code)
         }
         phase = .closed
         socket.finish()
+    }
+
+    private func sendClose(_ code: WebSocketCloseCode?, _ reason: String) {
+        socket.enqueue(SharedBytes { WebSocketFrameEncoder.close(code, reason: reason, into: &$0) })
     }
 
     private func ended(_ code: WebSocketCloseCode) {

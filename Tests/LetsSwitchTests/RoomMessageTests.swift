@@ -1,0 +1,55 @@
+import FoundationEssentials
+import Testing
+
+@testable import LetsSwitch
+
+@Suite struct RoomMessageTests {
+    private static let id = "6F9619FF-8B86-D011-B42D-00CF4FC964FF"
+
+    private func message(_ text: String) -> RoomMessage {
+        Array(text.utf8).withUnsafeBytes { RoomMessage($0) }
+    }
+
+    @Test(
+        "An ale is an ale, whatever its layout",
+        arguments: [
+            #"{"type":"ale","id":"6F9619FF-8B86-D011-B42D-00CF4FC964FF"}"#,
+            #"{"id":"6f9619ff-8b86-d011-b42d-00cf4fc964ff","type":"ale"}"#,
+            " {\n\t\"type\" : \"ale\" ,\r\n \"id\" : \"6F9619FF-8B86-D011-B42D-00CF4FC964FF\" } ",
+            #"{"type":"ale","id":"6F9619FF-8B86-D011-B42D-00CF4FC964FF","note":"žluť"}"#,
+            #"{"type":"\u0061le","id":"6F9619FF-8B86-D011-B42D-00CF4FC964FF"}"#,
+            #"{"type":"ale","extra":{"a":[1,null]},"id":"6F9619FF-8B86-D011-B42D-00CF4FC964FF"}"#,
+        ])
+    func ale(text: String) throws {
+        #expect(message(text) == .ale(try #require(UUID(uuidString: Self.id))))
+    }
+
+    @Test(
+        "What is no ale is told why",
+        arguments: [
+            ("", "JSON"), ("ale", "JSON"), (#"{"type":"ale""#, "JSON"), (#"{"type":"ale"},"#, "JSON"),
+            ("{}", "object whose type"), ("[]", "object whose type"), (#"{"type":1}"#, "object whose type"),
+            (#"{"type":"beer"}"#, "type of a message"), (#"{"type":"handshake","id":"x"}"#, "type of a message"),
+            (#"{"type":"ale"}"#, "UUID"), (#"{"type":"ale","id":"x"}"#, "UUID"),
+            (#"{"type":"ale","id":"6F9619FF-8B86-D011-B42D-00CF4FC964F"}"#, "UUID"),
+            (#"{"type":"ale","id":"6F9619FF-8B86-D011-B42D-00CF4FC964FG"}"#, "UUID"),
+            (#"{"type":"ale","id":"6F9619FF+8B86-D011-B42D-00CF4FC964FF"}"#, "UUID"),
+        ])
+    func other(text: String, hint: String) {
+        guard case .unknown(let reason) = message(text) else {
+            Issue.record("\(text) was taken for an ale")
+            return
+        }
+        #expect(reason.contains(hint))
+    }
+
+    @Test("Bytes that are no UTF-8 are no JSON")
+    func notUTF8() {
+        let bytes: [UInt8] = Array(#"{"type":"ale","id":""#.utf8) + [0xFF] + Array(#""}"#.utf8)
+        guard case .unknown(let reason) = bytes.withUnsafeBytes({ RoomMessage($0) }) else {
+            Issue.record("taken for an ale")
+            return
+        }
+        #expect(reason.contains("JSON"))
+    }
+}
