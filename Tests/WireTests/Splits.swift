@@ -48,3 +48,28 @@ extension [UInt8] {
         self = hex.split(separator: " ").compactMap { UInt8($0, radix: 16) }
     }
 }
+
+/// `bytes` with up to four of them changed, doubled or left out: nearly right, which is where parsers err.
+func damaged(_ bytes: [UInt8], using random: inout SeededRandom) -> [UInt8] {
+    let telling: [UInt8] = [
+        0, 9, 10, 13, 32, 37, 43, 44, 48, 53, 58, 59, 0x7E, 0x7F, 0x80, 0x81, 0xC1, 0xED, 0xFE, 0xFF,
+    ]
+    var bytes = bytes
+    for _ in 0..<Int.random(in: 1...4, using: &random) where !bytes.isEmpty {
+        let place = Int.random(in: 0..<bytes.count, using: &random)
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0: bytes[place] = telling.randomElement(using: &random) ?? 0
+        case 1: bytes[place] = UInt8.random(in: 0...255, using: &random)
+        case 2: bytes.remove(at: place)
+        default: bytes.insert(bytes[place], at: place)
+        }
+    }
+    return bytes
+}
+
+/// Whole, byte by byte, and in random pieces: for many inputs, where every split of each would take long.
+func someArrivals(of bytes: [UInt8], using random: inout SeededRandom) -> [[[UInt8]]] {
+    let cuts = (0..<4).map { _ in Int.random(in: 0...bytes.count, using: &random) }.sorted()
+    let places = [0] + cuts + [bytes.count]
+    return [[bytes], bytes.map { [$0] }, zip(places, places.dropFirst()).map { Array(bytes[$0..<$1]) }]
+}
