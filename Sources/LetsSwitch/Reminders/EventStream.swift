@@ -19,10 +19,24 @@ final class EventStream {
     private unowned let streams: EventStreams
     private var stream: ResponseStream?
     private var isOver = false
-    private var collected: [(reminder: Reminder?, bytes: StreamPiece)] = []
+    private var collected: [Collected] = []
     private var seen: [UUID] = []
-    /// Written and not yet known to be with the kernel.
-    private var unacknowledged: [UUID] = []
+    private var unacknowledged: [Unacknowledged] = []
+
+    /// What came before the stream had begun.
+    private enum Collected {
+        case reminder(Reminder, StreamPiece, claimed: MonotonicTime?)
+        case other(StreamPiece)
+    }
+
+    /// A reminder that was written and is not yet known to be with the kernel.
+    struct Unacknowledged {
+        let id: UUID
+        /// Seconds that it was late when it was claimed.
+        let lateness: Double
+        /// When the claim was known here; `nil` for a reminder that waited for its reader.
+        let claimed: MonotonicTime?
+    }
 
     init(of device: DeviceID, in streams: EventStreams) {
         self.device = device
@@ -37,33 +51,38 @@ final class EventStream {
         stream.drained = { [weak self] in self?.drained() }
         stream.write(StreamPiece { ServerSentEvent.comment("reminders", into: &$0) })
         for reminder in backlog {
-            send(reminder, StreamPiece { reminder.encode(into: &$0) })
+            send(reminder, StreamPiece { reminder.encode(into: &$0) }, claimed: nil)
         }
         let collected = collected
         self.collected = []
-        for (reminder, bytes) in collected {
-            if let reminder { send(reminder, bytes) } else { send(bytes) }
+        for event in collected {
+            switch event {
+            case .reminder(let reminder, let bytes, let claimed): send(reminder, bytes, claimed: claimed)
+            case .other(let bytes): send(bytes)
+            }
         }
     }
 
-    func send(_ reminder: Reminder, _ bytes: StreamPiece) {
-        guard let stream else { return collect(reminder, bytes) }
+    /// Sends a reminder, unless the reader has it.
+    func send(_ reminder: Reminder, _ bytes: StreamPiece, claimed: MonotonicTime?) {
+        guard let stream else { return collect(.reminder(reminder, bytes, claimed: claimed)) }
         guard !seen.contains(reminder.id) else { return }
         if seen.count == Self.memory { seen.removeFirst() }
         seen.append(reminder.id)
         stream.write(bytes)
-        unacknowledged.append(reminder.id)
+        unacknowledged.append(Unacknowledged(id: reminder.id, lateness: reminder.lateness, claimed: claimed))
     }
 
+    /// Sends what is no reminder.
     func send(_ bytes: StreamPiece) {
-        guard let stream else { return collect(nil, bytes) }
+        guard let stream else { return collect(.other(bytes)) }
         stream.write(bytes)
     }
 
-    private func collect(_ reminder: Reminder?, _ bytes: StreamPiece) {
+    private func collect(_ event: Collected) {
         // More than that within the time that one query takes: the reader comes again, and gets them from the database.
         guard collected.count < Self.memory else { return end() }
-        collected.append((reminder, bytes))
+        collected.append(event)
     }
 
     private func drained() {

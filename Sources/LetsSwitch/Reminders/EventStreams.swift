@@ -20,6 +20,7 @@ final class EventStreams {
 
     private let reactor: Reactor
     private let limitPerDevice: Int
+    private let metrics: ProductMetrics
     private let acknowledge: @Sendable ([UUID]) -> Void
     private var streams: [DeviceID: [EventStream]] = [:]
     private(set) var count = 0
@@ -34,8 +35,12 @@ final class EventStreams {
     private let comment = StreamPiece { ServerSentEvent.comment("", into: &$0) }
 
     /// - Parameter acknowledge: Told the reminders that the kernel has taken for a stream.
-    init(on reactor: Reactor, limitPerDevice: Int, acknowledge: @escaping @Sendable ([UUID]) -> Void) {
+    init(
+        on reactor: Reactor, limitPerDevice: Int, metrics: ProductMetrics,
+        acknowledge: @escaping @Sendable ([UUID]) -> Void
+    ) {
         self.reactor = reactor
+        self.metrics = metrics
         self.limitPerDevice = limitPerDevice
         self.acknowledge = acknowledge
     }
@@ -92,11 +97,13 @@ final class EventStreams {
     // MARK: Events
 
     /// Sends each reminder to its device's streams. A stream that had one already doesn't get it again.
-    func deliver(_ reminders: [Reminder]) {
+    ///
+    /// - Parameter claimed: When the claim that fired them was known here.
+    func deliver(_ reminders: [Reminder], claimed: MonotonicTime) {
         for reminder in reminders {
             guard let streams = streams[reminder.device] else { continue }
             let bytes = StreamPiece { reminder.encode(into: &$0) }
-            for stream in streams { stream.send(reminder, bytes) }
+            for stream in streams { stream.send(reminder, bytes, claimed: claimed) }
         }
     }
 
@@ -140,7 +147,11 @@ final class EventStreams {
     }
 
     /// The kernel has these reminders.
-    func taken(_ reminders: [UUID]) {
+    func taken(_ reminders: [EventStream.Unacknowledged]) {
+        for reminder in reminders {
+            guard let claimed = reminder.claimed else { continue }
+            metrics.deliveryLateness.observe(.seconds(reminder.lateness) + (MonotonicTime.now() - claimed))
+        }
         if acknowledged.isEmpty {
             schedule(after: Self.acknowledgementDelay) { [weak self] in
                 guard let self else { return }
@@ -148,6 +159,6 @@ final class EventStreams {
                 acknowledged = []
             }
         }
-        acknowledged.append(contentsOf: reminders)
+        acknowledged.append(contentsOf: reminders.lazy.map(\.id))
     }
 }
