@@ -51,6 +51,7 @@ build: setup ## build for debugging
 .PHONY: release
 release: setup ## build a release
 	swift build $(RELEASEFLAGS)
+	@touch $(BINARY)
 
 # For `install`, which may run as root, without Swift in its PATH: builds only if something changed.
 $(BINARY): $(SOURCES)

@@ -20,6 +20,7 @@ let package = Package(
         .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CLinux"),
+        .systemLibrary(name: "CSpawn"),
 
         // Bytes to values and back: HTTP/1.1 and WebSocket, without I/O and without a clock.
         .target(name: "Wire", dependencies: ["COpenSSL"], swiftSettings: swiftSettings),
@@ -28,7 +29,7 @@ let package = Package(
         // The Vapor-style part: application, routes, requests, responses, WebSockets.
         .target(name: "Server", dependencies: ["Wire", "Sockets"], swiftSettings: swiftSettings),
         // libpq without blocking a thread, migrations, and the private cluster.
-        .target(name: "Postgres", dependencies: ["CLibpq"], swiftSettings: swiftSettings),
+        .target(name: "Postgres", dependencies: ["CLibpq", "CSpawn"], swiftSettings: swiftSettings),
         // The product: rooms, schedule, reminders, configuration, life cycle.
         .target(
             name: "LetsSwitch",

@@ -1,9 +1,316 @@
-/// The daemon's life: from a configuration to an exit status.
-package enum Daemon {
-    /// Runs until a signal ends it.
-    ///
-    /// - Returns: The exit status.
-    package static func run(_ configuration: Configuration) async -> Int32 {
-        0
+import Dispatch
+import Glibc
+import Postgres
+import Server
+package import Sockets
+import Wire
+
+/// The daemon's life: database, server, scheduler, in that order up, and in the reverse order down.
+package actor Daemon {
+    /// How long a start waits for the database before it listens without it, and says so.
+    private static let databasePatience = Duration.seconds(5)
+    private static let databaseRetry = Duration.milliseconds(250)
+    /// Descriptors kept from connections: the database's, listeners, files.
+    private static let reservedDescriptors = 64
+
+    private let configuration: Configuration
+    private let log: Log
+    private let metrics: ProductMetrics
+    private let notifier: SystemdNotifier
+
+    private var cluster: PrivateCluster?
+    private var services: Services?
+    private var clock: ClockStepWatcher?
+    private var preparing: Task<Void, Never>?
+    private var scheduling: Task<Void, Never>?
+    private var isReviving = false
+    private var isStopping = false
+
+    /// What exists once the daemon has started.
+    private struct Services {
+        let database: Database
+        let application: Application
+        let scheduler: Scheduler
+        let acknowledgements: Acknowledgements
+        let changes: ScheduleChanges
+        let listener: PostgresListener
     }
+
+    package init(_ configuration: Configuration, log: Log) {
+        self.configuration = configuration
+        self.log = log
+        metrics = ProductMetrics(statements: ReminderStatements.names + ScheduleStatements.names)
+        notifier = SystemdNotifier(socket: configuration.notifySocket)
+    }
+
+    // MARK: Up
+
+    /// Starts everything and listens.
+    ///
+    /// A database that is away doesn't keep the daemon from starting: it serves what it can, and the rest once the database is
+    /// there. A private cluster that can't be started does.
+    ///
+    /// - Returns: The addresses listened on.
+    /// - Throws: What prevents the start; its description is for the person at the terminal.
+    @discardableResult
+    package func start() async throws -> [SocketAddress] {
+        for warning in configuration.warnings { log.warning("configuration", ["warning": .string(warning)]) }
+        let (conninfo, data) = try await openDatabase()
+        let services = try makeServices(conninfo: conninfo)
+        self.services = services
+        await prepareDatabase(services, patience: Self.databasePatience)
+        let addresses = try await services.application.listen(on: try resolveAddresses())
+        for address in addresses {
+            log.info("listening", ["address": .string("\(address)"), "data": .string(data)])
+        }
+        notifier.ready(status: "listening on \(addresses.map(\.description).joined(separator: ", "))")
+        return addresses
+    }
+
+    /// The database's conninfo, and what to call it in the log.
+    private func openDatabase() async throws -> (conninfo: String, name: String) {
+        switch configuration.database {
+        case .url(let url):
+            return (url, configuration.database.description)
+        case .libpqEnvironment:
+            return ("", configuration.database.description)
+        case .privateCluster:
+            let cluster = PrivateCluster(stateDirectory: configuration.stateDirectory)
+            self.cluster = cluster
+            let location = try await cluster.start()
+            guard let asked = location.relocatedFrom else { return (location.conninfo, location.dataDirectory) }
+            let reason = location.relocationReason ?? "it can't be there"
+            return (location.conninfo, "\(location.dataDirectory) (not \(asked): \(reason))")
+        }
+    }
+
+    private func resolveAddresses() throws -> [SocketAddress] {
+        try configuration.listen.flatMap { address in
+            switch address {
+            case .tcp(let host, let port): try SocketAddress.resolve(host: host, port: port)
+            case .unix(let path): [try SocketAddress(path: path)]
+            }
+        }
+    }
+
+    private func makeServices(conninfo: String) throws -> Services {
+        var postgres = PostgresConfiguration(conninfo: conninfo)
+        postgres.maxConnections = configuration.databaseConnections
+        postgres.queryTimeout = configuration.databaseTimeout
+        postgres.acquireTimeout = configuration.databaseWait
+        let observer = DatabaseObserver(metrics: metrics, log: log) { [weak self] in
+            Task { await self?.reviveCluster() }
+        }
+        let database = Database(postgres, settings: configuration, observer: observer)
+        let loops = try EventLoopGroup(count: configuration.loops)
+        let rooms = Rooms(
+            loops: loops.loops, anyRoomIsOpen: configuration.openRooms, roomSize: configuration.roomSize)
+        let acknowledgements = Acknowledgements(
+            store: database.schedulerStores.reminders, metrics: metrics, log: log)
+        let streams = ReminderStreams(
+            loops: loops.loops, limitPerDevice: configuration.maxStreamsPerDevice, metrics: metrics
+        ) { reminders in
+            Task { await acknowledgements.add(reminders) }
+        }
+        let changes = ScheduleChanges(client: database.background, streams: streams)
+        let page = MetricsPage(product: metrics, database: database, rooms: rooms)
+        let application = Application(on: loops, limits: limits, mapError: mapError) {
+            [metrics, log, configuration] routes in
+            routes.register(collection: TaskRoutes(database: database, changes: changes, metrics: metrics, log: log))
+            routes.register(collection: ScheduleRoutes(database: database))
+            routes.register(collection: DeviceRoutes(database: database, changes: changes, log: log))
+            routes.register(collection: ReminderRoutes(streams: streams, backlog: database.reminders.reminders))
+            routes.register(collection: RoomRoutes(rooms: rooms, find: database.reminders.findRoom))
+            routes.register(
+                collection: OperationsRoutes(
+                    readiness: { [weak self] in await self?.readiness() ?? .gone },
+                    metrics: { [weak self] in await self?.render(page) ?? [] }))
+            if configuration.echo { routes.register(collection: EchoRoutes()) }
+        }
+        let scheduler = Scheduler(
+            store: database.schedulerStores.reminders, schedule: database.schedulerStores.schedule,
+            retention: configuration.retention / .seconds(1), rooms: rooms, streams: streams, metrics: metrics,
+            log: log)
+        let listener = PostgresListener(
+            configuration: postgres,
+            channels: [ReminderStore.dueChannel, ReminderStore.firedChannel, ScheduleChanges.channel]
+        ) { [log] event in
+            switch event {
+            case .listening:
+                Task { await scheduler.resynchronise() }
+            case .notification(ReminderStore.dueChannel, let payload):
+                if let epoch = Double(payload) { Task { await scheduler.expect(epoch) } }
+            case .notification(ReminderStore.firedChannel, let payload):
+                if let batch = Int(payload) { Task { await scheduler.fired(batch) } }
+            case .notification(_, let payload):
+                Task { await changes.heard(payload) }
+            case .lost(let message):
+                log.warning("notifications lost", ["error": .string(message)])
+            }
+        }
+        return Services(
+            database: database, application: application, scheduler: scheduler, acknowledgements: acknowledgements,
+            changes: changes, listener: listener)
+    }
+
+    private var limits: ServerLimits {
+        var limits = ServerLimits()
+        limits.http = HTTPLimits(headBytes: configuration.maxHeaderBytes, bodyBytes: configuration.maxBodyBytes)
+        let descriptors = FileDescriptorLimit.raise() - Self.reservedDescriptors - configuration.databaseConnections
+        limits.maxConnections = min(configuration.maxConnections, max(16, descriptors))
+        limits.headerTimeout = configuration.headerTimeout
+        limits.bodyTimeout = configuration.bodyTimeout
+        limits.keepAliveTimeout = configuration.keepAliveTimeout
+        limits.writeTimeout = configuration.writeTimeout
+        limits.sendQueueBytes = configuration.sendQueueBytes
+        limits.maxMessageBytes = configuration.maxMessageBytes
+        limits.pingInterval = configuration.pingInterval
+        limits.pongTimeout = configuration.pongTimeout
+        limits.closeTimeout = configuration.closeTimeout
+        return limits
+    }
+
+    private nonisolated var mapError: @Sendable (any Error) -> Abort {
+        { [log] error in
+            if let error = error as? RequestError { return Abort(error) }
+            if let error = error as? PostgresError {
+                if let refusal = RequestError(error) { return Abort(refusal) }
+                if case .shutDown = error.kind { return Abort(.databaseUnavailable) }
+            }
+            log.error("request failed", ["error": .string("\(error)")])
+            return Abort(.internalServerError, reason: "Something went wrong here; the log knows what.")
+        }
+    }
+
+    // MARK: The database
+
+    /// Makes the database ready, however long it takes, and starts what lives on it. Returns when that is done, or after
+    /// `patience`.
+    private func prepareDatabase(_ services: Services, patience: Duration) async {
+        let (done, signal) = AsyncStream<Void>.makeStream()
+        preparing = Task {
+            await self.keepPreparing(services)
+            signal.finish()
+        }
+        let timer = Task {
+            try? await Task.sleep(for: patience)
+            signal.finish()
+        }
+        for await _ in done {}
+        timer.cancel()
+    }
+
+    private func keepPreparing(_ services: Services) async {
+        var hasWarned = false
+        while !isStopping, !Task.isCancelled {
+            do {
+                let applied = try await services.database.prepare()
+                if !applied.isEmpty { log.info("database migrated", ["migrations": .int(applied.count)]) }
+                return await startScheduling(services)
+            } catch {
+                if !hasWarned { log.warning("waiting for the database", ["error": .string("\(error)")]) }
+                hasWarned = true
+                if let error = error as? PostgresError, !error.isUnavailable {
+                    log.error("the database can't be used", ["error": .string(error.message)])
+                }
+                try? await Task.sleep(for: Self.databaseRetry)
+            }
+        }
+    }
+
+    private func startScheduling(_ services: Services) async {
+        guard !isStopping else { return }
+        let scheduler = services.scheduler
+        scheduling = Task { await scheduler.run() }
+        await services.listener.start()
+        do {
+            clock = try ClockStepWatcher {
+                Task { await scheduler.resynchronise() }
+            }
+        } catch {
+            log.warning("steps of the clock are noticed late", ["error": .string("\(error)")])
+        }
+    }
+
+    /// The private cluster's server may have died: then it is started again.
+    private func reviveCluster() async {
+        guard let cluster, !isReviving, !isStopping else { return }
+        isReviving = true
+        defer { isReviving = false }
+        do {
+            _ = try await cluster.start()
+        } catch {
+            log.error("the private cluster can't be started", ["error": .string("\(error)")])
+            try? await Task.sleep(for: .seconds(1))
+        }
+    }
+
+    // MARK: For operators
+
+    private func readiness() async -> Readiness {
+        guard let services else { return .gone }
+        return Readiness(
+            database: await services.database.answers(), migrated: await services.database.isPrepared,
+            draining: isStopping)
+    }
+
+    private func render(_ page: MetricsPage) async -> [UInt8] {
+        guard let services else { return [] }
+        return await page.render(services.application)
+    }
+
+    // MARK: Down
+
+    /// Ends everything within ``Configuration/drainTimeout``: peers are told, requests in hand answered, the database let go,
+    /// the private cluster stopped. Idempotent.
+    package func stop() async {
+        guard !isStopping else { return }
+        isStopping = true
+        notifier.stopping()
+        log.info("stopping")
+        let deadline = MonotonicTime.now() + configuration.drainTimeout
+        // The rest of the way down needs a moment too.
+        let reserve = min(.milliseconds(1500), configuration.drainTimeout / 2)
+        if let services {
+            let limit = max(.zero, deadline - .now() - reserve)
+            let hasDrained = await services.application.drain(within: limit)
+            if !hasDrained { log.warning("connections were cut off", ["drained": false]) }
+            await within(deadline - .now() - reserve / 2) {
+                await services.scheduler.stop()
+                await self.scheduling?.value
+                await services.acknowledgements.finish()
+                await services.listener.stop()
+                await services.database.shutdown()
+            }
+            await services.application.stop()
+        }
+        preparing?.cancel()
+        clock = nil
+        await cluster?.stop(timeout: max(.milliseconds(100), deadline - .now() - .milliseconds(100)))
+        log.info("stopped")
+    }
+
+    /// Does `work`, but waits no longer than `limit` for it.
+    private func within(_ limit: Duration, _ work: @escaping @Sendable () async -> Void) async {
+        let (done, signal) = AsyncStream<Void>.makeStream()
+        Task {
+            await work()
+            signal.finish()
+        }
+        let timer = Task {
+            try? await Task.sleep(for: max(.zero, limit))
+            signal.finish()
+        }
+        for await _ in done {}
+        timer.cancel()
+    }
+
+    /// Lets the private cluster end by itself: for a process that exits at once.
+    package func abandonCluster() {
+        cluster?.signalFastShutdown()
+    }
+}
+
+extension Readiness {
+    static let gone = Readiness(database: false, migrated: false, draining: true)
 }

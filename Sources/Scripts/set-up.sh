@@ -33,14 +33,22 @@ quietly() {
     return 1
 }
 
-# apt writes into the directory whenever it fetches something.
+# The lists bear the archive's times; the directory through which they come bears that of the last update.
 lists_are_fresh() {
-    [ -n "$(find /var/lib/apt/lists -maxdepth 1 -name '*Packages*' -mtime -1 2>/dev/null | head -n 1)" ]
+    [ -n "$(find /var/lib/apt/lists -maxdepth 1 -name '*Packages*' 2>/dev/null | head -n 1)" ] &&
+        [ -n "$(find /var/lib/apt/lists/partial -maxdepth 0 -mtime -1 2>/dev/null)" ]
+}
+
+# What apt knows to be newer than the time zone rules that are installed; nothing if they are the newest.
+newer_tzdata() {
+    LC_ALL=C apt-cache policy tzdata 2>/dev/null | awk '
+        $1 == "Installed:" { installed = $2 }
+        $1 == "Candidate:" && $2 != installed && $2 != "(none)" { print $2 }'
 }
 
 update_lists() {
     say "fetching apt's package lists"
-    quietly apt update
+    quietly apt -o APT::Update::Error-Mode=any update
 }
 
 # Debian's server package makes and starts a cluster of its own when it is first installed. This daemon brings its
@@ -75,12 +83,14 @@ if [ "${1:-}" = --install ]; then
 fi
 
 if [ "${1:-}" = --refresh-tzdata ]; then
-    lists_are_fresh || quietly timeout 60 env DEBIAN_FRONTEND=noninteractive \
-        apt-get -q -y -o Acquire::Retries=0 -o Acquire::http::Timeout=10 -o Acquire::https::Timeout=10 update
-    installed=$(dpkg-query -W -f '${Version}' tzdata 2>/dev/null || true)
-    candidate=$(LC_ALL=C apt-cache policy tzdata | sed -n 's/^ *Candidate: //p')
-    case "$candidate" in '' | '(none)' | "$installed") exit 0 ;; esac
-    say "bringing the time zone rules up to date: tzdata $installed -> $candidate"
+    if ! lists_are_fresh; then
+        timeout 60 apt-get -q -o Acquire::Retries=0 -o Acquire::http::Timeout=10 -o Acquire::https::Timeout=10 \
+            -o APT::Update::Error-Mode=any update >/dev/null 2>&1 </dev/null ||
+            say "warning: apt's package lists could not all be fetched; the time zone rules (tzdata) may be old"
+    fi
+    newer=$(newer_tzdata)
+    [ -n "$newer" ] || exit 0
+    say "bringing the time zone rules up to date: tzdata $newer"
     quietly apt install --only-upgrade --no-install-recommends tzdata
     exit 0
 fi
@@ -154,10 +164,10 @@ fi
 stamp=$root/.build/time-zone-rules-checked
 if is_debian_like && [ -z "$(find "$stamp" -mtime -1 2>/dev/null)" ]; then
     mkdir -p "$root/.build"
-    : >"$stamp"
+    : >"$stamp" || true
     if [ "$(id -u)" = 0 ] || { has sudo && sudo -n true 2>/dev/null; }; then
         as_root --refresh-tzdata || say "warning: the time zone rules (tzdata) could not be brought up to date"
-    else
-        say "note: without root's rights the time zone rules stay as they are (package tzdata)"
+    elif [ -n "$(newer_tzdata)" ]; then
+        say "note: newer time zone rules are out; as root, run:  apt-get install --only-upgrade tzdata"
     fi
 fi

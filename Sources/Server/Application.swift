@@ -7,7 +7,7 @@ import Wire
 /// ListeningSocket ─► connections dealt to the loops in turn ─► HTTPConnection ─► Router ─► handlers
 /// ```
 ///
-/// Life: ``init(loops:limits:mapError:routes:)``, ``listen(on:)``, ``drain(within:)``, ``stop()``.
+/// Life: ``init(on:limits:mapError:routes:)``, ``listen(on:)``, ``drain(within:)``, ``stop()``.
 package final class Application: Sendable {
     package let limits: ServerLimits
     package let loops: [EventLoop]
@@ -19,23 +19,21 @@ package final class Application: Sendable {
     /// Makes a server; it listens once ``listen(on:)`` is called.
     ///
     /// - Parameters:
-    ///   - loops: How many event loops serve its connections; at least 1.
+    ///   - group: The event loops that serve its connections; the server starts and stops them.
     ///   - limits: What its peers may take.
     ///   - mapError: What a handler's error means to the client; an ``Abort`` speaks for itself and doesn't come here.
     ///   - routes: Adds the routes.
-    /// - Throws: ``SocketError`` when the kernel gives no pollers.
     package init(
-        loops count: Int, limits: ServerLimits, mapError: @escaping @Sendable (any Error) -> Abort,
+        on group: EventLoopGroup, limits: ServerLimits, mapError: @escaping @Sendable (any Error) -> Abort,
         routes: (RoutesBuilder) -> Void
-    ) throws {
+    ) {
         self.limits = limits
         self.mapError = mapError
         let builder = RoutesBuilder()
         routes(builder)
         router = Router(routes: builder.routes)
-        let openSockets = SocketCount()
-        self.openSockets = openSockets
-        loops = try (0..<max(1, count)).map { try EventLoop(index: $0, openSockets: openSockets) }
+        loops = group.loops
+        openSockets = group.openSockets
     }
 
     /// Connections open now, of every kind. From any thread.

@@ -263,10 +263,10 @@ final class HTTPConnection: StreamSocketHandler {
 
     var isDrained: Bool { socket.unsentBytes == 0 }
 
-    func writeToStream(_ bytes: [UInt8]) {
-        guard case .streaming(_, let isChunked, _) = state, !bytes.isEmpty else { return }
+    func writeToStream(_ piece: StreamPiece) {
+        guard case .streaming(_, let isChunked, _) = state else { return }
         if socket.unsentBytes == 0 { socket.deadline = socket.reactor.now + limits.writeTimeout }
-        socket.enqueue(isChunked ? SharedBytes { HTTPResponseEncoder.chunk(bytes, into: &$0) } : SharedBytes(bytes))
+        socket.enqueue(piece.bytes(chunked: isChunked))
     }
 
     func finishStream() {

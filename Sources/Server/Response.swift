@@ -42,13 +42,14 @@ package struct Response: Sendable {
 
     /// The answer that an ``Abort`` means.
     package init(_ abort: Abort) {
-        var json = #"{"error":true,"code":"# + JSONText.quoted(abort.code)
-        json += #","reason":"# + JSONText.quoted(abort.reason)
-        for detail in abort.details {
-            json += ",\(JSONText.quoted(detail.name)):\(JSONText.quoted(detail.value))"
+        var json = JSONText()
+        json.object { object in
+            object.member("error", true)
+            object.member("code", abort.code)
+            object.member("reason", abort.reason)
+            for detail in abort.details { object.member(detail.name, detail.value) }
         }
-        json += "}"
-        self = .json(Array(json.utf8), status: abort.status, headers: abort.headers)
+        self = .json(json.bytes, status: abort.status, headers: abort.headers)
     }
 }
 

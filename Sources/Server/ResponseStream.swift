@@ -22,9 +22,9 @@ package final class ResponseStream {
         self.loop = loop
     }
 
-    /// Writes `bytes`; does nothing when the stream is over.
-    package func write(_ bytes: [UInt8]) {
-        connection?.writeToStream(bytes)
+    /// Writes `piece`; does nothing when the stream is over.
+    package func write(_ piece: StreamPiece) {
+        connection?.writeToStream(piece)
     }
 
     /// Ends the content.

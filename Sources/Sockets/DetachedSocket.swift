@@ -10,7 +10,7 @@ package final class DetachedSocket: Sendable {
     let queue: SendQueue
 
     /// Owns `descriptor`, which must be non-blocking.
-    package init(descriptor: CInt, queue: SendQueue = SendQueue()) {
+    init(descriptor: CInt, queue: SendQueue = SendQueue()) {
         self.descriptor = descriptor
         self.queue = queue
     }

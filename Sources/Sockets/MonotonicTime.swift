@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// An instant of the monotonic clock, in nanoseconds since an arbitrary start. It never steps; it says nothing about

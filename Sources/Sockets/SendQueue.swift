@@ -1,4 +1,5 @@
-package import Glibc
+import CLinux
+import Glibc
 
 /// What a socket still has to send, in order.
 ///
@@ -6,7 +7,7 @@ package import Glibc
 /// front. The same bytes enqueued again right behind themselves (a frame that is broadcast several times within a
 /// turn) become a longer run of one segment, so a room's burst costs one counter a receiver. With one segment,
 /// the usual case, the queue owns no memory.
-package struct SendQueue: Sendable {
+struct SendQueue: Sendable {
     private struct Segment {
         let bytes: SharedBytes
         /// Where the unsent part begins, in the endless repetition of `bytes`.
@@ -19,13 +20,13 @@ package struct SendQueue: Sendable {
     /// Segments of `rest` that were taken already.
     private var taken = 0
     /// Bytes not sent.
-    package private(set) var byteCount = 0
+    private(set) var byteCount = 0
 
-    package init() {}
+    init() {}
 
-    package var isEmpty: Bool { byteCount == 0 }
+    var isEmpty: Bool { byteCount == 0 }
 
-    package mutating func append(_ bytes: SharedBytes) {
+    mutating func append(_ bytes: SharedBytes) {
         guard bytes.count > 0 else { return }
         byteCount += bytes.count
         guard first != nil else {
@@ -47,7 +48,7 @@ package struct SendQueue: Sendable {
 
     /// Writes the next pieces to `vectors`, as many as fit, and gives back how many they are. They stay valid until the
     /// queue changes.
-    package func gather(into vectors: UnsafeMutableBufferPointer<iovec>) -> Int {
+    func gather(into vectors: UnsafeMutableBufferPointer<iovec>) -> Int {
         guard let first else { return 0 }
         var filled = Self.gather(first, into: vectors, from: 0)
         var next = taken
@@ -77,7 +78,7 @@ package struct SendQueue: Sendable {
     }
 
     /// Drops the first `count` bytes: the kernel has them.
-    package mutating func removeFirst(_ count: Int) {
+    mutating func removeFirst(_ count: Int) {
         byteCount -= count
         if byteCount == 0 {
             first = nil

@@ -30,8 +30,8 @@ package actor ChildProcess {
         ClientExecutor.shared.queue.async { [life] in life.signal(SIGKILL) }
     }
 
-    /// Starts `executable` (a path). `environment` is the whole of it. If `converses` is set, standard input and output are one socket, `conversation`; else input is empty, and the
-    /// lines of both outputs go to `lines`.
+    /// Starts `executable` (a path). `environment` is the whole of it. If `converses` is set, standard input and output
+    /// are one socket, `conversation`; else input is empty, and the lines of both outputs go to `lines`.
     package static func start(
         _ executable: String, _ arguments: [String], environment: [String: String], converses: Bool = false
     ) async throws -> ChildProcess {
@@ -124,7 +124,8 @@ final class ChildLife: @unchecked Sendable {
         // The child may end before `begin`.
         guard let pid else { return }
         var word: Int32 = 0
-        while waitpid(pid, &word, 0) < 0, errno == EINTR {}
+        var reaped = waitpid(pid, &word, 0)
+        while reaped < 0, errno == EINTR { reaped = waitpid(pid, &word, 0) }
         self.pid = nil
         // What it wrote last is in the pipes. Their end may be far: processes that it left behind hold them too.
         for reader in readers {
@@ -133,7 +134,7 @@ final class ChildLife: @unchecked Sendable {
         }
         readers = []
         lines.finish()
-        let status = ExitStatus(waitStatus: word)
+        let status = reaped == pid ? ExitStatus(waitStatus: word) : .unknown
         self.status = status
         exits.append(status)
         exits.finish()

@@ -5,6 +5,12 @@ package struct StreamedEvent: Sendable, Equatable {
     package let event: String
     package let data: String
 
+    package init(id: String?, event: String, data: String) {
+        self.id = id
+        self.event = event
+        self.data = data
+    }
+
     package func json() throws -> TestJSON { try TestJSON(parsing: Array(data.utf8)) }
 }
 

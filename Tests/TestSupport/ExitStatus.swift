@@ -2,6 +2,8 @@
 package enum ExitStatus: Sendable, Equatable {
     case exited(Int32)
     case signalled(Int32)
+    /// Somebody else reaped the process, or the test process ignores `SIGCHLD`.
+    case unknown
 
     /// From `waitpid`'s status word (wait(2): WIFEXITED, WEXITSTATUS, WTERMSIG).
     init(waitStatus: Int32) {

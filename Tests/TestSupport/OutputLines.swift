@@ -8,6 +8,11 @@ package struct OutputLine: Sendable, Equatable, CustomStringConvertible {
     package let stream: Stream
     package let text: String
 
+    package init(stream: Stream, text: String) {
+        self.stream = stream
+        self.text = text
+    }
+
     package var description: String { text }
 }
 

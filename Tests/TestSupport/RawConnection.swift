@@ -14,6 +14,8 @@ package actor RawConnection {
     private let socket: ClientSocket
     private var received = ReceivedBytes()
     private var hasEnded = false
+    /// A reset that the kernel reported already, and reports once only.
+    private var wasReset = false
     private var isClosed = false
     private var isReceiving = false
     private var isSending = false
@@ -56,15 +58,18 @@ package actor RawConnection {
                 Glibc.connect(socket.descriptor, address, length) == 0 ? 0 : errno
             }
             switch outcome {
-            case 0, EISCONN: return
-            case EINPROGRESS, EALREADY, EINTR:
+            case 0: return
+            case EINPROGRESS, EINTR:
                 try await wait(at: socket.writable, until: deadline, for: "the connection to \(endpoint)")
                 var code: Int32 = 0
                 var size = socklen_t(MemoryLayout<Int32>.size)
                 guard getsockopt(socket.descriptor, SOL_SOCKET, SO_ERROR, &code, &size) == 0 else {
                     throw ClientFailure.system(call: "getsockopt", code: errno)
                 }
-                guard code == 0 else { throw ClientFailure.system(call: "connect", code: code) }
+                // Accepted, and reset before this side looked: that is for whoever reads or writes to hear.
+                wasReset = code == ECONNRESET
+                guard code == 0 || wasReset else { throw ClientFailure.system(call: "connect", code: code) }
+                return
             case EAGAIN where deadline.remainingNanoseconds > 0:
                 // A Unix socket whose backlog is full: there is no event for it (connect(2)).
                 try await Task.sleep(for: .milliseconds(5))
@@ -101,6 +106,7 @@ package actor RawConnection {
             let end = min(bytes.count, (offset / size + 1) * size)
             let what = "the peer to take bytes \(offset)..<\(end) of \(bytes.count)"
             try checkOpen(what)
+            guard !wasReset else { throw ClientFailure.reset(waitingFor: what) }
             let sent = bytes[offset..<end].withUnsafeBytes {
                 Glibc.send(socket.descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
             }
@@ -230,6 +236,7 @@ package actor RawConnection {
     private func fill(awaiting what: String) throws -> Bool {
         while true {
             try checkOpen(what)
+            guard !wasReset else { throw ClientFailure.reset(waitingFor: what) }
             var failure: Int32 = 0
             let chunk = [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
                 let size = recv(socket.descriptor, buffer.baseAddress, buffer.count, 0)
@@ -252,7 +259,7 @@ package actor RawConnection {
     private func wait(at gate: ReadinessGate, until deadline: Deadline, for what: String) async throws {
         let turn = gate.nextTurn()
         let wakeUp = await withTaskCancellationHandler {
-            await withCheckedContinuation { gate.wait($0, until: deadline) }
+            await suspend(at: gate, until: deadline, turn: turn)
         } onCancel: {
             gate.cancelLater(turn: turn)
         }
@@ -263,6 +270,12 @@ package actor RawConnection {
         case .cancelled: throw ClientFailure.cancelled(waitingFor: what)
         case .closed: throw ClientFailure.misuse("closed while waiting for \(what)")
         }
+    }
+
+    /// A method of its own, so that the continuation is made on this actor: the compiler runs a closure that doesn't use
+    /// `self` wherever it likes.
+    private func suspend(at gate: ReadinessGate, until deadline: Deadline, turn: UInt64) async -> ReadinessGate.WakeUp {
+        await withCheckedContinuation { gate.wait($0, until: deadline, turn: turn) }
     }
 
     private func checkOpen(_ what: String) throws(ClientFailure) {

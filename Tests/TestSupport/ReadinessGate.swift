@@ -16,6 +16,8 @@ final class ReadinessGate: @unchecked Sendable {
     private var waiter: CheckedContinuation<WakeUp, Never>?
     /// Tells a late cancellation from one of the present wait.
     private var turn: UInt64 = 0
+    /// The turn that was cancelled last, maybe before its wait began.
+    private var cancelledTurn: UInt64 = 0
     private var isArmed = false
     private var isClosed = false
 
@@ -35,8 +37,10 @@ final class ReadinessGate: @unchecked Sendable {
         return turn
     }
 
-    func wait(_ continuation: CheckedContinuation<WakeUp, Never>, until deadline: Deadline) {
+    func wait(_ continuation: CheckedContinuation<WakeUp, Never>, until deadline: Deadline, turn: UInt64) {
+        dispatchPrecondition(condition: .onQueue(queue))
         guard !isClosed, waiter == nil else { return continuation.resume(returning: .closed) }
+        guard cancelledTurn != turn else { return continuation.resume(returning: .cancelled) }
         waiter = continuation
         timer.schedule(deadline: .now() + .nanoseconds(deadline.remainingNanoseconds))
         isArmed = true
@@ -46,7 +50,9 @@ final class ReadinessGate: @unchecked Sendable {
     /// From any thread.
     func cancelLater(turn: UInt64) {
         queue.async { [self] in
-            if turn == self.turn { wake(.cancelled) }
+            guard turn == self.turn else { return }
+            cancelledTurn = turn
+            wake(.cancelled)
         }
     }
 

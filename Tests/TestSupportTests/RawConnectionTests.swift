@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Glibc
 import TestSupport
@@ -140,9 +141,11 @@ import Testing
         }
     }
 
-    @Test("A client that doesn't receive makes its peer wait")
+    @Test("Bytes that the peer doesn't take fail at the deadline")
     func stalls() async throws {
-        let server = try ScriptedServer { peer in _ = peer.read(1) }
+        let isOver = DispatchSemaphore(value: 0)
+        defer { isOver.signal() }
+        let server = try ScriptedServer { _ in isOver.wait() }
         let connection = try await RawConnection.connect(to: server.endpoint)
         let failure = await #expect(throws: ClientFailure.self) {
             try await connection.send([UInt8](repeating: 0, count: 64 << 20), within: .milliseconds(300))
@@ -151,6 +154,24 @@ import Testing
             Issue.record("\(String(describing: failure))")
             return
         }
+    }
+
+    @Test("A client that doesn't receive makes its peer wait, and loses nothing")
+    func holdsBack() async throws {
+        let sizes = EventRecorder<Int>()
+        let server = try ScriptedServer { peer in
+            for index in 0..<256 {
+                peer.write([UInt8](repeating: UInt8(index), count: 65_536))
+                sizes.append(index)
+            }
+        }
+        let connection = try await RawConnection.connect(to: server.endpoint, receiveBuffer: 4096)
+        await #expect(throws: ClientFailure.self) {
+            try await sizes.next("16 MiB sent", within: .milliseconds(200)) { $0 == 255 }
+        }
+        let bytes = try await connection.receiveToEnd(within: .seconds(60))
+        #expect(bytes.count == 16 << 20)
+        #expect(bytes.last == 255)
     }
 
     @Test("Hundreds of connections wait at the same time")

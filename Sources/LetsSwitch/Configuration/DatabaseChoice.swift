@@ -36,3 +36,18 @@ package enum DatabaseChoice: Sendable, Hashable {
         self = .url(url)
     }
 }
+
+extension DatabaseChoice: CustomStringConvertible {
+    /// What the log may show: neither user nor password.
+    package var description: String {
+        switch self {
+        case .privateCluster: return "private cluster"
+        case .libpqEnvironment: return "the database that PGHOST and its kin name"
+        case .url(let text):
+            guard let scheme = text.firstRange(of: "://") else { return "the database that --database-url names" }
+            let authority = text[scheme.upperBound...].prefix { $0 != "?" }
+            let host = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
+            return "postgresql://\(host)"
+        }
+    }
+}

@@ -8,7 +8,7 @@ extension Setting {
     private static let service: [Setting] = [
         Setting(
             name: "listen", section: .service, kind: .values(placeholder: "ADDRESS:PORT"),
-            help: "where to listen; also [::1]:8080 or unix:/path; repeatable; port 0 takes a free one",
+            help: "where to listen, also [::1]:8080 or unix:/path; repeatable",
             defaultText: "127.0.0.1:8080, or 0.0.0.0:$PORT"
         ) { configuration, values throws(InvalidValue) in
             var addresses: [ListenAddress] = []
@@ -44,7 +44,7 @@ extension Setting {
     private static let schedule: [Setting] = [
         .duration(
             "reminder-lead", \.reminderLead, in: moment...day, .schedule,
-            "how long before the start registration closes, the reminder fires, the room opens"),
+            "before the start: registration closes, the reminder fires, the room opens"),
         .duration(
             "room-duration", \.roomDuration, in: moment...day * 30, .schedule,
             "how long after the start the room closes"),

@@ -30,7 +30,7 @@ package struct CounterSet<Label: CaseIterable & RawRepresentable<String> & Hasha
     }
 
     /// For ``MetricsText``: every case, also those at zero, so that a rate is right from the first event on.
-    package func samples(label name: String) -> [(labels: MetricsText.Labels, value: Int)] {
-        Label.allCases.map { (labels: [name: $0.rawValue], value: value($0)) }
+    package func samples(label name: String) -> [MetricSample<Int>] {
+        Label.allCases.map { MetricSample([name: $0.rawValue], value($0)) }
     }
 }

@@ -50,7 +50,7 @@ struct LogLine {
                 Self.appendEscaped(string, to: &line)
                 line.append(UInt8(ascii: "\""))
             } else {
-                line.append(contentsOf: string.utf8)
+                Self.appendEscaped(string, to: &line)
             }
         }
     }
@@ -115,9 +115,18 @@ struct LogLine {
         }
     }
 
-    /// RFC 8259 §7, and beyond it the C1 controls and the separators which some readers take for line ends.
+    /// Of one text; a peer may have chosen it.
+    static let maxScalars = 1_024
+
+    /// Clipped at ``maxScalars``. RFC 8259 §7, and beyond it the C1 controls and the separators which some readers take for line ends.
     private static func appendEscaped(_ string: String, to line: inout [UInt8]) {
+        var left = maxScalars
         for scalar in string.unicodeScalars {
+            guard left > 0 else {
+                line.append(contentsOf: "…".utf8)
+                return
+            }
+            left -= 1
             switch scalar {
             case "\"": line.append(contentsOf: #"\""#.utf8)
             case "\\": line.append(contentsOf: #"\\"#.utf8)

@@ -2,8 +2,6 @@
 ///
 /// https://prometheus.io/docs/instrumenting/exposition_formats/
 package struct MetricsText: Sendable {
-    package typealias Labels = KeyValuePairs<String, String>
-
     /// The `Content-Type` of the page.
     package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -12,35 +10,36 @@ package struct MetricsText: Sendable {
     package init() {}
 
     package mutating func counter(_ name: String, _ help: String, _ value: Int) {
-        counter(name, help, [(labels: [:] as Labels, value: value)])
+        counter(name, help, [MetricSample([:], value)])
     }
 
     /// A family with one line for each set of labels; nothing is written for an empty family.
-    package mutating func counter(_ name: String, _ help: String, _ samples: [(labels: Labels, value: Int)]) {
-        family(name, "counter", help, samples.map { (labels: $0.labels, value: String($0.value)) })
+    package mutating func counter(_ name: String, _ help: String, _ samples: [MetricSample<Int>]) {
+        family(name, "counter", help, samples.map { MetricSample($0.labels, String($0.value)) })
     }
 
     /// For counters of seconds.
     package mutating func counter(_ name: String, _ help: String, seconds: Double) {
-        family(name, "counter", help, [(labels: [:] as Labels, value: Self.number(seconds))])
+        family(name, "counter", help, [MetricSample([:], Self.number(seconds))])
     }
 
     package mutating func gauge(_ name: String, _ help: String, _ value: Double) {
-        gauge(name, help, [(labels: [:] as Labels, value: value)])
+        gauge(name, help, [MetricSample([:], value)])
     }
 
-    package mutating func gauge(_ name: String, _ help: String, _ samples: [(labels: Labels, value: Double)]) {
-        family(name, "gauge", help, samples.map { (labels: $0.labels, value: Self.number($0.value)) })
+    package mutating func gauge(_ name: String, _ help: String, _ samples: [MetricSample<Double>]) {
+        family(name, "gauge", help, samples.map { MetricSample($0.labels, Self.number($0.value)) })
     }
 
     package mutating func histogram(_ name: String, _ help: String, _ histogram: Histogram) {
-        self.histogram(name, help, [(labels: [:] as Labels, value: histogram)])
+        self.histogram(name, help, [MetricSample([:], histogram)])
     }
 
-    package mutating func histogram(_ name: String, _ help: String, _ samples: [(labels: Labels, value: Histogram)]) {
+    package mutating func histogram(_ name: String, _ help: String, _ samples: [MetricSample<Histogram>]) {
         guard !samples.isEmpty else { return }
         header(name, "histogram", help)
-        for (labels, histogram) in samples {
+        for sample in samples {
+            let (labels, histogram) = (sample.labels, sample.value)
             var cumulative = 0
             for (index, count) in histogram.counts.enumerated() {
                 cumulative += count
@@ -53,7 +52,7 @@ package struct MetricsText: Sendable {
     }
 
     private mutating func family(
-        _ name: String, _ type: String, _ help: String, _ samples: [(labels: Labels, value: String)]
+        _ name: String, _ type: String, _ help: String, _ samples: [MetricSample<String>]
     ) {
         guard !samples.isEmpty else { return }
         header(name, type, help)
@@ -66,7 +65,9 @@ package struct MetricsText: Sendable {
         bytes.append(contentsOf: "\n# TYPE \(name) \(type)\n".utf8)
     }
 
-    private mutating func line(_ name: String, _ labels: Labels, le bound: String? = nil, _ value: String) {
+    private mutating func line(
+        _ name: String, _ labels: KeyValuePairs<String, String>, le bound: String? = nil, _ value: String
+    ) {
         bytes.append(contentsOf: name.utf8)
         if !labels.isEmpty || bound != nil {
             var separator = UInt8(ascii: "{")

@@ -62,9 +62,9 @@ package final class ProductMetrics: Sendable {
         text.counter("letsswitch_db_queries_total", "Statements by outcome.", queries.samples(label: "outcome"))
         text.histogram(
             "letsswitch_db_query_seconds", "Time to the database and back by statement.",
-            queryLatency.map { (labels: ["name": $0.name], value: $0.histogram.snapshot) })
+            queryLatency.map { MetricSample(["name": $0.name], $0.histogram.snapshot) })
         text.gauge(
             "letsswitch_build_info", "Always 1; the labels tell the version.",
-            [(labels: ["version": ProductVersion.number, "swift": ProductVersion.swift], value: 1)])
+            [MetricSample(["version": ProductVersion.number, "swift": ProductVersion.swift], 1)])
     }
 }

@@ -2,6 +2,11 @@ import Postgres
 
 /// What `ReminderStore` asks the database: a statement each, a transaction each.
 enum ReminderStatements {
+    /// The names that metrics go by.
+    static let names = [
+        claimDue, firedBatch, nextDue, markDelivered, expire, remindersOf, pending, openRooms, findRoom,
+    ].map(\.name)
+
     static let claimDue = PostgresStatement(name: "claim_due", sql: "SELECT * FROM letsswitch.claim_due($1, $2)")
 
     static let firedBatch = PostgresStatement(name: "fired_batch", sql: "SELECT * FROM letsswitch.fired_batch($1)")

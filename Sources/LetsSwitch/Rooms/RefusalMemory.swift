@@ -1,16 +1,7 @@
 import FoundationEssentials
 import Server
 import Sockets
-
-/// Why nobody can enter a room now, as the database knows it.
-enum RoomRefusal: Sendable, Equatable {
-    /// There is no such room: it never was, or its task found no partner.
-    case unknown
-    /// It opens at `opensAt`, `opensIn` after the database was asked.
-    case notOpen(opensAt: Instant, opensIn: Duration)
-    /// Its time is over.
-    case closed
-}
+import Wire
 
 /// What the database said, a moment ago, of rooms that can't be entered.
 ///
@@ -18,7 +9,7 @@ enum RoomRefusal: Sendable, Equatable {
 /// its ruin. So a refusal costs a look-up in a table that is bounded in size and in time.
 struct RefusalMemory {
     private struct Entry {
-        let refusal: RoomRefusal
+        let state: RoomState
         let at: MonotonicTime
     }
 
@@ -28,10 +19,10 @@ struct RefusalMemory {
 
     private var entries: [UUID: Entry] = [:]
 
-    mutating func remember(_ refusal: RoomRefusal, of room: UUID, at now: MonotonicTime) {
+    mutating func remember(_ state: RoomState, of room: UUID, at now: MonotonicTime) {
         // Full within a second: somebody makes up ids. Forgetting all of them costs nothing but questions.
         if entries.count >= Self.capacity { entries.removeAll(keepingCapacity: true) }
-        entries[room] = Entry(refusal: refusal, at: now)
+        entries[room] = Entry(state: state, at: now)
     }
 
     mutating func forget(_ room: UUID) {
@@ -43,9 +34,9 @@ struct RefusalMemory {
         guard let entry = entries[room] else { return nil }
         let age = now - entry.at
         if age < Self.lifetime {
-            switch entry.refusal {
-            case .notOpen(_, let opensIn) where opensIn <= age: break
-            default: return Abort(entry.refusal, after: age)
+            switch entry.state {
+            case .notOpen(let opensAt, let then) where opensAt - then <= age / .seconds(1): break
+            default: return Abort(entry.state, after: age)
             }
         }
         entries[room] = nil
@@ -54,19 +45,22 @@ struct RefusalMemory {
 }
 
 extension Abort {
-    /// The answer to who can't enter a room, `age` after the database was asked.
-    init(_ refusal: RoomRefusal, after age: Duration = .zero) {
-        switch refusal {
+    /// The answer to who wants to enter a room that is not open, `age` after the database was asked; `nil` for one that is.
+    init?(_ state: RoomState, after age: Duration = .zero) {
+        switch state {
+        case .open:
+            return nil
         case .unknown:
             self.init(.notFound, code: "no_such_room", reason: "There is no such room.")
-        case .notOpen(let opensAt, let opensIn):
-            let seconds = max(1, Int((max(.zero, opensIn - age) + .seconds(1) - .nanoseconds(1)).components.seconds))
-            self.init(
-                .forbidden, code: "room_not_open", reason: "The room opens at \(opensAt).",
-                headers: [HTTPField("Retry-After", String(seconds))],
-                details: [("opensAt", opensAt.description)])
         case .closed:
             self.init(.gone, code: "room_closed", reason: "The room's time is over.")
+        case .notOpen(let opensAt, let then):
+            let left = (opensAt - then - age / .seconds(1)).rounded(.up)
+            let instant = Instant(epoch: opensAt)?.description ?? "another time"
+            self.init(
+                .forbidden, code: "room_not_open", reason: "The room opens at \(instant).",
+                headers: [HTTPField("Retry-After", String(Int(max(1, min(left, 1e9)))))],
+                details: [("opensAt", instant)])
         }
     }
 }

@@ -66,8 +66,8 @@ final class RoomController {
     }
 
     /// Remembers for a moment what the database said of a room that nobody can enter.
-    func remember(_ refusal: RoomRefusal, of room: UUID, at now: MonotonicTime) {
-        refusals.remember(refusal, of: room, at: now)
+    func remember(_ state: RoomState, of room: UUID, at now: MonotonicTime) {
+        refusals.remember(state, of: room, at: now)
     }
 
     // MARK: Peers

@@ -1,16 +1,26 @@
-import Server
 import Wire
 
 /// The server's own messages in a room. They are binary, as the app expects.
 enum RoomFrame {
     /// Greets a peer that has connected.
-    static let handshake = WebSocketFrameEncoder.encode(.binary, Array(#"{"type":"handshake"}"#.utf8))
+    static let handshake = frame(#"{"type":"handshake"}"#)
 
     /// Somebody else in the room sent an ale.
-    static let aleResponse = WebSocketFrameEncoder.encode(.binary, Array(#"{"type":"aleResponse"}"#.utf8))
+    static let aleResponse = frame(#"{"type":"aleResponse"}"#)
 
     /// The payload that answers a message which can't be granted.
     static func error(_ reason: String) -> [UInt8] {
-        Array(#"{"type":"error","reason":\#(JSONText.quoted(reason))}"#.utf8)
+        var json = JSONText()
+        json.object { object in
+            object.member("type", "error")
+            object.member("reason", reason)
+        }
+        return json.bytes
+    }
+
+    private static func frame(_ message: String) -> [UInt8] {
+        var bytes: [UInt8] = []
+        WebSocketFrameEncoder.encode(.binary, Array(message.utf8), into: &bytes)
+        return bytes
     }
 }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Server
 import Sockets
 
 /// Who is in which room, on one event loop.

@@ -1,4 +1,5 @@
 package import Postgres
+import Wire
 
 /// Why a request is refused: a status, a code for programs, a sentence for people.
 package struct RequestError: Error, Hashable, Sendable {
@@ -34,7 +35,7 @@ package struct RequestError: Error, Hashable, Sendable {
 
     /// `{"error":true,"code":…,"reason":…}`.
     package var json: [UInt8] {
-        var json = JSONWriter()
+        var json = JSONText()
         json.object { object in
             object.member("error", true)
             object.member("code", code)

@@ -1,4 +1,5 @@
 package import FoundationEssentials
+import Wire
 
 /// A device's day, in time order.
 package struct ScheduleAnswer: Hashable, Sendable {
@@ -18,7 +19,7 @@ package struct ScheduleAnswer: Hashable, Sendable {
 
     /// What the app decodes: keys and values in turn, as Codable writes a dictionary whose keys are an enum.
     package var alternatingJSON: [UInt8] {
-        var json = JSONWriter()
+        var json = JSONText()
         json.object { object in
             object.name("schedule")
             object.array { array in
@@ -33,7 +34,7 @@ package struct ScheduleAnswer: Hashable, Sendable {
 
     /// The same for people: an object.
     package var keyedJSON: [UInt8] {
-        var json = JSONWriter()
+        var json = JSONText()
         json.object { object in
             object.name("schedule")
             object.object { day in
@@ -48,7 +49,7 @@ package struct ScheduleAnswer: Hashable, Sendable {
 }
 
 extension ScheduleAnswer.Slot {
-    func write(to json: inout JSONWriter) {
+    func write(to json: inout JSONText) {
         json.object { object in
             object.member("id", id.uuidString)
             object.member("title", title)

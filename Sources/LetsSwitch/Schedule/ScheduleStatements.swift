@@ -2,6 +2,9 @@ import Postgres
 
 /// What `ScheduleStore` asks the database: a statement each, a transaction each.
 enum ScheduleStatements {
+    /// The names that metrics go by.
+    static let names = [timeZoneNames, register, cancel, day, registerToken, eraseDevice, purge].map(\.name)
+
     static let timeZoneNames = PostgresStatement(
         name: "time_zone_names", sql: "SELECT name FROM pg_catalog.pg_timezone_names")
 

@@ -1,4 +1,5 @@
 package import FoundationEssentials
+import Wire
 
 /// A task as its owner sees it: the answer to registering and cancelling.
 package struct TaskAnswer: Hashable, Sendable {
@@ -16,7 +17,7 @@ package struct TaskAnswer: Hashable, Sendable {
     package let socketId: UUID
 
     package var json: [UInt8] {
-        var json = JSONWriter()
+        var json = JSONText()
         json.object { object in
             object.member("id", id.uuidString)
             object.member("deviceId", device.text)

@@ -46,6 +46,7 @@ struct HTTPChunkedBody {
             case .dataCR: try expect(ASCII.carriageReturn, byte, then: .dataLF)
             case .dataLF: try expect(ASCII.lineFeed, byte, then: .sizeLine)
             case .lastLF:
+                guard trailerBytes < limits.headBytes else { throw .headTooLarge }
                 guard byte == ASCII.lineFeed else { throw .bareCarriageReturn }
                 return .end
             case .data, .trailerStart, .trailerName, .trailerValue, .trailerEnd:

@@ -3,7 +3,7 @@ import Glibc
 /// Bytes that are gathered piece by piece and stay where they are between two appends, which an array's don't promise.
 struct GatheringBuffer: ~Copyable {
     private var memory: UnsafeMutableRawPointer?
-    private var capacity = 0
+    private(set) var capacity = 0
     private(set) var count = 0
 
     init() {}

@@ -1,4 +1,5 @@
 /// Writes JSON (RFC 8259) with the members in the order given, and absent ones left out.
+<<<<<<<< HEAD:Sources/LetsSwitch/Schedule/JSONWriter.swift
 struct JSONWriter {
     private(set) var bytes: [UInt8] = []
     private var needsComma = false
@@ -8,30 +9,43 @@ struct JSONWriter {
     }
 
     mutating func array(_ body: (inout JSONWriter) -> Void) {
+========
+package struct JSONText {
+    package private(set) var bytes: [UInt8] = []
+    private var needsComma = false
+
+    package init() {}
+
+    package mutating func object(_ body: (inout JSONText) -> Void) {
+        nested(UInt8(ascii: "{"), UInt8(ascii: "}"), body)
+    }
+
+    package mutating func array(_ body: (inout JSONText) -> Void) {
+>>>>>>>> 3ef223ec03c737121bd39aecfcf06eb35e497679:Sources/Wire/Text/JSONText.swift
         nested(UInt8(ascii: "["), UInt8(ascii: "]"), body)
     }
 
     /// A member's name; its value follows.
-    mutating func name(_ name: String) {
+    package mutating func name(_ name: String) {
         string(name)
         bytes.append(UInt8(ascii: ":"))
         needsComma = false
     }
 
-    mutating func member(_ name: String, _ value: String?) {
+    package mutating func member(_ name: String, _ value: String?) {
         guard let value else { return }
         self.name(name)
         string(value)
     }
 
-    mutating func member(_ name: String, _ value: Bool) {
+    package mutating func member(_ name: String, _ value: Bool) {
         self.name(name)
         separate()
         bytes.append(contentsOf: (value ? "true" : "false").utf8)
         needsComma = true
     }
 
-    mutating func string(_ text: String) {
+    package mutating func string(_ text: String) {
         separate()
         bytes.append(UInt8(ascii: "\""))
         for byte in text.utf8 {

@@ -1,0 +1,7 @@
+// What Swift's Glibc module leaves out of <spawn.h>, where it is declared for _GNU_SOURCE only (glibc 2.34 and later).
+#include <spawn.h>
+
+int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, const char *path);
+int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
+
+static const short LETSSWITCH_POSIX_SPAWN_SETSID = 0x80;

@@ -1,0 +1,51 @@
+import Dispatch
+import Glibc
+import Sockets
+
+extension Daemon {
+    /// Runs until a signal ends it: SIGTERM, SIGINT or SIGHUP drains, a second one ends at once.
+    ///
+    /// - Returns: The exit status.
+    package static func run(_ configuration: Configuration) async -> Int32 {
+        SignalWatcher.ignoreBrokenPipes()
+        let log = Log(level: configuration.logLevel, format: configuration.logFormat)
+        let daemon = Daemon(configuration, log: log)
+        let (signals, received) = AsyncStream<Int32>.makeStream()
+        let queue = DispatchQueue(label: "letsswitch.signals")
+        let watchers = [SIGTERM, SIGINT, SIGHUP].map { signal in
+            SignalWatcher(signal, on: queue) { received.yield(signal) }
+        }
+        defer { withExtendedLifetime(watchers) {} }
+
+        let starting = Task { try await daemon.start() }
+        let ending = Task {
+            var count = 0
+            for await _ in signals {
+                count += 1
+                if count == 1 {
+                    Task {
+                        // What is half up is first brought up: nothing then is left behind.
+                        _ = try? await starting.value
+                        await daemon.stop()
+                        received.finish()
+                    }
+                } else {
+                    await daemon.abandonCluster()
+                    log.flush()
+                    _exit(EXIT_FAILURE)
+                }
+            }
+        }
+        do {
+            _ = try await starting.value
+        } catch {
+            log.error("can't start", ["error": .string("\(error)")])
+            await daemon.stop()
+            log.flush()
+            return EXIT_FAILURE
+        }
+        await ending.value
+        log.flush()
+        return EXIT_SUCCESS
+    }
+}

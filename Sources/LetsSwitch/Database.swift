@@ -1,0 +1,83 @@
+import Postgres
+import Sockets
+
+/// The database as the daemon uses it: two pools of connections, the stores over them, and whether all of it is ready.
+///
+/// The scheduler has a pool of its own, so that a flood of requests never stands between a reminder and its minute.
+actor Database {
+    /// How long an answer to "are you there?" is believed.
+    private static let readinessLifetime = Duration.seconds(1)
+    private static let readinessTimeout = Duration.seconds(2)
+    private static let ping = PostgresStatement(name: "ping", sql: "SELECT 1")
+
+    nonisolated let schedule: ScheduleStore
+    nonisolated let reminders: ReminderStore
+    /// What the scheduler, the acknowledgements and the notifications use.
+    nonisolated let background: PostgresClient
+    private nonisolated let requests: PostgresClient
+    private nonisolated let backgroundReminders: ReminderStore
+    private nonisolated let backgroundSchedule: ScheduleStore
+
+    private var zones: TimeZoneNames?
+    private var answered: (wasThere: Bool, at: MonotonicTime)?
+
+    init(_ configuration: PostgresConfiguration, settings: Configuration, observer: any PostgresObserver) {
+        requests = PostgresClient(configuration: configuration, observer: observer)
+        var few = configuration
+        few.maxConnections = 2
+        background = PostgresClient(configuration: few, observer: observer)
+        let times = ScheduleSettings(reminderLead: settings.reminderLead / .seconds(1))
+        let roomDuration = settings.roomDuration / .seconds(1)
+        schedule = ScheduleStore(database: requests, settings: times)
+        reminders = ReminderStore(database: requests, roomDuration: roomDuration)
+        backgroundSchedule = ScheduleStore(database: background, settings: times)
+        backgroundReminders = ReminderStore(database: background, roomDuration: roomDuration)
+    }
+
+    nonisolated var schedulerStores: (schedule: ScheduleStore, reminders: ReminderStore) {
+        (backgroundSchedule, backgroundReminders)
+    }
+
+    /// Brings the schema up to date and reads what is read once.
+    ///
+    /// - Returns: The migrations applied now.
+    func prepare() async throws -> [Int] {
+        let applied = try await background.migrate(ScheduleMigrations.all)
+        zones = try await backgroundSchedule.timeZoneNames()
+        return applied
+    }
+
+    /// The zones that requests may name.
+    ///
+    /// - Throws: `503` before ``prepare()`` has succeeded.
+    func timeZoneNames() throws(RequestError) -> TimeZoneNames {
+        guard let zones else { throw .databaseUnavailable }
+        return zones
+    }
+
+    var isPrepared: Bool { zones != nil }
+
+    /// Whether the database answers now; asked at most once a second, and given two.
+    func answers() async -> Bool {
+        if let answered, MonotonicTime.now() - answered.at < Self.readinessLifetime { return answered.wasThere }
+        let rows = try? await requests.query(Self.ping, [], timeout: Self.readinessTimeout)
+        answered = (rows != nil, .now())
+        return rows != nil
+    }
+
+    /// Connections of all pools, for metrics.
+    func counts() async -> PostgresPoolCounts {
+        let (one, other) = (await requests.counts(), await background.counts())
+        var sum = one
+        sum.connections += other.connections
+        sum.connecting += other.connecting
+        sum.inFlight += other.inFlight
+        sum.waiting += other.waiting
+        return sum
+    }
+
+    func shutdown() async {
+        await requests.shutdown()
+        await background.shutdown()
+    }
+}

@@ -1,0 +1,65 @@
+import Postgres
+import Server
+
+/// Everything that `/metrics` shows.
+struct MetricsPage: Sendable {
+    let product: ProductMetrics
+    let database: Database
+    let rooms: Rooms
+
+    func render(_ application: Application) async -> [UInt8] {
+        var text = MetricsText()
+        write(await application.counters(), openConnections: application.openConnections, to: &text)
+        let census = await rooms.census()
+        text.gauge("letsswitch_rooms_open", "Rooms that can be entered.", Double(census.open))
+        text.gauge("letsswitch_rooms", "Rooms with somebody in them.", Double(census.occupied))
+        text.gauge("letsswitch_room_members", "Connections in rooms.", Double(census.connections))
+        product.write(to: &text)
+        write(await database.counts(), to: &text)
+        ProcessMetrics.current()?.write(to: &text)
+        return text.bytes
+    }
+
+    private func write(_ counters: LoopCounters, openConnections: Int, to text: inout MetricsText) {
+        text.gauge(
+            "letsswitch_connections", "Open connections by kind.",
+            [
+                MetricSample(["kind": "websocket"], Double(counters.openWebSockets)),
+                MetricSample(["kind": "stream"], Double(counters.openStreams)),
+                MetricSample(
+                    ["kind": "http"],
+                    Double(max(0, openConnections - counters.openWebSockets - counters.openStreams))),
+            ])
+        text.counter(
+            "letsswitch_connections_accepted_total", "Connections accepted.", counters.acceptedConnections)
+        text.counter(
+            "letsswitch_connections_refused_total", "Connections closed at once: --max-connections.",
+            counters.refusedConnections)
+        text.counter(
+            "letsswitch_listener_rests_total", "Times that descriptors or memory were used up.",
+            counters.listenerRests)
+        text.counter(
+            "letsswitch_http_responses_total", "Answers by status.",
+            counters.responses.sorted { $0.key < $1.key }.map { MetricSample(["status": "\($0.key)"], $0.value) })
+        text.counter("letsswitch_websockets_opened_total", "WebSockets opened.", counters.openedWebSockets)
+        text.counter(
+            "letsswitch_websockets_closed_total", "WebSockets closed, by close code.",
+            counters.closedWebSockets.sorted { $0.key < $1.key }.map { MetricSample(["code": "\($0.key)"], $0.value) })
+        text.counter(
+            "letsswitch_messages_received_total", "WebSocket messages from peers.", counters.receivedMessages)
+        text.counter("letsswitch_messages_sent_total", "WebSocket messages to peers.", counters.sentMessages)
+        text.counter(
+            "letsswitch_slow_peers_total", "Peers cut off because they did not read.", counters.slowPeers)
+    }
+
+    private func write(_ counts: PostgresPoolCounts, to text: inout MetricsText) {
+        text.gauge(
+            "letsswitch_db_pool_connections", "Connections to the database by state.",
+            [
+                MetricSample(["state": "up"], Double(counts.connections)),
+                MetricSample(["state": "connecting"], Double(counts.connecting)),
+            ])
+        text.gauge("letsswitch_db_queries_in_flight", "Queries on their way.", Double(counts.inFlight))
+        text.gauge("letsswitch_db_queries_waiting", "Queries without a connection.", Double(counts.waiting))
+    }
+}

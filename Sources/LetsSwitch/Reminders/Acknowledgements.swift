@@ -1,0 +1,57 @@
+import FoundationEssentials
+import Postgres
+
+/// Tells the database which reminders were delivered, many at a time, and again after it was away.
+actor Acknowledgements {
+    /// Ids in one statement.
+    private static let perStatement = 2000
+    /// Ids that wait while the database is away; beyond that they are dropped, and the reminders end as missed.
+    private static let limit = 200_000
+    private static let retryPause = Duration.milliseconds(500)
+
+    private let store: ReminderStore
+    private let metrics: ProductMetrics
+    private let log: Log
+    private var waiting: Set<UUID> = []
+    private var work: Task<Void, Never>?
+    private var isFinishing = false
+
+    init(store: ReminderStore, metrics: ProductMetrics, log: Log) {
+        self.store = store
+        self.metrics = metrics
+        self.log = log
+    }
+
+    func add(_ reminders: [UUID]) {
+        guard waiting.count + reminders.count <= Self.limit else {
+            log.error("acknowledgements dropped: the database has been away too long", ["count": .int(reminders.count)])
+            return
+        }
+        waiting.formUnion(reminders)
+        if work == nil { work = Task { await self.empty() } }
+    }
+
+    /// Returns when nothing waits, or the database doesn't take it.
+    func finish() async {
+        isFinishing = true
+        await work?.value
+    }
+
+    private func empty() async {
+        while !waiting.isEmpty {
+            let batch = Array(waiting.prefix(Self.perStatement))
+            do {
+                let delivered = try await store.markDelivered(batch)
+                waiting.subtract(batch)
+                metrics.reminders.add(.delivered, delivered.count)
+            } catch let error as PostgresError where error.isUnavailable && !isFinishing {
+                // Marking twice is harmless, so an unknown outcome is no matter.
+                try? await Task.sleep(for: Self.retryPause)
+            } catch {
+                waiting.subtract(batch)
+                log.error("reminders were delivered and can't be marked so", ["error": .string("\(error)")])
+            }
+        }
+        work = nil
+    }
+}

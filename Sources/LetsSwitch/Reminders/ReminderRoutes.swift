@@ -1,0 +1,45 @@
+import FoundationEssentials
+import Server
+import Sockets
+import Wire
+
+/// `GET /reminders?deviceId=…`: the device's reminders as they fire, as server-sent events.
+struct ReminderRoutes: RouteCollection, Sendable {
+    let streams: ReminderStreams
+    /// The device's reminders whose task has not started, in firing order, after the one with this id.
+    let backlog: @Sendable (DeviceID, UUID?) async throws -> [Reminder]
+
+    func boot(routes: RoutesBuilder) {
+        routes.get("reminders", use: follow)
+    }
+
+    @Sendable private func follow(_ request: Request) async throws -> Response {
+        let device = try DeviceID(request.query("deviceId"))
+        let last = request.head.headers.value("Last-Event-ID").flatMap(UUID.init(uuidString:))
+        let headers = [
+            HTTPField("Content-Type", "text/event-stream"), HTTPField("Cache-Control", "no-store"),
+            // A proxy that gathers bytes would hold the reminder back.
+            HTTPField("X-Accel-Buffering", "no"),
+        ]
+        guard request.head.method == .get else { return Response(headers: headers, body: .stream { $0.finish() }) }
+
+        let loop = request.loop
+        let reservation = await loop.run { streams.streams(on: $0).reserve(device) }
+        guard let reservation else {
+            throw Abort(
+                .tooManyRequests, code: "too_many_streams", reason: "The device has as many streams open as it may.",
+                headers: [HTTPField("Retry-After", "15")])
+        }
+        do {
+            let backlog = try await backlog(device, last)
+            return Response(
+                headers: headers,
+                body: .stream { stream in
+                    streams.streams(on: stream.reactor).begin(reservation, stream, backlog: backlog)
+                })
+        } catch {
+            await loop.run { streams.streams(on: $0).cancel(reservation) }
+            throw error
+        }
+    }
+}

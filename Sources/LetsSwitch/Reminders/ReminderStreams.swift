@@ -1,0 +1,53 @@
+import FoundationEssentials
+import Server
+import Sockets
+
+/// All event streams of this daemon. May be used from anywhere.
+final class ReminderStreams: Sendable {
+    private let loops: [EventLoop]
+    private let key = LoopLocal<EventStreams>()
+    private let limitPerDevice: Int
+    private let metrics: ProductMetrics
+    private let acknowledge: @Sendable ([UUID]) -> Void
+
+    /// - Parameters:
+    ///   - limitPerDevice: Streams that a device may have open on one loop.
+    ///   - metrics: Told how late each reminder was when the kernel took it.
+    ///   - acknowledge: Told the reminders that the kernel has taken for a stream; called on a loop.
+    init(
+        loops: [EventLoop], limitPerDevice: Int, metrics: ProductMetrics,
+        acknowledge: @escaping @Sendable ([UUID]) -> Void
+    ) {
+        self.loops = loops
+        self.metrics = metrics
+        self.limitPerDevice = limitPerDevice
+        self.acknowledge = acknowledge
+    }
+
+    /// The streams of a loop. On that loop.
+    func streams(on reactor: Reactor) -> EventStreams {
+        key.value(on: reactor) {
+            EventStreams(on: reactor, limitPerDevice: limitPerDevice, metrics: metrics, acknowledge: acknowledge)
+        }
+    }
+
+    /// Sends the reminders to whoever listens for them here.
+    func deliver(_ reminders: [Reminder]) {
+        guard !reminders.isEmpty else { return }
+        let now = MonotonicTime.now()
+        for loop in loops { loop.submit { self.streams(on: $0).deliver(reminders, claimed: now) } }
+    }
+
+    /// Tells all streams that these slots have changed.
+    func slotsChanged(_ slots: [Instant]) {
+        guard !slots.isEmpty else { return }
+        for loop in loops { loop.submit { self.streams(on: $0).slotsChanged(slots) } }
+    }
+
+    /// The devices that have a stream here.
+    func devices() async -> Set<DeviceID> {
+        var devices: Set<DeviceID> = []
+        for loop in loops { devices.formUnion(await loop.run { self.streams(on: $0).devices }) }
+        return devices
+    }
+}

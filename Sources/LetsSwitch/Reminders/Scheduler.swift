@@ -1,0 +1,208 @@
+import FoundationEssentials
+import Postgres
+import Sockets
+
+/// Fires what is due: claims it in the database, opens the rooms, hands the reminders to the channels.
+///
+/// ```
+///            ┌────────────── sleep until the earliest due instant ◄──────────────┐
+/// NOTIFY ──► │ wake ─► close rooms that are over ─► claim ─► open rooms ─► deliver│
+///            └───────────────────────────────────────────────────────────────────┘
+/// ```
+///
+/// Several daemons may do this on one database: a claim is one statement there, and each task is claimed once. The others hear
+/// of it by NOTIFY, and open the same rooms and reach their own streams.
+actor Scheduler {
+    /// Tasks claimed by one statement: the first reminders leave while the rest is being claimed.
+    private static let claimLimit = 1000
+    /// Before the next try: after an error, and when what is due is locked by a registration in hand.
+    private static let retryPause = Duration.milliseconds(250)
+    private static let lockedPause = Duration.milliseconds(5)
+    private static let purgeInterval = Duration.seconds(3600)
+    private static let purgeLimit = 1000
+
+    private let store: ReminderStore
+    private let schedule: ScheduleStore
+    private let retention: Double
+    private let rooms: Rooms
+    private let streams: ReminderStreams
+    private let metrics: ProductMetrics
+    private let log: Log
+    private let sleeper = Sleeper()
+
+    private var agenda = Agenda()
+    private var isAway = false
+    private var isResynchronising = true
+    private var purgeAt = MonotonicTime.now()
+    /// Batches that other daemons have claimed, to be fetched.
+    private var foreignBatches: [Int] = []
+    /// Batches that this daemon claimed and has not heard of yet: it hears of its own by NOTIFY too.
+    private var ownBatches: Set<Int> = []
+    private var isStopped = false
+
+    /// - Parameter retention: Seconds after which what is past is forgotten.
+    init(
+        store: ReminderStore, schedule: ScheduleStore, retention: Double, rooms: Rooms, streams: ReminderStreams,
+        metrics: ProductMetrics, log: Log
+    ) {
+        self.store = store
+        self.schedule = schedule
+        self.retention = retention
+        self.rooms = rooms
+        self.streams = streams
+        self.metrics = metrics
+        self.log = log
+    }
+
+    /// Works until ``stop()``.
+    func run() async {
+        while !isStopped {
+            do {
+                try await pass()
+                if isAway {
+                    isAway = false
+                    log.info("the scheduler has the database again")
+                }
+                await sleeper.sleep(for: agenda.isDue(at: .now()) ? Self.lockedPause : agenda.pause(at: .now()))
+            } catch {
+                if !isAway {
+                    isAway = true
+                    log.warning("the scheduler waits for the database", ["error": .string("\(error)")])
+                }
+                closeRooms()
+                await sleeper.sleep(for: Self.retryPause)
+            }
+        }
+    }
+
+    /// Ends ``run()`` after what it is doing; claimed reminders are delivered or stay in the outbox.
+    func stop() async {
+        isStopped = true
+        await sleeper.wake()
+    }
+
+    // MARK: What wakes it
+
+    /// A task was registered that is due at `epoch`.
+    func expect(_ epoch: Double) async {
+        if agenda.expect(epoch) { await sleeper.wake() }
+    }
+
+    /// A claim was committed, by this daemon or another.
+    func fired(_ batch: Int) async {
+        foreignBatches.append(batch)
+        await sleeper.wake()
+    }
+
+    /// Notifications may have been missed, or a clock was set: look at everything anew.
+    func resynchronise() async {
+        isResynchronising = true
+        await sleeper.wake()
+    }
+
+    // MARK: Passes
+
+    private func pass() async throws {
+        closeRooms()
+        if isResynchronising {
+            isResynchronising = false
+            do {
+                try await catchUp()
+            } catch {
+                isResynchronising = true
+                throw error
+            }
+        }
+        if agenda.isDue(at: .now()) {
+            try await claim()
+            try await expire()
+        }
+        try await fetchForeignBatches()
+        try await look()
+        try await purge()
+    }
+
+    private func look() async throws {
+        let next = try await store.nextDue()
+        agenda.read(clock: next.now, due: next.due, at: .now())
+    }
+
+    private func closeRooms() {
+        let over = agenda.takeClosings(at: .now())
+        guard !over.isEmpty else { return }
+        rooms.close(over)
+        log.info("rooms closed", ["count": .int(over.count)])
+    }
+
+    private func claim() async throws {
+        while !isStopped {
+            guard let firing = try await store.claimDue(limit: Self.claimLimit) else { return }
+            ownBatches.insert(firing.batch)
+            fire(firing)
+            record(firing.reminders)
+        }
+    }
+
+    /// Opens the rooms first, so that whoever comes because of a reminder finds its room open.
+    private func fire(_ firing: Firing) {
+        for room in firing.rooms { agenda.close(room.id, at: room.closesAt) }
+        rooms.open(firing.rooms.map(\.id))
+        streams.deliver(firing.reminders.filter { $0.state != .missed })
+        // Nobody can join whoever was reminded alone.
+        streams.slotsChanged(Array(firing.closedSlots))
+    }
+
+    private func record(_ reminders: [Reminder]) {
+        for reminder in reminders {
+            let isMissed = reminder.state == .missed
+            metrics.reminders.add(isMissed ? .missed : .fired)
+            metrics.reminderLateness.observe(.seconds(reminder.lateness))
+            if reminder.roomId == nil { metrics.unpaired.add() }
+            log.info(
+                isMissed ? "reminder missed" : "reminder",
+                [
+                    "taskId": .string(reminder.taskId.uuidString), "id": .string(reminder.id.uuidString),
+                    "device": .device(reminder.device.text), "startsAt": .string("\(reminder.startsAt)"),
+                    "paired": .bool(reminder.roomId != nil), "late_ms": .int(Int(reminder.lateness * 1000)),
+                ])
+        }
+    }
+
+    /// Reminders that nobody took by their start.
+    private func expire() async throws {
+        for missed in try await store.expire() {
+            metrics.reminders.add(.missed)
+            log.info(
+                "reminder missed",
+                ["taskId": .string(missed.taskId.uuidString), "id": .string(missed.id.uuidString)])
+        }
+    }
+
+    private func fetchForeignBatches() async throws {
+        while let batch = foreignBatches.first {
+            if ownBatches.remove(batch) == nil {
+                if let firing = try await store.firing(batch: batch) { fire(firing) }
+            }
+            foreignBatches.removeFirst()
+        }
+    }
+
+    /// What this daemon may have missed: rooms that are open, and the reminders of the devices that listen here.
+    private func catchUp() async throws {
+        let open = try await store.openRooms()
+        for room in open { agenda.close(room.id, at: room.closesAt) }
+        rooms.open(open.map(\.id))
+        for device in await streams.devices() {
+            streams.deliver(try await store.reminders(of: device, after: nil))
+        }
+        try await look()
+    }
+
+    private func purge() async throws {
+        guard purgeAt <= .now() else { return }
+        while !isStopped {
+            guard try await schedule.purge(retention: retention, limit: Self.purgeLimit) > 0 else { break }
+        }
+        purgeAt = .now() + Self.purgeInterval
+    }
+}

@@ -1,0 +1,18 @@
+import Server
+import Wire
+
+/// `/echo`, with `--echo`: sends every WebSocket message back as it came. A door for protocol suites, over the same code as
+/// `/socket`.
+struct EchoRoutes: RouteCollection {
+    func boot(routes: RoutesBuilder) {
+        routes.webSocket("echo") { _, _ in Echo() }
+    }
+
+    private final class Echo: WebSocketHandler {
+        func webSocket(_ webSocket: WebSocket, received message: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode) {
+            webSocket.send(Array(message), opcode)
+        }
+
+        func webSocketDidClose(_ webSocket: WebSocket, code: WebSocketCloseCode) {}
+    }
+}

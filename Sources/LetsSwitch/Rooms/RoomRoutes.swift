@@ -1,0 +1,52 @@
+import FoundationEssentials
+import Server
+import Sockets
+import Wire
+
+/// `GET /socket?id=<room>`: the way into a room.
+struct RoomRoutes: RouteCollection, Sendable {
+    let rooms: Rooms
+    /// What the database knows of a room that is not open in memory.
+    let find: @Sendable (UUID) async throws -> RoomState
+
+    func boot(routes: RoutesBuilder) {
+        routes.webSocket("socket", loop: loop, admit: admit, onUpgrade: enter)
+    }
+
+    /// The connection moves to its room's loop first, so that one loop alone knows whether the room is open.
+    @Sendable private func loop(_ request: Request) -> Int? {
+        Self.room(request).map(rooms.loopIndex(of:))
+    }
+
+    @Sendable private func admit(_ request: Request, _ reactor: Reactor) throws -> WebSocketRoute.Admission {
+        guard let room = Self.room(request) else {
+            throw Abort(
+                .badRequest, code: "invalid_request", reason: "id is the UUID of a room: /socket?id=<room uuid>.")
+        }
+        switch rooms.controller(on: reactor).standing(of: room, at: reactor.now) {
+        case .open:
+            return .admitted
+        case .refused(let abort):
+            throw abort
+        case .unknown:
+            return .unknown {
+                let state = try await find(room)
+                if let refusal = Abort(state) {
+                    rooms.remember(state, of: room)
+                    throw refusal
+                }
+                // Opened a moment ago, perhaps by another daemon: word of it is under way.
+                rooms.open([room])
+            }
+        }
+    }
+
+    @Sendable private func enter(_ request: Request, _ webSocket: WebSocket) -> any WebSocketHandler {
+        // `admit` has seen that there is an id.
+        rooms.controller(on: webSocket.reactor).enter(webSocket, Self.room(request) ?? UUID())
+    }
+
+    private static func room(_ request: Request) -> UUID? {
+        request.query("id").flatMap(UUID.init(uuidString:))
+    }
+}

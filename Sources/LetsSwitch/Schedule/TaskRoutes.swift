@@ -1,0 +1,69 @@
+import FoundationEssentials
+import Server
+import Wire
+
+/// Registering and cancelling: `POST /task`, `POST /task/delete`, `DELETE /task/{id}`.
+struct TaskRoutes: RouteCollection, Sendable {
+    let database: Database
+    let changes: ScheduleChanges
+    let metrics: ProductMetrics
+    let log: Log
+
+    func boot(routes: RoutesBuilder) {
+        routes.post("task", use: register)
+        routes.post("task", "delete", use: cancelBySlot)
+        routes.delete("task", ":id", use: cancelByID)
+    }
+
+    @Sendable private func register(_ request: Request) async throws -> Response {
+        let wish = try TaskRequest.decode(request.body, zones: await database.timeZoneNames())
+        switch try await database.schedule.register(wish) {
+        case .created(let task, let change):
+            metrics.tasks.add(.registered)
+            if task.isPaired { metrics.pairs.add() }
+            await changes.publish([change.startsAt])
+            log.info("task registered", describe(task))
+            return .json(task.json, status: .created)
+        case .repeated(let task):
+            metrics.tasks.add(.repeated)
+            return .json(task.json)
+        case .retitled(let task, let change):
+            metrics.tasks.add(.retitled)
+            await changes.publish([change.startsAt])
+            log.info("task retitled", describe(task))
+            return .json(task.json)
+        case .refused(let error):
+            metrics.tasks.add(.refused)
+            throw error
+        }
+    }
+
+    @Sendable private func cancelBySlot(_ request: Request) async throws -> Response {
+        try await cancel(try CancelRequest.decode(request.body, zones: await database.timeZoneNames()))
+    }
+
+    @Sendable private func cancelByID(_ request: Request) async throws -> Response {
+        try await cancel(
+            try CancelRequest(id: request.parameters["id"] ?? "", deviceId: request.query("deviceId")))
+    }
+
+    private func cancel(_ wish: CancelRequest) async throws -> Response {
+        switch try await database.schedule.cancel(wish) {
+        case .cancelled(let task, let change):
+            metrics.tasks.add(.cancelled)
+            await changes.publish([change.startsAt])
+            log.info("task cancelled", describe(task))
+            return .json(task.json)
+        case .refused(let error):
+            metrics.tasks.add(.refused)
+            throw error
+        }
+    }
+
+    private func describe(_ task: TaskAnswer) -> Log.Values {
+        [
+            "taskId": .string(task.id.uuidString), "device": .device(task.device.text),
+            "startsAt": .string("\(task.startsAt)"), "paired": .bool(task.isPaired),
+        ]
+    }
+}

@@ -1,0 +1,111 @@
+import Glibc
+
+/// Where a cluster's data and socket go, and who it runs as.
+///
+/// ```
+///   <state directory>/lock                 held by the daemon
+///   <state directory>/postgres/            0700, the cluster's user
+///                              data/       PostgreSQL's data directory
+///                              socket/     .s.PGSQL.5432
+/// ```
+/// A state directory that the cluster's user can't enter is left alone: `postgres/` is then in
+/// `/var/lib/letsswitch/<hash of the state directory>/`.
+struct ClusterPlacement: Sendable, Equatable {
+    static let port = 5432
+    /// `sun_path` has 108 bytes, the last one NUL.
+    static let longestSocketPath = 107
+
+    let user: ClusterUser
+    /// Holds `data` and, unless its path is too long, `socket`.
+    let home: Directory
+    let sockets: Directory
+    let relocatedFrom: String?
+    let relocationReason: String?
+
+    var data: Directory { home.appending("data") }
+
+    var location: PrivateClusterLocation { location(sockets: sockets.path) }
+
+    func location(sockets: String) -> PrivateClusterLocation {
+        PrivateClusterLocation(
+            conninfo: Self.conninfo(sockets: sockets, database: "letsswitch"),
+            dataDirectory: data.path,
+            socketDirectory: sockets,
+            relocatedFrom: relocatedFrom,
+            relocationReason: relocationReason)
+    }
+
+    /// Names everything that a `PG*` variable of our environment could name otherwise.
+    static func conninfo(sockets: String, database: String) -> String {
+        """
+        host='\(sockets)' port=\(port) user=\(InitialisationArguments.superuser) dbname=\(database) hostaddr='' \
+        options='' sslmode=disable gssencmode=disable target_session_attrs=any
+        """
+    }
+
+    /// `state` exists. Blocks for a few milliseconds when root: asks the system, as the user, whether it can enter.
+    static func choose(state: Directory) throws -> ClusterPlacement {
+        let real = Directory(path: state.realPath ?? state.path)
+        let elsewhere = Directory(path: "/var/lib/letsswitch").appending(hash(real.path))
+        var base = real
+        var reason: String?
+        var user = try ClusterUser.choose(ownerOfData: owner(in: real))
+        if geteuid() == 0 {
+            if !canEnter(real, user) {
+                reason = "the user \(user.name) cannot enter \(real.path)"
+            } else if owner(in: real) == nil, owner(in: elsewhere) != nil {
+                reason = "the data was put there when \(real.path) could not be entered by the cluster's user"
+            }
+            if reason != nil {
+                base = elsewhere
+                try base.createWithParents()
+                user = try ClusterUser.choose(ownerOfData: owner(in: base))
+                guard canEnter(base, user) else {
+                    throw PrivateClusterError("the user \(user.name) can enter neither \(real.path) nor \(base.path)")
+                }
+            }
+        }
+        let home = base.appending("postgres")
+        return ClusterPlacement(
+            user: user, home: home,
+            sockets: sockets(home: home, hash: hash(real.path), uid: user.uid),
+            relocatedFrom: reason == nil ? nil : state.path,
+            relocationReason: reason)
+    }
+
+    /// In `home` when the socket's path fits and needs no quoting in a list of directories; else a short place.
+    static func sockets(home: Directory, hash: String, uid: UInt32, runs: Bool = access("/run", W_OK) == 0) -> Directory
+    {
+        let preferred = home.appending("socket")
+        let isPlain = preferred.path.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "-"), UInt8(ascii: "+"):
+                true
+            default: false
+            }
+        }
+        let fits = preferred.appending(".s.PGSQL.\(port)").path.utf8.count <= longestSocketPath
+        if isPlain, fits { return preferred }
+        return Directory(path: runs ? "/run/letsswitch-\(hash)" : "/tmp/letsswitch-\(uid)-\(hash)")
+    }
+
+    /// FNV-1a, 64 bits, in 16 hexadecimal digits: the same for a path on every start.
+    static func hash(_ path: String) -> String {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for byte in path.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
+        let digits = String(hash, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
+    private static func owner(in base: Directory) -> UInt32? {
+        base.appending("postgres").appending("data").owner
+    }
+
+    /// Tried rather than computed, so that groups, ACLs and mounts count as they do.
+    private static func canEnter(_ directory: Directory, _ user: ClusterUser) -> Bool {
+        let command = user.commandPrefix + ["test", "-x", directory.path]
+        return (try? Subprocess(command: command).run(timeout: .seconds(10)))?.succeeded ?? false
+    }
+}

@@ -1,0 +1,38 @@
+import Glibc
+
+/// Makes the data directory with `initdb`, in a place of its own that is renamed when complete: an interrupted one leaves
+/// only rubbish, which the next one clears away.
+struct DataInitialisation {
+    private static let unfinished = "data.unfinished-"
+
+    let placement: ClusterPlacement
+    let binaries: PostgresBinaries
+    let isDurable: Bool
+
+    func run() throws {
+        for name in placement.home.entries where name.hasPrefix(Self.unfinished) {
+            try tool(["rm", "-rf", "--", placement.home.appending(name).path])
+        }
+        let new = placement.home.appending("\(Self.unfinished)\(getpid())")
+        try tool(
+            [binaries.path("initdb"), "-D", new.path] + InitialisationArguments.fixed + (isDurable ? [] : ["--no-sync"])
+        )
+        guard rename(new.path, placement.data.path) == 0 else {
+            throw PrivateClusterError("cannot put the new data at", placement.data.path, errno: errno)
+        }
+        guard isDurable else { return }
+        let descriptor = open(placement.home.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { throw PrivateClusterError("cannot open", placement.home.path, errno: errno) }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else {
+            throw PrivateClusterError("cannot sync", placement.home.path, errno: errno)
+        }
+    }
+
+    private func tool(_ command: [String]) throws {
+        let outcome = try Subprocess(command: placement.user.commandPrefix + command).run(timeout: .seconds(120))
+        guard outcome.succeeded else {
+            throw PrivateClusterError("\(command[0]) failed:\n\(outcome.output.suffix(2_048))")
+        }
+    }
+}

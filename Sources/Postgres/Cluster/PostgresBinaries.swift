@@ -1,0 +1,56 @@
+import Glibc
+
+/// An installation of PostgreSQL's server on this machine.
+struct PostgresBinaries: Sendable, Equatable {
+    let directory: String
+    /// 15 of 15.4.
+    let major: Int
+
+    func path(_ program: String) -> String { "\(directory)/\(program)" }
+
+    /// Every installation there is, the newest first: that of `pg_config`, and Debian's places.
+    static func installed() -> [PostgresBinaries] {
+        var directories = Directory(path: "/usr/lib/postgresql").entries.map { "/usr/lib/postgresql/\($0)/bin" }
+        if let configured = bindirOfPgConfig(), !directories.contains(configured) { directories.append(configured) }
+        return directories.compactMap { PostgresBinaries(directory: $0) }.sorted { $0.major > $1.major }
+    }
+
+    /// The installation for a data directory of version `existing`, or for a new one.
+    static func choose(for existing: Int?, data: Directory, user: ClusterUser) throws -> PostgresBinaries {
+        let installed = installed()
+        guard let newest = installed.first else {
+            throw PrivateClusterError("PostgreSQL's server is not installed: apt-get install postgresql")
+        }
+        guard let existing else { return newest }
+        if let match = installed.first(where: { $0.major == existing }) { return match }
+        throw PrivateClusterError(UpgradeAdvice(data: data, from: existing, to: newest, user: user).text)
+    }
+
+    private init?(directory: String) {
+        self.directory = directory
+        guard access("\(directory)/postgres", X_OK) == 0, access("\(directory)/initdb", X_OK) == 0 else { return nil }
+        let components = directory.split(separator: "/")
+        if directory.hasPrefix("/usr/lib/postgresql/"), components.count == 5, let major = Int(components[3]) {
+            self.major = major
+        } else if let major = Self.major(of: "\(directory)/postgres") {
+            self.major = major
+        } else {
+            return nil
+        }
+    }
+
+    private static func bindirOfPgConfig() -> String? {
+        guard let outcome = try? Subprocess(command: ["pg_config", "--bindir"]).run(timeout: .seconds(10)),
+            outcome.succeeded
+        else { return nil }
+        return outcome.output.split(separator: "\n").first.map(String.init)
+    }
+
+    /// Of "postgres (PostgreSQL) 15.4 (Debian 15.4-1)".
+    private static func major(of program: String) -> Int? {
+        guard let outcome = try? Subprocess(command: [program, "--version"]).run(timeout: .seconds(10)),
+            outcome.succeeded, let version = outcome.output.split(separator: " ").dropFirst(2).first
+        else { return nil }
+        return Int(version.prefix { $0.isNumber })
+    }
+}

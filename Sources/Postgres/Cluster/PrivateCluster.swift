@@ -1,0 +1,134 @@
+import Dispatch
+package import Glibc
+import Synchronization
+
+/// A PostgreSQL cluster of our own under a state directory: made when there is none, started when it doesn't run, taken
+/// over when a daemon before us left it running. Reached over a Unix socket only; no other cluster is ever touched.
+package actor PrivateCluster {
+    /// Its calls block for a few milliseconds (files), or while `initdb` runs: on this queue, where nothing else waits.
+    private nonisolated let executor = QueueExecutor(label: "postgres.cluster")
+    private let stateDirectory: Directory
+    private let isDurable: Bool
+    private let maxConnections: Int
+    private let startTimeout: Duration
+    private var lock: StateDirectoryLock?
+    private var postmaster: Postmaster?
+    private var placement: ClusterPlacement?
+    /// The postmaster's, or 0; read by `signalFastShutdown` from anywhere.
+    private nonisolated let pid = Atomic<pid_t>(0)
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    /// - Parameters:
+    ///   - isDurable: false lets a crash of the machine lose data: for tests, which it makes faster.
+    ///   - startTimeout: how long a server may recover from a crash before it accepts connections.
+    package init(
+        stateDirectory: String, isDurable: Bool = true, maxConnections: Int = 60, startTimeout: Duration = .seconds(120)
+    ) {
+        self.stateDirectory = Directory(path: stateDirectory)
+        self.isDurable = isDurable
+        self.maxConnections = maxConnections
+        self.startTimeout = startTimeout
+    }
+
+    /// Returns when the database `letsswitch` can be connected to. Again while it runs: does nothing; again after the
+    /// server has died: starts it anew. Throws `PrivateClusterError`, whose message is for the person at the terminal.
+    package func start() async throws -> PrivateClusterLocation {
+        if let postmaster, postmaster.isRunning, let placement {
+            return placement.location(sockets: postmaster.sockets)
+        }
+        try stateDirectory.createWithParents()
+        let lock = try lock ?? StateDirectoryLock(stateDirectory)
+        self.lock = lock
+        do {
+            return try await startLocked()
+        } catch {
+            if postmaster == nil { self.lock = nil }
+            throw error
+        }
+    }
+
+    /// Stops the server: cleanly, at once when that takes longer than `timeout`, and lets go of the state directory.
+    /// Does nothing when it doesn't run.
+    package func stop(timeout: Duration = .seconds(20)) async {
+        defer { lock = nil }
+        guard let postmaster else { return }
+        for (signal, patience) in [(SIGINT, timeout), (SIGQUIT, .seconds(3)), (SIGKILL, .seconds(3))] {
+            postmaster.signal(signal)
+            if await hasEnded(postmaster, within: patience) { break }
+        }
+        pid.store(0, ordering: .relaxed)
+        self.postmaster = nil
+    }
+
+    /// Tells the server to stop, and returns at once: when the daemon is told a second time to end. Only `kill` is
+    /// called.
+    package nonisolated func signalFastShutdown() {
+        let pid = pid.load(ordering: .relaxed)
+        if pid > 1 { kill(pid, SIGINT) }
+    }
+
+    /// The server's process, for tests that kill it.
+    package var processIdentifier: pid_t? { postmaster?.pid }
+
+    private func startLocked() async throws -> PrivateClusterLocation {
+        let placement = try ClusterPlacement.choose(state: stateDirectory)
+        try placement.home.createPrivate(for: placement.user)
+        let existing = try existingVersion(placement.data)
+        let binaries = try PostgresBinaries.choose(for: existing, data: placement.data, user: placement.user)
+        if existing == nil {
+            try DataInitialisation(placement: placement, binaries: binaries, isDurable: isDurable).run()
+        }
+        try placement.sockets.createPrivate(for: placement.user)
+        let postmaster = try await ServerStart(
+            placement: placement, binaries: binaries,
+            settings: ServerSettings(
+                sockets: placement.sockets, isDurable: isDurable, maxConnections: maxConnections),
+            deadline: .now + startTimeout
+        ).run()
+        self.placement = placement
+        self.postmaster = postmaster
+        pid.store(postmaster.pid, ordering: .relaxed)
+        try await createDatabase(sockets: postmaster.sockets)
+        return placement.location(sockets: postmaster.sockets)
+    }
+
+    /// The major version of the data that is there; nil when there is none.
+    private func existingVersion(_ data: Directory) throws -> Int? {
+        guard data.exists else { return nil }
+        guard let text = SmallFile.tail(data.appending("PG_VERSION").path),
+            let version = Int(text.prefix { $0.isNumber })
+        else {
+            if data.entries.isEmpty { return nil }
+            throw PrivateClusterError("\(data.path) is there but holds no data of PostgreSQL")
+        }
+        return version
+    }
+
+    private func createDatabase(sockets: String) async throws {
+        var configuration = PostgresConfiguration(
+            conninfo: ClusterPlacement.conninfo(sockets: sockets, database: "postgres"))
+        // A machine that has just been busy with initdb may be slow.
+        configuration.connectTimeout = .seconds(20)
+        do {
+            let session = try await PostgresSession.connect(configuration)
+            let there = try await session.execute("SELECT 1 FROM pg_database WHERE datname = 'letsswitch'")
+            if there?.isEmpty ?? true { try await session.execute("CREATE DATABASE letsswitch", timeout: .seconds(60)) }
+            await session.close()
+        } catch let error as PostgresError {
+            throw PrivateClusterError("the private cluster runs, but \(error.message)")
+        }
+    }
+
+    private func hasEnded(_ postmaster: Postmaster, within patience: Duration) async -> Bool {
+        let end = ContinuousClock.now + patience
+        while postmaster.isRunning {
+            guard ContinuousClock.now < end else { return false }
+            // Also when our own task has been cancelled: stopping is what one does then.
+            await withCheckedContinuation { continuation in
+                executor.queue.asyncAfter(deadline: DispatchTime.now() + .milliseconds(10)) { continuation.resume() }
+            }
+        }
+        return true
+    }
+}

@@ -1,0 +1,85 @@
+import Glibc
+
+/// Starts the server of a data directory, or finds the one that runs.
+struct ServerStart {
+    let placement: ClusterPlacement
+    let binaries: PostgresBinaries
+    let settings: ServerSettings
+    let deadline: ContinuousClock.Instant
+
+    /// How often the server's state file is looked at: a server without recovery to do is up in some 50 ms.
+    private static let interval: Duration = .milliseconds(10)
+
+    /// Returns when it accepts connections.
+    func run() async throws -> Postmaster {
+        if let running = try await takeOver() { return running }
+        while true {
+            do {
+                return try await launch()
+            } catch let error as PrivateClusterError {
+                // Processes of a server that was killed take a moment to notice, and hold its shared memory till then.
+                guard error.message.contains("shared memory block"), ContinuousClock.now < deadline else { throw error }
+                try await Task.sleep(for: .milliseconds(100))
+            }
+        }
+    }
+
+    /// The server that runs already, when it is ready; nil when there is none.
+    private func takeOver() async throws -> Postmaster? {
+        while let file = PostmasterFile(data: placement.data) {
+            guard file.isRunning(in: placement.data) else {
+                // PostgreSQL copes with the file of a server that has gone, unless its number is another process's now.
+                if kill(file.pid, 0) == 0 { unlink(placement.data.appending("postmaster.pid").path) }
+                return nil
+            }
+            let running = Postmaster(
+                pid: file.pid, isChild: false, data: placement.data, sockets: file.socketDirectory)
+            if file.isReady {
+                let socket = Directory(path: file.socketDirectory).appending(".s.PGSQL.\(file.port)")
+                if socket.exists { return running }
+                // Its socket was cleaned away: nobody can reach it, so it starts anew.
+                running.signal(SIGINT)
+            }
+            try await pause("a server that runs already (process \(file.pid)) is not ready")
+        }
+        return nil
+    }
+
+    private func launch() async throws -> Postmaster {
+        var template = Array("/tmp/letsswitch-start.XXXXXX".utf8CString)
+        let output = mkstemp(&template)
+        guard output >= 0 else { throw PrivateClusterError("cannot create", "/tmp/letsswitch-start", errno: errno) }
+        defer { close(output) }
+        _ = fcntl(output, F_SETFD, FD_CLOEXEC)
+        unlink(template)
+        let command =
+            placement.user.commandPrefix + [binaries.path("postgres"), "-D", placement.data.path] + settings.arguments
+        let pid = try Subprocess(command: command).start(output: output)
+        let postmaster = Postmaster(
+            pid: pid, isChild: true, data: placement.data, sockets: placement.sockets.path)
+        while true {
+            guard postmaster.isRunning else {
+                throw PrivateClusterError("PostgreSQL did not start:\n\(SmallFile.tail(output))\(logTail)")
+            }
+            if let file = PostmasterFile(data: placement.data), file.pid == pid, file.isReady { return postmaster }
+            do {
+                try await pause("PostgreSQL is not ready:\n\(SmallFile.tail(output))\(logTail)")
+            } catch {
+                postmaster.signal(SIGINT)
+                throw error
+            }
+        }
+    }
+
+    private func pause(_ complaint: String) async throws {
+        guard ContinuousClock.now < deadline else { throw PrivateClusterError(complaint) }
+        try await Task.sleep(for: Self.interval)
+    }
+
+    /// The end of the newest log file.
+    private var logTail: String {
+        let logs = placement.data.appending("log")
+        let newest = logs.entries.map { logs.appending($0) }.max { $0.modified < $1.modified }
+        return newest.flatMap { SmallFile.tail($0.path, limit: 2_048) } ?? ""
+    }
+}

@@ -1,0 +1,33 @@
+import Glibc
+
+/// Holds a state directory for one daemon: a lock on a file in it, which the kernel drops when the process ends,
+/// however it ends.
+final class StateDirectoryLock: Sendable {
+    private let descriptor: Int32
+
+    /// Refused, naming the holder, when another process has it.
+    init(_ directory: Directory) throws {
+        let path = directory.appending("lock").path
+        let descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else { throw PrivateClusterError("cannot open", path, errno: errno) }
+        var outcome: Int32
+        repeat { outcome = flock(descriptor, LOCK_EX | LOCK_NB) } while outcome != 0 && errno == EINTR
+        guard outcome == 0 else {
+            let code = errno
+            let holder = SmallFile.tail(descriptor).filter(\.isNumber)
+            close(descriptor)
+            guard code == EWOULDBLOCK else { throw PrivateClusterError("cannot lock", path, errno: code) }
+            throw PrivateClusterError(
+                "the state directory \(directory.path) is in use by process \(holder.isEmpty ? "?" : holder)")
+        }
+        self.descriptor = descriptor
+        // The number is for people; the lock holds without it, so a full disk is no reason to fail.
+        let number = Array("\(getpid())\n".utf8)
+        _ = ftruncate(descriptor, 0)
+        _ = pwrite(descriptor, number, number.count, 0)
+    }
+
+    deinit {
+        close(descriptor)
+    }
+}

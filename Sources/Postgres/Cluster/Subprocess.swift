@@ -1,0 +1,118 @@
+import CSpawn
+import Glibc
+
+/// Runs a program to its end, with a clean environment, as leader of a session of its own: Ctrl-C in our terminal doesn't
+/// reach it. Blocks its thread: called on the cluster's own queue, where nothing else waits.
+struct Subprocess {
+    struct Outcome: Equatable {
+        /// The exit status; nil when a signal or the time-out ended it.
+        let status: Int32?
+        /// The first 64 KiB of standard output and standard error together.
+        let output: String
+
+        var succeeded: Bool { status == 0 }
+    }
+
+    /// Bytes of output kept; more is read and dropped.
+    static let outputLimit = 65_536
+
+    /// The program, looked up in our `PATH` unless it has a slash, and its arguments.
+    let command: [String]
+
+    /// Nothing of ours but the locale and the zone: above all no `PG*`, which would lead the tools elsewhere.
+    private static let environment = [
+        "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", "TZ=UTC", "HOME=/",
+    ]
+
+    /// Throws when the program can't be started.
+    func run(timeout: Duration) throws -> Outcome {
+        var pipe: [Int32] = [-1, -1]
+        guard Glibc.pipe(&pipe) == 0 else {
+            throw PrivateClusterError("cannot run", command.first ?? "", errno: errno)
+        }
+        defer { close(pipe[0]) }
+        // Neither can fail for a descriptor just made.
+        _ = fcntl(pipe[0], F_SETFL, O_NONBLOCK)
+        for end in pipe { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let child = Result { try start(output: pipe[1]) }
+        close(pipe[1])
+        return try wait(for: child.get(), output: pipe[0], timeout: timeout)
+    }
+
+    /// Starts it and leaves it running; whoever starts it waits for it. Standard output and error go to `output`.
+    func start(output: Int32) throws -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
+        guard posix_spawn_file_actions_init(&actions) == 0 else { throw PrivateClusterError("out of memory") }
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        guard posix_spawnattr_init(&attributes) == 0 else { throw PrivateClusterError("out of memory") }
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        var all = sigset_t()
+        sigemptyset(&none)
+        sigfillset(&all)
+        let flags = Int32(LETSSWITCH_POSIX_SPAWN_SETSID) | Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF)
+        let results: [Int32] = [
+            posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0),
+            posix_spawn_file_actions_adddup2(&actions, output, 1),
+            posix_spawn_file_actions_adddup2(&actions, output, 2),
+            posix_spawn_file_actions_addclosefrom_np(&actions, 3),
+            posix_spawn_file_actions_addchdir_np(&actions, "/"),
+            posix_spawnattr_setsigmask(&attributes, &none),
+            posix_spawnattr_setsigdefault(&attributes, &all),
+            posix_spawnattr_setflags(&attributes, Int16(flags)),
+        ]
+        let failure = results.first { $0 != 0 } ?? 0
+        guard failure == 0 else { throw PrivateClusterError("cannot run", command.first ?? "", errno: failure) }
+
+        let arguments = command.map { strdup($0) } + [nil]
+        let variables = Self.environment.map { strdup($0) } + [nil]
+        defer { (arguments + variables).forEach { free($0) } }
+        var child: pid_t = 0
+        let code = posix_spawnp(&child, command.first ?? "", &actions, &attributes, arguments, variables)
+        guard code == 0 else { throw PrivateClusterError("cannot run", command.first ?? "", errno: code) }
+        return child
+    }
+
+    /// Reads until the child has ended (its own children may keep the pipe open), killing it at the time-out.
+    private func wait(for child: pid_t, output: Int32, timeout: Duration) throws -> Outcome {
+        let end = ContinuousClock.now + timeout
+        var collected: [UInt8] = []
+        var killed = false
+        while true {
+            drain(output, into: &collected, waitMilliseconds: 5)
+            var status: Int32 = 0
+            let ended = waitpid(child, &status, WNOHANG)
+            if ended == child {
+                drain(output, into: &collected, waitMilliseconds: 0)
+                let exited = status & 0x7F == 0  // WIFEXITED
+                return Outcome(
+                    status: exited && !killed ? (status >> 8) & 0xFF : nil,
+                    output: String(decoding: collected, as: UTF8.self))
+            }
+            if ended < 0, errno != EINTR {
+                // Somebody ignores SIGCHLD, so the kernel reaped it: how it ended is not known.
+                throw PrivateClusterError("cannot wait for", command.first ?? "", errno: errno)
+            }
+            if !killed, ContinuousClock.now >= end {
+                killed = true
+                // It leads its own process group.
+                kill(-child, SIGKILL)
+            }
+        }
+    }
+
+    private func drain(_ descriptor: Int32, into collected: inout [UInt8], waitMilliseconds: Int32) {
+        var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        guard poll(&poller, 1, waitMilliseconds) > 0 else { return }
+        // A closed pipe is ready at once, always: then the child is about to end, and the wait is made here.
+        if poller.revents & Int16(POLLIN) == 0 { usleep(useconds_t(waitMilliseconds) * 1_000) }
+        var chunk = [UInt8](repeating: 0, count: 4_096)
+        for _ in 0..<64 {
+            let count = read(descriptor, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return }
+            collected.append(contentsOf: chunk[..<min(count, max(0, Self.outputLimit - collected.count))])
+        }
+    }
+}

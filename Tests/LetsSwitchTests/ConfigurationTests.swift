@@ -1,0 +1,158 @@
+import Testing
+
+@testable import LetsSwitch
+
+@Suite struct ConfigurationTests {
+    /// The configuration that arguments and environment make; fails the test where they ask for something else.
+    private func configuration(_ arguments: [String] = [], _ environment: [String: String] = [:]) throws
+        -> Configuration
+    {
+        let command = try CommandLineParser(environment: environment).parse(arguments)
+        guard case .serve(let configuration) = command else {
+            Issue.record("\(command) instead of a configuration")
+            return Configuration()
+        }
+        return configuration
+    }
+
+    /// The error that arguments and environment cause.
+    private func complaint(_ arguments: [String], _ environment: [String: String] = [:]) throws -> String {
+        do {
+            return "no complaint but \(try configuration(arguments, environment))"
+        } catch let error as UsageError {
+            return error.description
+        }
+    }
+
+    @Test("nothing given, the defaults of the contract hold") func nothingGivenTheDefaultsOfTheContractHold() throws {
+        let configuration = try configuration()
+        #expect(configuration.listen == [.tcp(host: "127.0.0.1", port: 8080)])
+        #expect(configuration.database == .privateCluster)
+        #expect(configuration.stateDirectory == "/var/lib/letsswitch")
+        #expect(configuration.loops >= 1)
+        #expect(configuration.reminderLead == .seconds(60))
+        #expect(configuration.roomDuration == .seconds(3600))
+        #expect(configuration.drainTimeout == .seconds(10))
+        #expect(configuration.retention == .seconds(2_592_000))
+        #expect(configuration.roomSize == 1000)
+        #expect(!configuration.openRooms && !configuration.echo)
+        #expect(configuration.logLevel == .info && configuration.logFormat == nil)
+        #expect(configuration.warnings.isEmpty)
+    }
+
+    @Test("a flag wins over its variable, the variable over the default")
+    func aFlagWinsOverItsVariableTheVariableOverTheDefault() throws {
+        let environment = ["LETSSWITCH_REMINDER_LEAD": "5m", "LETSSWITCH_ROOM_SIZE": "7"]
+        let configuration = try configuration(["--reminder-lead", "2s"], environment)
+        #expect(configuration.reminderLead == .seconds(2))
+        #expect(configuration.roomSize == 7)
+        #expect(configuration.roomDuration == .seconds(3600))
+    }
+
+    @Test("an empty variable counts as not set") func anEmptyVariableCountsAsNotSet() throws {
+        let environment = [
+            "LETSSWITCH_LISTEN": "", "LETSSWITCH_ECHO": "", "PORT": "", "DATABASE_URL": "", "PGHOST": "",
+            "NOTIFY_SOCKET": "", "STATE_DIRECTORY": "",
+        ]
+        #expect(try configuration([], environment) == Configuration())
+    }
+
+    @Test("listen repeats as a flag, and is a list as a variable") func listenRepeatsAsAFlagAndIsAListAsAVariable()
+        throws
+    {
+        let expected: [ListenAddress] = [.tcp(host: "::1", port: 1), .unix(path: "/run/a.sock")]
+        #expect(try configuration(["--listen", "[::1]:1", "--listen=unix:/run/a.sock"]).listen == expected)
+        for separator in [",", " ", ", "] {
+            let text = "[::1]:1\(separator)unix:/run/a.sock"
+            #expect(try configuration([], ["LETSSWITCH_LISTEN": text]).listen == expected)
+        }
+    }
+
+    @Test("PORT counts where no address is given") func portCountsWhereNoAddressIsGiven() throws {
+        #expect(try configuration([], ["PORT": "5000"]).listen == [.tcp(host: "0.0.0.0", port: 5000)])
+        let own: [ListenAddress] = [.tcp(host: "127.0.0.1", port: 1)]
+        #expect(try configuration(["--listen", "127.0.0.1:1"], ["PORT": "5000"]).listen == own)
+        #expect(try configuration([], ["PORT": "5000", "LETSSWITCH_LISTEN": "127.0.0.1:1"]).listen == own)
+    }
+
+    @Test(
+        "the database is chosen in the order of the contract",
+        arguments: [
+            (
+                ["--database-url", "postgresql://flag"], ["DATABASE_URL": "postgres://b"],
+                DatabaseChoice.url("postgresql://flag")
+            ),
+            ([], ["LETSSWITCH_DATABASE_URL": "postgres://a", "DATABASE_URL": "postgres://b"], .url("postgres://a")),
+            ([], ["DATABASE_URL": "postgres://b", "PGHOST": "h"], .url("postgres://b")),
+            ([], ["DATABASE_URL": "host=/run dbname=x"], .url("host=/run dbname=x")),
+            ([], ["PGHOST": "h"], .libpqEnvironment),
+            ([], ["PGHOSTADDR": "10.0.0.1"], .libpqEnvironment),
+            ([], ["PGSERVICE": "s"], .libpqEnvironment),
+            ([], ["PGDATABASE": "d"], .libpqEnvironment),
+            ([], ["PGUSER": "u", "PGPORT": "1", "PGPASSWORD": "p"], .privateCluster),
+        ])
+    func theDatabaseIsChosenInTheOrderOfTheContract(
+        arguments: [String], environment: [String: String], expected: DatabaseChoice
+    ) throws {
+        #expect(try configuration(arguments, environment).database == expected)
+    }
+
+    @Test("a database that can't be one is refused without repeating what may be a password")
+    func aDatabaseThatCantBeOneIsRefusedWithoutRepeatingWhatMayBeAPassword() throws {
+        for (arguments, environment) in [
+            (["--database-url", "hunter2"], [:]), ([], ["DATABASE_URL": "hunter2"]),
+            ([], ["LETSSWITCH_DATABASE_URL": "hunter2"]),
+        ] {
+            let complaint = try complaint(arguments, environment)
+            #expect(complaint.contains("postgresql://"))
+            #expect(!complaint.contains("hunter2"))
+        }
+    }
+
+    @Test("systemd's directory counts after our own names for it") func systemdsDirectoryCountsAfterOurOwnNamesForIt()
+        throws
+    {
+        let systemd = ["STATE_DIRECTORY": "/var/lib/private/letsswitch:/other", "NOTIFY_SOCKET": "@n"]
+        #expect(try configuration([], systemd).stateDirectory == "/var/lib/private/letsswitch")
+        #expect(try configuration([], systemd).notifySocket == "@n")
+        #expect(try configuration(["--state-dir", "s"], systemd).stateDirectory == "s")
+    }
+
+    @Test("messages that no send queue could hold are refused") func messagesThatNoSendQueueCouldHoldAreRefused() throws
+    {
+        let arguments = ["--send-queue-bytes", "2048", "--max-message-bytes"]
+        #expect(try configuration(arguments + ["2038"]).maxMessageBytes == 2038)
+        let complaint = try complaint(arguments + ["2039"])
+        #expect(complaint.hasPrefix("--send-queue-bytes: 2048") && complaint.contains("--max-message-bytes"))
+    }
+
+    @Test("tasks are not purged while their room is open") func tasksAreNotPurgedWhileTheirRoomIsOpen() throws {
+        #expect(throws: UsageError.self) { try configuration(["--retention", "1h", "--room-duration", "61m"]) }
+        #expect(try configuration(["--retention", "1h", "--room-duration", "1h"]).retention == .seconds(3600))
+    }
+
+    @Test("every setting is read by its flag and by its variable", arguments: Setting.all)
+    func everySettingIsReadByItsFlagAndByItsVariable(_ setting: Setting) throws {
+        let sample = Self.samples[setting.name] ?? (setting.kind == .boolean ? "yes" : nil)
+        let value = try #require(sample, "no sample for \(setting.flag)")
+        let byFlag = try configuration(["\(setting.flag)=\(value)"])
+        #expect(byFlag != Configuration(), "\(setting.flag) changes nothing")
+        #expect(try configuration([], [setting.variable: value]) == byFlag)
+    }
+
+    /// A value for each setting, none of them its default.
+    private static let samples: [String: String] = {
+        var samples = [
+            "listen": "localhost:1", "database-url": "postgres://x", "state-dir": "/x", "log-level": "DEBUG",
+            "log-format": "json", "loops": "77", "database-connections": "77",
+        ]
+        for setting in Setting.all where samples[setting.name] == nil {
+            switch setting.kind {
+            case .value(placeholder: "N"): samples[setting.name] = "5555"
+            case .value(placeholder: "DURATION"): samples[setting.name] = setting.name == "retention" ? "3d" : "7.5"
+            default: break
+            }
+        }
+        return samples
+    }()
+}

@@ -1,0 +1,81 @@
+import Glibc
+package import Postgres
+import Synchronization
+
+/// A private PostgreSQL cluster for tests, in a short temporary directory, without durability.
+///
+/// `shared` serves the whole test process and starts at its first use; a test that stops or breaks its server takes one
+/// of its own by `dedicated()`. All of them are stopped and deleted when the process exits; what a crashed process left
+/// is cleared away by the next.
+package actor TestCluster {
+    /// The one of this process.
+    package static let shared = TestCluster()
+
+    package nonisolated let stateDirectory: String
+    private let cluster: PrivateCluster
+    private var starting: Task<PrivateClusterLocation, any Error>?
+
+    private init() {
+        stateDirectory = TestClusterDirectories.shared.make()
+        cluster = TestCluster.makeCluster(stateDirectory)
+    }
+
+    /// A started cluster that belongs to one test, which may stop it; costs about a second.
+    package static func dedicated() async throws -> TestCluster {
+        let cluster = TestCluster()
+        _ = try await cluster.start()
+        return cluster
+    }
+
+    /// A fresh, empty database: its connection string.
+    package func makeDatabase() async throws -> String {
+        let location = try await start()
+        let name = "test_\(UInt64.random(in: 0...UInt64.max))"
+        let session = try await PostgresSession.connect(Self.configuration(location.conninfo))
+        do {
+            try await session.execute("CREATE DATABASE \(name)", timeout: .seconds(60))
+        } catch {
+            await session.close()
+            throw error
+        }
+        await session.close()
+        return location.conninfo + " dbname=\(name)"
+    }
+
+    /// Starts it, if it doesn't run.
+    @discardableResult
+    package func start() async throws -> PrivateClusterLocation {
+        if let starting { return try await starting.value }
+        let cluster = cluster
+        let task = Task { try await cluster.start() }
+        starting = task
+        return try await task.value
+    }
+
+    /// Stops the server; the data stays.
+    package func stop() async {
+        starting = nil
+        await cluster.stop()
+    }
+
+    package func restart() async throws {
+        await stop()
+        try await start()
+    }
+
+    /// The server's process, to be sent signals.
+    package func processIdentifier() async -> Int32? {
+        await cluster.processIdentifier
+    }
+
+    private static func makeCluster(_ directory: String) -> PrivateCluster {
+        // Suites run at the same time, each with pools of its own.
+        PrivateCluster(stateDirectory: directory, isDurable: false, maxConnections: 400)
+    }
+
+    private static func configuration(_ conninfo: String) -> PostgresConfiguration {
+        var configuration = PostgresConfiguration(conninfo: conninfo, applicationName: "test-support")
+        configuration.connectTimeout = .seconds(20)
+        return configuration
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// The temporary directories of this process's clusters: made on demand, and cleared away, servers included, at its exit
+/// or by the next test process.
+///
+/// A directory's name bears the number of the process that made it: `/tmp/ls-<pid>-<n>`.
+package struct TestClusterDirectories: Sendable {
+    package static let shared = TestClusterDirectories()
+
+    private static let parent = "/tmp"
+    private static let prefix = "ls-"
+    private static let made = Atomic<Int>(0)
+
+    private init() {
+        Self.clearLeftovers()
+        // A C function that captures nothing: it finds the directories by their names.
+        atexit { TestClusterDirectories.clear { $0 == getpid() } }
+    }
+
+    /// An empty directory that the cluster's user can enter.
+    package func make() -> String {
+        let number = Self.made.add(1, ordering: .relaxed).newValue
+        let path = "\(Self.parent)/\(Self.prefix)\(getpid())-\(number)"
+        mkdir(path, 0o755)
+        chmod(path, 0o755)
+        return path
+    }
+
+    /// Of processes that have ended without clearing up.
+    private static func clearLeftovers() {
+        clear { $0 == getpid() || (kill($0, 0) != 0 && errno == ESRCH) }
+    }
+
+    /// Only our own user's directories.
+    private static func clear(_ isWanted: (pid_t) -> Bool) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? []
+        for name in names where name.hasPrefix(prefix) {
+            let parts = name.dropFirst(prefix.count).split(separator: "-")
+            guard parts.count == 2, let pid = pid_t(parts[0]), Int(parts[1]) != nil, isWanted(pid) else { continue }
+            let path = "\(parent)/\(name)"
+            var status = stat()
+            guard lstat(path, &status) == 0, status.st_uid == geteuid() else { continue }
+            stopServer(path)
+            // What can't be deleted now is left to the next process.
+            try? FileManager.default.removeItem(atPath: path)
+        }
+    }
+
+    /// At once: nobody needs this data any more.
+    private static func stopServer(_ path: String) {
+        guard let file = fopen("\(path)/postgres/data/postmaster.pid", "re") else { return }
+        var line = [CChar](repeating: 0, count: 32)
+        let read = fgets(&line, 32, file) != nil
+        fclose(file)
+        let digits = line.prefix { $0 >= 48 && $0 <= 57 }.map { UInt8(bitPattern: $0) }
+        guard read, let server = pid_t(String(decoding: digits, as: UTF8.self)), server > 1 else { return }
+        var cwd = [CChar](repeating: 0, count: 512)
+        // The number may be another process's by now: the server is the one that works in this directory.
+        let length = readlink("/proc/\(server)/cwd", &cwd, cwd.count)
+        let directory = cwd.prefix(max(0, length)).map { UInt8(bitPattern: $0) }
+        guard String(decoding: directory, as: UTF8.self) == "\(path)/postgres/data" else { return }
+        kill(server, SIGQUIT)
+        for _ in 0..<500 {
+            var status: Int32 = 0
+            // A child has to be reaped, or its number stays.
+            if waitpid(server, &status, WNOHANG) == server { return }
+            if kill(server, 0) != 0 { return }
+            usleep(10_000)
+        }
+        kill(server, SIGKILL)
+    }
+}

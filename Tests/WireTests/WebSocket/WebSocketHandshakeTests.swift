@@ -1,0 +1,136 @@
+import Testing
+
+@testable import Wire
+
+@Suite struct WebSocketHandshakeTests {
+    private static let good = [
+        "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+        "Sec-WebSocket-Version: 13",
+    ]
+
+    private func handshake(_ fields: [String], requestLine: String = "GET /chat HTTP/1.1") -> HTTPRequestHead? {
+        HTTPTranscript(([requestLine, "Host: a"] + fields).joined(separator: "\r\n") + "\r\n\r\n").heads.first
+    }
+
+    @Test func theExampleOfRFC6455Section13() throws {
+        let head = try #require(handshake(Self.good))
+        #expect(try WebSocketHandshake.accept(head) == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
+    }
+
+    @Test func namesAndTokensAreFoundInEitherCaseAndInLists() throws {
+        let head = try #require(
+            handshake([
+                "UPGRADE: h2c, WebSocket", "connection: keep-alive, UPGRADE",
+                "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==",
+                "sec-websocket-version: 13", "Sec-WebSocket-Extensions: permessage-deflate",
+            ]))
+        #expect(try WebSocketHandshake.accept(head) == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
+    }
+
+    struct Refusal: Sendable, CustomTestStringConvertible {
+        let name: String
+        var requestLine = "GET /chat HTTP/1.1"
+        var without: Int?
+        var with: String?
+        let error: WebSocketHandshakeError
+        var status = 400
+        var testDescription: String { name }
+    }
+
+    static let refusals: [Refusal] = [
+        Refusal(name: "no upgrade", without: 0, error: .noUpgrade, status: 426),
+        Refusal(name: "another upgrade", without: 0, with: "Upgrade: h2c", error: .noUpgrade, status: 426),
+        Refusal(name: "a POST", requestLine: "POST /chat HTTP/1.1", error: .notGet),
+        Refusal(name: "a HEAD", requestLine: "HEAD /chat HTTP/1.1", error: .notGet),
+        Refusal(name: "HTTP/1.0", requestLine: "GET /chat HTTP/1.0", error: .oldHTTP),
+        Refusal(name: "a body", with: "Content-Length: 1", error: .hasBody),
+        Refusal(name: "no Connection", without: 1, error: .noConnectionUpgrade),
+        Refusal(name: "another Connection", without: 1, with: "Connection: close", error: .noConnectionUpgrade),
+        Refusal(name: "no version", without: 3, error: .badVersion, status: 426),
+        Refusal(name: "an old version", without: 3, with: "Sec-WebSocket-Version: 8", error: .badVersion, status: 426),
+        Refusal(name: "two versions", with: "Sec-WebSocket-Version: 8", error: .badVersion, status: 426),
+        Refusal(name: "no key", without: 2, error: .badKey),
+        Refusal(name: "two keys", with: "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", error: .badKey),
+        Refusal(name: "an empty key", without: 2, with: "Sec-WebSocket-Key:", error: .badKey),
+        Refusal(name: "a key of 15 bytes", without: 2, with: "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25j", error: .badKey),
+        Refusal(
+            name: "a key of 17 bytes", without: 2, with: "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZTE=", error: .badKey),
+        Refusal(name: "no base64", without: 2, with: "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25j*Q==", error: .badKey),
+    ]
+
+    @Test(arguments: refusals)
+    func isRefusedByTheBook(_ refusal: Refusal) throws {
+        var fields = Self.good
+        if let without = refusal.without { fields.remove(at: without) }
+        if let with = refusal.with { fields.append(with) }
+        let head = try #require(handshake(fields, requestLine: refusal.requestLine))
+        #expect(throws: refusal.error) { try WebSocketHandshake.accept(head) }
+        #expect(refusal.error.status.code == refusal.status)
+        let offered = refusal.error.fields.map { "\($0.name): \($0.value)" }
+        let offer = ["Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13"]
+        #expect(offered == (refusal.status == 426 ? offer : []))
+    }
+
+    @Test func aClientsRequestIsAccepted() throws {
+        let client = WebSocketClientHandshake(random: Array("the sample nonce".utf8))
+        #expect(client.key == "dGhlIHNhbXBsZSBub25jZQ==")
+        let request = client.request(
+            host: "a:1", target: "/socket?id=a b\r\n", fields: [HTTPField("Origin", "http://a")])
+        let head = try #require(HTTPTranscript([request]).heads.first)
+        #expect(head.target == "/socket?id=a%20b%0D%0A")
+        #expect(head.headers.value("origin") == "http://a")
+        var answer: [UInt8] = []
+        WebSocketHandshake.encodeAnswer(accept: try WebSocketHandshake.accept(head), into: &answer)
+        for count in 0..<answer.count {
+            #expect(
+                try withExactMemory(Array(answer.prefix(count))) { try client.check(UnsafeRawBufferPointer($0)) } == nil
+            )
+        }
+        let length = try withExactMemory(answer + [0x81, 0x00]) { try client.check(UnsafeRawBufferPointer($0)) }
+        #expect(length == answer.count)
+    }
+
+    @Test(arguments: [
+        ("HTTP/1.1 200 OK\r\n\r\n", WebSocketHandshakeError.notSwitched(200)),
+        ("HTTP/1.0 101 OK\r\n\r\n", .answerMalformed), ("\r\n", .answerMalformed),
+        ("HTTP/1.1 101 OK\n", .answerMalformed),
+        ("HTTP/1.1 101 OK\r\nA b\r\n\r\n", .answerMalformed),
+        ("HTTP/1.1 101 OK\r\nUpgrade: websocket\r\n\r\n", .answerWithoutUpgrade),
+        ("HTTP/1.1 101 OK\r\nConnection: upgrade\r\n\r\n", .answerWithoutUpgrade),
+        ("HTTP/1.1 101 OK\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\n", .wrongAccept),
+        (
+            "HTTP/1.1 101 OK\r\nUpgrade: websocket\r\nConnection: upgrade\r\n"
+                + "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOp=\r\n\r\n", .wrongAccept
+        ),
+        ("HTTP/1.1 101 OK\r\nSec-WebSocket-Extensions: permessage-deflate\r\n\r\n", .notAskedFor),
+    ])
+    func anAnswerThatDoesNotFitIsRefused(_ answer: String, _ error: WebSocketHandshakeError) {
+        let client = WebSocketClientHandshake(random: Array("the sample nonce".utf8))
+        #expect(throws: error) {
+            try withExactMemory(Array(answer.utf8)) { try client.check(UnsafeRawBufferPointer($0)) }
+        }
+    }
+
+    @Test func anAnswerIsBounded() throws {
+        let client = WebSocketClientHandshake(random: Array("the sample nonce".utf8))
+        func check(_ count: Int, _ end: String) throws -> Int? {
+            let start = "HTTP/1.1 101 OK\r\nA: "
+            let filler = String(repeating: "x", count: count - start.utf8.count - end.utf8.count)
+            return try withExactMemory(Array((start + filler + end).utf8)) {
+                try client.check(UnsafeRawBufferPointer($0))
+            }
+        }
+        let limit = WebSocketClientHandshake.maxAnswerBytes
+        #expect(try check(limit - 1, "") == nil)
+        #expect(throws: WebSocketHandshakeError.answerTooLarge) { try check(limit, "") }
+        #expect(throws: WebSocketHandshakeError.answerTooLarge) { try check(limit + 1, "\r\n\r\n") }
+    }
+
+    @Test(arguments: [
+        ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
+        ("foobar", "Zm9vYmFy"), ("\0\0", "AAA="), ("???", "Pz8/"), (">>>", "Pj4+"),
+    ])
+    func base64IsThatOfRFC4648Section10(_ text: String, _ encoded: String) {
+        #expect(Base64.encode(Array(text.utf8)) == encoded)
+    }
+}

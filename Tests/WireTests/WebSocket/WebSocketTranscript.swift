@@ -1,0 +1,64 @@
+import Wire
+
+/// What a parser made of bytes, in a form to be compared.
+struct WebSocketTranscript: Equatable {
+    enum Event: Equatable {
+        case text([UInt8])
+        case binary([UInt8])
+        case compressed(WebSocketOpcode, [UInt8])
+        case ping([UInt8])
+        case pong([UInt8])
+        case close(UInt16?, String)
+    }
+
+    var events: [Event] = []
+    var error: WebSocketError?
+
+    init(
+        _ pieces: [[UInt8]], role: WebSocketRole = .server, maxMessageBytes: Int = 1 << 20,
+        allowsCompressed: Bool = false
+    ) {
+        var parser = WebSocketParser(role: role, maxMessageBytes: maxMessageBytes, allowsCompressed: allowsCompressed)
+        for piece in pieces where error == nil {
+            withExactMemory(piece) { memory in
+                var input = memory
+                do throws(WebSocketError) {
+                    while let event = try parser.next(&input) { take(event) }
+                } catch {
+                    self.error = error
+                }
+            }
+        }
+    }
+
+    private mutating func take(_ event: WebSocketEvent) {
+        switch event {
+        case .message(let opcode, true, let payload): events.append(.compressed(opcode, Array(payload)))
+        case .message(.text, _, let payload): events.append(.text(Array(payload)))
+        case .message(_, _, let payload): events.append(.binary(Array(payload)))
+        case .ping(let payload): events.append(.ping(Array(payload)))
+        case .pong(let payload): events.append(.pong(Array(payload)))
+        case .close(let code, let reason): events.append(.close(code?.rawValue, reason))
+        }
+    }
+}
+
+/// A client's frame, built by hand: the tests' own reading of RFC 6455 §5.2.
+func frame(
+    _ first: UInt8, _ payload: [UInt8] = [], mask: [UInt8]? = [0x37, 0xFA, 0x21, 0x3D], lengthBytes: Int? = nil
+) -> [UInt8] {
+    var bytes = [first]
+    let maskBit: UInt8 = mask == nil ? 0 : 0x80
+    let length = payload.count
+    switch lengthBytes ?? (length < 126 ? 0 : length < 65_536 ? 2 : 8) {
+    case 0: bytes.append(maskBit | UInt8(length))
+    case 2: bytes += [maskBit | 126, UInt8(length >> 8), UInt8(length & 255)]
+    default: bytes += [maskBit | 127] + (0..<8).reversed().map { UInt8(length >> ($0 * 8) & 255) }
+    }
+    guard let mask else { return bytes + payload }
+    return bytes + mask + payload.enumerated().map { $1 ^ mask[$0 % 4] }
+}
+
+func frame(_ first: UInt8, _ text: String) -> [UInt8] {
+    frame(first, Array(text.utf8))
+}
