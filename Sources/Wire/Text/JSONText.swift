@@ -1,15 +1,4 @@
 /// Writes JSON (RFC 8259) with the members in the order given, and absent ones left out.
-<<<<<<<< HEAD:Sources/LetsSwitch/Schedule/JSONWriter.swift
-struct JSONWriter {
-    private(set) var bytes: [UInt8] = []
-    private var needsComma = false
-
-    mutating func object(_ body: (inout JSONWriter) -> Void) {
-        nested(UInt8(ascii: "{"), UInt8(ascii: "}"), body)
-    }
-
-    mutating func array(_ body: (inout JSONWriter) -> Void) {
-========
 package struct JSONText {
     package private(set) var bytes: [UInt8] = []
     private var needsComma = false
@@ -21,7 +10,6 @@ package struct JSONText {
     }
 
     package mutating func array(_ body: (inout JSONText) -> Void) {
->>>>>>>> 3ef223ec03c737121bd39aecfcf06eb35e497679:Sources/Wire/Text/JSONText.swift
         nested(UInt8(ascii: "["), UInt8(ascii: "]"), body)
     }
 
@@ -67,7 +55,7 @@ package struct JSONText {
         needsComma = true
     }
 
-    private mutating func nested(_ open: UInt8, _ close: UInt8, _ body: (inout JSONWriter) -> Void) {
+    private mutating func nested(_ open: UInt8, _ close: UInt8, _ body: (inout JSONText) -> Void) {
         separate()
         bytes.append(open)
         needsComma = false
