@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("25006", "ERROR", PostgresError.Kind.unavailable(outcomeUnknown: false)),
+        ("25006" as String?, "ERROR", PostgresError.Kind.unavailable(outcomeUnknown: false)),
         ("53300", "ERROR", .unavailable(outcomeUnknown: false)),
         ("53100", "ERROR", .unavailable(outcomeUnknown: false)),
         ("57014", "ERROR", .unavailable(outcomeUnknown: false)),

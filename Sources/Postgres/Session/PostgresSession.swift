@@ -173,7 +173,7 @@ package actor PostgresSession {
                 PQclear(result)
                 return end("COPY is not supported")
             default:
-                execution?.error = execution?.error ?? PostgresError(result: result)
+                if execution?.error == nil { execution?.error = PostgresError(result: result) }
                 PQclear(result)
             }
         }

@@ -1,0 +1,61 @@
+import Glibc
+import Postgres
+import TestSupport
+import Testing
+
+/// A database that goes away and comes back.
+@Suite struct OutageTests {
+    @Test func aStoppedClusterIsNoticedAndItsReturnToo() async throws {
+        let cluster = try await TestCluster.dedicated()
+        let configuration = PostgresConfiguration(conninfo: try await cluster.makeDatabase())
+        let client = PostgresClient(configuration: configuration)
+        let one = PostgresStatement(name: "one", sql: "SELECT 1 AS one")
+        _ = try await client.query(one)
+        await cluster.stop()
+
+        let began = ContinuousClock.now
+        let error = await #expect(throws: PostgresError.self) { _ = try await client.query(one) }
+        #expect(error?.isUnavailable == true)
+        #expect(ContinuousClock.now - began < .seconds(2))
+
+        try await cluster.start()
+        let back = ContinuousClock.now
+        var answer: PostgresRows?
+        while answer == nil, ContinuousClock.now - back < .seconds(5) { answer = try? await client.query(one) }
+        #expect(answer != nil)
+        await client.shutdown()
+        await cluster.stop()
+    }
+
+    @Test func aFrozenServerLeavesNobodyWaiting() async throws {
+        let cluster = try await TestCluster.dedicated()
+        var configuration = PostgresConfiguration(conninfo: try await cluster.makeDatabase())
+        configuration.maxConnections = 1
+        configuration.shutdownTimeout = .milliseconds(100)
+        let client = PostgresClient(configuration: configuration)
+        let pid = PostgresStatement(name: "pid", sql: "SELECT pg_backend_pid() AS pid")
+        let backend = pid_t(try await client.query(pid)[0].integer("pid"))
+        kill(backend, SIGSTOP)
+        let began = ContinuousClock.now
+        let errors = await withTaskGroup(of: PostgresError?.self) { group in
+            for _ in 0..<50 {
+                group.addTask {
+                    do {
+                        _ = try await client.query(pid, timeout: .milliseconds(300))
+                        return nil
+                    } catch {
+                        return error as? PostgresError
+                    }
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(errors.allSatisfy { $0?.isUnavailable == true })
+        #expect(ContinuousClock.now - began < .seconds(5))
+        // The frozen connection is given up, and another one serves.
+        #expect(try await client.query(pid)[0].integer("pid") != Int(backend))
+        kill(backend, SIGCONT)
+        await client.shutdown()
+        await cluster.stop()
+    }
+}
