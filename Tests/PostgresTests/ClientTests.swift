@@ -165,11 +165,11 @@ import Testing
     }
 
     @Test func aCancelledTaskIsFreeAtOnce() async throws {
-        let client = try await Self.client()
+        let client = try await Self.client { $0.shutdownTimeout = .zero }
         let task = Task {
-            try await client.query(PostgresStatement(name: "s", sql: "SELECT pg_sleep(60)"), timeout: .seconds(2))
+            try await client.query(PostgresStatement(name: "sleep", sql: "SELECT pg_sleep(60)"), timeout: .seconds(60))
         }
-        _ = try await client.query(PostgresStatement(name: "one", sql: "SELECT 1"))
+        _ = try await client.query(PostgresStatement(name: "one", sql: "SELECT 1"), timeout: .seconds(60))
         task.cancel()
         await #expect(throws: CancellationError.self) { _ = try await task.value }
         await client.shutdown()
