@@ -68,6 +68,9 @@ package actor PrivateCluster {
         if pid > 1 { kill(pid, SIGINT) }
     }
 
+    /// Whether the server runs. One that has died can be started again by `start`.
+    package var isRunning: Bool { postmaster?.isRunning ?? false }
+
     /// The server's process, for tests that kill it.
     package var processIdentifier: pid_t? { postmaster?.pid }
 
