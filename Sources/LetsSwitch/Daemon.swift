@@ -24,7 +24,8 @@ package actor Daemon {
     private var preparing: Task<Void, Never>?
     private var scheduling: Task<Void, Never>?
     private var isReviving = false
-    private var isStopping = false
+    private var stopping: Task<Void, Never>?
+    private var isStopping: Bool { stopping != nil }
 
     /// What exists once the daemon has started.
     private struct Services {
@@ -272,10 +273,14 @@ package actor Daemon {
     // MARK: Down
 
     /// Ends everything within ``Configuration/drainTimeout``: peers are told, requests in hand answered, the database let go,
-    /// the private cluster stopped. Idempotent.
+    /// the private cluster stopped. Idempotent; whoever calls it, returns when all has ended.
     package func stop() async {
-        guard !isStopping else { return }
-        isStopping = true
+        let stopping = stopping ?? Task { await bringDown() }
+        self.stopping = stopping
+        await stopping.value
+    }
+
+    private func bringDown() async {
         notifier.stopping()
         log.info("stopping")
         let deadline = MonotonicTime.now() + configuration.drainTimeout

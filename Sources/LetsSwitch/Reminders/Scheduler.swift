@@ -19,6 +19,8 @@ actor Scheduler {
     private static let retryPause = Duration.milliseconds(250)
     private static let lockedPause = Duration.milliseconds(5)
     private static let purgeInterval = Duration.seconds(3600)
+    /// Between two helpings while there is more to purge: what is due goes before.
+    private static let purgePause = Duration.milliseconds(50)
     private static let purgeLimit = 1000
     /// Devices whose reminders are asked for at once after notifications may have been missed.
     private static let devicesPerStatement = 500
@@ -67,7 +69,7 @@ actor Scheduler {
                     isAway = false
                     log.info("the scheduler has the database again")
                 }
-                await sleeper.sleep(for: agenda.isDue(at: .now()) ? Self.lockedPause : agenda.pause(at: .now()))
+                await sleeper.sleep(for: pause(at: .now()))
             } catch {
                 if !isAway {
                     isAway = true
@@ -77,6 +79,11 @@ actor Scheduler {
                 await sleeper.sleep(for: Self.retryPause)
             }
         }
+    }
+
+    private func pause(at now: MonotonicTime) -> Duration {
+        if agenda.isDue(at: now) { return Self.lockedPause }
+        return min(agenda.pause(at: now), max(.zero, purgeAt - now))
     }
 
     /// Ends ``run()`` after what it is doing; claimed reminders are delivered or stay in the outbox.
@@ -221,9 +228,7 @@ actor Scheduler {
 
     private func purge() async throws {
         guard purgeAt <= .now() else { return }
-        while !isStopped {
-            guard try await schedule.purge(retention: retention, limit: Self.purgeLimit) > 0 else { break }
-        }
-        purgeAt = .now() + Self.purgeInterval
+        let taken = try await schedule.purge(retention: retention, limit: Self.purgeLimit)
+        purgeAt = .now() + (taken > 0 ? Self.purgePause : Self.purgeInterval)
     }
 }
