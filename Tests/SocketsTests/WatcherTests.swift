@@ -1,0 +1,36 @@
+import Dispatch
+import Glibc
+import Sockets
+import TestSupport
+import Testing
+
+@Suite struct WatcherTests {
+    @Test("A signal is an event, and no longer the process's end")
+    func signal() async throws {
+        let heard = EventRecorder<CInt>()
+        let queue = DispatchQueue(label: "signals")
+        let watcher = SignalWatcher(SIGUSR2, on: queue) { heard.append(SIGUSR2) }
+        for _ in 0..<3 {
+            #expect(kill(getpid(), SIGUSR2) == 0)
+            try await heard.next("the signal")
+        }
+        withExtendedLifetime(watcher) {}
+    }
+
+    @Test("The clock is watched without a word while it runs evenly")
+    func clockSteps() throws {
+        let steps = EventRecorder<Int>()
+        for _ in 0..<3 {
+            let watcher = try ClockStepWatcher { steps.append(1) }
+            withExtendedLifetime(watcher) {}
+        }
+        #expect(steps.all == [])
+    }
+
+    @Test("The limit of descriptors is raised as far as it goes")
+    func descriptors() {
+        let raised = FileDescriptorLimit.raise()
+        #expect(raised >= 256)
+        #expect(FileDescriptorLimit.raise() == raised)
+    }
+}
