@@ -5,16 +5,23 @@ import TestSupport
 import Testing
 
 @Suite struct WatcherTests {
-    @Test("A signal is an event, and no longer the process's end")
+    @Test("A signal is an event, and no longer the process's end, for one watcher after the other")
     func signal() async throws {
-        let heard = EventRecorder<CInt>()
         let queue = DispatchQueue(label: "signals")
-        let watcher = SignalWatcher(SIGUSR2, on: queue) { heard.append(SIGUSR2) }
-        for _ in 0..<3 {
-            #expect(kill(getpid(), SIGUSR2) == 0)
-            try await heard.next("the signal")
+        for _ in 0..<2 {
+            let (heard, ready) = (EventRecorder<CInt>(), EventRecorder<CInt>())
+            let watcher = SignalWatcher(SIGUSR2, on: queue) {
+                heard.append(SIGUSR2)
+            } ready: {
+                ready.append(SIGUSR2)
+            }
+            try await ready.next("the watcher")
+            for _ in 0..<3 {
+                #expect(kill(getpid(), SIGUSR2) == 0)
+                try await heard.next("the signal")
+            }
+            withExtendedLifetime(watcher) {}
         }
-        withExtendedLifetime(watcher) {}
     }
 
     @Test("The clock is watched without a word while it runs evenly")
