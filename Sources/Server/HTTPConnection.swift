@@ -12,7 +12,7 @@ import Wire
 ///
 /// One request is answered at a time; what the peer pipelines meanwhile waits in a bounded buffer, then in the kernel.
 final class HTTPConnection: StreamSocketHandler {
-    private enum State {
+    enum State {
         /// Between requests, or within one that has not come whole.
         case reading
         /// A task works on the answer.
@@ -24,14 +24,14 @@ final class HTTPConnection: StreamSocketHandler {
         case over
     }
 
-    private let socket: StreamSocket
-    private let server: ServerLoop
+    let socket: StreamSocket
+    let server: ServerLoop
     private var parser: HTTPRequestParser
-    private var state = State.reading
+    var state = State.reading
     private var head: HTTPRequestHead?
     private var body: [UInt8] = []
     /// Bytes that came while a request was being answered.
-    private var backlog: [UInt8] = []
+    var backlog: [UInt8] = []
     private var isParsing = false
 
     private var limits: ServerLimits { server.application.limits }
@@ -45,17 +45,6 @@ final class HTTPConnection: StreamSocketHandler {
         self.socket = socket
         socket.handler = self
         socket.deadline = reactor.now + limits.headerTimeout
-    }
-
-    /// Goes on, on this loop, with a request that another loop received.
-    static func resume(
-        _ detached: DetachedSocket, on reactor: Reactor, server: ServerLoop, with request: Request,
-        route: WebSocketRoute, unread: [UInt8]
-    ) {
-        guard let connection = HTTPConnection(detached, on: reactor, server: server) else { return }
-        connection.backlog = unread
-        connection.serve(request, route)
-        connection.proceed()
     }
 
     // MARK: Requests
@@ -93,7 +82,7 @@ final class HTTPConnection: StreamSocketHandler {
     }
 
     /// Goes on after an answer, with what was put aside or what will come.
-    private func proceed() {
+    func proceed() {
         guard !isParsing else { return }
         while case .reading = state {
             guard !backlog.isEmpty else { return awaitMore() }
@@ -166,7 +155,7 @@ final class HTTPConnection: StreamSocketHandler {
     }
 
     /// Runs `work` in a task and, back on the loop, gives its result to `then` if the connection still is.
-    private func awaitAnswer<Result: Sendable>(
+    func awaitAnswer<Result: Sendable>(
         _ work: @escaping @Sendable () async -> Result,
         then: @escaping @Sendable (HTTPConnection, Result) -> Void
     ) {
@@ -188,7 +177,7 @@ final class HTTPConnection: StreamSocketHandler {
 
     // MARK: Answers
 
-    private func answer(_ response: Response, to head: HTTPRequestHead) {
+    func answer(_ response: Response, to head: HTTPRequestHead) {
         // HTTP/1.0 has no chunks: there a stream ends with the connection.
         let isDelimited = head.version == .http11 || !response.isStream || head.method == .head
         let keepsAlive = head.isKeepAlive && isDelimited && !server.isStopping
@@ -312,63 +301,6 @@ final class HTTPConnection: StreamSocketHandler {
             socket.reportsDrain = false
             proceed()
         }
-    }
-
-    // MARK: WebSockets
-
-    /// Takes the connection to the loop on which the request's room lives, before anything else is decided.
-    private func move(_ request: Request, _ route: WebSocketRoute, to target: EventLoop) {
-        let unread = backlog
-        backlog = []
-        state = .over
-        let detached = socket.detach()
-        let application = server.application
-        let request = Request(head: request.head, body: request.body, parameters: request.parameters, loop: target)
-        target.submit { reactor in
-            HTTPConnection.resume(
-                detached, on: reactor, server: application.server(on: reactor), with: request, route: route,
-                unread: unread)
-        }
-    }
-
-    private func serve(_ request: Request, _ route: WebSocketRoute) {
-        do {
-            switch try route.admit(request, socket.reactor) {
-            case .admitted:
-                upgrade(request, route)
-            case .unknown(let find):
-                awaitAnswer { [application = server.application] in
-                    await application.refusal(from: find)
-                } then: { connection, refusal in
-                    if let refusal {
-                        connection.answer(refusal, to: request.head)
-                    } else {
-                        connection.upgrade(request, route)
-                    }
-                }
-            }
-        } catch {
-            answer(server.application.response(to: error), to: request.head)
-        }
-    }
-
-    private func upgrade(_ request: Request, _ route: WebSocketRoute) {
-        let accept: String
-        do throws(WebSocketHandshakeError) {
-            accept = try WebSocketHandshake.accept(request.head)
-        } catch {
-            let abort = Abort(error.status, reason: error.reason, headers: error.fields)
-            return answer(Response(abort), to: request.head)
-        }
-        server.counters.responses[HTTPStatus.switchingProtocols.code, default: 0] += 1
-        socket.enqueue(SharedBytes { WebSocketHandshake.encodeAnswer(accept: accept, into: &$0) })
-        state = .over
-        let unread = backlog
-        backlog = []
-        let webSocket = WebSocket(socket, server: server)
-        socket.handler = webSocket
-        socket.setReading(true)
-        webSocket.begin(route.onUpgrade(request, webSocket), unread: unread)
     }
 
     // MARK: The socket
