@@ -15,7 +15,9 @@ import Wire
         "A server answers on every kind of address",
         arguments: ["127.0.0.1", "::1", "/tmp/ls-server-\(UUID().uuidString)"])
     func addresses(address: String) async throws {
-        try await TestServer.run(at: address, routes: { $0.addPlain() }) { server in
+        try await TestServer.run(at: address) {
+            $0.addPlain()
+        } _: { server in
             let response = try await HTTPTestClient.request(at: server.endpoint, "GET", "/now/x")
             #expect(response.status == 200)
             #expect(response.text == "x")
@@ -65,7 +67,7 @@ import Wire
     func longPipeline(kind: String) async throws {
         try await Self.withServer { server in
             let connection = try await server.connection()
-            let count = 4000
+            let count = 2000
             let filling = String(repeating: "y", count: 60)
             let requests = (0..<count).map { "GET /\(kind)/\($0) HTTP/1.1\r\nHost: x\r\nFilling: \(filling)\r\n\r\n" }
             async let sent: Void = connection.send(Array(requests.joined().utf8), within: .seconds(30))

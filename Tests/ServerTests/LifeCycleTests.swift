@@ -133,7 +133,9 @@ import Wire
     func maxConnections() async throws {
         var limits = ServerLimits()
         limits.maxConnections = 3
-        try await TestServer.run(limits: limits, routes: { $0.addPlain() }) { server in
+        try await TestServer.run(limits: limits) {
+            $0.addPlain()
+        } _: { server in
             var clients: [HTTPTestClient] = []
             for _ in 0..<3 {
                 let client = try await server.client()
