@@ -178,8 +178,9 @@ import Wire
             try SocketAddress.resolve(host: "127.0.0.1", port: 0)[0], try SocketAddress(path: path),
             try SocketAddress.resolve(host: "::1", port: 0)[0],
         ]
-        let application = try Application(
-            loops: 2, limits: ServerLimits(), mapError: { Abort(.internalServerError, reason: "\($0)") },
+        let application = Application(
+            on: try EventLoopGroup(count: 2), limits: ServerLimits(),
+            mapError: { Abort(.internalServerError, reason: "\($0)") },
             routes: { $0.addPlain() })
         let bound = try await application.listen(on: addresses)
         #expect(bound.count == 3)

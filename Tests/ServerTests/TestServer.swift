@@ -15,8 +15,8 @@ struct TestServer: Sendable {
         at address: String = "127.0.0.1", limits: ServerLimits = ServerLimits(), routes: (RoutesBuilder) -> Void,
         _ body: (TestServer) async throws -> Void
     ) async throws {
-        let application = try Application(
-            loops: 2, limits: limits,
+        let application = Application(
+            on: try EventLoopGroup(count: 2), limits: limits,
             mapError: { Abort(.serviceUnavailable, code: "mapped", reason: "mapped: \($0)") }, routes: routes)
         do {
             let address =
