@@ -113,24 +113,26 @@ package actor Daemon {
             Task { await acknowledgements.add(reminders) }
         }
         let changes = ScheduleChanges(client: database.background, streams: streams)
+        let scheduler = Scheduler(
+            store: database.schedulerStores.reminders, schedule: database.schedulerStores.schedule,
+            retention: configuration.retention / .seconds(1), rooms: rooms, streams: streams, metrics: metrics,
+            log: log)
         let page = MetricsPage(product: metrics, database: database, rooms: rooms)
         let application = Application(on: loops, limits: limits, mapError: mapError) {
             [metrics, log, configuration] routes in
             routes.register(collection: TaskRoutes(database: database, changes: changes, metrics: metrics, log: log))
             routes.register(collection: ScheduleRoutes(database: database))
             routes.register(collection: DeviceRoutes(database: database, changes: changes, log: log))
-            routes.register(collection: ReminderRoutes(streams: streams, backlog: database.reminders.reminders))
-            routes.register(collection: RoomRoutes(rooms: rooms, find: database.reminders.findRoom))
+            routes.register(collection: ReminderRoutes(streams: streams, backlog: database.reminders.backlog))
+            routes.register(
+                collection: RoomRoutes(
+                    rooms: rooms, find: database.reminders.findRoom, found: { await scheduler.found($0) }))
             routes.register(
                 collection: OperationsRoutes(
                     readiness: { [weak self] in await self?.readiness() ?? .gone },
                     metrics: { [weak self] in await self?.render(page) ?? [] }))
             if configuration.echo { routes.register(collection: EchoRoutes()) }
         }
-        let scheduler = Scheduler(
-            store: database.schedulerStores.reminders, schedule: database.schedulerStores.schedule,
-            retention: configuration.retention / .seconds(1), rooms: rooms, streams: streams, metrics: metrics,
-            log: log)
         let listener = PostgresListener(
             configuration: postgres,
             channels: [ReminderStore.dueChannel, ReminderStore.firedChannel, ScheduleChanges.channel]
@@ -201,20 +203,28 @@ package actor Daemon {
     }
 
     private func keepPreparing(_ services: Services) async {
-        var hasWarned = false
+        var reported: String?
         while !isStopping, !Task.isCancelled {
             do {
                 let applied = try await services.database.prepare()
                 if !applied.isEmpty { log.info("database migrated", ["migrations": .int(applied.count)]) }
                 return await startScheduling(services)
             } catch {
-                if !hasWarned { log.warning("waiting for the database", ["error": .string("\(error)")]) }
-                hasWarned = true
-                if let error = error as? PostgresError, !error.isUnavailable {
-                    log.error("the database can't be used", ["error": .string(error.message)])
-                }
+                report(error, after: &reported)
                 try? await Task.sleep(for: Self.databaseRetry)
             }
+        }
+    }
+
+    /// Says why the database isn't ready, unless it said the same before.
+    private func report(_ error: any Error, after last: inout String?) {
+        let text = "\(error)"
+        guard text != last else { return }
+        last = text
+        if let error = error as? PostgresError, error.isUnavailable {
+            log.warning("waiting for the database", ["error": .string(text)])
+        } else {
+            log.error("the database can't be used", ["error": .string(text)])
         }
     }
 

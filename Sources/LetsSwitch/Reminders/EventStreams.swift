@@ -70,7 +70,7 @@ final class EventStreams {
     }
 
     /// The stream's head is sent: it writes to `content` from now on.
-    func begin(_ reservation: Reservation, _ content: ResponseStream, backlog: [Reminder]) {
+    func begin(_ reservation: Reservation, _ content: ResponseStream, backlog: ReminderBacklog) {
         guard let stream = reservations.removeValue(forKey: reservation) else { return content.finish() }
         stream.begin(content, backlog: backlog)
     }

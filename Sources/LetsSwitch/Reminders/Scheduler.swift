@@ -20,6 +20,10 @@ actor Scheduler {
     private static let lockedPause = Duration.milliseconds(5)
     private static let purgeInterval = Duration.seconds(3600)
     private static let purgeLimit = 1000
+    /// Devices whose reminders are asked for at once after notifications may have been missed.
+    private static let devicesPerStatement = 500
+    /// Batches that are remembered, of either kind.
+    private static let batchLimit = 1000
 
     private let store: ReminderStore
     private let schedule: ScheduleStore
@@ -90,8 +94,19 @@ actor Scheduler {
 
     /// A claim was committed, by this daemon or another.
     func fired(_ batch: Int) async {
-        foreignBatches.append(batch)
+        if foreignBatches.count < Self.batchLimit {
+            foreignBatches.append(batch)
+        } else {
+            isResynchronising = true
+        }
         await sleeper.wake()
+    }
+
+    /// A peer found a room open that was not known to be: word of it is under way, or was lost.
+    func found(_ room: OpenRoom) async {
+        rooms.open([room.id])
+        // Whoever opens a room sees to its end.
+        if agenda.close(room.id, at: room.closesAt) { await sleeper.wake() }
     }
 
     /// Notifications may have been missed, or a clock was set: look at everything anew.
@@ -123,6 +138,7 @@ actor Scheduler {
     }
 
     private func look() async throws {
+        agenda.willRead()
         let next = try await store.nextDue()
         agenda.read(clock: next.now, due: next.due, at: .now())
     }
@@ -137,6 +153,8 @@ actor Scheduler {
     private func claim() async throws {
         while !isStopped {
             guard let firing = try await store.claimDue(limit: Self.claimLimit) else { return }
+            // Too many mean that notifications don't come; one that is forgotten is fetched again, which does no harm.
+            if ownBatches.count >= Self.batchLimit { ownBatches.removeAll() }
             ownBatches.insert(firing.batch)
             fire(firing)
             record(firing.reminders)
@@ -192,8 +210,11 @@ actor Scheduler {
         let open = try await store.openRooms()
         for room in open { agenda.close(room.id, at: room.closesAt) }
         rooms.open(open.map(\.id))
-        for device in await streams.devices() {
-            streams.deliver(try await store.reminders(of: device, after: nil))
+        var devices = Array(await streams.devices())
+        while !devices.isEmpty {
+            let some = devices.suffix(Self.devicesPerStatement)
+            devices.removeLast(some.count)
+            streams.deliver(try await store.reminders(of: some))
         }
         try await look()
     }
