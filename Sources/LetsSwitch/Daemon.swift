@@ -32,8 +32,8 @@ package actor Daemon {
         let database: Database
         let application: Application
         let scheduler: Scheduler
+        let streams: ReminderStreams
         let acknowledgements: Acknowledgements
-        let changes: ScheduleChanges
         let listener: PostgresListener
     }
 
@@ -152,8 +152,8 @@ package actor Daemon {
             }
         }
         return Services(
-            database: database, application: application, scheduler: scheduler, acknowledgements: acknowledgements,
-            changes: changes, listener: listener)
+            database: database, application: application, scheduler: scheduler, streams: streams,
+            acknowledgements: acknowledgements, listener: listener)
     }
 
     private var limits: ServerLimits {
@@ -293,6 +293,7 @@ package actor Daemon {
             await within(deadline - .now() - reserve / 2) {
                 await services.scheduler.stop()
                 await self.scheduling?.value
+                await services.acknowledgements.add(await services.streams.takeAcknowledgements())
                 await services.acknowledgements.finish()
                 await services.listener.stop()
                 await services.database.shutdown()

@@ -155,10 +155,16 @@ final class EventStreams {
         if acknowledged.isEmpty {
             schedule(after: Self.acknowledgementDelay) { [weak self] in
                 guard let self else { return }
-                acknowledge(acknowledged)
-                acknowledged = []
+                let reminders = takeAcknowledgements()
+                if !reminders.isEmpty { acknowledge(reminders) }
             }
         }
         acknowledged.append(contentsOf: reminders.lazy.map(\.id))
+    }
+
+    /// What the kernel has taken and nobody was told of yet.
+    func takeAcknowledgements() -> [UUID] {
+        defer { acknowledged = [] }
+        return acknowledged
     }
 }
