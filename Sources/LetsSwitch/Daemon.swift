@@ -10,6 +10,8 @@ package actor Daemon {
     /// How long a start waits for the database before it listens without it, and says so.
     private static let databasePatience = Duration.seconds(5)
     private static let databaseRetry = Duration.milliseconds(250)
+    /// Connections that a private cluster has beside those for requests: the scheduler's, LISTEN's, a second daemon's, psql's.
+    private static let furtherConnections = 20
     /// Descriptors kept from connections: the database's, listeners, files.
     private static let reservedDescriptors = 64
 
@@ -76,7 +78,9 @@ package actor Daemon {
         case .libpqEnvironment:
             return ("", configuration.database.description)
         case .privateCluster:
-            let cluster = PrivateCluster(stateDirectory: configuration.stateDirectory)
+            let cluster = PrivateCluster(
+                stateDirectory: configuration.stateDirectory,
+                maxConnections: max(60, configuration.databaseConnections + Self.furtherConnections))
             self.cluster = cluster
             let location = try await cluster.start()
             guard let asked = location.relocatedFrom else { return (location.conninfo, location.dataDirectory) }
