@@ -51,6 +51,11 @@ final class ReminderStreams: Sendable {
         return reminders
     }
 
+    /// Tells a device's streams that a slot has changed for it alone.
+    func dayChanged(of device: DeviceID, at slot: Instant) {
+        for loop in loops { loop.submit { self.streams(on: $0).dayChanged(of: device, at: slot) } }
+    }
+
     /// The devices that have a stream here.
     func devices() async -> Set<DeviceID> {
         var devices: Set<DeviceID> = []
