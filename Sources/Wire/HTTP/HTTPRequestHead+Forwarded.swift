@@ -1,0 +1,50 @@
+extension HTTPRequestHead {
+    /// The address for which trusted proxies forwarded the request, as `X-Forwarded-For` tells.
+    ///
+    /// Each proxy adds, on the right, the address that asked it. So the list is read from the right, and only as long as
+    /// the addresses are trusted proxies': the first that isn't is the client, and what stands left of it is hearsay.
+    ///
+    ///     X-Forwarded-For: 192.0.2.9, 203.0.113.7, 10.0.0.2        from 10.0.0.1; 10.0.0.0/8 is trusted
+    ///                      made up    the client   a proxy
+    ///
+    /// - Returns: `nil` without the field, or when its last element is no address (a proxy may write `unknown`).
+    package func forwardedAddress(through trusted: TrustedNetworks) -> IPAddress? {
+        bytes.withUnsafeBytes { bytes in
+            var found: IPAddress?
+            for field in fields.reversed()
+            where bytes.part(field.name.range).equalsIgnoringCase("X-Forwarded-For") {
+                var end = field.value.range.upperBound
+                while end > field.value.range.lowerBound {
+                    var start = end
+                    while start > field.value.range.lowerBound, bytes[start - 1] != UInt8(ascii: ",") { start -= 1 }
+                    let element = bytes.part(bytes.trimmed(start..<end))
+                    end = start - 1
+                    guard !element.isEmpty else { continue }
+                    guard let address = Self.address(inElement: element) else { return found }
+                    found = address
+                    guard trusted.contains(address) else { return address }
+                }
+            }
+            return found
+        }
+    }
+
+    /// `192.0.2.1`, `2001:db8::1`, and with ports, as some proxies write them: `192.0.2.1:80`, `[2001:db8::1]:80`.
+    private static func address(inElement bytes: UnsafeRawBufferPointer) -> IPAddress? {
+        var host = bytes
+        if bytes.first == UInt8(ascii: "[") {
+            guard let close = bytes.firstOffset(of: UInt8(ascii: "]")),
+                close + 1 == bytes.count || isPort(bytes.part(close + 1..<bytes.count))
+            else { return nil }
+            host = bytes.part(1..<close)
+            guard host.contains(UInt8(ascii: ":")) else { return nil }
+        } else if let colon = bytes.firstOffset(of: UInt8(ascii: ":")), isPort(bytes.part(colon..<bytes.count)) {
+            host = bytes.part(0..<colon)
+        }
+        return IPAddress(String(decoding: host, as: UTF8.self))
+    }
+
+    private static func isPort(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        bytes.first == UInt8(ascii: ":") && (2...6).contains(bytes.count) && bytes.dropFirst().allSatisfy(ASCII.isDigit)
+    }
+}

@@ -1,0 +1,53 @@
+import Glibc
+
+/// An IP address in the sixteen bytes of IPv6. An IPv4 address is the one that it is mapped to, `::ffff:192.0.2.1`
+/// (RFC 4291 §2.5.5.2): so the same address is equal however it was written.
+package struct IPAddress: Sendable, Hashable {
+    /// The first eight bytes, as a number.
+    package let high: UInt64
+    /// The last eight bytes, as a number.
+    package let low: UInt64
+
+    package init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    package init(ipv4 address: UInt32) {
+        self.init(high: 0, low: 0xFFFF << 32 | UInt64(address))
+    }
+
+    /// Sixteen bytes in network order; `nil` unless there are as many.
+    init?(ipv6 bytes: UnsafeRawBufferPointer) {
+        guard bytes.count == 16 else { return nil }
+        self.init(
+            high: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+            low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
+    }
+
+    /// Reads `192.0.2.1` or `2001:db8::1`: no port, no brackets, no zone.
+    package init?(_ text: some StringProtocol) {
+        // 45 bytes are the longest form; NUL would end the C string early.
+        guard text.utf8.count <= 45, !text.utf8.contains(0) else { return nil }
+        if text.utf8.contains(UInt8(ascii: ":")) {
+            var address = in6_addr()
+            guard text.withCString({ inet_pton(AF_INET6, $0, &address) }) == 1,
+                let value = withUnsafeBytes(of: &address, IPAddress.init(ipv6:))
+            else { return nil }
+            self = value
+        } else {
+            var address = in_addr()
+            guard text.withCString({ inet_pton(AF_INET, $0, &address) }) == 1 else { return nil }
+            self.init(ipv4: UInt32(bigEndian: address.s_addr))
+        }
+    }
+
+    package var isIPv4: Bool { high == 0 && low >> 32 == 0xFFFF }
+
+    /// `127.0.0.0/8` or `::1`.
+    package var isLoopback: Bool { isIPv4 ? low >> 24 & 0xFF == 127 : high == 0 && low == 1 }
+
+    /// What limits per address count: an IPv4 address, or an IPv6 network of 64 bits. A host chooses the rest of its IPv6
+    /// address as it likes (RFC 4291 §2.5.4), anew for each connection if it wants.
+    package var subscriber: IPAddress { isIPv4 ? self : IPAddress(high: high, low: 0) }
+}
