@@ -1,0 +1,92 @@
+import Testing
+
+@testable import Wire
+
+@Suite struct AllowedOriginsTests {
+    private func head(origin: [String], host: String = "example.org") throws -> HTTPRequestHead {
+        let fields = origin.map { "Origin: \($0)\r\n" }.joined()
+        let text = "GET /socket HTTP/1.1\r\nHost: \(host)\r\n\(fields)\r\n"
+        return try #require(HTTPTranscript(text).heads.first)
+    }
+
+    private func origins(_ texts: String...) -> AllowedOrigins {
+        var origins = AllowedOrigins()
+        for text in texts {
+            let isTaken = origins.insert(text)
+            #expect(isTaken)
+        }
+        return origins
+    }
+
+    @Test(
+        "An origin is written as browsers write it",
+        arguments: [
+            ("https://example.org", "https://example.org"), ("HTTPS://Example.ORG:443", "https://example.org"),
+            ("http://example.org:80", "http://example.org"), ("http://example.org:443", "http://example.org:443"),
+            ("http://[::1]:8080", "http://[::1]:8080"), ("capacitor://localhost", "capacitor://localhost"),
+        ])
+    func reading(text: String, written: String) {
+        #expect(HTTPOrigin(text)?.text == written)
+    }
+
+    @Test(
+        "What is no origin is none",
+        arguments: [
+            "", "null", "example.org", "https://", "https://example.org/", "https://example.org/path", "https://a b",
+            "https://user@example.org", "https://example.org:", "https://example.org:99999", "://example.org", "1a://x",
+            "https:example.org", "https://*.example.org/", "https://example.org?x",
+            "https://" + String(repeating: "x", count: 600),
+        ])
+    func notReading(text: String) {
+        #expect(HTTPOrigin(text) == nil)
+        var origins = AllowedOrigins()
+        let isTaken = origins.insert(text)
+        #expect(!isTaken)
+    }
+
+    @Test(
+        "A page of the server's own may have a WebSocket, and so may who is no page",
+        arguments: [
+            ([], "example.org", true), (["https://example.org"], "example.org", true),
+            (["http://example.org"], "example.org", true), (["https://EXAMPLE.org"], "Example.Org", true),
+            (["https://example.org"], "example.org:443", true), (["http://example.org"], "example.org:80", true),
+            (["http://example.org:8080"], "example.org:8080", true), (["http://[::1]:80"], "[::1]", true),
+            (["https://example.org"], "example.org:80", false), (["http://example.org"], "example.org:443", false),
+            (["http://example.org"], "example.org:8080", false), (["http://example.org:8080"], "example.org", false),
+            (["https://other.example"], "example.org", false), (["https://sub.example.org"], "example.org", false),
+            (["https://example.org.evil.example"], "example.org", false), (["null"], "example.org", false),
+            ([""], "example.org", false), (["https://example.org", "https://example.org"], "example.org", false),
+            (["https://example.org, https://example.org"], "example.org", false),
+        ])
+    func sameOrigin(origin: [String], host: String, isAdmitted: Bool) throws {
+        #expect(AllowedOrigins().admit(try head(origin: origin, host: host)) == isAdmitted)
+    }
+
+    @Test("A listed page may have a WebSocket; with a star every one may")
+    func listed() throws {
+        let list = origins("https://app.example", "http://localhost:3000")
+        for (origin, isAdmitted) in [
+            ("https://app.example", true), ("HTTPS://APP.example:443", true), ("http://localhost:3000", true),
+            ("http://app.example", false), ("https://app.example:8443", false), ("https://example.org", true),
+            ("null", false),
+        ] {
+            #expect(try list.admit(head(origin: [origin])) == isAdmitted, "\(origin)")
+            #expect(try origins("*").admit(head(origin: [origin])))
+        }
+        #expect(try list.admit(head(origin: [])))
+    }
+
+    @Test("Answers are shared with the pages that are listed, by name, or with every one")
+    func sharing() throws {
+        let list = origins("https://app.example")
+        #expect(try list.sharing(head(origin: ["https://app.example"])) == "https://app.example")
+        #expect(try list.sharing(head(origin: ["https://other.example"])) == nil)
+        #expect(try list.sharing(head(origin: ["https://example.org"])) == nil)
+        #expect(try list.sharing(head(origin: [])) == nil)
+        #expect(try origins("*").sharing(head(origin: ["https://other.example"])) == "*")
+        #expect(try AllowedOrigins().sharing(head(origin: ["https://example.org"])) == nil)
+        #expect(list.areSeveral)
+        #expect(
+            !origins("*").areSeveral && !origins("https://app.example", "*").areSeveral && !AllowedOrigins().areSeveral)
+    }
+}
