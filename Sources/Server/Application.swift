@@ -7,11 +7,13 @@ import Wire
 /// ListeningSocket ─► connections dealt to the loops in turn ─► HTTPConnection ─► Router ─► handlers
 /// ```
 ///
-/// Life: ``init(on:limits:mapError:routes:)``, ``listen(on:)``, ``drain(within:)``, ``stop()``.
+/// Life: ``init(on:limits:edge:mapError:routes:)``, ``listen(on:)``, ``drain(within:)``, ``stop()``.
 package final class Application: Sendable {
     package let limits: ServerLimits
+    package let edge: EdgePolicy
     package let loops: [EventLoop]
     let router: Router
+    let ledger: AddressLedger
     private let key = LoopLocal<ServerLoop>()
     private let openSockets: SocketCount
     private let mapError: @Sendable (any Error) -> Abort
@@ -21,13 +23,19 @@ package final class Application: Sendable {
     /// - Parameters:
     ///   - group: The event loops that serve its connections; the server starts and stops them.
     ///   - limits: What its peers may take.
+    ///   - edge: Whom it believes about who they are.
     ///   - mapError: What a handler's error means to the client; an ``Abort`` speaks for itself and doesn't come here.
     ///   - routes: Adds the routes.
     package init(
-        on group: EventLoopGroup, limits: ServerLimits, mapError: @escaping @Sendable (any Error) -> Abort,
-        routes: (RoutesBuilder) -> Void
+        on group: EventLoopGroup, limits: ServerLimits, edge: EdgePolicy = EdgePolicy(),
+        mapError: @escaping @Sendable (any Error) -> Abort, routes: (RoutesBuilder) -> Void
     ) {
         self.limits = limits
+        self.edge = edge
+        ledger = AddressLedger(
+            maxConnections: limits.maxConnectionsPerAddress,
+            connectionRate: RateLimit(perSecond: limits.connectionRate, burst: 2 * limits.connectionRate),
+            upgradeRate: RateLimit(perSecond: limits.upgradeRate, burst: limits.upgradeRate))
         self.mapError = mapError
         let builder = RoutesBuilder()
         routes(builder)

@@ -9,12 +9,12 @@ extension HTTPConnection {
         backlog = []
         state = .over
         let detached = socket.detach()
-        let application = server.application
+        let (application, peer) = (server.application, peer)
         let request = Request(head: request.head, body: request.body, parameters: request.parameters, loop: target)
         target.submit { reactor in
             HTTPConnection.resume(
-                detached, on: reactor, server: application.server(on: reactor), with: request, route: route,
-                unread: unread)
+                detached, from: peer, on: reactor, server: application.server(on: reactor), with: request,
+                route: route, unread: unread)
         }
     }
 
@@ -60,10 +60,12 @@ extension HTTPConnection {
 
     /// Goes on, on this loop, with a request that another loop received.
     static func resume(
-        _ detached: DetachedSocket, on reactor: Reactor, server: ServerLoop, with request: Request,
+        _ detached: DetachedSocket, from peer: Peer, on reactor: Reactor, server: ServerLoop, with request: Request,
         route: WebSocketRoute, unread: [UInt8]
     ) {
-        guard let connection = HTTPConnection(detached, on: reactor, server: server) else { return }
+        guard let socket = try? StreamSocket(detached, on: reactor) else { return }
+        socket.companion = peer.lease
+        let connection = HTTPConnection(on: socket, from: peer, server: server)
         connection.backlog = unread
         connection.serve(request, route)
         connection.proceed()

@@ -26,6 +26,7 @@ final class HTTPConnection: StreamSocketHandler {
 
     let socket: StreamSocket
     let server: ServerLoop
+    var peer: Peer
     private var parser: HTTPRequestParser
     var state = State.reading
     private var head: HTTPRequestHead?
@@ -36,15 +37,15 @@ final class HTTPConnection: StreamSocketHandler {
 
     private var limits: ServerLimits { server.application.limits }
 
-    /// Begins to serve a connection; on the reactor's loop. `nil` when the kernel refuses it.
+    /// Begins to serve a connection.
     @discardableResult
-    init?(_ detached: DetachedSocket, on reactor: Reactor, server: ServerLoop) {
+    init(on socket: StreamSocket, from peer: Peer, server: ServerLoop) {
+        self.socket = socket
+        self.peer = peer
         self.server = server
         parser = HTTPRequestParser(limits: server.application.limits.http)
-        guard let socket = try? StreamSocket(detached, on: reactor) else { return nil }
-        self.socket = socket
         socket.handler = self
-        socket.deadline = reactor.now + limits.headerTimeout
+        socket.deadline = socket.reactor.now + limits.headerTimeout
     }
 
     // MARK: Requests
@@ -108,13 +109,17 @@ final class HTTPConnection: StreamSocketHandler {
         let content = body
         body = []
         socket.deadline = .distantFuture
+        if let refusal = refusalOfAddress(head) { return answer(Response(refusal), to: head) }
         switch server.application.router.match(head) {
         case .found(let endpoint, let parameters):
             let request = Request(head: head, body: content, parameters: parameters, loop: server.loop)
             serve(request, endpoint, rest: &input)
         case .methodNotAllowed(let allow):
             let allow = HTTPField("Allow", allow)
-            guard head.method != .options else { return answer(Response(.noContent, headers: [allow]), to: head) }
+            guard head.method != .options else {
+                let fields = [allow] + preflight(head, allowing: allow.value)
+                return answer(Response(.noContent, headers: fields), to: head)
+            }
             let reason = "\(head.method.name) is not among the methods of this path: \(allow.value)."
             answer(Response(Abort(.methodNotAllowed, reason: reason, headers: [allow])), to: head)
         case .notFound where head.method == .options && head.targetForm == .asterisk:
@@ -135,6 +140,9 @@ final class HTTPConnection: StreamSocketHandler {
                 connection.answer(response, to: request.head)
             }
         case .webSocket(let route):
+            if let refusal = refusalOfUpgrade(request.head) {
+                return answer(Response(refusal), to: request.head)
+            }
             // What the peer sent behind its handshake goes along, to the other loop or to the WebSocket.
             keep(input)
             input = UnsafeRawBufferPointer(start: nil, count: 0)
@@ -188,6 +196,7 @@ final class HTTPConnection: StreamSocketHandler {
         } else if head.version == .http10 {
             writer.field("Connection", "keep-alive")
         }
+        writer.share(head, with: server.application.edge.allowedOrigins)
         if case .stream(let start) = response.body {
             return stream(start, writer, to: head, keepsAlive: keepsAlive)
         }
@@ -237,6 +246,7 @@ final class HTTPConnection: StreamSocketHandler {
         let response = Response(abort)
         var writer = ResponseWriter(response, date: server.date)
         writer.field("Connection", "close")
+        if let head { writer.share(head, with: server.application.edge.allowedOrigins) }
         writer.contentLength(response.content.count)
         writer.finish(content: head?.method == .head ? [] : response.content)
         socket.enqueue(SharedBytes(writer.bytes))

@@ -4,6 +4,16 @@ package struct LoopCounters: Sendable {
     package var acceptedConnections = 0
     /// Connections closed at once because the server was full.
     package var refusedConnections = 0
+    /// Connections, and requests of proxied ones, refused because their address had too many connections.
+    package var crowdedAddresses = 0
+    /// Connections, and requests of proxied ones, refused because their address made new connections too fast.
+    package var hastyAddresses = 0
+    /// Connections without the PROXY header that they had to have, or of peers that may not send one.
+    package var refusedProxies = 0
+    /// Attempts at a WebSocket refused because their address made too many.
+    package var refusedUpgrades = 0
+    /// WebSockets refused to pages of other origins.
+    package var refusedOrigins = 0
     /// Times that the listener rested because descriptors or memory were used up.
     package var listenerRests = 0
     /// By status.
@@ -17,6 +27,8 @@ package struct LoopCounters: Sendable {
     package var sentMessages = 0
     /// Peers cut off because they read too slowly.
     package var slowPeers = 0
+    /// Peers cut off because they sent too fast.
+    package var hastyPeers = 0
 
     package init() {}
 
@@ -24,6 +36,11 @@ package struct LoopCounters: Sendable {
         var sum = left
         sum.acceptedConnections += right.acceptedConnections
         sum.refusedConnections += right.refusedConnections
+        sum.crowdedAddresses += right.crowdedAddresses
+        sum.hastyAddresses += right.hastyAddresses
+        sum.refusedProxies += right.refusedProxies
+        sum.refusedUpgrades += right.refusedUpgrades
+        sum.refusedOrigins += right.refusedOrigins
         sum.listenerRests += right.listenerRests
         sum.responses.merge(right.responses, uniquingKeysWith: +)
         sum.openStreams += right.openStreams
@@ -33,6 +50,7 @@ package struct LoopCounters: Sendable {
         sum.receivedMessages += right.receivedMessages
         sum.sentMessages += right.sentMessages
         sum.slowPeers += right.slowPeers
+        sum.hastyPeers += right.hastyPeers
         return sum
     }
 }

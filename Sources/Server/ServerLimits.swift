@@ -6,6 +6,14 @@ package struct ServerLimits: Sendable {
     package var http = HTTPLimits()
     /// Connections open at once, of every kind; more are closed as they come.
     package var maxConnections = 100_000
+    /// Connections that one address may have open; 0 sets no limit.
+    package var maxConnectionsPerAddress = 1000
+    /// New connections of one address a second, and twice as many at once; 0 sets no limit.
+    package var connectionRate = 100
+    /// Attempts of one address at a WebSocket a second; 0 sets no limit.
+    package var upgradeRate = 50
+    /// Messages of one WebSocket peer a second, and twice as many at once; 0 sets no limit.
+    package var messageRate = 50
     /// For a request's head, from its first byte; also for a new connection's first request.
     package var headerTimeout = Duration.seconds(10)
     /// For a request's content, from the end of its head.

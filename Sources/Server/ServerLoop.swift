@@ -9,6 +9,8 @@ package final class ServerLoop {
     let application: Application
     /// ``ServerLimits/pingInterval`` in nanoseconds: it is added to the time once per message.
     let pingInterval: UInt64
+    /// ``ServerLimits/messageRate``.
+    let messageRate: RateLimit
     /// Set when the server goes away: answers then close their connections.
     var isStopping = false
 
@@ -34,6 +36,8 @@ package final class ServerLoop {
         pingFrame = SharedBytes(ping)
         // The sum with any time of the clock's stays within 64 bits.
         pingInterval = min(application.limits.pingInterval.wholeNanoseconds, .max / 2)
+        messageRate = RateLimit(
+            perSecond: application.limits.messageRate, burst: 2 * application.limits.messageRate)
     }
 
     // MARK: Listening
@@ -45,30 +49,82 @@ package final class ServerLoop {
     func listen(with listener: ListeningSocket, on reactor: Reactor) throws {
         try listener.start(
             on: reactor,
-            accepted: { [unowned self] in deal($0, on: reactor) },
+            accepted: { [unowned self] in deal($0, from: $1, on: reactor) },
             rested: { [unowned self] _ in counters.listenerRests += 1 })
         listeners.append(listener)
     }
 
-    private func deal(_ connection: DetachedSocket, on reactor: Reactor) {
+    /// Refuses a connection by letting go of it, or deals it. Of a flood of connections the listener takes a few dozen a
+    /// turn, each a few microseconds: all others who are ready are served between.
+    private func deal(_ connection: DetachedSocket, from address: PeerAddress?, on reactor: Reactor) {
         guard !application.isFull else {
             counters.refusedConnections += 1
             return
         }
+        var peer = Peer(address.map(IPAddress.init), trusted: application.edge.trustedProxies)
+        if application.edge.expectsProxyHeader {
+            guard peer.isProxy else {
+                counters.refusedProxies += 1
+                return
+            }
+        } else {
+            guard count(&peer, for: nil, at: reactor.now) == nil else { return }
+        }
         counters.acceptedConnections += 1
         dealt = (dealt + 1) % application.loops.count
-        guard dealt != loop.index else {
-            HTTPConnection(connection, on: reactor, server: self)
-            return
+        guard dealt != loop.index else { return begin(connection, from: peer, on: reactor) }
+        application.loops[dealt].submit { [application, peer] reactor in
+            application.server(on: reactor).begin(connection, from: peer, on: reactor)
         }
-        application.loops[dealt].submit { [application] reactor in
-            HTTPConnection(connection, on: reactor, server: application.server(on: reactor))
+    }
+
+    private func begin(_ connection: DetachedSocket, from peer: Peer, on reactor: Reactor) {
+        // Refused by the kernel or by a loop that stops: it is closed.
+        guard let socket = try? StreamSocket(connection, on: reactor) else { return }
+        socket.companion = peer.lease
+        if application.edge.expectsProxyHeader {
+            ProxyGreeting(on: socket, from: peer, server: self)
+        } else {
+            HTTPConnection(on: socket, from: peer, server: self)
         }
     }
 
     func stopListening() {
         for listener in listeners { listener.close() }
         listeners = []
+    }
+
+    // MARK: Whom connections count for
+
+    /// Has a connection count for the address that it is made for, or that `head` was forwarded for. Then it counts for
+    /// nobody else; when that address has too much already, for nobody at all.
+    ///
+    /// - Returns: Why the address may not have it.
+    private func count(
+        _ peer: inout Peer, for head: HTTPRequestHead?, at now: MonotonicTime
+    ) -> AddressLedger.Refusal? {
+        let subscriber = peer.subscriber(of: head, trusted: application.edge.trustedProxies)
+        guard subscriber != peer.lease?.address else { return nil }
+        peer.lease = nil
+        guard let subscriber else { return nil }
+        switch application.ledger.open(subscriber, at: now) {
+        case .success(let lease):
+            peer.lease = lease
+            return nil
+        case .failure(let refusal):
+            switch refusal {
+            case .tooManyConnections: counters.crowdedAddresses += 1
+            case .tooFast: counters.hastyAddresses += 1
+            }
+            return refusal
+        }
+    }
+
+    /// The same for a connection that is served already.
+    func count(_ peer: inout Peer, for head: HTTPRequestHead?, on socket: StreamSocket) -> AddressLedger.Refusal? {
+        let refusal = count(&peer, for: head, at: socket.reactor.now)
+        socket.companion = peer.lease
+        return refusal
     }
 
     // MARK: Answers in the making

@@ -22,6 +22,11 @@ package final class WebSocket: StreamSocketHandler {
     private var parser: WebSocketParser
     private var phase = Phase.open
     private var awaitsPong = false
+    /// Whether the peer is held to ``ServerLimits/messageRate``. A route may let it go: one that only answers, for
+    /// protocol suites, is no burden to others.
+    package var limitsMessageRate = true
+    /// What the peer's messages have paid for, see ``RateLimit``.
+    private var paidUntil: UInt64 = 0
     /// How it ended, for a handler that comes too late to be told then.
     private var endCode: WebSocketCloseCode?
 
@@ -108,11 +113,11 @@ package final class WebSocket: StreamSocketHandler {
     private func receive(_ event: WebSocketEvent) {
         switch event {
         case .message(let opcode, _, let payload):
-            guard phase == .open else { return }
+            guard phase == .open, isInTime() else { return }
             server.counters.receivedMessages += 1
             handler?.webSocket(self, received: UnsafeRawBufferPointer(payload), opcode)
         case .ping(let payload):
-            guard phase == .open else { return }
+            guard phase == .open, isInTime() else { return }
             // A pong bears the ping's application data (RFC 6455 §5.5.3).
             let payload = UnsafeRawBufferPointer(payload)
             socket.enqueue(SharedBytes { WebSocketFrameEncoder.encode(.pong, payload, into: &$0) })
@@ -121,6 +126,18 @@ package final class WebSocket: StreamSocketHandler {
         case .close(let code, _):
             receivedClose(code)
         }
+    }
+
+    /// Whether the peer may send one more message, or ping, which has to be answered too; else the connection is closed.
+    private func isInTime() -> Bool {
+        guard limitsMessageRate else { return true }
+        guard let paid = server.messageRate.paying(paidUntil, at: socket.reactor.now) else {
+            server.counters.hastyPeers += 1
+            close(.policyViolation, "more than \(server.application.limits.messageRate) messages a second")
+            return false
+        }
+        paidUntil = paid
+        return true
     }
 
     private func receivedClose(_ code: WebSocketCloseCode?) {

@@ -15,7 +15,7 @@ package final class ListeningSocket: Pollable {
     package let address: SocketAddress
     private var isClosed = false
     private var reactor: Reactor?
-    private var accepted: ((DetachedSocket) -> Void)?
+    private var accepted: ((DetachedSocket, PeerAddress?) -> Void)?
     private var rested: ((CInt) -> Void)?
 
     /// Binds and listens; connections wait until ``start(on:accepted:rested:)``.
@@ -93,10 +93,11 @@ package final class ListeningSocket: Pollable {
     /// Begins to accept. On the loop.
     ///
     /// - Parameters:
-    ///   - accepted: Gets each connection.
+    ///   - accepted: Gets each connection, and its peer's address unless the peer came by a Unix socket.
     ///   - rested: Told, with `errno`, that the listener rests because the system is out of something.
     package func start(
-        on reactor: Reactor, accepted: @escaping (DetachedSocket) -> Void, rested: @escaping (CInt) -> Void
+        on reactor: Reactor, accepted: @escaping (DetachedSocket, PeerAddress?) -> Void,
+        rested: @escaping (CInt) -> Void
     ) throws(SocketError) {
         try reactor.add(self, events: EPOLLIN.rawValue)
         self.reactor = reactor
@@ -108,10 +109,11 @@ package final class ListeningSocket: Pollable {
         for _ in 0..<Self.acceptsPerTurn {
             // Whoever got the last connection may have closed the listener.
             guard let reactor else { return }
-            let connection = accept4(
-                descriptor, nil, nil, CInt(UInt32(SOCK_NONBLOCK.rawValue) | UInt32(SOCK_CLOEXEC.rawValue)))
+            var address = sockaddr_storage()
+            let connection = accept(from: &address)
             if connection >= 0 {
-                accepted?(DetachedSocket(descriptor: connection, openSockets: reactor.openSockets))
+                let socket = DetachedSocket(descriptor: connection, openSockets: reactor.openSockets)
+                accepted?(socket, PeerAddress(address))
                 continue
             }
             switch errno {
@@ -119,6 +121,17 @@ package final class ListeningSocket: Pollable {
             case EMFILE, ENFILE, ENOBUFS, ENOMEM: return rest(errno)
             // Anything else is about one connection that died in the backlog (accept(2)).
             default: continue
+            }
+        }
+    }
+
+    /// The next connection's descriptor, or -1 and `errno`.
+    private func accept(from address: inout sockaddr_storage) -> CInt {
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        return withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                accept4(
+                    descriptor, $0, &length, CInt(UInt32(SOCK_NONBLOCK.rawValue) | UInt32(SOCK_CLOEXEC.rawValue)))
             }
         }
     }

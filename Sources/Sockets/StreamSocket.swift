@@ -34,6 +34,8 @@ package final class StreamSocket: Pollable {
     /// Who speaks over the socket; replaced when the protocol changes, as at an HTTP upgrade. The two hold each other
     /// until the socket is finished, detached or closed.
     package var handler: (any StreamSocketHandler)?
+    /// Let go of when the socket closes or is detached: what has to last as long as the connection, beyond every handler.
+    package var companion: AnyObject?
     package let reactor: Reactor
     private var queue: SendQueue
     private var phase = Phase.open
@@ -251,6 +253,7 @@ package final class StreamSocket: Pollable {
         queue = SendQueue()
         reactor.removeAndClose(self)
         reactor.openSockets.decrement()
+        companion = nil
         let handler = handler
         self.handler = nil
         handler?.socketDidClose(self, because: cause)
@@ -261,6 +264,7 @@ package final class StreamSocket: Pollable {
         phase = .closed
         reactor.remove(self)
         handler = nil
+        companion = nil
         return DetachedSocket(descriptor: descriptor, queue: queue, countedIn: reactor.openSockets)
     }
 

@@ -12,11 +12,11 @@ struct TestServer: Sendable {
     struct UnknownError: Error {}
 
     static func run(
-        at address: String = "127.0.0.1", limits: ServerLimits = ServerLimits(), routes: (RoutesBuilder) -> Void,
-        _ body: (TestServer) async throws -> Void
+        at address: String = "127.0.0.1", limits: ServerLimits = ServerLimits(), edge: EdgePolicy = EdgePolicy(),
+        routes: (RoutesBuilder) -> Void, _ body: (TestServer) async throws -> Void
     ) async throws {
         let application = Application(
-            on: try EventLoopGroup(count: 2), limits: limits,
+            on: try EventLoopGroup(count: 2), limits: limits, edge: edge,
             mapError: { Abort(.serviceUnavailable, code: "mapped", reason: "mapped: \($0)") }, routes: routes)
         do {
             let address =

@@ -59,13 +59,13 @@ struct WebSocketBench: Sendable {
     }
 
     static func run(
-        at address: String = "127.0.0.1", limits: ServerLimits = ServerLimits(),
+        at address: String = "127.0.0.1", limits: ServerLimits = ServerLimits(), edge: EdgePolicy = EdgePolicy(),
         _ body: (WebSocketBench) async throws -> Void
     ) async throws {
         let (events, verdicts) = (EventRecorder<Event>(), EventRecorder<Bool>())
         let rooms = LoopLocal<Room>()
         let affinity: WebSocketRoute.Affinity = { $0.query("loop").flatMap { Int($0) } }
-        try await TestServer.run(at: address, limits: limits) { routes in
+        try await TestServer.run(at: address, limits: limits, edge: edge) { routes in
             routes.addPlain()
             routes.webSocket("echo", loop: affinity) { Peer($1, events, in: nil) }
             routes.webSocket("room", loop: affinity) { _, webSocket in

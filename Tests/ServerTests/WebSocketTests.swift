@@ -243,8 +243,10 @@ import Testing
 
     @Test("A peer that doesn't read is cut off, and the others hear everything")
     func slowReader() async throws {
+        var limits = ServerLimits()
+        limits.messageRate = 0
         // A Unix socket: there the kernel's buffer is small and known.
-        try await WebSocketBench.run(at: "/tmp/ls-room-\(UUID().uuidString)") { bench in
+        try await WebSocketBench.run(at: "/tmp/ls-room-\(UUID().uuidString)", limits: limits) { bench in
             let sender = try await bench.client("/room?loop=1")
             let reader = try await bench.client("/room?loop=1")
             let slow = try await bench.client("/room?loop=1")
@@ -266,7 +268,9 @@ import Testing
 
     @Test("Pings without end from a peer that doesn't read don't grow memory without end")
     func pingFlood() async throws {
-        try await WebSocketBench.run(at: "/tmp/ls-flood-\(UUID().uuidString)") { bench in
+        var limits = ServerLimits()
+        limits.messageRate = 0
+        try await WebSocketBench.run(at: "/tmp/ls-flood-\(UUID().uuidString)", limits: limits) { bench in
             let client = try await bench.client()
             let pings = (0..<1000).flatMap { TestFrame(.ping, [UInt8($0 & 0x7F)]).bytes() }
             do {

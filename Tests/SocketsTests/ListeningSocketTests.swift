@@ -75,6 +75,31 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: target)) == Data("keep".utf8))
     }
 
+    @Test(
+        "A connection comes with its peer's address, unless it came by a Unix socket",
+        arguments: [
+            ("127.0.0.1", 0, 0xFFFF_7F00_0001), ("::1", 0, 1), ("/tmp/ls-peer-\(UUID().uuidString)", 0, nil),
+        ] as [(String, UInt64, UInt64?)])
+    func peers(host: String, high: UInt64, low: UInt64?) throws {
+        let isPath = host.hasPrefix("/")
+        let address = try isPath ? SocketAddress(path: host) : SocketAddress.resolve(host: host, port: 0)[0]
+        let reactor = try Reactor(index: 0, openSockets: SocketCount())
+        let listener = try ListeningSocket(address)
+        var peers: [PeerAddress?] = []
+        try listener.start(on: reactor) {
+            peers.append($1)
+        } rested: { _ in
+        }
+        let client = socket(listener.address.family, CInt(SOCK_STREAM.rawValue), 0)
+        defer { close(client) }
+        try #require(listener.address.withPointer { connect(client, $0, $1) } == 0)
+        reactor.serveReadySockets()
+        reactor.closeAll()
+        #expect(peers.count == 1)
+        #expect(peers.first??.low == low)
+        #expect(peers.first??.high == (low == nil ? nil : high))
+    }
+
     /// On a thread with a table of descriptors of its own, which is filled: the tests beside this one have theirs.
     @Test("Out of descriptors it rests, and then goes on with who waits")
     func exhaustion() async throws {
@@ -118,7 +143,7 @@ import Testing
         var log: [String] = []
         let reactor = try Reactor(index: 0, openSockets: SocketCount())
         let listener = try ListeningSocket(address)
-        try listener.start(on: reactor) { _ in
+        try listener.start(on: reactor) { _, _ in
             log.append("accepted")
         } rested: { cause in
             log.append("rested \(cause)")

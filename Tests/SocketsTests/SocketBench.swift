@@ -22,7 +22,7 @@ struct SocketBench: Sendable {
         for loop in loops { await loop.start() }
         let bound = try await loops[0].run { [accepted, events] reactor in
             let listener = try ListeningSocket(address)
-            try listener.start(on: reactor) { detached in
+            try listener.start(on: reactor) { detached, _ in
                 guard let socket = try? StreamSocket(detached, on: reactor) else { return }
                 socket.handler = RecordingHandler(events)
                 accepted.value(on: reactor, make: Accepted.init).sockets.append(socket)

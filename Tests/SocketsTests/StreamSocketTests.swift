@@ -233,6 +233,40 @@ import Testing
         }
     }
 
+    @Test("A companion lasts as long as the connection", arguments: ["closed", "finished", "detached", "lost"])
+    func companion(how: String) async throws {
+        final class Companion {}
+        try await SocketBench.run { bench in
+            let client = try await bench.connect()
+            let weak = WeakBox()
+            try await bench.withSocket { socket in
+                let companion = Companion()
+                socket.companion = companion
+                weak.object = companion
+            }
+            try await bench.withSocket { socket in
+                #expect(weak.object != nil)
+                switch how {
+                case "closed": socket.close()
+                case "finished": socket.finish()
+                case "detached": _ = socket.detach()
+                default: break
+                }
+                // One that is finished lingers, and counts still.
+                #expect((weak.object != nil) == ["finished", "lost"].contains(how))
+            }
+            if how == "lost" { try await client.reset() } else { await client.close() }
+            let deadline = ContinuousClock.now + Deadline.standard
+            while bench.openSockets.current > 0, ContinuousClock.now < deadline { try await bench.withSocket { _ in } }
+            try await bench.withSocket { _ in #expect(weak.object == nil) }
+        }
+    }
+
+    /// `@unchecked Sendable`: touched on the loop alone.
+    private final class WeakBox: @unchecked Sendable {
+        weak var object: AnyObject?
+    }
+
     @Test("Bytes wait while the socket doesn't read")
     func pausedReading() async throws {
         try await SocketBench.run { bench in

@@ -1,0 +1,39 @@
+package import Sockets
+
+/// So many events a second, and a burst beyond: a token bucket kept as one instant for each who is limited (the generic
+/// cell rate algorithm).
+///
+/// ```
+///        paid until                            paid until, after one more event
+///  ──────────┼───────────now─────────────────────────┼──────────► time
+///            └─ at most here when idle               └─ admitted if not more than a burst ahead of now
+/// ```
+/// Each event pays for its share of a second; nobody may have paid for more than a burst ahead. A bucket that nobody
+/// touches refills by itself, and one that is full is the same as none: it may be forgotten.
+package struct RateLimit: Sendable, Hashable {
+    /// What one event pays for, in nanoseconds.
+    private let interval: UInt64
+    /// How far ahead of now may be paid, in nanoseconds.
+    private let tolerance: UInt64
+
+    /// - Parameters:
+    ///   - rate: Events a second, in the long run; 0 sets no limit.
+    ///   - burst: Events at once, after a pause; at least one.
+    package init(perSecond rate: Int, burst: Int) {
+        guard rate > 0 else {
+            (interval, tolerance) = (0, .max)
+            return
+        }
+        interval = max(1, 1_000_000_000 / UInt64(rate))
+        tolerance = interval.multipliedReportingOverflow(by: UInt64(max(1, burst))).partialValue
+    }
+
+    /// Admits one more event at `now`, or doesn't.
+    ///
+    /// - Parameter paidUntil: In nanoseconds of the monotonic clock, 0 for who comes for the first time.
+    /// - Returns: What `paidUntil` is from now on; `nil` when the event is one too many.
+    package func paying(_ paidUntil: UInt64, at now: MonotonicTime) -> UInt64? {
+        let paid = max(paidUntil, now.nanoseconds) &+ interval
+        return paid &- now.nanoseconds <= tolerance ? paid : nil
+    }
+}

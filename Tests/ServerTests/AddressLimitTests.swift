@@ -1,0 +1,258 @@
+import Dispatch
+import Glibc
+import Server
+import Sockets
+import TestSupport
+import Testing
+import Wire
+
+@Suite struct AddressLimitTests {
+    private static func forwarded(_ address: String) -> TestHeaders { ["X-Forwarded-For": address] }
+
+    private static func withServer(
+        edge: EdgePolicy = EdgePolicy(), _ set: (inout ServerLimits) -> Void,
+        _ body: (TestServer) async throws -> Void
+    ) async throws {
+        var limits = ServerLimits()
+        set(&limits)
+        try await TestServer.run(limits: limits, edge: edge, routes: { $0.addPlain() }, body)
+    }
+
+    @Test("Connections are counted for the address that a trusted proxy forwards, until they end")
+    func forwardedConnections() async throws {
+        try await Self.withServer {
+            $0.maxConnectionsPerAddress = 2
+        } _: { server in
+            var clients: [HTTPTestClient] = []
+            for _ in 0..<3 { clients.append(try await server.client()) }
+            let header = Self.forwarded("203.0.113.7, 127.0.0.1")
+            #expect(try await clients[0].request("GET", "/now/1", headers: header).status == 200)
+            #expect(try await clients[1].request("GET", "/later/1", headers: header).status == 200)
+            let refusal = try await clients[2].request("GET", "/now/1", headers: header)
+            #expect(refusal.status == 429)
+            #expect(refusal.headers["Retry-After"] == "1")
+            #expect(try refusal.json()["code"].string == "too_many_connections")
+            #expect(await server.application.counters().crowdedAddresses == 1)
+            // Others may, also over the same connection, and so may whoever brings no address.
+            #expect(try await clients[2].request("GET", "/now/1", headers: Self.forwarded("203.0.113.8")).status == 200)
+            #expect(try await clients[2].request("GET", "/now/1").status == 200)
+            // An IPv6 network of 64 bits is one address.
+            #expect(try await clients[2].request("GET", "/now/1", headers: Self.forwarded("2001:db8::1")).status == 200)
+
+            await clients[0].close()
+            try await server.untilConnections(2)
+            #expect(try await clients[2].request("GET", "/now/1", headers: header).status == 200)
+            // A proxied connection counts for its latest request alone.
+            #expect(try await clients[2].request("GET", "/now/1", headers: Self.forwarded("203.0.113.8")).status == 200)
+            let another = try await server.client()
+            #expect(try await another.request("GET", "/now/1", headers: header).status == 200)
+        }
+    }
+
+    @Test("A WebSocket counts as long as its connection, whatever loop it is on")
+    func webSockets() async throws {
+        var limits = ServerLimits()
+        limits.maxConnectionsPerAddress = 2
+        try await WebSocketBench.run(limits: limits) { bench in
+            for round in 0..<3 {
+                var clients: [WebSocketTestClient] = []
+                for loop in 0..<2 {
+                    clients.append(
+                        try await WebSocketTestClient.connect(
+                            to: bench.endpoint, "/echo?loop=\(loop + round)", headers: Self.forwarded("203.0.113.7")))
+                }
+                let refusal = try await WebSocketTestClient.refusal(
+                    at: bench.endpoint, "/echo", headers: Self.forwarded("203.0.113.7"))
+                #expect(refusal.status == 429)
+                for client in clients { try await client.closeHandshake() }
+                try await bench.server.untilConnections(0)
+            }
+        }
+    }
+
+    @Test("New connections have a rate; several requests of one connection are one")
+    func connectionRate() async throws {
+        try await Self.withServer {
+            // Two at once; another after a second, which nobody waits for.
+            $0.connectionRate = 1
+        } _: { server in
+            let header = Self.forwarded("203.0.113.7")
+            var statuses: [Int] = []
+            for _ in 0..<8 {
+                let client = try await server.client()
+                statuses.append(try await client.request("GET", "/now/1", headers: header).status)
+                if statuses.count == 1 {
+                    for _ in 0..<20 {
+                        #expect(try await client.request("GET", "/now/1", headers: header).status == 200)
+                    }
+                }
+                await client.close()
+            }
+            #expect(statuses.prefix(2) == [200, 200])
+            #expect(statuses.contains(429))
+            #expect(await server.application.counters().hastyAddresses > 0)
+            #expect(try await HTTPTestClient.request(at: server.endpoint, "GET", "/now/1").status == 200)
+        }
+    }
+
+    @Test("Nobody is believed who isn't trusted")
+    func untrusted() async throws {
+        var edge = EdgePolicy()
+        edge.trustedProxies = TrustedNetworks()
+        try await Self.withServer(edge: edge) {
+            $0.maxConnectionsPerAddress = 1
+        } _: { server in
+            var clients: [HTTPTestClient] = []
+            for _ in 0..<4 { clients.append(try await server.client()) }
+            // All from this machine, which is exempt.
+            for client in clients {
+                #expect(
+                    try await client.request("GET", "/now/1", headers: Self.forwarded("203.0.113.7")).status == 200)
+            }
+        }
+    }
+
+    @Test("A peer from elsewhere is refused as it connects", .enabled(if: OwnAddress.outside != nil))
+    func direct() async throws {
+        let address = try #require(OwnAddress.outside)
+        var limits = ServerLimits()
+        limits.maxConnectionsPerAddress = 2
+        try await TestServer.run(at: address, limits: limits) {
+            $0.addPlain()
+        } _: { server in
+            var clients: [HTTPTestClient] = []
+            for _ in 0..<2 {
+                let client = try await server.client()
+                // What it says of itself counts for nothing.
+                #expect(
+                    try await client.request("GET", "/now/1", headers: Self.forwarded("203.0.113.7")).status == 200)
+                clients.append(client)
+            }
+            let refused = try await server.connection()
+            try await refused.expectClosed()
+            #expect(await server.application.counters().crowdedAddresses == 1)
+            await clients.removeLast().close()
+            try await server.untilConnections(1)
+            #expect(try await server.client().request("GET", "/now/1").status == 200)
+        }
+    }
+
+    @Test("Attempts at a WebSocket beyond the rate are refused before anybody is asked")
+    func upgradeRate() async throws {
+        var limits = ServerLimits()
+        limits.upgradeRate = 2
+        try await WebSocketBench.run(limits: limits) { bench in
+            let connection = try await bench.server.connection()
+            let client = HTTPTestClient(over: connection)
+            let handshake = String(decoding: WebSocketBench.handshake("/refused"), as: UTF8.self)
+            let forwarded = handshake.replacing("Host: x\r\n", with: "Host: x\r\nX-Forwarded-For: 203.0.113.7\r\n")
+            // In one piece, so that no time passes between them.
+            try await connection.send(String(repeating: forwarded, count: 5))
+            var responses: [TestResponse] = []
+            for _ in 0..<5 { responses.append(try await client.readResponse(to: "GET")) }
+            #expect(responses.map(\.status) == [403, 403, 429, 429, 429])
+            #expect(responses[4].headers["Retry-After"] == "1")
+            #expect(try responses[4].json()["code"].string == "too_many_requests")
+            #expect(await bench.server.application.counters().refusedUpgrades == 3)
+            // The other requests of the address, and other addresses, are served.
+            let header = Self.forwarded("203.0.113.7")
+            #expect(try await client.request("GET", "/now/1", headers: header).status == 200)
+            try await connection.send(String(repeating: handshake, count: 5))
+            for _ in 0..<5 { #expect(try await client.readResponse(to: "GET").status == 403) }
+        }
+    }
+
+    private final class Witness: WebSocketHandler {
+        let seen: @Sendable (WebSocket) -> Void
+
+        init(_ seen: @escaping @Sendable (WebSocket) -> Void) { self.seen = seen }
+
+        func webSocket(_ webSocket: WebSocket, received message: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode) {
+            seen(webSocket)
+        }
+
+        func webSocketDidClose(_ webSocket: WebSocket, code: WebSocketCloseCode) {}
+    }
+
+    @Test("A flood of refused attempts starves nobody: who is ready too is served in the same round")
+    func fairness() async throws {
+        // The refusals on the witness's loop so far, at each of its messages.
+        let (applications, refusals) = (EventRecorder<Application>(), EventRecorder<Int>())
+        var limits = ServerLimits()
+        limits.upgradeRate = 1
+        try await TestServer.run(limits: limits) { routes in
+            routes.webSocket("socket") { _, _ in
+                Witness {
+                    guard let application = applications.all.first else { return }
+                    refusals.append(application.server(on: $0.reactor).counters.refusedUpgrades)
+                }
+            }
+        } _: { server in
+            let application = server.application
+            applications.append(application)
+            let witness = try await WebSocketTestClient.connect(to: server.endpoint, "/socket")
+            try await witness.send(text: "before")
+            #expect(try await refusals.next("the message before") == 0)
+            var floods: [RawConnection] = []
+            for _ in 0..<8 { floods.append(try await server.connection()) }
+            try await server.until("the connections") { $0.acceptedConnections == 9 }
+
+            // While the loops stand still, everything arrives: first the flood, then the one message.
+            let (standing, goOn) = (EventRecorder<Int>(), DispatchSemaphore(value: 0))
+            for loop in application.loops {
+                loop.submit { reactor in
+                    standing.append(reactor.index)
+                    _ = goOn.wait(timeout: .now() + 20)
+                }
+            }
+            for _ in application.loops { try await standing.next("a loop that stands still") }
+            let attempt = String(decoding: WebSocketBench.handshake("/socket"), as: UTF8.self)
+                .replacing("Host: x\r\n", with: "Host: x\r\nX-Forwarded-For: 203.0.113.7\r\n")
+            let flood = Array(String(repeating: attempt, count: 1000).utf8)
+            for connection in floods { try await connection.send(flood) }
+            try await witness.send(text: "me too")
+            for _ in application.loops { goOn.signal() }
+
+            // One helping of each of four connections, of 64 KiB, and not all that has come.
+            #expect(try await refusals.next("the message") < 2000)
+            try await server.until("the flood") { $0.refusedUpgrades > 2000 }
+        }
+    }
+
+    @Test("Messages and pings beyond the rate end the connection", arguments: [TestFrame.Opcode.text, .ping])
+    func messageRate(opcode: TestFrame.Opcode) async throws {
+        var limits = ServerLimits()
+        limits.messageRate = 1
+        try await WebSocketBench.run(limits: limits) { bench in
+            let client = try await bench.client()
+            try await client.connection.send((0..<5).flatMap { _ in TestFrame(opcode, "hello").bytes() })
+            for _ in 0..<2 {
+                #expect(try await client.nextFrame() == TestFrame(opcode == .ping ? .pong : .text, "hello"))
+            }
+            #expect(try await client.expectClose(1008) == "more than 1 messages a second")
+            let counters = await bench.server.application.counters()
+            #expect(counters.hastyPeers == 1)
+            #expect(counters.closedWebSockets == [1008: 1])
+        }
+    }
+}
+
+/// An address of this machine's that isn't loopback.
+enum OwnAddress {
+    static let outside: String? = {
+        var list: UnsafeMutablePointer<ifaddrs>?
+        guard getifaddrs(&list) == 0 else { return nil }
+        defer { freeifaddrs(list) }
+        var next = list
+        while let entry = next {
+            next = entry.pointee.ifa_next
+            guard let address = entry.pointee.ifa_addr, CInt(address.pointee.sa_family) == AF_INET else { continue }
+            var host = [CChar](repeating: 0, count: 64)
+            let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+            guard getnameinfo(address, size, &host, 64, nil, 0, NI_NUMERICHOST) == 0 else { continue }
+            let text = String(decoding: host.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+            if !text.hasPrefix("127.") { return text }
+        }
+        return nil
+    }()
+}

@@ -1,0 +1,124 @@
+import Server
+import TestSupport
+import Testing
+import Wire
+
+@Suite struct CrossOriginTests {
+    private static let page: TestHeaders = ["Origin": "https://app.example"]
+    private static let preflight: TestHeaders = [
+        "Origin": "https://app.example", "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "content-type",
+    ]
+
+    private static func withServer(
+        allowing origins: [String], _ body: (WebSocketBench) async throws -> Void
+    ) async throws {
+        var edge = EdgePolicy()
+        for origin in origins { _ = edge.allowedOrigins.insert(origin) }
+        try await WebSocketBench.run(edge: edge, body)
+    }
+
+    @Test("A page of another server's gets no WebSocket; one of ours does, and so does who is no page")
+    func sameOrigin() async throws {
+        try await Self.withServer(allowing: []) { bench in
+            for loop in 0..<2 {
+                let refusal = try await WebSocketTestClient.refusal(
+                    at: bench.endpoint, "/echo?loop=\(loop)", headers: Self.page)
+                #expect(refusal.status == 403)
+                #expect(try refusal.json()["code"].string == "origin_not_allowed")
+            }
+            #expect(await bench.server.application.counters().refusedOrigins == 2)
+            for headers: TestHeaders in [[:], ["Origin": "https://\(bench.endpoint.authority)"]] {
+                let client = try await WebSocketTestClient.connect(to: bench.endpoint, "/echo", headers: headers)
+                try await client.closeHandshake()
+            }
+            // Who asks for no WebSocket is told how, from wherever.
+            let plain = try await HTTPTestClient.request(at: bench.endpoint, "GET", "/echo", headers: Self.page)
+            #expect(plain.status == 426)
+        }
+    }
+
+    @Test("A listed page gets its WebSocket", arguments: ["https://app.example", "*"])
+    func listed(origin: String) async throws {
+        try await Self.withServer(allowing: [origin]) { bench in
+            let client = try await WebSocketTestClient.connect(to: bench.endpoint, "/echo", headers: Self.page)
+            try await client.closeHandshake()
+            guard origin != "*" else { return }
+            let other: TestHeaders = ["Origin": "https://other.example"]
+            #expect(try await WebSocketTestClient.refusal(at: bench.endpoint, "/echo", headers: other).status == 403)
+        }
+    }
+
+    @Test(
+        "A listed page may read every answer, an error too",
+        arguments: [("GET", "/now/1", 200), ("GET", "/later/1", 200), ("GET", "/nowhere", 404), ("PUT", "/now/1", 405)])
+    func shared(method: String, path: String, status: Int) async throws {
+        try await Self.withServer(allowing: ["https://app.example"]) { bench in
+            let client = try await bench.server.client()
+            let answer = try await client.request(method, path, headers: Self.page)
+            #expect(answer.status == status)
+            #expect(answer.headers.values(of: "Access-Control-Allow-Origin") == ["https://app.example"])
+            #expect(answer.headers.values(of: "Vary") == ["Origin"])
+            #expect(answer.headers["Access-Control-Allow-Credentials"] == nil)
+            for headers: TestHeaders in [[:], ["Origin": "https://other.example"], ["Origin": "null"]] {
+                let other = try await client.request(method, path, headers: headers)
+                #expect(other.status == status)
+                #expect(other.headers["Access-Control-Allow-Origin"] == nil)
+                // A cache in between has to know that the answer would differ.
+                #expect(other.headers["Vary"] == "Origin")
+            }
+        }
+    }
+
+    @Test("With a star every page may read, and answers are all alike")
+    func star() async throws {
+        try await Self.withServer(allowing: ["*"]) { bench in
+            let client = try await bench.server.client()
+            for headers: TestHeaders in [Self.page, [:], ["Origin": "null"]] {
+                let answer = try await client.request("GET", "/now/1", headers: headers)
+                #expect(answer.headers["Access-Control-Allow-Origin"] == "*")
+                #expect(answer.headers["Access-Control-Allow-Credentials"] == nil)
+                #expect(answer.headers["Vary"] == nil)
+            }
+        }
+    }
+
+    @Test("A browser that asks first is told what it may send")
+    func preflights() async throws {
+        try await Self.withServer(allowing: ["https://app.example"]) { bench in
+            let client = try await bench.server.client()
+            let answer = try await client.request("OPTIONS", "/echo", headers: Self.preflight)
+            #expect(answer.status == 204)
+            #expect(
+                answer.headers["Allow"] == "GET, HEAD, OPTIONS, POST"
+                    || answer.headers["Allow"] == "POST, GET, HEAD, OPTIONS")
+            #expect(answer.headers["Access-Control-Allow-Origin"] == "https://app.example")
+            #expect(answer.headers.tokens(of: "Access-Control-Allow-Methods").contains("post"))
+            #expect(answer.headers.tokens(of: "Access-Control-Allow-Headers").contains("content-type"))
+            #expect(answer.headers["Access-Control-Max-Age"] == "7200")
+            #expect(answer.headers["Vary"] == "Origin")
+            // A plain OPTIONS asks for no consent, and other pages get none.
+            for headers: TestHeaders in [
+                [:], Self.page, ["Origin": "https://other.example", "Access-Control-Request-Method": "POST"],
+            ] {
+                let plain = try await client.request("OPTIONS", "/echo", headers: headers)
+                #expect(plain.status == 204)
+                #expect(plain.headers["Allow"] == answer.headers["Allow"])
+                #expect(plain.headers["Access-Control-Allow-Methods"] == nil)
+            }
+            #expect(try await client.request("OPTIONS", "/nowhere", headers: Self.preflight).status == 404)
+        }
+    }
+
+    @Test("Without a list, nothing is said to browsers")
+    func none() async throws {
+        try await Self.withServer(allowing: []) { bench in
+            for method in ["GET", "OPTIONS"] {
+                let answer = try await HTTPTestClient.request(
+                    at: bench.endpoint, method, "/now/1", headers: Self.preflight)
+                #expect(answer.headers["Vary"] == nil)
+                #expect(!answer.headers.fields.contains { $0.name.hasPrefix("Access-Control") })
+            }
+        }
+    }
+}
