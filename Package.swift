@@ -61,7 +61,7 @@ let package = Package(
         .testTarget(
             name: "PostgresTests", dependencies: ["Postgres", "TestSupport"], swiftSettings: swiftSettings),
         .testTarget(
-            name: "LetsSwitchTests", dependencies: ["LetsSwitch", "letsswitchd", "TestSupport"],
+            name: "LetsSwitchTests", dependencies: ["LetsSwitch", "letsswitchd", "TestSupport", "Wire"],
             swiftSettings: swiftSettings),
     ]
 )

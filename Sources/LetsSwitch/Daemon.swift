@@ -123,7 +123,7 @@ package actor Daemon {
             retention: configuration.retention / .seconds(1), rooms: rooms, streams: streams, metrics: metrics,
             log: log)
         let page = MetricsPage(product: metrics, database: database, rooms: rooms)
-        let application = Application(on: loops, limits: limits, mapError: mapError) {
+        let application = Application(on: loops, limits: limits, edge: edge, mapError: mapError) {
             [metrics, log, configuration] routes in
             routes.register(collection: TaskRoutes(database: database, changes: changes, metrics: metrics, log: log))
             routes.register(collection: ScheduleRoutes(database: database))
@@ -165,6 +165,10 @@ package actor Daemon {
         limits.http = HTTPLimits(headBytes: configuration.maxHeaderBytes, bodyBytes: configuration.maxBodyBytes)
         let descriptors = FileDescriptorLimit.raise() - Self.reservedDescriptors - configuration.databaseConnections
         limits.maxConnections = min(configuration.maxConnections, max(16, descriptors))
+        limits.maxConnectionsPerAddress = configuration.maxConnectionsPerAddress
+        limits.connectionRate = configuration.connectionRate
+        limits.upgradeRate = configuration.upgradeRate
+        limits.messageRate = configuration.messageRate
         limits.headerTimeout = configuration.headerTimeout
         limits.bodyTimeout = configuration.bodyTimeout
         limits.keepAliveTimeout = configuration.keepAliveTimeout
@@ -175,6 +179,14 @@ package actor Daemon {
         limits.pongTimeout = configuration.pongTimeout
         limits.closeTimeout = configuration.closeTimeout
         return limits
+    }
+
+    private var edge: EdgePolicy {
+        var edge = EdgePolicy()
+        edge.trustedProxies = configuration.trustedProxies
+        edge.expectsProxyHeader = configuration.proxyProtocol
+        edge.allowedOrigins = configuration.allowedOrigins
+        return edge
     }
 
     private nonisolated var mapError: @Sendable (any Error) -> Abort {

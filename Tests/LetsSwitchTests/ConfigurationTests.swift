@@ -1,4 +1,5 @@
 import Testing
+import Wire
 
 @testable import LetsSwitch
 
@@ -65,6 +66,28 @@ import Testing
         for separator in [",", " ", ", "] {
             let text = "[::1]:1\(separator)unix:/run/a.sock"
             #expect(try configuration([], ["LETSSWITCH_LISTEN": text]).listen == expected)
+        }
+    }
+
+    @Test("proxies and origins are lists, however they are given")
+    func proxiesAndOriginsAreListsHoweverTheyAreGiven() throws {
+        var proxies = TrustedNetworks()
+        for network in ["10.0.0.0/8", "unix"] { proxies.insert(network) }
+        for arguments in [["10.0.0.0/8,unix"], ["10.0.0.0/8", "--trusted-proxies=unix"], ["10.0.0.0/8, unix"]] {
+            #expect(try configuration(["--trusted-proxies"] + arguments).trustedProxies == proxies)
+        }
+        #expect(try configuration([], ["LETSSWITCH_TRUSTED_PROXIES": "10.0.0.0/8 unix"]).trustedProxies == proxies)
+        #expect(try configuration(["--trusted-proxies", "none"]).trustedProxies == TrustedNetworks())
+        #expect(try configuration().trustedProxies == .thisMachine)
+        #expect(try configuration(["--allowed-origins", "*"]).allowedOrigins.includesAll)
+        let origins = try configuration(["--allowed-origins", "https://a.example,http://b.example:8080"]).allowedOrigins
+        #expect(origins.areSeveral && origins != AllowedOrigins())
+        for (flag, value) in [
+            ("--trusted-proxies", "10.0.0.1/8"), ("--trusted-proxies", "proxy.example"), ("--trusted-proxies", ","),
+            ("--allowed-origins", "example.org"), ("--allowed-origins", "https://example.org/"),
+            ("--allowed-origins", ""),
+        ] {
+            #expect(try complaint([flag, value]).hasPrefix("\(flag): "))
         }
     }
 
@@ -144,7 +167,8 @@ import Testing
     private static let samples: [String: String] = {
         var samples = [
             "listen": "localhost:1", "database-url": "postgres://x", "state-dir": "/x", "log-level": "DEBUG",
-            "log-format": "json", "loops": "77", "database-connections": "77",
+            "log-format": "json", "loops": "77", "database-connections": "77", "trusted-proxies": "10.0.0.0/8",
+            "allowed-origins": "https://example.org",
         ]
         for setting in Setting.all where samples[setting.name] == nil {
             switch setting.kind {

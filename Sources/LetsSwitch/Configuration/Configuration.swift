@@ -1,4 +1,5 @@
 import Glibc
+package import Wire
 
 /// Every setting of the daemon with its default. A plain value: made by ``CommandLineParser`` from flags and
 /// environment, changed by nobody afterwards.
@@ -27,10 +28,25 @@ package struct Configuration: Sendable, Equatable {
     /// Whether `/echo` sends every WebSocket message back: for third-party conformance suites.
     package var echo = false
 
+    /// The peers that are believed when they say for whom they ask.
+    package var trustedProxies = TrustedNetworks.thisMachine
+    /// Whether every connection has to begin with a PROXY header.
+    package var proxyProtocol = false
+    /// Pages of other servers' that may use this one from a browser.
+    package var allowedOrigins = AllowedOrigins()
+
     /// Peers in one room.
     package var roomSize = 1_000
     /// Open connections, all listeners together. The limit on descriptors may be lower, and then counts.
     package var maxConnections = 100_000
+    /// Open connections of one address: an IPv4 address, or an IPv6 network of 64 bits. 0 sets no limit, here and below.
+    package var maxConnectionsPerAddress = 1_000
+    /// New connections of one address a second, and twice as many at once; beyond it they are closed as they come.
+    package var connectionRate = 100
+    /// Attempts of one address at a WebSocket a second; beyond it `429`. The app tries in a tight loop when it is refused.
+    package var upgradeRate = 50
+    /// Messages of one WebSocket peer a second, and twice as many at once; beyond it close code 1008.
+    package var messageRate = 50
     /// Bytes of one HTTP request's line and fields; beyond it `431`.
     package var maxHeaderBytes = 16_384
     /// Bytes of one HTTP request's body; beyond it `413`. The largest body of the contract is well under 2 KiB.

@@ -2,7 +2,7 @@
 package struct InvalidValue: Error, Sendable, Equatable {
     package let reason: String
 
-    init(_ text: String, _ reason: String) {
+    init(_ text: some StringProtocol, _ reason: String) {
         self.reason = "\"\(text)\": \(reason)"
     }
 

@@ -6,6 +6,7 @@ package struct Setting: Sendable {
     package enum Section: String, Sendable, CaseIterable {
         case service = "Service"
         case schedule = "Schedule and rooms"
+        case network = "Proxies and browsers"
         case limits = "Limits"
         case waits = "Waits"
         case database = "Database limits"

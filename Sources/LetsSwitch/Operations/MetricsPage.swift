@@ -33,8 +33,20 @@ struct MetricsPage: Sendable {
         text.counter(
             "letsswitch_connections_accepted_total", "Connections accepted.", counters.acceptedConnections)
         text.counter(
-            "letsswitch_connections_refused_total", "Connections closed at once: --max-connections.",
-            counters.refusedConnections)
+            "letsswitch_connections_refused_total",
+            "Connections closed at once, and requests of proxied ones, by cause.",
+            [
+                MetricSample(["cause": "max-connections"], counters.refusedConnections),
+                MetricSample(["cause": "max-connections-per-address"], counters.crowdedAddresses),
+                MetricSample(["cause": "connection-rate"], counters.hastyAddresses),
+                MetricSample(["cause": "proxy-protocol"], counters.refusedProxies),
+            ])
+        text.counter(
+            "letsswitch_upgrades_refused_total", "Attempts at a WebSocket refused before the room was asked, by cause.",
+            [
+                MetricSample(["cause": "upgrade-rate"], counters.refusedUpgrades),
+                MetricSample(["cause": "allowed-origins"], counters.refusedOrigins),
+            ])
         text.counter(
             "letsswitch_listener_rests_total", "Times that descriptors or memory were used up.",
             counters.listenerRests)
@@ -50,6 +62,8 @@ struct MetricsPage: Sendable {
         text.counter("letsswitch_messages_sent_total", "WebSocket messages to peers.", counters.sentMessages)
         text.counter(
             "letsswitch_slow_peers_total", "Peers cut off because they did not read.", counters.slowPeers)
+        text.counter(
+            "letsswitch_hasty_peers_total", "Peers cut off because they sent too fast.", counters.hastyPeers)
     }
 
     private func write(_ counts: PostgresPoolCounts, to text: inout MetricsText) {

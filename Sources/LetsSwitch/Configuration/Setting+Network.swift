@@ -1,0 +1,59 @@
+import Wire
+
+/// The settings about who is at the other end: behind proxies, and in browsers.
+extension Setting {
+    static let network: [Setting] = [
+        list(
+            "trusted-proxies", placeholder: "NETWORK", default: "loopback,unix",
+            "whose X-Forwarded-For and PROXY headers count: 10.0.0.0/8, loopback, unix, none"
+        ) { configuration, values throws(InvalidValue) in
+            var networks = TrustedNetworks()
+            for value in values where !networks.insert(value) {
+                throw InvalidValue(value, "a network is written 10.0.0.0/8 or 2001:db8::/32; or loopback, unix, none")
+            }
+            configuration.trustedProxies = networks
+        },
+        boolean(
+            "proxy-protocol", \.proxyProtocol, .network,
+            "every connection begins with a PROXY header, v1 or v2, from a trusted proxy"),
+        list(
+            "allowed-origins", placeholder: "ORIGIN", default: "the server's own",
+            "whose pages may use it from a browser: https://example.org, or *; a list"
+        ) { configuration, values throws(InvalidValue) in
+            var origins = AllowedOrigins()
+            for value in values where !origins.insert(value) {
+                throw InvalidValue(value, "an origin is written https://example.org, without a path; or * for all")
+            }
+            configuration.allowedOrigins = origins
+        },
+    ]
+
+    static let addressLimits: [Setting] = [
+        integer(
+            "max-connections-per-address", \.maxConnectionsPerAddress, in: 0...10_000_000, .limits,
+            "open connections of one address; 0 for any number"),
+        integer(
+            "connection-rate", \.connectionRate, in: 0...1_000_000, .limits,
+            "new connections of one address a second, at once twice as many; 0 for any number"),
+        integer(
+            "upgrade-rate", \.upgradeRate, in: 0...1_000_000, .limits,
+            "attempts of one address at a WebSocket a second; 0 for any number"),
+        integer(
+            "message-rate", \.messageRate, in: 0...1_000_000, .limits,
+            "messages of one peer a second, twice as many at once; 0 for any number"),
+    ]
+
+    /// A repeatable flag, each of whose values may hold several, split by commas or spaces as in the variable.
+    private static func list(
+        _ name: String, placeholder: String, default text: String, _ help: String,
+        _ apply: @escaping @Sendable (inout Configuration, [Substring]) throws(InvalidValue) -> Void
+    ) -> Setting {
+        Setting(
+            name: name, section: .network, kind: .values(placeholder: placeholder), help: help, defaultText: text
+        ) { configuration, values throws(InvalidValue) in
+            let elements = values.flatMap { $0.split(whereSeparator: { $0 == "," || $0.isWhitespace }) }
+            guard !elements.isEmpty else { throw InvalidValue("", "a list is wanted") }
+            try apply(&configuration, elements)
+        }
+    }
+}
