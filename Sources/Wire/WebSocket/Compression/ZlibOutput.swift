@@ -7,7 +7,7 @@ struct ZlibOutput: ~Copyable {
     static var kept: Int { 64 * 1024 }
 
     private var memory: UnsafeMutablePointer<UInt8>?
-    private var capacity = 0
+    private(set) var capacity = 0
     private(set) var count = 0
 
     init() {}
