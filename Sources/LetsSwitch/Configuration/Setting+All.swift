@@ -65,7 +65,7 @@ extension Setting {
             "what may wait for one peer that doesn't read"),
         .integer(
             "max-streams-per-device", \.maxStreamsPerDevice, in: 1...10_000, .limits,
-            "reminder streams of one device"),
+            "reminder streams of one device on one event loop"),
     ]
 
     private static let waits: [Setting] = [

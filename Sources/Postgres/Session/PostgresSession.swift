@@ -44,7 +44,8 @@ package actor PostgresSession {
             try await session.execute(
                 """
                 SET TimeZone = 'UTC'; SET DateStyle = 'ISO'; SET IntervalStyle = 'postgres';
-                SET standard_conforming_strings = on; SET statement_timeout = \(Int(milliseconds))
+                SET standard_conforming_strings = on; SET statement_timeout = \(Int(milliseconds));
+                SET default_transaction_isolation = 'read committed'
                 """, timeout: configuration.connectTimeout)
         } catch {
             await session.close()
