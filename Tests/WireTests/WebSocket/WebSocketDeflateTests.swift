@@ -159,6 +159,12 @@ import Testing
         #expect(capacity <= 5001)
     }
 
+    @Test func whatZlibCannotBeIsNone() {
+        #expect(Inflater(windowBits: 16) == nil)
+        #expect(Inflater(windowBits: 7) == nil)
+        #expect(Deflater(windowBits: 16, .thorough) == nil)
+    }
+
     @Test func aConnectionIsSmall() {
         #expect(MemoryLayout<WebSocketDeflate?>.size <= 16)
         #expect(WebSocketDeflate.longestPayload(of: .max) == .max)

@@ -15,20 +15,22 @@ final class Deflater {
 
     /// - Parameter windowBits: how far back messages may refer, 8 to 15. `nil` when the system has no memory left.
     init?(windowBits: UInt8, _ effort: Effort) {
-        stream = .allocate(capacity: 1)
-        stream.initialize(to: z_stream())
         // zlib refuses 8 for raw data. With 9 it never refers further back than 250 bytes (its window less MIN_LOOKAHEAD,
         // 262), which an 8-bit window holds.
         let bits = max(9, windowBits)
-        let made =
+        let made = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
+        made.initialize(to: z_stream())
+        let result =
             switch effort {
-            case .thorough: czlib_deflate_init(stream, Z_DEFAULT_COMPRESSION, -Int32(bits), 8)
-            case .brief: czlib_deflate_init(stream, Z_DEFAULT_COMPRESSION, -Int32(min(bits, 13)), 5)
+            case .thorough: czlib_deflate_init(made, Z_DEFAULT_COMPRESSION, -Int32(bits), 8)
+            case .brief: czlib_deflate_init(made, Z_DEFAULT_COMPRESSION, -Int32(min(bits, 13)), 5)
             }
-        guard made == Z_OK else {
-            stream.deallocate()
+        guard result == Z_OK else {
+            made.deallocate()
             return nil
         }
+        // Not before: with every property set, a failing initialiser would run `deinit`.
+        stream = made
     }
 
     deinit {

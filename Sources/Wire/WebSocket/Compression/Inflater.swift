@@ -12,12 +12,14 @@ final class Inflater {
 
     /// - Parameter windowBits: how far back messages may refer, 8 to 15. `nil` when the system has no memory left.
     init?(windowBits: UInt8) {
-        stream = .allocate(capacity: 1)
-        stream.initialize(to: z_stream())
-        guard czlib_inflate_init(stream, -Int32(windowBits)) == Z_OK else {
-            stream.deallocate()
+        let made = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
+        made.initialize(to: z_stream())
+        guard czlib_inflate_init(made, -Int32(windowBits)) == Z_OK else {
+            made.deallocate()
             return nil
         }
+        // Not before: with every property set, a failing initialiser would run `deinit`.
+        stream = made
     }
 
     deinit {

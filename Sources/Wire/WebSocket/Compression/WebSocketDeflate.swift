@@ -22,7 +22,8 @@ package struct WebSocketDeflate: ~Copyable {
         return isTooLarge ? .max : sum
     }
 
-    /// The message of a compressed `payload`; text is checked to be UTF-8. Valid until the pool is next used to inflate.
+    /// The message of a compressed `payload`; text is checked to be UTF-8. Valid until the pool is next used to inflate, or
+    /// is no more.
     ///
     /// Throws 1009 as soon as more than `maxMessageBytes` would come out, which is not made; 1007 when the payload is not
     /// DEFLATE or not whole. That is the end of the connection.
@@ -38,7 +39,7 @@ package struct WebSocketDeflate: ~Copyable {
     }
 
     /// The payload for a frame with the compression bit that bears `message`; `nil` when it is to be sent as it is, which any
-    /// message may be (§6.1). Valid until the pool is next used to deflate.
+    /// message may be (§6.1). Valid until the pool is next used to deflate, or is no more.
     ///
     /// What is returned has to be sent, and in this order: with context takeover later messages refer to it.
     package mutating func deflate(

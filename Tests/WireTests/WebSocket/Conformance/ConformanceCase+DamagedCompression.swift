@@ -97,6 +97,11 @@ extension ConformanceCase {
                 "RFC 6455 §10.4", "a compressed message that fills its limit, \(kind)",
                 frame(0xC1, TestDeflate().stored(letters(200)).message), [.text(letters(200))], limit: 200,
                 compression: agreed)
+            reads(
+                "RFC 6455 §10.4", "fragments that fill their limit, and are longer for being compressed, \(kind)",
+                frame(0x42, Array(TestDeflate().stored(letters(200)).message.prefix(203)))
+                    + frame(0x80, Array(TestDeflate().stored(letters(200)).message.dropFirst(203))),
+                [.binary(letters(200))], limit: 200, compression: agreed)
             fails(
                 "RFC 6455 §10.4", "a compressed message of a byte more, \(kind)",
                 frame(0xC1, TestDeflate().stored(letters(201)).message), with: 1009, limit: 200, compression: agreed
