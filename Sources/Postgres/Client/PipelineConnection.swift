@@ -73,7 +73,7 @@ final class PipelineConnection {
 
     /// Reads what has come: the queries answered, and why the connection is lost if it is.
     func receive() -> (completions: [Completion], loss: String?) {
-        let alive = PQconsumeInput(connection.pointer) == 1
+        let alive = connection.consumeInput()
         let reason = message
         var completions: [Completion] = []
         var endings = 0

@@ -153,7 +153,7 @@ package actor PostgresSession {
 
     private func readable() {
         guard let connection else { return }
-        let alive = PQconsumeInput(connection.pointer) == 1
+        let alive = connection.consumeInput()
         let message = PostgresError.message(of: connection.pointer)
         collect(connection.pointer)
         while let notification = PQnotifies(connection.pointer) {
