@@ -23,7 +23,9 @@ import Testing
         }
     }
 
-    @Test("devices that register for one slot at once are all paired, in twos; of an odd number one stays", arguments: [400, 401])
+    @Test(
+        "devices that register for one slot at once are all paired, in twos; of an odd number one stays",
+        arguments: [400, 401])
     func oneSlot(_ count: Int) async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.databaseConnections = 8 }
@@ -31,7 +33,8 @@ import Testing
             let devices = (0..<count).map { "device-\($0)" }
             let register = { @Sendable (client: HTTPTestClient, device: String) in
                 try await client.request(
-                    "POST", "/task", json: ClientEndpoint.task(device, start, "Title of \(device)"), within: .seconds(60))
+                    "POST", "/task", json: ClientEndpoint.task(device, start, "Title of \(device)"),
+                    within: .seconds(60))
             }
             let created = try await onConnections(50, to: endpoint, devices, register)
             #expect(created.allSatisfy { $0.status == 201 })

@@ -77,7 +77,7 @@ final class Journey: Sendable {
         _ arguments: [String] = [], environment: [String: String] = [:]
     ) async throws -> (daemon: DaemonProcess, endpoint: ClientEndpoint) {
         try await DaemonProcess.listening(
-            ["--listen", "127.0.0.1:0", "--database-url", conninfo, "--close-timeout", "200ms"] + arguments,
+            ["--listen", "127.0.0.1:0", "--database-url", conninfo, "--close-timeout", "0.2s"] + arguments,
             environment: environment)
     }
 

@@ -11,6 +11,22 @@ struct MetricsReading {
         samples = try Self.parse(response.text)
     }
 
+    /// Reads the page again and again until it shows what is wanted: some is counted a moment after it happened.
+    static func wait(
+        at endpoint: ClientEndpoint, within allowed: Duration = Deadline.standard,
+        until condition: (MetricsReading) -> Bool
+    ) async throws -> MetricsReading {
+        let deadline = ContinuousClock.now + allowed
+        while true {
+            let reading = try await MetricsReading(endpoint)
+            if condition(reading) { return reading }
+            guard ContinuousClock.now < deadline else {
+                throw ClientFailure.timedOut(
+                    waitingFor: "metrics", after: allowed, received: "\(reading.samples.filter { $0.value != 0 })")
+            }
+        }
+    }
+
     /// Every sample's family is announced by `HELP` and `TYPE`, and no sample comes twice.
     static func parse(_ page: String) throws -> [String: Double] {
         guard page.hasSuffix("\n") else { throw ClientFailure.violation("the last line has no end") }

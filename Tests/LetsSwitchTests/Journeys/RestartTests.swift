@@ -34,7 +34,7 @@ import Testing
             try await kill(daemon)
 
             (daemon, endpoint) = try await journey.process()
-            #expect(try await MetricsReading(endpoint)["letsswitch_rooms_open"] == 1)
+            _ = try await MetricsReading.wait(at: endpoint) { $0["letsswitch_rooms_open"] == 1 }
             let peer = try await endpoint.enter(room)
             #expect(try await endpoint.reminders(of: "bob").nextReminder().roomId == room)
             // A repeat bears the same id, and whoever saw it says so.

@@ -35,7 +35,8 @@ extension PythonWebSocketClient: RoomPeer {
         // The pong comes after whatever the server had to say before, and the library keeps that for us.
         try await ping()
         do {
-            throw ClientFailure.violation("expected nothing, received \(try await nextMessage(within: .milliseconds(1)))")
+            throw ClientFailure.violation(
+                "expected nothing, received \(try await nextMessage(within: .milliseconds(1)))")
         } catch ClientFailure.timedOut {
             return
         }

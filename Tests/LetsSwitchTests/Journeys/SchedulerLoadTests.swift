@@ -49,7 +49,10 @@ import Testing
             try await journey.wait(
                 until: "(SELECT count(*) FROM letsswitch.reminder WHERE state = 'delivered') = \(listening.count)")
 
-            let metrics = try await MetricsReading(endpoint)
+            let metrics = try await MetricsReading.wait(at: endpoint) {
+                $0["letsswitch_reminder_lateness_seconds_count"] >= Double(2 * matches)
+                    && $0[#"letsswitch_reminders_total{outcome="delivered"}"#] >= Double(listening.count)
+            }
             #expect(metrics[#"letsswitch_reminders_total{outcome="fired"}"#] == Double(2 * matches))
             #expect(metrics[#"letsswitch_reminders_total{outcome="delivered"}"#] == Double(listening.count))
             #expect(metrics["letsswitch_rooms_open"] == Double(matches))
