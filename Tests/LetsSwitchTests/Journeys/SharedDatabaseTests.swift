@@ -46,9 +46,9 @@ import Testing
             try await journey.advance(to: next, -60)
             for (_, stream) in streams { #expect(try await stream.nextReminder().title == "Next") }
 
-            let peer = try await daemons[1].enter(rooms[0])
+            let peers = try await daemons.asyncMap { try await $0.enter(rooms[0]) }
             try await journey.advance(to: start, 3600)
-            try await peer.expectClose(1000)
+            for peer in peers { try await peer.expectClose(1000) }
             for daemon in daemons { #expect(try await daemon.status(of: rooms[0]) == 410) }
         }
     }
