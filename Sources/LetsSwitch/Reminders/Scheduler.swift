@@ -15,6 +15,8 @@ import Sockets
 actor Scheduler {
     /// Tasks claimed by one statement: the first reminders leave while the rest is being claimed.
     private static let claimLimit = 1000
+    /// Reminders that wait to be logged and counted until nothing more is due.
+    private static let recordLimit = 20_000
     /// Before the next try: after an error, and when what is due is locked by a registration in hand.
     private static let retryPause = Duration.milliseconds(250)
     private static let lockedPause = Duration.milliseconds(5)
@@ -135,11 +137,18 @@ actor Scheduler {
     }
 
     private func claim() async throws {
+        var unrecorded: [Reminder] = []
+        // Writing the log takes its time: what else is due doesn't wait for it.
+        defer { record(unrecorded) }
         while !isStopped {
             guard let firing = try await store.claimDue(limit: Self.claimLimit) else { return }
             ownBatches.insert(firing.batch)
             fire(firing)
-            record(firing.reminders)
+            unrecorded += firing.reminders
+            if unrecorded.count >= Self.recordLimit {
+                record(unrecorded)
+                unrecorded = []
+            }
         }
     }
 
