@@ -41,7 +41,7 @@ package struct Configuration: Sendable, Equatable {
     package var minCompressedBytes = 128
     /// Bytes that may wait for a peer that doesn't read; beyond it the peer is cut off.
     package var sendQueueBytes = 65_536
-    /// Streams of reminders that one device may hold open on one event loop; beyond it `429`.
+    /// Streams of reminders that one device may hold open; beyond it `429`.
     package var maxStreamsPerDevice = 16
 
     /// From a request's first byte to the end of its head.
