@@ -113,6 +113,10 @@ package actor Daemon {
             Task { await acknowledgements.add(reminders) }
         }
         let changes = ScheduleChanges(client: database.background, streams: streams)
+        let scheduler = Scheduler(
+            store: database.schedulerStores.reminders, schedule: database.schedulerStores.schedule,
+            retention: configuration.retention / .seconds(1), rooms: rooms, streams: streams, metrics: metrics,
+            log: log)
         let page = MetricsPage(product: metrics, database: database, rooms: rooms)
         let application = Application(on: loops, limits: limits, mapError: mapError) {
             [metrics, log, configuration] routes in
@@ -120,17 +124,14 @@ package actor Daemon {
             routes.register(collection: ScheduleRoutes(database: database))
             routes.register(collection: DeviceRoutes(database: database, changes: changes, log: log))
             routes.register(collection: ReminderRoutes(streams: streams, backlog: database.reminders.reminders))
-            routes.register(collection: RoomRoutes(rooms: rooms, find: database.reminders.findRoom))
+            routes.register(
+                collection: RoomRoutes(rooms: rooms, find: database.reminders.findRoom, found: scheduler.found))
             routes.register(
                 collection: OperationsRoutes(
                     readiness: { [weak self] in await self?.readiness() ?? .gone },
                     metrics: { [weak self] in await self?.render(page) ?? [] }))
             if configuration.echo { routes.register(collection: EchoRoutes()) }
         }
-        let scheduler = Scheduler(
-            store: database.schedulerStores.reminders, schedule: database.schedulerStores.schedule,
-            retention: configuration.retention / .seconds(1), rooms: rooms, streams: streams, metrics: metrics,
-            log: log)
         let listener = PostgresListener(
             configuration: postgres,
             channels: [ReminderStore.dueChannel, ReminderStore.firedChannel, ScheduleChanges.channel]

@@ -13,7 +13,7 @@ struct Agenda {
     /// When the database has something to claim or to give up; epoch seconds.
     private var due: Double?
     /// Rooms that are open, by the second at which they close. On the hour, thousands share one.
-    private var closings: [Double: [UUID]] = [:]
+    private var closings: [Double: Set<UUID>] = [:]
 
     /// The database's clock at `now`, as far as is known.
     func databaseTime(at now: MonotonicTime) -> Double? {
@@ -36,7 +36,13 @@ struct Agenda {
     }
 
     mutating func close(_ room: UUID, at epoch: Double) {
-        closings[epoch, default: []].append(room)
+        closings[epoch, default: []].insert(room)
+    }
+
+    /// Whether a room's time is over, as far as is known.
+    func hasClosings(at now: MonotonicTime) -> Bool {
+        guard let time = databaseTime(at: now) else { return false }
+        return closings.keys.contains { $0 <= time }
     }
 
     /// Takes out the rooms whose time is over.

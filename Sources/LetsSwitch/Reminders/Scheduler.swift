@@ -96,6 +96,13 @@ actor Scheduler {
         await sleeper.wake()
     }
 
+    /// The database knows a room as open of which no word has come here yet.
+    func found(_ room: OpenRoom) async {
+        rooms.open([room.id])
+        agenda.close(room.id, at: room.closesAt)
+        await sleeper.wake()
+    }
+
     /// Notifications may have been missed, or a clock was set: look at everything anew.
     func resynchronise() async {
         isResynchronising = true
@@ -105,6 +112,8 @@ actor Scheduler {
     // MARK: Passes
 
     private func pass() async throws {
+        // By the database's clock as it is now: a room that is closed too early would be found open there again.
+        if agenda.hasClosings(at: .now()) { try await look() }
         closeRooms()
         if isResynchronising {
             isResynchronising = false
@@ -198,6 +207,8 @@ actor Scheduler {
 
     /// What this daemon may have missed: rooms that are open, and the reminders of the devices that listen here.
     private func catchUp() async throws {
+        // Word of them was lost.
+        ownBatches = []
         let open = try await store.openRooms()
         for room in open { agenda.close(room.id, at: room.closesAt) }
         rooms.open(open.map(\.id))

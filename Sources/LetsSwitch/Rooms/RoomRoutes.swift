@@ -8,6 +8,8 @@ struct RoomRoutes: RouteCollection, Sendable {
     let rooms: Rooms
     /// What the database knows of a room that is not open in memory.
     let find: @Sendable (UUID) async throws -> RoomState
+    /// Opens a room that the database knows as open, and sees to it that it closes.
+    let found: @Sendable (OpenRoom) async -> Void
 
     func boot(routes: RoutesBuilder) {
         routes.webSocket("socket", loop: loop, admit: admit, onUpgrade: enter)
@@ -36,7 +38,7 @@ struct RoomRoutes: RouteCollection, Sendable {
                     throw refusal
                 }
                 // Opened a moment ago, perhaps by another daemon: word of it is under way.
-                rooms.open([room])
+                if case .open(let closesAt) = state { await found(OpenRoom(id: room, closesAt: closesAt)) }
             }
         }
     }
