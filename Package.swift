@@ -52,7 +52,7 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["Wire", "Postgres"],
             path: "Tests/TestSupport", swiftSettings: swiftSettings),
-        .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"], swiftSettings: swiftSettings),
+        .testTarget(name: "TestSupportTests", dependencies: ["TestSupport", "CLinux"], swiftSettings: swiftSettings),
         .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: swiftSettings),
         .testTarget(
             name: "SocketsTests", dependencies: ["Sockets", "TestSupport"], swiftSettings: swiftSettings),

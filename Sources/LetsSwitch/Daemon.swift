@@ -10,6 +10,8 @@ package actor Daemon {
     /// How long a start waits for the database before it listens without it, and says so.
     private static let databasePatience = Duration.seconds(5)
     private static let databaseRetry = Duration.milliseconds(250)
+    /// Connections that a private cluster has beside those for requests: the scheduler's, LISTEN's, a second daemon's, psql's.
+    private static let furtherConnections = 20
     /// Descriptors kept from connections: the database's, listeners, files.
     private static let reservedDescriptors = 64
 
@@ -24,15 +26,16 @@ package actor Daemon {
     private var preparing: Task<Void, Never>?
     private var scheduling: Task<Void, Never>?
     private var isReviving = false
-    private var isStopping = false
+    private var stopping: Task<Void, Never>?
+    private var isStopping: Bool { stopping != nil }
 
     /// What exists once the daemon has started.
     private struct Services {
         let database: Database
         let application: Application
         let scheduler: Scheduler
+        let streams: ReminderStreams
         let acknowledgements: Acknowledgements
-        let changes: ScheduleChanges
         let listener: PostgresListener
     }
 
@@ -75,7 +78,9 @@ package actor Daemon {
         case .libpqEnvironment:
             return ("", configuration.database.description)
         case .privateCluster:
-            let cluster = PrivateCluster(stateDirectory: configuration.stateDirectory)
+            let cluster = PrivateCluster(
+                stateDirectory: configuration.stateDirectory,
+                maxConnections: max(60, configuration.databaseConnections + Self.furtherConnections))
             self.cluster = cluster
             let location = try await cluster.start()
             guard let asked = location.relocatedFrom else { return (location.conninfo, location.dataDirectory) }
@@ -123,9 +128,10 @@ package actor Daemon {
             routes.register(collection: TaskRoutes(database: database, changes: changes, metrics: metrics, log: log))
             routes.register(collection: ScheduleRoutes(database: database))
             routes.register(collection: DeviceRoutes(database: database, changes: changes, log: log))
-            routes.register(collection: ReminderRoutes(streams: streams, backlog: database.reminders.reminders))
+            routes.register(collection: ReminderRoutes(streams: streams, backlog: database.reminders.backlog))
             routes.register(
-                collection: RoomRoutes(rooms: rooms, find: database.reminders.findRoom, found: scheduler.found))
+                collection: RoomRoutes(
+                    rooms: rooms, find: database.reminders.findRoom, found: { await scheduler.found($0) }))
             routes.register(
                 collection: OperationsRoutes(
                     readiness: { [weak self] in await self?.readiness() ?? .gone },
@@ -150,8 +156,8 @@ package actor Daemon {
             }
         }
         return Services(
-            database: database, application: application, scheduler: scheduler, acknowledgements: acknowledgements,
-            changes: changes, listener: listener)
+            database: database, application: application, scheduler: scheduler, streams: streams,
+            acknowledgements: acknowledgements, listener: listener)
     }
 
     private var limits: ServerLimits {
@@ -202,20 +208,28 @@ package actor Daemon {
     }
 
     private func keepPreparing(_ services: Services) async {
-        var hasWarned = false
+        var reported: String?
         while !isStopping, !Task.isCancelled {
             do {
                 let applied = try await services.database.prepare()
                 if !applied.isEmpty { log.info("database migrated", ["migrations": .int(applied.count)]) }
                 return await startScheduling(services)
             } catch {
-                if !hasWarned { log.warning("waiting for the database", ["error": .string("\(error)")]) }
-                hasWarned = true
-                if let error = error as? PostgresError, !error.isUnavailable {
-                    log.error("the database can't be used", ["error": .string(error.message)])
-                }
+                report(error, after: &reported)
                 try? await Task.sleep(for: Self.databaseRetry)
             }
+        }
+    }
+
+    /// Says why the database isn't ready, unless it said the same before.
+    private func report(_ error: any Error, after last: inout String?) {
+        let text = "\(error)"
+        guard text != last else { return }
+        last = text
+        if let error = error as? PostgresError, error.isUnavailable {
+            log.warning("waiting for the database", ["error": .string(text)])
+        } else {
+            log.error("the database can't be used", ["error": .string(text)])
         }
     }
 
@@ -263,10 +277,14 @@ package actor Daemon {
     // MARK: Down
 
     /// Ends everything within ``Configuration/drainTimeout``: peers are told, requests in hand answered, the database let go,
-    /// the private cluster stopped. Idempotent.
+    /// the private cluster stopped. Idempotent; whoever calls it, returns when all has ended.
     package func stop() async {
-        guard !isStopping else { return }
-        isStopping = true
+        let stopping = stopping ?? Task { await bringDown() }
+        self.stopping = stopping
+        await stopping.value
+    }
+
+    private func bringDown() async {
         notifier.stopping()
         log.info("stopping")
         let deadline = MonotonicTime.now() + configuration.drainTimeout
@@ -279,6 +297,7 @@ package actor Daemon {
             await within(deadline - .now() - reserve / 2) {
                 await services.scheduler.stop()
                 await self.scheduling?.value
+                await services.acknowledgements.add(await services.streams.takeAcknowledgements())
                 await services.acknowledgements.finish()
                 await services.listener.stop()
                 await services.database.shutdown()

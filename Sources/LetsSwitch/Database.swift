@@ -20,6 +20,8 @@ actor Database {
 
     private var zones: TimeZoneNames?
     private var answered: (wasThere: Bool, at: MonotonicTime)?
+    /// The question that is under way: however many ask, the database is asked once.
+    private var asking: Task<Bool, Never>?
 
     init(_ configuration: PostgresConfiguration, settings: Configuration, observer: any PostgresObserver) {
         requests = PostgresClient(configuration: configuration, observer: observer)
@@ -60,9 +62,15 @@ actor Database {
     /// Whether the database answers now; asked at most once a second, and given two.
     func answers() async -> Bool {
         if let answered, MonotonicTime.now() - answered.at < Self.readinessLifetime { return answered.wasThere }
-        let rows = try? await requests.query(Self.ping, [], timeout: Self.readinessTimeout)
-        answered = (rows != nil, .now())
-        return rows != nil
+        if let asking { return await asking.value }
+        let asking = Task { [requests] in
+            await (try? requests.query(Self.ping, [], timeout: Self.readinessTimeout)) != nil
+        }
+        self.asking = asking
+        let wasThere = await asking.value
+        self.asking = nil
+        answered = (wasThere, .now())
+        return wasThere
     }
 
     /// Connections of all pools, for metrics.

@@ -124,7 +124,8 @@ has_server() {
     has pg_config && [ -x "$(pg_config --bindir)/initdb" ]
 }
 has_header() { pkg-config --exists "$1" 2>/dev/null; }
-has_module() { python3 -c "import importlib.util, sys; sys.exit(importlib.util.find_spec('$1') is None)" 2>/dev/null; }
+# Debian's own Python, for which the packages are, and which the tests run.
+has_module() { /usr/bin/python3 -c "import importlib.util, sys; sys.exit(importlib.util.find_spec('$1') is None)" 2>/dev/null; }
 
 has_server || need postgresql "the server, of which the daemon runs a private cluster"
 has pkg-config || need pkg-config "finds the C libraries for the build"

@@ -106,7 +106,8 @@ package final class Application: Sendable {
         index.map { loops[Int($0.magnitude % UInt(loops.count))] }
     }
 
-    var isFull: Bool { openConnections >= limits.maxConnections }
+    /// Whether the connection that was accepted last, which counts already, is one too many.
+    var isFull: Bool { openConnections > limits.maxConnections }
 
     func respond(to request: Request, with handler: Route.AsyncHandler) async -> Response {
         do {

@@ -12,24 +12,26 @@ import Wire
 ///
 /// One request is answered at a time; what the peer pipelines meanwhile waits in a bounded buffer, then in the kernel.
 final class HTTPConnection: StreamSocketHandler {
-    private enum State {
+    enum State {
         /// Between requests, or within one that has not come whole.
         case reading
         /// A task works on the answer.
         case awaiting(ServerLoop.Ticket)
         case streaming(ResponseStream, isChunked: Bool, keepsAlive: Bool)
+        /// The peer has yet to take answers before the next request is read.
+        case draining
         /// No more requests: the last answer is on its way.
         case over
     }
 
-    private let socket: StreamSocket
-    private let server: ServerLoop
+    let socket: StreamSocket
+    let server: ServerLoop
     private var parser: HTTPRequestParser
-    private var state = State.reading
+    var state = State.reading
     private var head: HTTPRequestHead?
     private var body: [UInt8] = []
     /// Bytes that came while a request was being answered.
-    private var backlog: [UInt8] = []
+    var backlog: [UInt8] = []
     private var isParsing = false
 
     private var limits: ServerLimits { server.application.limits }
@@ -45,27 +47,16 @@ final class HTTPConnection: StreamSocketHandler {
         socket.deadline = reactor.now + limits.headerTimeout
     }
 
-    /// Goes on, on this loop, with a request that another loop received.
-    static func resume(
-        _ detached: DetachedSocket, on reactor: Reactor, server: ServerLoop, with request: Request,
-        route: WebSocketRoute, unread: [UInt8]
-    ) {
-        guard let connection = HTTPConnection(detached, on: reactor, server: server) else { return }
-        connection.backlog = unread
-        connection.serve(request, route)
-        connection.proceed()
-    }
-
     // MARK: Requests
 
     func socket(_ socket: StreamSocket, received bytes: UnsafeMutableRawBufferPointer) {
         guard case .reading = state else { return keep(UnsafeRawBufferPointer(bytes)) }
         parse(UnsafeRawBufferPointer(bytes))
+        proceed()
     }
 
     /// Puts bytes aside until the request in hand is answered; with a full buffer, the kernel keeps the rest.
     private func keep(_ bytes: UnsafeRawBufferPointer) {
-        if case .over = state { return }
         backlog.append(contentsOf: bytes)
         if backlog.count >= Reactor.receiveBufferSize { socket.setReading(false) }
     }
@@ -75,6 +66,8 @@ final class HTTPConnection: StreamSocketHandler {
         isParsing = true
         defer { isParsing = false }
         do throws(HTTPParseError) {
+            // Not beyond a request whose answer takes time, or is not taken: so the peer can't have more answers made than
+            // wait for it.
             while case .reading = state, let event = try parser.next(&input) {
                 switch event {
                 case .head(let head): begin(head)
@@ -86,17 +79,18 @@ final class HTTPConnection: StreamSocketHandler {
             return refuse(Abort(HTTPStatus(code: error.status), reason: error.reason))
         }
         if !input.isEmpty { keep(input) }
-        if case .reading = state { awaitMore() }
     }
 
     /// Goes on after an answer, with what was put aside or what will come.
-    private func proceed() {
-        guard !isParsing, case .reading = state else { return }
-        guard !backlog.isEmpty else { return awaitMore() }
-        let bytes = backlog
-        backlog = []
-        socket.setReading(true)
-        bytes.withUnsafeBytes(parse)
+    func proceed() {
+        guard !isParsing else { return }
+        while case .reading = state {
+            guard !backlog.isEmpty else { return awaitMore() }
+            let bytes = backlog
+            backlog = []
+            socket.setReading(true)
+            bytes.withUnsafeBytes(parse)
+        }
     }
 
     private func begin(_ head: HTTPRequestHead) {
@@ -113,6 +107,7 @@ final class HTTPConnection: StreamSocketHandler {
         self.head = nil
         let content = body
         body = []
+        socket.deadline = .distantFuture
         switch server.application.router.match(head) {
         case .found(let endpoint, let parameters):
             let request = Request(head: head, body: content, parameters: parameters, loop: server.loop)
@@ -140,10 +135,11 @@ final class HTTPConnection: StreamSocketHandler {
                 connection.answer(response, to: request.head)
             }
         case .webSocket(let route):
+            // What the peer sent behind its handshake goes along, to the other loop or to the WebSocket.
+            keep(input)
+            input = UnsafeRawBufferPointer(start: nil, count: 0)
             if let target = server.application.loop(route.affinity(request)), target.index != server.loop.index {
-                let unread = Array(input)
-                input = UnsafeRawBufferPointer(start: nil, count: 0)
-                move(request, route, to: target, unread: unread)
+                move(request, route, to: target)
             } else {
                 serve(request, route)
             }
@@ -159,7 +155,7 @@ final class HTTPConnection: StreamSocketHandler {
     }
 
     /// Runs `work` in a task and, back on the loop, gives its result to `then` if the connection still is.
-    private func awaitAnswer<Result: Sendable>(
+    func awaitAnswer<Result: Sendable>(
         _ work: @escaping @Sendable () async -> Result,
         then: @escaping @Sendable (HTTPConnection, Result) -> Void
     ) {
@@ -181,8 +177,10 @@ final class HTTPConnection: StreamSocketHandler {
 
     // MARK: Answers
 
-    private func answer(_ response: Response, to head: HTTPRequestHead) {
-        let keepsAlive = head.isKeepAlive && !server.isStopping
+    func answer(_ response: Response, to head: HTTPRequestHead) {
+        // HTTP/1.0 has no chunks: there a stream ends with the connection.
+        let isDelimited = head.version == .http11 || !response.isStream || head.method == .head
+        let keepsAlive = head.isKeepAlive && isDelimited && !server.isStopping
         server.counters.responses[response.status.code, default: 0] += 1
         var writer = ResponseWriter(response, date: server.date)
         if !keepsAlive {
@@ -202,29 +200,36 @@ final class HTTPConnection: StreamSocketHandler {
     }
 
     private func answered(keepsAlive: Bool) {
-        guard keepsAlive else {
-            state = .over
-            return socket.finish()
+        guard keepsAlive else { return end() }
+        guard socket.unsentBytes > limits.sendQueueBytes else {
+            state = .reading
+            return
         }
-        state = .reading
-        if socket.unsentBytes > limits.sendQueueBytes {
-            // The peer sends requests and takes no answers.
-            socket.setReading(false)
-            socket.reportsDrain = true
-            socket.deadline = socket.reactor.now + limits.writeTimeout
-        }
+        state = .draining
+        socket.reportsDrain = true
+        socket.deadline = socket.reactor.now + limits.writeTimeout
     }
 
+    /// The last answer is enqueued.
+    private func end() {
+        state = .over
+        socket.finish(sending: limits.writeTimeout)
+    }
+
+    /// Nothing of the next request, or not all of it, has come.
     private func awaitMore() {
-        // Every answer is out or on its way, and the peer has no more requests.
-        if socket.peerEnded { return socket.finish() }
-        guard !socket.reportsDrain else { return }
-        if parser.isIdle, head == nil {
+        // Every answer is out or on its way, and the peer has no more requests. (Whoever closes in the midst of one takes it
+        // back.)
+        if socket.peerEnded { return end() }
+        if isBetweenRequests {
+            if server.isStopping { return end() }
             socket.deadline = socket.reactor.now + limits.keepAliveTimeout
         } else if head == nil, socket.deadline > socket.reactor.now + limits.headerTimeout {
             socket.deadline = socket.reactor.now + limits.headerTimeout
         }
     }
+
+    private var isBetweenRequests: Bool { parser.isIdle && head == nil }
 
     /// Answers what is no request, and ends the connection: what follows can't be told from the next request.
     private func refuse(_ abort: Abort) {
@@ -233,10 +238,9 @@ final class HTTPConnection: StreamSocketHandler {
         var writer = ResponseWriter(response, date: server.date)
         writer.field("Connection", "close")
         writer.contentLength(response.content.count)
-        writer.finish(content: response.content)
+        writer.finish(content: head?.method == .head ? [] : response.content)
         socket.enqueue(SharedBytes(writer.bytes))
-        state = .over
-        socket.finish()
+        end()
     }
 
     // MARK: Streams
@@ -245,20 +249,19 @@ final class HTTPConnection: StreamSocketHandler {
         _ start: @Sendable (ResponseStream) -> Void, _ writer: consuming ResponseWriter, to head: HTTPRequestHead,
         keepsAlive: Bool
     ) {
-        // HTTP/1.0 has no chunks: the content ends with the connection.
-        let isChunked = head.version != .http10
+        let isChunked = head.version == .http11
         if isChunked { writer.field("Transfer-Encoding", "chunked") }
         writer.finish()
         socket.enqueue(SharedBytes(writer.bytes))
         guard head.method != .head else { return answered(keepsAlive: keepsAlive) }
         let stream = ResponseStream(self, on: socket.reactor, loop: server.loop)
-        state = .streaming(stream, isChunked: isChunked, keepsAlive: keepsAlive && isChunked)
+        state = .streaming(stream, isChunked: isChunked, keepsAlive: keepsAlive)
         server.counters.openStreams += 1
-        socket.deadline = .distantFuture
+        socket.deadline = socket.reactor.now + limits.writeTimeout
         socket.sendLimit = UInt32(clamping: limits.sendQueueBytes)
         socket.reportsDrain = true
         start(stream)
-        if socket.peerEnded { socketReceivedEnd(socket) }
+        if case .streaming = state, socket.peerEnded { socketReceivedEnd(socket) }
     }
 
     var isDrained: Bool { socket.unsentBytes == 0 }
@@ -282,6 +285,7 @@ final class HTTPConnection: StreamSocketHandler {
         state = .over
         server.counters.openStreams -= 1
         socket.sendLimit = .max
+        socket.reportsDrain = false
         let closed = tellingIt ? stream.closed : nil
         stream.closed = nil
         stream.drained = nil
@@ -292,68 +296,11 @@ final class HTTPConnection: StreamSocketHandler {
         if case .streaming(let stream, _, _) = state {
             socket.deadline = .distantFuture
             stream.drained?()
-        } else if case .reading = state {
+        } else if case .draining = state {
+            state = .reading
             socket.reportsDrain = false
-            socket.setReading(true)
-            awaitMore()
+            proceed()
         }
-    }
-
-    // MARK: WebSockets
-
-    /// Takes the connection to the loop on which the request's room lives, before anything else is decided.
-    private func move(_ request: Request, _ route: WebSocketRoute, to target: EventLoop, unread: [UInt8]) {
-        let unread = unread + backlog
-        state = .over
-        let detached = socket.detach()
-        let application = server.application
-        let request = Request(head: request.head, body: request.body, parameters: request.parameters, loop: target)
-        target.submit { reactor in
-            HTTPConnection.resume(
-                detached, on: reactor, server: application.server(on: reactor), with: request, route: route,
-                unread: unread)
-        }
-    }
-
-    private func serve(_ request: Request, _ route: WebSocketRoute) {
-        do {
-            switch try route.admit(request, socket.reactor) {
-            case .admitted:
-                upgrade(request, route)
-            case .unknown(let find):
-                awaitAnswer { [application = server.application] in
-                    await application.refusal(from: find)
-                } then: { connection, refusal in
-                    if let refusal {
-                        connection.answer(refusal, to: request.head)
-                    } else {
-                        connection.upgrade(request, route)
-                    }
-                }
-            }
-        } catch {
-            answer(server.application.response(to: error), to: request.head)
-        }
-    }
-
-    private func upgrade(_ request: Request, _ route: WebSocketRoute) {
-        let accept: String
-        do throws(WebSocketHandshakeError) {
-            accept = try WebSocketHandshake.accept(request.head)
-        } catch {
-            let abort = Abort(error.status, reason: error.reason, headers: error.fields)
-            return answer(Response(abort), to: request.head)
-        }
-        server.counters.responses[HTTPStatus.switchingProtocols.code, default: 0] += 1
-        socket.enqueue(SharedBytes { WebSocketHandshake.encodeAnswer(accept: accept, into: &$0) })
-        state = .over
-        let unread = backlog
-        backlog = []
-        let webSocket = WebSocket(socket, server: server)
-        socket.handler = webSocket
-        socket.reportsDrain = false
-        socket.setReading(true)
-        webSocket.begin(route.onUpgrade(request, webSocket), unread: unread)
     }
 
     // MARK: The socket
@@ -361,13 +308,12 @@ final class HTTPConnection: StreamSocketHandler {
     func socketReceivedEnd(_ socket: StreamSocket) {
         switch state {
         case .reading:
-            // Whoever closes in the midst of a request takes it back.
-            socket.finish()
+            awaitMore()
         case .streaming:
             // The reader of a stream has nothing to send; its FIN says that it left.
             endStream(tellingIt: true)
             socket.close()
-        case .awaiting, .over:
+        case .awaiting, .draining, .over:
             break
         }
     }
@@ -376,9 +322,9 @@ final class HTTPConnection: StreamSocketHandler {
         switch state {
         case .reading:
             if socket.unsentBytes > 0 { return socket.close() }
-            guard !parser.isIdle || head != nil else { return socket.finish() }
+            guard !isBetweenRequests else { return end() }
             refuse(Abort(.requestTimeout, reason: "The request did not come whole in time."))
-        case .streaming:
+        case .streaming, .draining:
             server.counters.slowPeers += 1
             endStream(tellingIt: true)
             socket.close()
@@ -397,13 +343,13 @@ final class HTTPConnection: StreamSocketHandler {
     func serverStops(_ socket: StreamSocket) {
         switch state {
         case .reading:
-            if parser.isIdle, head == nil { socket.finish() }
+            if isBetweenRequests { end() }
         case .streaming(let stream, _, _):
             let closed = stream.closed
             stream.closed = nil
             closed?()
             finishStream()
-        case .awaiting, .over:
+        case .awaiting, .draining, .over:
             break
         }
     }

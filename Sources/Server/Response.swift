@@ -35,6 +35,10 @@ package struct Response: Sendable {
             status, headers: [HTTPField("Content-Type", "text/plain; charset=utf-8")], body: .bytes(Array(text.utf8)))
     }
 
+    var isStream: Bool {
+        if case .stream = body { true } else { false }
+    }
+
     /// The content, unless it is a stream.
     var content: [UInt8] {
         if case .bytes(let bytes) = body { bytes } else { [] }

@@ -5,7 +5,7 @@ import Wire
 ///
 /// On the connection's loop. Each write leaves at the end of the turn as a chunk of its own (RFC 9112 §7.1), or as it is
 /// to a peer of HTTP/1.0. A peer that doesn't take what was written is cut off at ``ServerLimits/sendQueueBytes``, or
-/// when it takes nothing for ``ServerLimits/writeTimeout``.
+/// when it has not taken all of it within ``ServerLimits/writeTimeout``.
 package final class ResponseStream {
     /// Called when the kernel has taken all that was written.
     package var drained: (() -> Void)?

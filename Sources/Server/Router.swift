@@ -18,7 +18,7 @@ struct Router: Sendable {
         for route in routes {
             guard let parameters = route.match(head) else { continue }
             if route.method == method { return .found(route.endpoint, parameters: parameters) }
-            others.append(route.method)
+            if !others.contains(route.method) { others.append(route.method) }
         }
         return others.isEmpty ? .notFound : .methodNotAllowed(allow: Self.allow(others))
     }

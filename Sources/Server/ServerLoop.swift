@@ -7,7 +7,7 @@ package final class ServerLoop {
     package let loop: EventLoop
     package var counters = LoopCounters()
     let application: Application
-    /// The limits' durations, in nanoseconds: they are added to the time once per message.
+    /// ``ServerLimits/pingInterval`` in nanoseconds: it is added to the time once per message.
     let pingInterval: UInt64
     /// Set when the server goes away: answers then close their connections.
     var isStopping = false
@@ -32,7 +32,8 @@ package final class ServerLoop {
         var ping: [UInt8] = []
         WebSocketFrameEncoder.encode(.ping, [], into: &ping)
         pingFrame = SharedBytes(ping)
-        pingInterval = application.limits.pingInterval.wholeNanoseconds
+        // The sum with any time of the clock's stays within 64 bits.
+        pingInterval = min(application.limits.pingInterval.wholeNanoseconds, .max / 2)
     }
 
     // MARK: Listening

@@ -22,6 +22,8 @@ package final class WebSocket: StreamSocketHandler {
     private var parser: WebSocketParser
     private var phase = Phase.open
     private var awaitsPong = false
+    /// How it ended, for a handler that comes too late to be told then.
+    private var endCode: WebSocketCloseCode?
 
     init(_ socket: StreamSocket, server: ServerLoop) {
         self.socket = socket
@@ -29,24 +31,30 @@ package final class WebSocket: StreamSocketHandler {
         let limits = server.application.limits
         parser = WebSocketParser(role: .server, maxMessageBytes: limits.maxMessageBytes)
         socket.sendLimit = UInt32(clamping: limits.sendQueueBytes)
+        server.counters.openWebSockets += 1
+        server.counters.openedWebSockets += 1
     }
 
     /// The loop that the WebSocket lives on.
     package var reactor: Reactor { socket.reactor }
     package var isOpen: Bool { phase == .open }
 
+    /// Goes on from the handshake: `unread` is what the peer sent behind it.
     func begin(_ handler: any WebSocketHandler, unread: [UInt8]) {
-        server.counters.openWebSockets += 1
-        server.counters.openedWebSockets += 1
-        // The handler may have closed it already.
-        guard phase == .open else { return handler.webSocketDidClose(self, code: .goingAway) }
-        self.handler = handler
-        heard()
-        if server.isStopping { return close(.goingAway, "the server stops") }
+        if let endCode {
+            // It was closed before its handler was made.
+            handler.webSocketDidClose(self, code: endCode)
+        } else {
+            self.handler = handler
+            heard()
+            if server.isStopping { close(.goingAway, "the server stops") }
+        }
         var unread = unread
         unread.withUnsafeMutableBytes { bytes in
             if !bytes.isEmpty { receive(bytes) }
         }
+        // The FIN came before the handshake was answered, and is not reported again.
+        if socket.peerEnded, socket.isOpen { socketReceivedEnd(socket) }
     }
 
     // MARK: Sending
@@ -142,6 +150,7 @@ package final class WebSocket: StreamSocketHandler {
     private func ended(_ code: WebSocketCloseCode) {
         server.counters.openWebSockets -= 1
         server.counters.closedWebSockets[code.rawValue, default: 0] += 1
+        endCode = code
         let handler = handler
         self.handler = nil
         handler?.webSocketDidClose(self, code: code)

@@ -3,25 +3,34 @@ import Synchronization
 
 /// A connected socket between two owners: accepted but not yet served, or on its way to another loop.
 ///
-/// Closes the descriptor if nobody takes it, whatever happens to the job that carried it.
+/// Closes the descriptor if nobody takes it, whatever happens to the job that carried it. It counts as an open socket
+/// all the while: a drain must not take a connection that changes loops for one that has ended.
 package final class DetachedSocket: Sendable {
-    private let descriptor: CInt
-    private let isTaken = Atomic<Bool>(false)
+    let descriptor: CInt
     let queue: SendQueue
+    private let openSockets: SocketCount
+    private let isTaken = Atomic<Bool>(false)
 
-    /// Owns `descriptor`, which must be non-blocking.
-    init(descriptor: CInt, queue: SendQueue = SendQueue()) {
-        self.descriptor = descriptor
-        self.queue = queue
+    /// Owns `descriptor`, which must be non-blocking, and counts it.
+    convenience init(descriptor: CInt, openSockets: SocketCount) {
+        openSockets.increment()
+        self.init(descriptor: descriptor, queue: SendQueue(), countedIn: openSockets)
     }
 
-    /// Gives the descriptor away. To be called once.
-    func take() -> CInt {
+    init(descriptor: CInt, queue: SendQueue, countedIn openSockets: SocketCount) {
+        self.descriptor = descriptor
+        self.queue = queue
+        self.openSockets = openSockets
+    }
+
+    /// The descriptor and its place in the count are another's now. To be called once.
+    func wasTaken() {
         isTaken.store(true, ordering: .relaxed)
-        return descriptor
     }
 
     deinit {
-        if !isTaken.load(ordering: .relaxed) { close(descriptor) }
+        guard !isTaken.load(ordering: .relaxed) else { return }
+        close(descriptor)
+        openSockets.decrement()
     }
 }

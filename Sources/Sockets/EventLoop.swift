@@ -32,7 +32,7 @@ package actor EventLoop {
         reactor = try Reactor(index: index, openSockets: openSockets)
     }
 
-    /// Begins to serve sockets and timers. Idempotent.
+    /// Begins to serve sockets and timers, until ``stop()``, which must follow: the loop holds itself. Idempotent.
     package func start() {
         guard wakeUps == nil else { return }
         reactor.attach(to: self)
@@ -40,11 +40,13 @@ package actor EventLoop {
         source.setEventHandler { [weak self] in
             self?.assumeIsolated { $0.reactor.serveReadySockets() }
         }
+        // Dispatch looks at the descriptor until the source's cancellation is through: until then the reactor has to live.
+        source.setCancelHandler { withExtendedLifetime(self) {} }
         source.resume()
         wakeUps = source
     }
 
-    /// Ends all service: every socket left is closed, timers are forgotten. Idempotent.
+    /// Ends all service for good: every socket left is closed, timers are forgotten. Idempotent.
     package func stop() {
         wakeUps?.cancel()
         wakeUps = nil

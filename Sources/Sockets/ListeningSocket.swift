@@ -13,6 +13,7 @@ package final class ListeningSocket: Pollable {
 
     /// Where it listens, with the port that the kernel chose if 0 was asked for.
     package let address: SocketAddress
+    private var isClosed = false
     private var reactor: Reactor?
     private var accepted: ((DetachedSocket) -> Void)?
     private var rested: ((CInt) -> Void)?
@@ -57,19 +58,32 @@ package final class ListeningSocket: Pollable {
     private static func bind(_ descriptor: CInt, to address: SocketAddress) throws(SocketError) {
         if address.withPointer({ Glibc.bind(descriptor, $0, $1) }) != 0 {
             let error = SocketError("bind", on: address.description)
-            guard error.errno == EADDRINUSE, let path = address.path, isAbandoned(address) else { throw error }
+            guard error.errno == EADDRINUSE, let path = address.path, isAbandoned(address, at: path) else {
+                throw error
+            }
+            // If that fails, so does the second attempt.
             unlink(path)
             guard address.withPointer({ Glibc.bind(descriptor, $0, $1) }) == 0 else {
                 throw SocketError("bind", on: address.description)
             }
         }
         // As open as a loopback port: a proxy runs as another user.
-        if let path = address.path { chmod(path, 0o666) }
+        if let path = address.path {
+            guard chmod(path, 0o666) == 0 else {
+                let error = SocketError("chmod", on: path)
+                unlink(path)
+                throw error
+            }
+        }
     }
 
-    /// Whether the path is a socket without a listener: what a killed process leaves.
-    private static func isAbandoned(_ address: SocketAddress) -> Bool {
-        let type = CInt(SOCK_STREAM.rawValue | UInt32(SOCK_CLOEXEC.rawValue))
+    /// Whether the path is a socket without a listener: what a killed process leaves. `connect` alone doesn't tell: it is
+    /// refused by a regular file too.
+    private static func isAbandoned(_ address: SocketAddress, at path: String) -> Bool {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return false }
+        // Non-blocking: it would wait for a place in a full backlog.
+        let type = CInt(SOCK_STREAM.rawValue | UInt32(SOCK_NONBLOCK.rawValue) | UInt32(SOCK_CLOEXEC.rawValue))
         let probe = socket(AF_UNIX, type, 0)
         guard probe >= 0 else { return false }
         defer { Glibc.close(probe) }
@@ -92,10 +106,12 @@ package final class ListeningSocket: Pollable {
 
     override func ready(_ events: UInt32) {
         for _ in 0..<Self.acceptsPerTurn {
+            // Whoever got the last connection may have closed the listener.
+            guard let reactor else { return }
             let connection = accept4(
                 descriptor, nil, nil, CInt(UInt32(SOCK_NONBLOCK.rawValue) | UInt32(SOCK_CLOEXEC.rawValue)))
             if connection >= 0 {
-                accepted?(DetachedSocket(descriptor: connection))
+                accepted?(DetachedSocket(descriptor: connection, openSockets: reactor.openSockets))
                 continue
             }
             switch errno {
@@ -119,12 +135,23 @@ package final class ListeningSocket: Pollable {
 
     /// Stops to accept and closes the socket; a Unix socket's path is removed. On the loop. Idempotent.
     package func close() {
-        guard let reactor else { return }
-        self.reactor = nil
+        guard !isClosed else { return }
+        isClosed = true
+        // Removed first: who finds the path gone listens anew, who finds it there has to be served.
+        if let path = address.path { unlink(path) }
+        if let reactor {
+            reactor.removeAndClose(self)
+        } else {
+            Glibc.close(descriptor)
+        }
+        reactor = nil
         accepted = nil
         rested = nil
-        reactor.removeAndClose(self)
-        if let path = address.path { unlink(path) }
+    }
+
+    /// A socket that was bound and never started leaves nothing behind either.
+    deinit {
+        close()
     }
 
     override func loopStops() {

@@ -29,6 +29,8 @@ package final class Reactor {
     package let index: Int
     private weak var loop: EventLoop?
     var locals: [ObjectIdentifier: AnyObject] = [:]
+    /// Nothing is served any more: what comes from other loops on the way must not stay here for ever.
+    private var hasStopped = false
 
     let pollDescriptor: CInt
     let openSockets: SocketCount
@@ -130,6 +132,7 @@ package final class Reactor {
 
     /// Starts to poll. The events are level-triggered: what is not taken is reported again.
     func add(_ pollable: Pollable, events: UInt32) throws(SocketError) {
+        guard !hasStopped else { throw SocketError("epoll_ctl", errno: ECANCELED) }
         let descriptor = pollable.descriptor
         var interest = epoll_event(events: events, data: epoll_data(fd: descriptor))
         guard epoll_ctl(pollDescriptor, EPOLL_CTL_ADD, descriptor, &interest) == 0 else {
@@ -163,6 +166,7 @@ package final class Reactor {
     }
 
     func closeAll() {
+        hasStopped = true
         for case let pollable? in pollables { pollable.loopStops() }
         timers = [:]
         deadlines.removeAll()

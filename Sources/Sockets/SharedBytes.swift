@@ -14,6 +14,7 @@ package final class SharedBytes: @unchecked Sendable {
 
     /// Copies `bytes`, `copies` times over (at least once).
     package init(_ bytes: some Collection<UInt8>, copies: Int = 1) {
+        let copies = max(1, copies)
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, bytes.count * copies), alignment: 1)
         for copy in 0..<copies {
             UnsafeMutableRawBufferPointer(rebasing: memory[(copy * bytes.count)..<((copy + 1) * bytes.count)])

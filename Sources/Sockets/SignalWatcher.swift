@@ -2,15 +2,23 @@ package import Dispatch
 import Glibc
 
 /// Hears signals of the process as events on a queue.
+///
+/// On Linux, Dispatch itself takes over what the signal does, once for all: to ignore the signal as well, as one does
+/// elsewhere, would lose those that come before the source is registered, and silence a second watcher for good.
 package final class SignalWatcher {
     private let source: any DispatchSourceSignal
 
-    /// From now on `signal` no longer does what it does by default; `received` is called on `queue` for each. (Several
-    /// that come at once may be heard as one.)
-    package init(_ signal: CInt, on queue: DispatchQueue, received: @escaping @Sendable () -> Void) {
-        Glibc.signal(signal, SIG_IGN)
+    /// - Parameters:
+    ///   - queue: Where both closures are called.
+    ///   - received: Called for each signal. (Several that come at once may be heard as one.)
+    ///   - ready: Called once, when `signal` no longer does what it does by default.
+    package init(
+        _ signal: CInt, on queue: DispatchQueue, received: @escaping @Sendable () -> Void,
+        ready: @escaping @Sendable () -> Void = {}
+    ) {
         source = DispatchSource.makeSignalSource(signal: signal, queue: queue)
         source.setEventHandler(handler: received)
+        source.setRegistrationHandler(handler: ready)
         source.resume()
     }
 

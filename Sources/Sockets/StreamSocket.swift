@@ -26,8 +26,8 @@ package final class StreamSocket: Pollable {
         case open, finishing, lingering, closed
     }
 
-    /// How long a finished socket may take to send its rest and to hear the peer's FIN.
-    private static let lingerTime = Duration.seconds(2)
+    /// How long a socket that has sent everything waits for the peer's FIN.
+    package static let lingerTime = Duration.seconds(2)
     /// Bytes from the peer that are thrown away while lingering; a peer that sends more has its connection reset.
     private static let lingerBytes = 1 << 20
 
@@ -45,7 +45,8 @@ package final class StreamSocket: Pollable {
     package private(set) var peerEnded = false
     /// Whether ``StreamSocketHandler/socketDidDrain(_:)`` is called.
     package var reportsDrain = false
-    /// Bytes that may wait for the peer at the end of a turn; more, and the socket is closed.
+    /// Bytes of memory that may be held for the peer at the end of a turn (``SendQueue/heldBytes``); more, and the socket
+    /// is closed.
     package var sendLimit: UInt32 = .max
     private var discarded: UInt32 = 0
     private var armedFor = MonotonicTime.distantFuture
@@ -61,18 +62,13 @@ package final class StreamSocket: Pollable {
 
     /// Takes over a connected, non-blocking socket; ``handler`` is to be set in the same turn.
     ///
-    /// - Throws: ``SocketError`` when the kernel refuses to poll it; it is closed then.
+    /// - Throws: ``SocketError`` when the loop has stopped or the kernel refuses to poll it; it is closed with `detached`.
     package init(_ detached: DetachedSocket, on reactor: Reactor) throws(SocketError) {
         self.reactor = reactor
         queue = detached.queue
-        super.init(descriptor: detached.take())
-        do throws(SocketError) {
-            try reactor.add(self, events: EPOLLIN.rawValue)
-        } catch {
-            Glibc.close(descriptor)
-            throw error
-        }
-        reactor.openSockets.increment()
+        super.init(descriptor: detached.descriptor)
+        try reactor.add(self, events: EPOLLIN.rawValue)
+        detached.wasTaken()
         if !queue.isEmpty { scheduleFlush() }
     }
 
@@ -98,17 +94,20 @@ package final class StreamSocket: Pollable {
     /// Gives the kernel what waits, in one call.
     func flush() {
         isScheduled = false
-        guard phase == .open || phase == .finishing, !isBlocked else { return }
-        if !queue.isEmpty {
+        guard phase == .open || phase == .finishing else { return }
+        // Before a peer is cut off, the kernel is asked once more: it may have room again and not have said so yet.
+        if !isBlocked || queue.heldBytes > Int(sendLimit) {
             guard send() else { return }
         }
-        if queue.isEmpty {
-            drained()
-        } else {
-            guard queue.byteCount <= Int(sendLimit) else { return fail(.sendQueueFull) }
-            isBlocked = true
-            updateInterest()
+        guard !queue.isEmpty else {
+            // Else EPOLLOUT is about to come, and tells.
+            if !isBlocked { drained() }
+            return
         }
+        guard queue.heldBytes <= Int(sendLimit) else { return fail(.sendQueueFull) }
+        guard !isBlocked else { return }
+        isBlocked = true
+        updateInterest()
     }
 
     /// One `send`, and again only if the kernel took all that one call could carry. `false` when the socket is gone.
@@ -215,11 +214,13 @@ package final class StreamSocket: Pollable {
 
     /// Sends what is enqueued, then FIN, and waits a little for the peer's, so that it can read all of it: a socket closed
     /// with bytes unread would be reset, and the last answer lost. The handler hears nothing more.
-    package func finish() {
+    ///
+    /// - Parameter sending: How long the peer may take over what is enqueued; then the socket is closed.
+    package func finish(sending: Duration = StreamSocket.lingerTime) {
         guard phase == .open else { return }
         phase = .finishing
         handler = nil
-        deadline = reactor.now + Self.lingerTime
+        deadline = reactor.now + sending
         if !isReading, !peerEnded {
             isReading = true
             updateInterest()
@@ -236,6 +237,7 @@ package final class StreamSocket: Pollable {
         // ENOTCONN: the peer is gone, which `recv` tells in a moment.
         shutdown(descriptor, CInt(SHUT_WR))
         phase = .lingering
+        deadline = reactor.now + Self.lingerTime
     }
 
     /// Closes at once; what is unsent is lost.
@@ -258,9 +260,8 @@ package final class StreamSocket: Pollable {
     package func detach() -> DetachedSocket {
         phase = .closed
         reactor.remove(self)
-        reactor.openSockets.decrement()
         handler = nil
-        return DetachedSocket(descriptor: descriptor, queue: queue)
+        return DetachedSocket(descriptor: descriptor, queue: queue, countedIn: reactor.openSockets)
     }
 
     /// Tells the handler that the server goes away.

@@ -27,7 +27,11 @@ import Testing
     @Test(
         "What is no ale is told why",
         arguments: [
-            ("", "JSON"), ("ale", "JSON"), (#"{"type":"ale""#, "JSON"), (#"{"type":"ale"},"#, "JSON"),
+            ("", "JSON"), ("ale", "JSON"),
+            (#"{"type":"ale","id":"6F9619FF-8B86-D011-B42D-00CF4FC964FF",}"#, "JSON"),
+            (#"{"type":"ale","id":"6F9619FF-8B86-D011-B42D-00CF4FC964FF","x":01}"#, "JSON"),
+            (#"{"type":"ale","x":1,"id":"0x9619FF-8B86-D011-B42D-00CF4FC964FF"}"#, "UUID"),
+            (#"{"type":"ale""#, "JSON"), (#"{"type":"ale"},"#, "JSON"),
             ("{}", "object whose type"), ("[]", "object whose type"), (#"{"type":1}"#, "object whose type"),
             (#"{"type":"beer"}"#, "type of a message"), (#"{"type":"handshake","id":"x"}"#, "type of a message"),
             (#"{"type":"ale"}"#, "UUID"), (#"{"type":"ale","id":"x"}"#, "UUID"),

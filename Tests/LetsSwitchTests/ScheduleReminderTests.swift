@@ -128,6 +128,13 @@ import Testing
             #expect(try await store.reminders(of: device, after: UUID()) == all)
             let foreign = try await store.reminders(of: DeviceID(stored: "b"), after: nil)
             #expect(try await store.reminders(of: device, after: foreign[0].id) == all)
+            let backlog = try await store.backlog(of: device, after: all[0].id)
+            #expect(backlog == ReminderBacklog(unseen: Array(all[1...]), seen: [all[0].id]))
+            #expect(try await store.backlog(of: device, after: UUID()) == ReminderBacklog(unseen: all, seen: []))
+            // Many devices at once, for streams that may have missed some: each in firing order.
+            let many = try await store.reminders(of: [device, DeviceID(stored: "b"), DeviceID(stored: "nobody")])
+            #expect(many.filter { $0.device == device } == all)
+            #expect(many.filter { $0.device != device } == foreign)
             try await database.setClock("2026-11-22 09:05Z")
             #expect(try await store.reminders(of: device, after: nil) == Array(all[1...]))
         }

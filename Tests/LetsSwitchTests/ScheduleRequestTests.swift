@@ -99,6 +99,28 @@ import Testing
         #expect(error?.code == "invalid_request")
     }
 
+    @Test(
+        "what only a lenient decoder takes for JSON is refused",
+        arguments: ["1,", "01", "1.", "-", "[1,]", "\"a\tb\"", #""\x""#, "1}\u{0}"])
+    func whatOnlyALenientDecoderTakesForJSONIsRefused(value: String) {
+        let json = body()
+        let error = #expect(throws: RequestError.self) { try task(json.dropLast() + ",\"mood\":\(value)}") }
+        #expect(error?.reason == "The body is not JSON.")
+    }
+
+    @Test("JSON in another encoding than UTF-8 is refused")
+    func jsonInAnotherEncodingThanUTF8IsRefused() {
+        let utf16 = body().utf16.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
+        #expect(throws: RequestError.self) { try TaskRequest.decode(utf16, zones: zones) }
+        #expect(throws: RequestError.self) { try TaskRequest.decode([0xFF, 0xFE] + utf16, zones: zones) }
+    }
+
+    @Test("half a surrogate pair in a member names the member")
+    func halfASurrogatePairInAMemberNamesTheMember() {
+        let error = #expect(throws: RequestError.self) { try task(body(["title": #""\ud800""#])) }
+        #expect(error?.reason.hasPrefix("title ") == true)
+    }
+
     @Test("deep nesting is refused, not followed", arguments: ["[", "{\"a\":", "[{\"a\":"])
     func deepNestingIsRefusedNotFollowed(opening: String) {
         let deep = String(repeating: opening, count: 65_536 / opening.utf8.count)
@@ -126,7 +148,15 @@ import Testing
     func aTasksIdIsReadInEitherCase() throws {
         let upper = try CancelRequest(id: "E2F86CEB-4FBA-43E6-8FAC-C8BA5B5696F7", deviceId: "d")
         #expect(try CancelRequest(id: "e2f86ceb-4fba-43e6-8fac-c8ba5b5696f7", deviceId: "d") == upper)
-        #expect(throws: RequestError.self) { try CancelRequest(id: "e2f86ceb", deviceId: "d") }
+        // The last three are what `sscanf` reads as hexadecimal numbers.
+        for id in [
+            "e2f86ceb", "", "{e2f86ceb-4fba-43e6-8fac-c8ba5b5696f7}", "e2f86ceb-4fba-43e6-8fac-c8ba5b5696f70",
+            "0xf86ceb-4fba-43e6-8fac-c8ba5b5696f7", "+2f86ceb-4fba-43e6-8fac-c8ba5b5696f7",
+            " 2f86ceb-4fba-43e6-8fac-c8ba5b5696f7",
+        ] {
+            let error = #expect(throws: RequestError.self) { try CancelRequest(id: id, deviceId: "d") }
+            #expect(error?.reason.hasPrefix("id ") == true)
+        }
         let error = #expect(throws: RequestError.self) {
             try CancelRequest(id: "e2f86ceb-4fba-43e6-8fac-c8ba5b5696f7", deviceId: nil)
         }

@@ -79,6 +79,16 @@ import Testing
         #expect(zones.contains("Europe/London"))
         #expect(!zones.contains("europe/london"))
         #expect(!zones.contains("localtime"))
+        // To Swift's strings a Kelvin sign is a K.
+        #expect(!TimeZoneNames(["Asia/Kolkata"]).contains("Asia/\u{212A}olkata"))
+    }
+
+    @Test("devices whose names only look alike are two")
+    func devicesWhoseNamesOnlyLookAlikeAreTwo() {
+        let composed = DeviceID(stored: "caf\u{E9}")
+        let decomposed = DeviceID(stored: "cafe\u{301}")
+        #expect(composed != decomposed)
+        #expect(Set([composed, decomposed, composed]).count == 2)
     }
 
     @Test("a device is never printed whole")

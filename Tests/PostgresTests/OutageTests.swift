@@ -7,7 +7,9 @@ import Testing
 @Suite struct OutageTests {
     @Test func aStoppedClusterIsNoticedAndItsReturnToo() async throws {
         let cluster = try await TestCluster.dedicated()
-        let configuration = PostgresConfiguration(conninfo: try await cluster.makeDatabase())
+        var configuration = PostgresConfiguration(conninfo: try await cluster.makeDatabase())
+        configuration.acquireTimeout = .milliseconds(500)
+        configuration.queryTimeout = .seconds(60)
         let client = PostgresClient(configuration: configuration)
         let one = PostgresStatement(name: "one", sql: "SELECT 1 AS one")
         _ = try await client.query(one)
@@ -16,12 +18,13 @@ import Testing
         let began = ContinuousClock.now
         let error = await #expect(throws: PostgresError.self) { _ = try await client.query(one) }
         #expect(error?.isUnavailable == true)
-        #expect(ContinuousClock.now - began < .seconds(2))
+        // Much less than the query's own time, also on a busy machine.
+        #expect(ContinuousClock.now - began < .seconds(10))
 
         try await cluster.start()
         let back = ContinuousClock.now
         var answer: PostgresRows?
-        while answer == nil, ContinuousClock.now - back < .seconds(5) { answer = try? await client.query(one) }
+        while answer == nil, ContinuousClock.now - back < .seconds(20) { answer = try? await client.query(one) }
         #expect(answer != nil)
         await client.shutdown()
         await cluster.stop()
@@ -32,6 +35,8 @@ import Testing
         var configuration = PostgresConfiguration(conninfo: try await cluster.makeDatabase())
         configuration.maxConnections = 1
         configuration.shutdownTimeout = .milliseconds(100)
+        configuration.acquireTimeout = .seconds(20)
+        configuration.connectTimeout = .seconds(20)
         let client = PostgresClient(configuration: configuration)
         let pid = PostgresStatement(name: "pid", sql: "SELECT pg_backend_pid() AS pid")
         let backend = pid_t(try await client.query(pid)[0].integer("pid"))
@@ -51,7 +56,7 @@ import Testing
             return await group.reduce(into: []) { $0.append($1) }
         }
         #expect(errors.allSatisfy { $0?.isUnavailable == true })
-        #expect(ContinuousClock.now - began < .seconds(5))
+        #expect(ContinuousClock.now - began < .seconds(10))
         // The frozen connection is given up, and another one serves.
         #expect(try await client.query(pid)[0].integer("pid") != Int(backend))
         kill(backend, SIGCONT)

@@ -3,7 +3,7 @@
 -- Who waits for whom, so that nobody waits in a circle:
 --   register   slot lock, then its device's row, then the partner's row; waits for nothing once it has that
 --   cancel     its row
---   erase      its device's rows in order of start, then reminders in order of id
+--   erase      the claims' lock, then its device's rows in order of start, then reminders in order of id
 --   claim      the claims' lock, then rows that nobody holds (SKIP LOCKED)
 
 -- Tables are reached by index alone: each function says so (enable_seqscan and so on), because a plan that was made while the
@@ -133,9 +133,10 @@ BEGIN
         (v_task.id, v_task.device_id, v_task.title, v_task.starts_at, v_task.reminds_at, v_task.time_zone,
          v_task.start_time, v_task.room_id, v_task.partner_id);
 
-    -- Wakes the schedulers, if they may be asleep until later. Not each time: NOTIFY serialises commits. One that is about to
-    -- be due always, because the claim of its minute may run before this commits.
-    IF v_task.reminds_at < v_now + interval '5 seconds' OR NOT EXISTS (
+    -- Wakes the schedulers, if they may be asleep until later. Not each time: NOTIFY serialises commits. One that is due
+    -- before every scheduler has looked again (it does so each 15 seconds) always: what was to wake them earlier may be
+    -- claimed or cancelled before this commits.
+    IF v_task.reminds_at < v_now + interval '20 seconds' OR NOT EXISTS (
         SELECT FROM letsswitch.task
         WHERE claimed_at IS NULL AND reminds_at <= v_task.reminds_at AND id <> v_task.id
     ) THEN

@@ -7,7 +7,7 @@ LANGUAGE sql AS $$
 $$;
 
 -- Erases a person. Of a task with a partner the match remains until it is over. Returns the instants at which nobody waits any
--- more, for those who look at the day.
+-- more, or whose partner has lost a title, for those who look at the day.
 CREATE FUNCTION letsswitch.erase_device(p_device text) RETURNS TABLE (starts_at bigint)
 LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -19,6 +19,8 @@ DECLARE
     v_tasks uuid[];
     v_reminders uuid[];
 BEGIN
+    -- A claim of a partner's task, at this moment, would still read the title here and write it into a reminder.
+    PERFORM pg_advisory_xact_lock(19540::bigint << 48);
     -- Whoever pairs or claims one of these comes before or after, never between.
     SELECT array_agg(held.id) INTO v_tasks FROM (
         SELECT task.id FROM letsswitch.task WHERE task.device_id = p_device ORDER BY task.starts_at FOR UPDATE
@@ -44,10 +46,15 @@ BEGIN
     WHERE reminder.id = ANY (v_reminders) AND task.id = reminder.task_id;
 
     DELETE FROM letsswitch.device WHERE device.id = p_device;
-    UPDATE letsswitch.task SET device_id = NULL, title = NULL
-    FROM letsswitch.match
-    WHERE task.id = ANY (v_tasks) AND task.partner_id IS NOT NULL AND match.room_id = task.room_id
-        AND (match.closes_at IS NULL OR match.closes_at > v_now);
+    RETURN QUERY
+    WITH anonymous AS (
+        UPDATE letsswitch.task SET device_id = NULL, title = NULL
+        FROM letsswitch.match
+        WHERE task.id = ANY (v_tasks) AND task.partner_id IS NOT NULL AND match.room_id = task.room_id
+            AND (match.closes_at IS NULL OR match.closes_at > v_now)
+        RETURNING task.starts_at
+    )
+    SELECT extract(epoch FROM anonymous.starts_at)::bigint FROM anonymous;
     RETURN QUERY
     WITH gone AS (
         DELETE FROM letsswitch.task WHERE task.id = ANY (v_tasks) AND task.device_id IS NOT NULL

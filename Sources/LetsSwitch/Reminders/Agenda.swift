@@ -12,6 +12,8 @@ struct Agenda {
     private var reading: (epoch: Double, at: MonotonicTime)?
     /// When the database has something to claim or to give up; epoch seconds.
     private var due: Double?
+    /// The earliest that was heard of since the database was asked last: its answer may not know of it yet.
+    private var heard: Double?
     /// Rooms that are open, by the second at which they close. On the hour, thousands share one.
     private var closings: [Double: Set<UUID>] = [:]
 
@@ -20,23 +22,33 @@ struct Agenda {
         reading.map { $0.epoch + ((now - $0.at) / .seconds(1)) }
     }
 
+    /// The database is being asked. What is heard of from now on, its answer may be too old to know.
+    mutating func willRead() {
+        heard = nil
+    }
+
     /// What the database said: its clock, and when it has something to do.
     mutating func read(clock: Double, due: Double?, at now: MonotonicTime) {
         reading = (clock, now)
-        self.due = due
+        self.due = [due, heard].compactMap(\.self).min()
     }
 
     /// Somebody registered a task that is due at `epoch`.
     ///
     /// - Returns: Whether that is earlier than all that was known.
     mutating func expect(_ epoch: Double) -> Bool {
+        heard = min(epoch, heard ?? .infinity)
         guard epoch < due ?? .infinity else { return false }
         due = epoch
         return true
     }
 
-    mutating func close(_ room: UUID, at epoch: Double) {
-        closings[epoch, default: []].insert(room)
+    /// An open room's time ends at `epoch`.
+    ///
+    /// - Returns: Whether that is news.
+    @discardableResult
+    mutating func close(_ room: UUID, at epoch: Double) -> Bool {
+        closings[epoch, default: []].insert(room).inserted
     }
 
     /// Whether a room's time is over, as far as is known.

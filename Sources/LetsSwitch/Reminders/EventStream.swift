@@ -44,13 +44,14 @@ final class EventStream {
     }
 
     /// Writes to `stream` from now on: a comment at once, the backlog, what was collected meanwhile.
-    func begin(_ stream: ResponseStream, backlog: [Reminder]) {
+    func begin(_ stream: ResponseStream, backlog: ReminderBacklog) {
         guard !isOver else { return stream.finish() }
         self.stream = stream
         stream.closed = { [weak self] in self?.end() }
         stream.drained = { [weak self] in self?.drained() }
         stream.write(StreamPiece { ServerSentEvent.comment("reminders", into: &$0) })
-        for reminder in backlog {
+        seen = backlog.seen.suffix(Self.memory)
+        for reminder in backlog.unseen {
             send(reminder, StreamPiece { reminder.encode(into: &$0) }, claimed: nil)
         }
         let collected = collected

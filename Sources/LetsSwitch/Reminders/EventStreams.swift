@@ -69,7 +69,7 @@ final class EventStreams {
     }
 
     /// The stream's head is sent: it writes to `content` from now on.
-    func begin(_ reservation: Reservation, _ content: ResponseStream, backlog: [Reminder]) {
+    func begin(_ reservation: Reservation, _ content: ResponseStream, backlog: ReminderBacklog) {
         guard let stream = reservations.removeValue(forKey: reservation) else { return content.finish() }
         stream.begin(content, backlog: backlog)
     }
@@ -120,15 +120,24 @@ final class EventStreams {
         schedule(after: delay) { [weak self] in self?.tellChanges() }
     }
 
+    /// Tells the device's streams that a slot has changed for it alone.
+    func dayChanged(of device: DeviceID, at slot: Instant) {
+        guard let streams = streams[device] else { return }
+        let bytes = StreamPiece { Self.encodeChange(of: slot, into: &$0) }
+        for stream in streams { stream.send(bytes) }
+    }
+
+    private static func encodeChange(of slot: Instant, into buffer: inout [UInt8]) {
+        ServerSentEvent(event: "schedule", data: #"{"startsAt":"\#(slot)"}"#).encode(into: &buffer)
+    }
+
     private func tellChanges() {
         isChangeDue = false
         lastChangeRound = reactor.now
         let round = changed.sorted().prefix(Self.changesPerRound)
         changed.subtract(round)
         let bytes = StreamPiece { buffer in
-            for slot in round {
-                ServerSentEvent(event: "schedule", data: #"{"startsAt":"\#(slot)"}"#).encode(into: &buffer)
-            }
+            for slot in round { Self.encodeChange(of: slot, into: &buffer) }
         }
         for stream in streams.values.joined() { stream.send(bytes) }
         slotsChanged([])
@@ -155,10 +164,16 @@ final class EventStreams {
         if acknowledged.isEmpty {
             schedule(after: Self.acknowledgementDelay) { [weak self] in
                 guard let self else { return }
-                acknowledge(acknowledged)
-                acknowledged = []
+                let reminders = takeAcknowledgements()
+                if !reminders.isEmpty { acknowledge(reminders) }
             }
         }
         acknowledged.append(contentsOf: reminders.lazy.map(\.id))
+    }
+
+    /// What the kernel has taken and nobody was told of yet.
+    func takeAcknowledgements() -> [UUID] {
+        defer { acknowledged = [] }
+        return acknowledged
     }
 }

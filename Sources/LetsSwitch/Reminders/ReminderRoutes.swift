@@ -6,8 +6,8 @@ import Wire
 /// `GET /reminders?deviceId=…`: the device's reminders as they fire, as server-sent events.
 struct ReminderRoutes: RouteCollection, Sendable {
     let streams: ReminderStreams
-    /// The device's reminders whose task has not started, in firing order, after the one with this id.
-    let backlog: @Sendable (DeviceID, UUID?) async throws -> [Reminder]
+    /// The device's reminders whose task has not started, as they stand to the one with this id.
+    let backlog: @Sendable (DeviceID, UUID?) async throws -> ReminderBacklog
 
     func boot(routes: RoutesBuilder) {
         routes.get("reminders", use: follow)
@@ -15,7 +15,7 @@ struct ReminderRoutes: RouteCollection, Sendable {
 
     @Sendable private func follow(_ request: Request) async throws -> Response {
         let device = try DeviceID(request.query("deviceId"))
-        let last = request.head.headers.value("Last-Event-ID").flatMap(UUID.init(uuidString:))
+        let last = request.head.headers.value("Last-Event-ID").flatMap(UUID.init(text:))
         let headers = [
             HTTPField("Content-Type", "text/event-stream"), HTTPField("Cache-Control", "no-store"),
             // A proxy that gathers bytes would hold the reminder back.

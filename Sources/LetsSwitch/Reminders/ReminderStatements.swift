@@ -4,7 +4,8 @@ import Postgres
 enum ReminderStatements {
     /// The names that metrics go by.
     static let names = [
-        claimDue, firedBatch, nextDue, markDelivered, expire, remindersOf, pending, openRooms, findRoom,
+        claimDue, firedBatch, nextDue, markDelivered, expire, remindersOf, remindersOfMany, pending, openRooms,
+        findRoom,
     ].map(\.name)
 
     static let claimDue = PostgresStatement(name: "claim_due", sql: "SELECT * FROM letsswitch.claim_due($1, $2)")
@@ -21,6 +22,14 @@ enum ReminderStatements {
 
     static let remindersOf = PostgresStatement(
         name: "reminders_of", sql: "SELECT * FROM letsswitch.reminders_of($1, $2)")
+
+    static let remindersOfMany = PostgresStatement(
+        name: "reminders_of_many",
+        sql: """
+            SELECT fired.* FROM unnest($1::text[]) AS device (id)
+            CROSS JOIN LATERAL letsswitch.reminders_of(device.id, NULL) AS fired
+            ORDER BY fired.seq
+            """)
 
     static let pending = PostgresStatement(
         name: "pending_reminders", sql: "SELECT * FROM letsswitch.pending_reminders($1)")

@@ -58,6 +58,22 @@ package struct ReminderStore: Sendable {
         return try reminders(try await database.query(ReminderStatements.remindersOf, parameters, timeout: nil))
     }
 
+    /// The same for many devices, whose streams may have missed some.
+    package func reminders(of devices: some Sequence<DeviceID>) async throws -> [Reminder] {
+        try reminders(
+            try await database.query(
+                ReminderStatements.remindersOfMany, [.textArray(devices.map(\.text))], timeout: nil))
+    }
+
+    /// What a stream gets on connecting, and what it is not to get later either.
+    package func backlog(of device: DeviceID, after last: UUID?) async throws -> ReminderBacklog {
+        let all = try await reminders(of: device, after: nil)
+        guard last != nil, !all.isEmpty else { return ReminderBacklog(unseen: all, seen: []) }
+        let unseen = Set(try await reminders(of: device, after: last).map(\.id))
+        return ReminderBacklog(
+            unseen: all.filter { unseen.contains($0.id) }, seen: all.map(\.id).filter { !unseen.contains($0) })
+    }
+
     /// What has fired, is still useful and nobody took yet, in firing order: for a daemon that starts.
     package func pending(limit: Int) async throws -> [Reminder] {
         try reminders(try await database.query(ReminderStatements.pending, [.integer(limit)], timeout: nil))

@@ -72,6 +72,18 @@ final class ReminderStreams: Sendable {
         for loop in loops { loop.submit { self.streams(on: $0).slotsChanged(slots) } }
     }
 
+    /// The reminders that the kernel has taken and that `acknowledge` was not told of yet: for a daemon that stops.
+    func takeAcknowledgements() async -> [UUID] {
+        var reminders: [UUID] = []
+        for loop in loops { reminders += await loop.run { self.streams(on: $0).takeAcknowledgements() } }
+        return reminders
+    }
+
+    /// Tells a device's streams that a slot has changed for it alone.
+    func dayChanged(of device: DeviceID, at slot: Instant) {
+        for loop in loops { loop.submit { self.streams(on: $0).dayChanged(of: device, at: slot) } }
+    }
+
     /// The devices that have a stream here.
     func devices() async -> Set<DeviceID> {
         var devices: Set<DeviceID> = []

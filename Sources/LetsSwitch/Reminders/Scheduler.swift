@@ -14,14 +14,18 @@ import Sockets
 /// of it by NOTIFY, and open the same rooms and reach their own streams.
 actor Scheduler {
     /// Tasks claimed by one statement: the first reminders leave while the rest is being claimed.
-    private static let claimLimit = 1000
-    /// Reminders that wait to be logged and counted until nothing more is due.
-    private static let recordLimit = 20_000
+    private static let claimLimit = 500
     /// Before the next try: after an error, and when what is due is locked by a registration in hand.
     private static let retryPause = Duration.milliseconds(250)
     private static let lockedPause = Duration.milliseconds(5)
     private static let purgeInterval = Duration.seconds(3600)
+    /// Between two helpings while there is more to purge: what is due goes before.
+    private static let purgePause = Duration.milliseconds(50)
     private static let purgeLimit = 1000
+    /// Devices whose reminders are asked for at once after notifications may have been missed.
+    private static let devicesPerStatement = 500
+    /// Batches that are remembered, of either kind.
+    private static let batchLimit = 1000
 
     private let store: ReminderStore
     private let schedule: ScheduleStore
@@ -65,7 +69,7 @@ actor Scheduler {
                     isAway = false
                     log.info("the scheduler has the database again")
                 }
-                await sleeper.sleep(for: agenda.isDue(at: .now()) ? Self.lockedPause : agenda.pause(at: .now()))
+                await sleeper.sleep(for: pause(at: .now()))
             } catch {
                 if !isAway {
                     isAway = true
@@ -75,6 +79,11 @@ actor Scheduler {
                 await sleeper.sleep(for: Self.retryPause)
             }
         }
+    }
+
+    private func pause(at now: MonotonicTime) -> Duration {
+        if agenda.isDue(at: now) { return Self.lockedPause }
+        return min(agenda.pause(at: now), max(.zero, purgeAt - now))
     }
 
     /// Ends ``run()`` after what it is doing; claimed reminders are delivered or stay in the outbox.
@@ -92,15 +101,19 @@ actor Scheduler {
 
     /// A claim was committed, by this daemon or another.
     func fired(_ batch: Int) async {
-        foreignBatches.append(batch)
+        if foreignBatches.count < Self.batchLimit {
+            foreignBatches.append(batch)
+        } else {
+            isResynchronising = true
+        }
         await sleeper.wake()
     }
 
-    /// The database knows a room as open of which no word has come here yet.
+    /// A peer found a room open that was not known to be: word of it is under way, or was lost.
     func found(_ room: OpenRoom) async {
         rooms.open([room.id])
-        agenda.close(room.id, at: room.closesAt)
-        await sleeper.wake()
+        // Whoever opens a room sees to its end.
+        if agenda.close(room.id, at: room.closesAt) { await sleeper.wake() }
     }
 
     /// Notifications may have been missed, or a clock was set: look at everything anew.
@@ -134,6 +147,7 @@ actor Scheduler {
     }
 
     private func look() async throws {
+        agenda.willRead()
         let next = try await store.nextDue()
         agenda.read(clock: next.now, due: next.due, at: .now())
     }
@@ -145,19 +159,17 @@ actor Scheduler {
         log.info("rooms closed", ["count": .int(over.count)])
     }
 
+    /// Claims until nothing is due. The database works on the next batch while this daemon delivers the last.
     private func claim() async throws {
-        var unrecorded: [Reminder] = []
-        // Writing the log takes its time: what else is due doesn't wait for it.
-        defer { record(unrecorded) }
-        while !isStopped {
-            guard let firing = try await store.claimDue(limit: Self.claimLimit) else { return }
+        var next = try await store.claimDue(limit: Self.claimLimit)
+        while let firing = next {
+            async let following = store.claimDue(limit: Self.claimLimit)
+            // Too many mean that notifications don't come; one that is forgotten is fetched again, which does no harm.
+            if ownBatches.count >= Self.batchLimit { ownBatches.removeAll() }
             ownBatches.insert(firing.batch)
             fire(firing)
-            unrecorded += firing.reminders
-            if unrecorded.count >= Self.recordLimit {
-                record(unrecorded)
-                unrecorded = []
-            }
+            record(firing.reminders)
+            next = try await following
         }
     }
 
@@ -207,22 +219,21 @@ actor Scheduler {
 
     /// What this daemon may have missed: rooms that are open, and the reminders of the devices that listen here.
     private func catchUp() async throws {
-        // Word of them was lost.
-        ownBatches = []
         let open = try await store.openRooms()
         for room in open { agenda.close(room.id, at: room.closesAt) }
         rooms.open(open.map(\.id))
-        for device in await streams.devices() {
-            streams.deliver(try await store.reminders(of: device, after: nil))
+        var devices = Array(await streams.devices())
+        while !devices.isEmpty {
+            let some = devices.suffix(Self.devicesPerStatement)
+            devices.removeLast(some.count)
+            streams.deliver(try await store.reminders(of: some))
         }
         try await look()
     }
 
     private func purge() async throws {
         guard purgeAt <= .now() else { return }
-        while !isStopped {
-            guard try await schedule.purge(retention: retention, limit: Self.purgeLimit) > 0 else { break }
-        }
-        purgeAt = .now() + Self.purgeInterval
+        let taken = try await schedule.purge(retention: retention, limit: Self.purgeLimit)
+        purgeAt = .now() + (taken > 0 ? Self.purgePause : Self.purgeInterval)
     }
 }

@@ -8,7 +8,7 @@ struct RoomRoutes: RouteCollection, Sendable {
     let rooms: Rooms
     /// What the database knows of a room that is not open in memory.
     let find: @Sendable (UUID) async throws -> RoomState
-    /// Opens a room that the database knows as open, and sees to it that it closes.
+    /// Told of a room that the database knows to be open, before a peer enters it.
     let found: @Sendable (OpenRoom) async -> Void
 
     func boot(routes: RoutesBuilder) {
@@ -33,12 +33,11 @@ struct RoomRoutes: RouteCollection, Sendable {
         case .unknown:
             return .unknown {
                 let state = try await find(room)
+                if case .open(let closesAt) = state { await found(OpenRoom(id: room, closesAt: closesAt)) }
                 if let refusal = Abort(state) {
                     rooms.remember(state, of: room)
                     throw refusal
                 }
-                // Opened a moment ago, perhaps by another daemon: word of it is under way.
-                if case .open(let closesAt) = state { await found(OpenRoom(id: room, closesAt: closesAt)) }
             }
         }
     }
@@ -49,6 +48,6 @@ struct RoomRoutes: RouteCollection, Sendable {
     }
 
     private static func room(_ request: Request) -> UUID? {
-        request.query("id").flatMap(UUID.init(uuidString:))
+        request.query("id").flatMap(UUID.init(text:))
     }
 }

@@ -14,7 +14,7 @@ package enum CancelRequest: Hashable, Sendable {
 
     /// From path and query; the id in either case.
     package init(id: String, deviceId: String?) throws(RequestError) {
-        guard let id = UUID(uuidString: id) else { throw .invalid("id", "must be a task's UUID") }
+        guard let id = UUID(text: id) else { throw .invalid("id", "must be a task's UUID") }
         self = .task(id, try DeviceID(deviceId))
     }
 

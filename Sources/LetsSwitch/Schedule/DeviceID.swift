@@ -17,6 +17,19 @@ package struct DeviceID: Hashable, Sendable {
     }
 }
 
+extension DeviceID {
+    /// Byte for byte, as the database compares. To Swift's strings, `é` in one scalar and in two are the same, and one
+    /// device would get another's reminders.
+    package static func == (left: DeviceID, right: DeviceID) -> Bool {
+        left.text.utf8.elementsEqual(right.text.utf8)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        var text = text
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+}
+
 extension DeviceID: CustomStringConvertible {
     package var description: String {
         text.count > 8 ? "\(text.prefix(4))…" : "…"

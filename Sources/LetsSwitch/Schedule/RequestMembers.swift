@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Wire
 
 /// The members of a request's JSON object. What is missing or of the wrong type throws a `RequestError` that names it;
 /// members that nobody asks for are ignored.
@@ -13,14 +14,15 @@ struct RequestMembers {
         init?(intValue: Int) { nil }
     }
 
-    /// Decodes a body (JSONDecoder refuses nesting beyond 512 levels) and hands out what `Value` makes of it.
+    /// Decodes a body and hands out what `Value` makes of it.
     static func decode<Value: Decodable>(_ type: Value.Type, from body: [UInt8]) throws(RequestError) -> Value {
+        guard body.withUnsafeBytes(JSONSyntax.isValid) else { throw .invalid("The body is not JSON.") }
         do {
             return try JSONDecoder().decode(type, from: Data(body))
         } catch let error as RequestError {
             throw error
         } catch {
-            throw .invalid("The body is not JSON.")
+            throw .invalid("The body can't be decoded.")
         }
     }
 

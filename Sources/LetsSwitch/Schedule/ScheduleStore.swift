@@ -75,7 +75,8 @@ package struct ScheduleStore: Sendable {
             [.text(request.device.text), .text(request.token), .boolean(request.isSandbox)], timeout: nil)
     }
 
-    /// Erases a person: token, tasks without a partner, history. Returns the slots that nobody can join any more.
+    /// Erases a person: token, tasks without a partner, history. Returns the slots that nobody can join any more, and
+    /// those of partners, who no longer see a title.
     package func erase(_ device: DeviceID) async throws -> [Instant] {
         let rows = try await database.query(ScheduleStatements.eraseDevice, [.text(device.text)], timeout: nil)
         return try rows.map { try $0.instant("starts_at") }

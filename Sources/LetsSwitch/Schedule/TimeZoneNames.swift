@@ -13,5 +13,8 @@ package struct TimeZoneNames: Sendable {
 
     package var count: Int { names.count }
 
-    package func contains(_ name: String) -> Bool { names.contains(name) }
+    /// Byte for byte: to Swift, strings that are canonically equivalent are equal (a Kelvin sign is a K).
+    package func contains(_ name: String) -> Bool {
+        name.utf8.allSatisfy { $0 < 0x80 } && names.contains(name)
+    }
 }

@@ -73,7 +73,7 @@ final class PipelineConnection {
 
     /// Reads what has come: the queries answered, and why the connection is lost if it is.
     func receive() -> (completions: [Completion], loss: String?) {
-        let alive = connection.consumeInput()
+        let alive = ServerInput.consume(connection.pointer)
         let reason = message
         var completions: [Completion] = []
         var endings = 0

@@ -52,6 +52,12 @@ struct PoolStateMachine {
         var openedAt: Instant
         var retireAt: Instant
         var idleSince: Instant
+
+        /// Leaving because it doesn't answer.
+        var isCondemned: Bool {
+            if case .leaving(by: .some) = state { return true }
+            return false
+        }
     }
 
     struct Query {
@@ -241,17 +247,24 @@ extension PoolStateMachine {
         return actions
     }
 
-    /// Connections for those who wait; one more when all are busy; one at a time while the database is away.
+    /// Connections for those who wait; one more when queries queue up behind others on all of them; one at a time while
+    /// the database is away.
     private mutating func open(_ now: Instant) -> [Action] {
         guard !stopping else { return [] }
         let connecting = slots.values.count { $0.state == .connecting }
         var wanted = waiting.count
         if wanted == 0 {
             let ready = slots.values.filter { $0.state == .ready }
-            if !ready.isEmpty, ready.allSatisfy({ !$0.inFlight.isEmpty }) { wanted = 1 }
+            // Least busy first: when one has two in flight, none is idle.
+            if ready.contains(where: { $0.inFlight.count > 1 }), ready.allSatisfy({ !$0.inFlight.isEmpty }) {
+                wanted = 1
+            }
             if slots.isEmpty, configuration.keepAlive, hasConnected { wanted = 1 }
         }
-        wanted = min(wanted, configuration.maxConnections - slots.count + connecting) - connecting
+        // One that is done for may take a moment to go: its place is free already, within reason.
+        let condemned = slots.values.count { $0.isCondemned }
+        let room = min(configuration.maxConnections + condemned, 2 * configuration.maxConnections) - slots.count
+        wanted = min(wanted - connecting, room)
         guard wanted > 0 else { return [] }
         if let nextAttempt {
             guard connecting == 0 else { return [] }
@@ -280,7 +293,7 @@ extension PoolStateMachine {
         guard let slot = slots[connection], let head = slot.inFlight.first, queries[head]?.overdue == true else {
             return []
         }
-        if case .leaving(by: .some) = slot.state { return [] }
+        guard !slot.isCondemned else { return [] }
         slots[connection]?.state = .leaving(by: now + Self.cancelGrace)
         wake(at: now + Self.cancelGrace)
         return [.cancelRunning(connection)]

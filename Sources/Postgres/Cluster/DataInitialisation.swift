@@ -11,9 +11,10 @@ struct DataInitialisation {
 
     func run() throws {
         for name in placement.home.entries where name.hasPrefix(Self.unfinished) {
-            try tool(["rm", "-rf", "--", placement.home.appending(name).path])
+            // Left for the next time if it fails: an `initdb` whose daemon was killed may still be writing there.
+            try? tool(["rm", "-rf", "--", placement.home.appending(name).path])
         }
-        let new = placement.home.appending("\(Self.unfinished)\(getpid())")
+        let new = placement.home.appending(Self.unfinished + String(UInt64.random(in: 0...UInt64.max), radix: 16))
         try tool(
             [binaries.path("initdb"), "-D", new.path] + InitialisationArguments.fixed + (isDurable ? [] : ["--no-sync"])
         )

@@ -34,9 +34,8 @@ package actor PrivateCluster {
     /// Returns when the database `letsswitch` can be connected to. Again while it runs: does nothing; again after the
     /// server has died: starts it anew. Throws `PrivateClusterError`, whose message is for the person at the terminal.
     package func start() async throws -> PrivateClusterLocation {
-        if let postmaster, postmaster.isRunning, let placement {
-            return placement.location(sockets: postmaster.sockets)
-        }
+        if isRunning, let postmaster, let placement { return placement.location(sockets: postmaster.sockets) }
+        postmaster = nil
         try stateDirectory.createWithParents()
         let lock = try lock ?? StateDirectoryLock(stateDirectory)
         self.lock = lock
@@ -54,6 +53,8 @@ package actor PrivateCluster {
         defer { lock = nil }
         guard let postmaster else { return }
         for (signal, patience) in [(SIGINT, timeout), (SIGQUIT, .seconds(3)), (SIGKILL, .seconds(3))] {
+            // Once it has been waited for, its number may be another's.
+            guard postmaster.isRunning else { break }
             postmaster.signal(signal)
             if await hasEnded(postmaster, within: patience) { break }
         }
@@ -66,6 +67,14 @@ package actor PrivateCluster {
     package nonisolated func signalFastShutdown() {
         let pid = pid.load(ordering: .relaxed)
         if pid > 1 { kill(pid, SIGINT) }
+    }
+
+    /// Whether the server runs. One that has died can be started again by `start`.
+    package var isRunning: Bool {
+        guard let postmaster else { return false }
+        if postmaster.isRunning { return true }
+        pid.store(0, ordering: .relaxed)
+        return false
     }
 
     /// The server's process, for tests that kill it.

@@ -13,7 +13,8 @@ struct ServerSettings {
             "logging_collector=on", "log_directory=log", "log_filename=postgresql-%a.log", "log_rotation_age=1d",
             "log_rotation_size=0", "log_truncate_on_rotation=on", "log_line_prefix=%m [%p] ",
         ]
-        if !isDurable { settings += ["fsync=off", "synchronous_commit=off", "full_page_writes=off"] }
+        // What is committed then still survives the death of any process, but not that of the machine.
+        if !isDurable { settings += ["fsync=off", "full_page_writes=off"] }
         return settings.flatMap { ["-c", $0] }
     }
 }

@@ -12,16 +12,21 @@ struct ServerStart {
 
     /// Returns when it accepts connections.
     func run() async throws -> Postmaster {
-        if let running = try await takeOver() { return running }
         while true {
+            if let running = try await takeOver() { return running }
             do {
                 return try await launch()
             } catch let error as PrivateClusterError {
-                // Processes of a server that was killed take a moment to notice, and hold its shared memory till then.
-                guard error.message.contains("shared memory block"), ContinuousClock.now < deadline else { throw error }
+                guard Self.passes(error), ContinuousClock.now < deadline else { throw error }
                 try await Task.sleep(for: .milliseconds(100))
             }
         }
+    }
+
+    /// Whether another try will do: processes of a server that was killed take a moment to notice and hold its shared
+    /// memory till then; and a server that a killed daemon had just started may write its file only now.
+    private static func passes(_ error: PrivateClusterError) -> Bool {
+        error.message.contains("shared memory block") || error.message.contains("\"postmaster.pid\" already exists")
     }
 
     /// The server that runs already, when it is ready; nil when there is none.

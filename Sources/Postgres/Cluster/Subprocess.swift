@@ -67,7 +67,7 @@ struct Subprocess {
 
         let arguments = command.map { strdup($0) } + [nil]
         let variables = Self.environment.map { strdup($0) } + [nil]
-        defer { (arguments + variables).forEach { free($0) } }
+        defer { for copy in arguments + variables { free(copy) } }
         var child: pid_t = 0
         let code = posix_spawnp(&child, command.first ?? "", &actions, &attributes, arguments, variables)
         guard code == 0 else { throw PrivateClusterError("cannot run", command.first ?? "", errno: code) }

@@ -11,17 +11,6 @@ final class ConnectionHandle: @unchecked Sendable {
         self.pointer = pointer
     }
 
-    /// Takes what has come. To be called when the socket is readable.
-    ///
-    /// - Returns: Whether the connection is alive.
-    func consumeInput() -> Bool {
-        repeat {
-            // Fails at the end of the input: what a peer that has hung up left behind is finite.
-            guard PQconsumeInput(pointer) == 1 else { return false }
-        } while SocketSource.hasHungUp(PQsocket(pointer))
-        return true
-    }
-
     deinit {
         // Every source watches a duplicate of the socket, so closing it here disturbs none.
         PQfinish(pointer)

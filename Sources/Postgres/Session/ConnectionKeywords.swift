@@ -25,7 +25,7 @@ struct ConnectionKeywords {
     ) -> R {
         let keywords = pairs.map { strdup($0.keyword) }
         let values = pairs.map { strdup($0.value) }
-        defer { (keywords + values).forEach { free($0) } }
+        defer { for copy in keywords + values { free(copy) } }
         let keywordArray = keywords.map { $0.map { UnsafePointer($0) } } + [nil]
         let valueArray = values.map { $0.map { UnsafePointer($0) } } + [nil]
         return keywordArray.withUnsafeBufferPointer { keywords in

@@ -44,7 +44,8 @@ package actor PostgresSession {
             try await session.execute(
                 """
                 SET TimeZone = 'UTC'; SET DateStyle = 'ISO'; SET IntervalStyle = 'postgres';
-                SET standard_conforming_strings = on; SET statement_timeout = \(Int(milliseconds))
+                SET standard_conforming_strings = on; SET statement_timeout = \(Int(milliseconds));
+                SET default_transaction_isolation = 'read committed'
                 """, timeout: configuration.connectTimeout)
         } catch {
             await session.close()
@@ -153,7 +154,7 @@ package actor PostgresSession {
 
     private func readable() {
         guard let connection else { return }
-        let alive = connection.consumeInput()
+        let alive = ServerInput.consume(connection.pointer)
         let message = PostgresError.message(of: connection.pointer)
         collect(connection.pointer)
         while let notification = PQnotifies(connection.pointer) {

@@ -6,9 +6,6 @@ import Glibc
 /// It watches a duplicate of the descriptor, closed when Dispatch has let go of it: libpq closes and replaces its
 /// sockets when it likes (`PQconnectPoll`, a lost connection, `PQfinish`), and a descriptor closed under a live source
 /// could be handed out again and confuse the two.
-///
-/// A peer that hangs up is told of once: Dispatch then watches the socket no more. Where its last bytes come in the same
-/// moment, whoever reads only those never hears of the end; so a reader asks ``hasHungUp(_:)``, and reads on.
 final class SocketSource {
     enum Direction {
         case read
@@ -35,12 +32,6 @@ final class SocketSource {
 
     deinit {
         source.cancel()
-    }
-
-    /// Whether the peer has closed its end, or the connection is broken; bytes may still be there to be read.
-    static func hasHungUp(_ socket: Int32) -> Bool {
-        var poller = pollfd(fd: socket, events: 0, revents: 0)
-        return poll(&poller, 1, 0) > 0 && poller.revents & Int16(POLLHUP | POLLERR) != 0
     }
 
     /// The handler doesn't run any more once this returns (on the source's own queue).

@@ -19,12 +19,13 @@ extension PostgresError {
         guard let sqlState, severity != "FATAL", severity != "PANIC" else {
             return .unavailable(outcomeUnknown: true)
         }
-        switch sqlState {
-        case "25006": return .unavailable(outcomeUnknown: false)  // read-only: a standby, or made so for a while
-        case let state where state.hasPrefix("53"): return .unavailable(outcomeUnknown: false)  // out of disk, memory, …
-        case let state where state.hasPrefix("57"): return .unavailable(outcomeUnknown: false)  // cancelled, shutting down
-        case let state where state.hasPrefix("58"): return .unavailable(outcomeUnknown: false)  // I/O errors
-        case let state where state.hasPrefix("08"): return .unavailable(outcomeUnknown: true)  // connection exceptions
+        switch sqlState.prefix(2) {
+        // Out of disk, memory or connections; cancelled or shutting down; I/O errors.
+        case "53", "57", "58": return .unavailable(outcomeUnknown: false)
+        // Connection exceptions.
+        case "08": return .unavailable(outcomeUnknown: true)
+        // Read-only: a standby, or made so for a while.
+        case "25" where sqlState == "25006": return .unavailable(outcomeUnknown: false)
         default: return .server(sqlState: sqlState)
         }
     }

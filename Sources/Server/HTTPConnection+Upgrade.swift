@@ -1,0 +1,71 @@
+import Sockets
+import Wire
+
+/// How a request becomes a WebSocket: first the loop, then the admission, then the handshake.
+extension HTTPConnection {
+    /// Takes the connection to the loop on which the request's room lives, before anything else is decided.
+    func move(_ request: Request, _ route: WebSocketRoute, to target: EventLoop) {
+        let unread = backlog
+        backlog = []
+        state = .over
+        let detached = socket.detach()
+        let application = server.application
+        let request = Request(head: request.head, body: request.body, parameters: request.parameters, loop: target)
+        target.submit { reactor in
+            HTTPConnection.resume(
+                detached, on: reactor, server: application.server(on: reactor), with: request, route: route,
+                unread: unread)
+        }
+    }
+
+    func serve(_ request: Request, _ route: WebSocketRoute) {
+        do {
+            switch try route.admit(request, socket.reactor) {
+            case .admitted:
+                upgrade(request, route)
+            case .unknown(let find):
+                awaitAnswer { [application = server.application] in
+                    await application.refusal(from: find)
+                } then: { connection, refusal in
+                    if let refusal {
+                        connection.answer(refusal, to: request.head)
+                    } else {
+                        connection.upgrade(request, route)
+                    }
+                }
+            }
+        } catch {
+            answer(server.application.response(to: error), to: request.head)
+        }
+    }
+
+    private func upgrade(_ request: Request, _ route: WebSocketRoute) {
+        let accept: String
+        do throws(WebSocketHandshakeError) {
+            accept = try WebSocketHandshake.accept(request.head)
+        } catch {
+            let abort = Abort(error.status, reason: error.reason, headers: error.fields)
+            return answer(Response(abort), to: request.head)
+        }
+        server.counters.responses[HTTPStatus.switchingProtocols.code, default: 0] += 1
+        socket.enqueue(SharedBytes { WebSocketHandshake.encodeAnswer(accept: accept, into: &$0) })
+        state = .over
+        let unread = backlog
+        backlog = []
+        let webSocket = WebSocket(socket, server: server)
+        socket.handler = webSocket
+        socket.setReading(true)
+        webSocket.begin(route.onUpgrade(request, webSocket), unread: unread)
+    }
+
+    /// Goes on, on this loop, with a request that another loop received.
+    static func resume(
+        _ detached: DetachedSocket, on reactor: Reactor, server: ServerLoop, with request: Request,
+        route: WebSocketRoute, unread: [UInt8]
+    ) {
+        guard let connection = HTTPConnection(detached, on: reactor, server: server) else { return }
+        connection.backlog = unread
+        connection.serve(request, route)
+        connection.proceed()
+    }
+}

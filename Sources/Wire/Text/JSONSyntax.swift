@@ -1,0 +1,164 @@
+/// Tells whether bytes are a JSON text, by the grammar of RFC 8259 and in UTF-8 (§8.1).
+///
+/// Decoders take more than that, and differ in what: a trailing comma, `01`, a raw line break in a string, UTF-16, no end
+/// of a number. What a server takes, somebody comes to send; so this is asked before anything is decoded.
+package struct JSONSyntax {
+    /// Arrays and objects within each other; a text that is nested deeper is refused.
+    package static let maximumDepth = 512
+
+    private let bytes: UnsafeRawBufferPointer
+    private var position = 0
+
+    private init(_ bytes: UnsafeRawBufferPointer) {
+        self.bytes = bytes
+    }
+
+    /// Whether `bytes` are one JSON value with nothing but white space around it. O(n), without recursion.
+    package static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard UTF8Validator.isValid(bytes) else { return false }
+        var syntax = JSONSyntax(bytes)
+        return syntax.takeText()
+    }
+
+    private mutating func takeText() -> Bool {
+        // What closes each array and object that is open, the innermost last.
+        var closers: [UInt8] = []
+        while let isWhole = beginValue(&closers) {
+            if isWhole {
+                guard let isOver = endValue(&closers) else { return false }
+                if isOver { return true }
+            }
+        }
+        return false
+    }
+
+    /// Passes a value, or the beginning of one that has others within.
+    ///
+    /// - Returns: Whether it is a whole value; `nil` when it is none.
+    private mutating func beginValue(_ closers: inout [UInt8]) -> Bool? {
+        skipWhitespace()
+        guard position < bytes.count else { return nil }
+        switch bytes[position] {
+        case UInt8(ascii: "{"):
+            position += 1
+            if take(UInt8(ascii: "}")) { return true }
+            guard closers.count < Self.maximumDepth, takeName() else { return nil }
+            closers.append(UInt8(ascii: "}"))
+            return false
+        case UInt8(ascii: "["):
+            position += 1
+            if take(UInt8(ascii: "]")) { return true }
+            guard closers.count < Self.maximumDepth else { return nil }
+            closers.append(UInt8(ascii: "]"))
+            return false
+        case UInt8(ascii: "\""): return takeString() ? true : nil
+        case UInt8(ascii: "t"): return takeWord("true") ? true : nil
+        case UInt8(ascii: "f"): return takeWord("false") ? true : nil
+        case UInt8(ascii: "n"): return takeWord("null") ? true : nil
+        default: return takeNumber() ? true : nil
+        }
+    }
+
+    /// Behind a value: closes what ends here, up to where the next value is to come.
+    ///
+    /// - Returns: Whether the text is over; `nil` when what follows can't be there.
+    private mutating func endValue(_ closers: inout [UInt8]) -> Bool? {
+        while let closer = closers.last {
+            if take(closer) {
+                closers.removeLast()
+                continue
+            }
+            guard take(UInt8(ascii: ",")) else { return nil }
+            return closer == UInt8(ascii: "}") && !takeName() ? nil : false
+        }
+        skipWhitespace()
+        return position == bytes.count ? true : nil
+    }
+
+    /// §4: a member's name and the colon.
+    private mutating func takeName() -> Bool {
+        skipWhitespace()
+        return takeString() && take(UInt8(ascii: ":"))
+    }
+
+    /// §7: no control characters, and the escapes that are defined.
+    private mutating func takeString() -> Bool {
+        guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else { return false }
+        position += 1
+        while position < bytes.count {
+            let byte = bytes[position]
+            position += 1
+            switch byte {
+            case UInt8(ascii: "\""): return true
+            case UInt8(ascii: "\\"): guard takeEscape() else { return false }
+            case 0..<0x20: return false
+            default: break
+            }
+        }
+        return false
+    }
+
+    private mutating func takeEscape() -> Bool {
+        guard position < bytes.count else { return false }
+        let byte = bytes[position]
+        position += 1
+        switch byte {
+        case UInt8(ascii: "u"):
+            let digits = bytes[position...].prefix(4)
+            position += digits.count
+            return digits.count == 4 && digits.allSatisfy { ASCII.hexValue($0) != nil }
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
+            UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+            return true
+        default: return false
+        }
+    }
+
+    /// §6: no plus sign, no leading zeros, digits on both sides of the point.
+    private mutating func takeNumber() -> Bool {
+        skip(UInt8(ascii: "-"))
+        let isZero = position < bytes.count && bytes[position] == UInt8(ascii: "0")
+        let digits = takeDigits()
+        guard digits > 0, digits == 1 || !isZero else { return false }
+        if skip(UInt8(ascii: ".")), takeDigits() == 0 { return false }
+        guard skip(UInt8(ascii: "e")) || skip(UInt8(ascii: "E")) else { return true }
+        if !skip(UInt8(ascii: "-")) { skip(UInt8(ascii: "+")) }
+        return takeDigits() > 0
+    }
+
+    private mutating func takeDigits() -> Int {
+        let start = position
+        while position < bytes.count, ASCII.isDigit(bytes[position]) { position += 1 }
+        return position - start
+    }
+
+    private mutating func takeWord(_ word: StaticString) -> Bool {
+        let word = UnsafeRawBufferPointer(word)
+        guard bytes[position...].prefix(word.count).elementsEqual(word) else { return false }
+        position += word.count
+        return true
+    }
+
+    /// Passes `byte` and the white space before it; stays where it is when something else is there.
+    private mutating func take(_ byte: UInt8) -> Bool {
+        skipWhitespace()
+        return skip(byte)
+    }
+
+    @discardableResult
+    private mutating func skip(_ byte: UInt8) -> Bool {
+        guard position < bytes.count, bytes[position] == byte else { return false }
+        position += 1
+        return true
+    }
+
+    /// §2: the four bytes that count as white space.
+    private mutating func skipWhitespace() {
+        while position < bytes.count {
+            switch bytes[position] {
+            case 0x20, 0x09, 0x0A, 0x0D: position += 1
+            default: return
+            }
+        }
+    }
+}

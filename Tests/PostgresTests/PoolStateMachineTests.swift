@@ -1,0 +1,250 @@
+import Testing
+
+@testable import Postgres
+
+@Suite struct PoolStateMachineTests {
+    typealias Action = PoolStateMachine.Action
+
+    static let start = ContinuousClock.now
+
+    static func at(_ seconds: Double) -> ContinuousClock.Instant { start + .seconds(seconds) }
+
+    static func machine(_ change: (inout PostgresConfiguration) -> Void = { _ in }) -> PoolStateMachine {
+        var configuration = PostgresConfiguration(conninfo: "")
+        change(&configuration)
+        return PoolStateMachine(configuration: configuration) { 0 }
+    }
+
+    /// A machine whose first connection is up and idle.
+    static func connected(_ change: (inout PostgresConfiguration) -> Void = { _ in }) -> PoolStateMachine {
+        var machine = machine(change)
+        _ = machine.submit(100, deadline: at(10), now: at(0))
+        _ = machine.connected(1, now: at(0))
+        _ = machine.finished(100, on: 1, now: at(0))
+        return machine
+    }
+
+    @Test func theFirstQueryOpensAConnectionAndIsSentOnIt() {
+        var machine = Self.machine()
+        #expect(machine.submit(1, deadline: Self.at(10), now: Self.at(0)) == [.connect(1)])
+        #expect(machine.wakeAt == Self.at(1.5))
+        #expect(machine.connected(1, now: Self.at(0.1)).first == .send(1, on: 1))
+        #expect(machine.finished(1, on: 1, now: Self.at(0.2)) == [])
+        #expect(machine.counts.inFlight == 0)
+    }
+
+    @Test func aSecondConnectionIsOpenedOnlyWhenTheFirstIsBusy() {
+        var machine = Self.connected { $0.maxConnections = 2 }
+        #expect(machine.submit(1, deadline: Self.at(10), now: Self.at(0)) == [.send(1, on: 1)])
+        #expect(machine.submit(2, deadline: Self.at(10), now: Self.at(0)) == [.send(2, on: 1), .connect(2)])
+        // Meanwhile the first takes more; no third is wanted.
+        #expect(machine.submit(3, deadline: Self.at(10), now: Self.at(0)) == [.send(3, on: 1)])
+        #expect(machine.connected(2, now: Self.at(0)) == [])
+        #expect(machine.submit(4, deadline: Self.at(10), now: Self.at(0)) == [.send(4, on: 2)])
+    }
+
+    @Test func beyondThePipelineQueriesWaitInOrder() {
+        var machine = Self.connected {
+            $0.maxConnections = 1
+            $0.maxPipelined = 2
+            $0.maxWaiters = 2
+        }
+        #expect(machine.submit(1, deadline: Self.at(10), now: Self.at(0)) == [.send(1, on: 1)])
+        #expect(machine.submit(2, deadline: Self.at(10), now: Self.at(0)) == [.send(2, on: 1)])
+        #expect(machine.submit(3, deadline: Self.at(10), now: Self.at(0)) == [])
+        #expect(machine.submit(4, deadline: Self.at(10), now: Self.at(0)) == [])
+        #expect(machine.submit(5, deadline: Self.at(10), now: Self.at(0)) == [.fail(5, .tooManyWaiters)])
+        #expect(machine.cancel(3, now: Self.at(0)) == [])
+        #expect(machine.finished(1, on: 1, now: Self.at(0)) == [.send(4, on: 1)])
+    }
+
+    @Test func whileTheDatabaseIsAwayAttemptsBackOffAndWaitersGiveUp() {
+        var machine = Self.machine()
+        #expect(machine.submit(1, deadline: Self.at(10), now: Self.at(0)) == [.connect(1)])
+        #expect(machine.connectFailed(1, message: "refused", now: Self.at(0)) == [])
+        #expect(machine.wakeAt == Self.at(0.05))
+        // Another query meanwhile changes nothing: one attempt at a time, at its time.
+        #expect(machine.submit(2, deadline: Self.at(10), now: Self.at(0.01)) == [])
+        #expect(machine.tick(Self.at(0.05)) == [.connect(2)])
+        #expect(machine.connectFailed(2, message: "refused", now: Self.at(0.05)) == [])
+        #expect(machine.tick(Self.at(0.1)) == [])
+        #expect(machine.tick(Self.at(0.15)) == [.connect(3)])
+        #expect(
+            machine.tick(Self.at(1.51)) == [
+                .fail(1, .noConnection(lastFailure: "refused")), .fail(2, .noConnection(lastFailure: "refused")),
+            ])
+        // The attempt under way goes on for those who come next.
+        #expect(machine.connected(3, now: Self.at(1.6)) == [])
+        #expect(machine.submit(3, deadline: Self.at(11), now: Self.at(1.7)).first == .send(3, on: 3))
+    }
+
+    @Test func backOffDoublesToItsLimit() {
+        var backoff = Backoff(minimum: .milliseconds(50), maximum: .seconds(2))
+        let waits = (0..<40).map { _ in backoff.next(random: 0) }
+        #expect(waits.prefix(3) == [.milliseconds(50), .milliseconds(100), .milliseconds(200)])
+        #expect(waits.max() == .seconds(2))
+        #expect(backoff.next(random: 0.999) >= .seconds(1))
+    }
+
+    @Test func aQueryOverItsTimeFailsItsConnectionIsCancelledThenClosed() {
+        var machine = Self.connected { $0.maxConnections = 1 }
+        _ = machine.submit(1, deadline: Self.at(2), now: Self.at(0))
+        _ = machine.submit(2, deadline: Self.at(10), now: Self.at(0))
+        #expect(machine.tick(Self.at(2)) == [.fail(1, .timedOut), .cancelRunning(1)])
+        // Whoever comes now gets another connection.
+        #expect(machine.submit(3, deadline: Self.at(10), now: Self.at(2)) == [.connect(2)])
+        #expect(
+            machine.tick(Self.at(3)) == [
+                .fail(2, .connectionLost("the connection did not answer in time")), .close(1),
+            ])
+    }
+
+    @Test func theNeighbourOfACancelledQueryMayFinish() {
+        var machine = Self.connected { $0.maxConnections = 1 }
+        _ = machine.submit(1, deadline: Self.at(2), now: Self.at(0))
+        _ = machine.submit(2, deadline: Self.at(10), now: Self.at(0))
+        _ = machine.tick(Self.at(2))
+        #expect(machine.finished(1, on: 1, now: Self.at(2.1)) == [])
+        #expect(machine.finished(2, on: 1, now: Self.at(2.2)) == [.close(1)])
+    }
+
+    @Test func anOverdueQueryBehindAnotherWaitsForItsTurnToBeCancelled() {
+        var machine = Self.connected { $0.maxConnections = 1 }
+        _ = machine.submit(1, deadline: Self.at(60), now: Self.at(0))
+        _ = machine.submit(2, deadline: Self.at(2), now: Self.at(0))
+        #expect(machine.tick(Self.at(2)) == [.fail(2, .timedOut)])
+        #expect(machine.finished(1, on: 1, now: Self.at(3)) == [.cancelRunning(1)])
+    }
+
+    @Test func aLostConnectionFailsWhatWasInFlightAndNothingIsSentTwice() {
+        var machine = Self.connected { $0.maxConnections = 1 }
+        _ = machine.submit(1, deadline: Self.at(10), now: Self.at(5))
+        _ = machine.submit(2, deadline: Self.at(10), now: Self.at(5))
+        #expect(machine.cancel(2, now: Self.at(5)) == [])
+        #expect(machine.lost(1, message: "gone", now: Self.at(5)) == [.fail(1, .connectionLost("gone"))])
+        #expect(machine.submit(3, deadline: Self.at(10), now: Self.at(5)) == [.connect(2)])
+    }
+
+    @Test func aServerThatHangsUpAtOnceIsNotHammered() {
+        var machine = Self.connected { $0.keepAlive = true }
+        #expect(machine.lost(1, message: "gone", now: Self.at(0.1)) == [])
+        #expect(machine.tick(Self.at(0.15)) == [.connect(2)])
+    }
+
+    @Test func idleConnectionsAreClosedExceptTheLast() {
+        var machine = Self.connected()
+        _ = machine.submit(1, deadline: Self.at(10), now: Self.at(1))
+        #expect(machine.submit(2, deadline: Self.at(10), now: Self.at(1)) == [.send(2, on: 1), .connect(2)])
+        _ = machine.connected(2, now: Self.at(1))
+        _ = machine.finished(2, on: 1, now: Self.at(1))
+        _ = machine.finished(1, on: 1, now: Self.at(1))
+        #expect(machine.tick(Self.at(60)) == [])
+        #expect(machine.tick(Self.at(61)) == [.close(1)])
+        #expect(machine.tick(Self.at(200)) == [])
+        #expect(machine.counts.connections == 1)
+    }
+
+    @Test func anOldConnectionLeavesWhenItsQueriesAreAnswered() {
+        var machine = Self.connected()
+        _ = machine.submit(1, deadline: Self.at(3_700), now: Self.at(3_599))
+        #expect(machine.tick(Self.at(3_600)).contains(.close(1)) == false)
+        #expect(machine.finished(1, on: 1, now: Self.at(3_601)).contains(.close(1)))
+    }
+
+    @Test func shuttingDownFailsWaitersLetsOthersFinishAndEndsInTime() {
+        var machine = Self.connected {
+            $0.maxConnections = 1
+            $0.maxPipelined = 2
+        }
+        for query in 1...3 as ClosedRange<UInt64> { _ = machine.submit(query, deadline: Self.at(60), now: Self.at(0)) }
+        #expect(machine.shutDown(now: Self.at(0)) == [.fail(3, .shutDown)])
+        #expect(machine.submit(4, deadline: Self.at(60), now: Self.at(0)) == [.fail(4, .shutDown)])
+        #expect(machine.finished(1, on: 1, now: Self.at(1)) == [])
+        #expect(
+            machine.tick(Self.at(5)) == [
+                .fail(2, .connectionLost("the connection did not answer in time")), .close(1), .stopped,
+            ])
+        #expect(machine.shutDown(now: Self.at(6)) == [])
+    }
+
+    @Test(arguments: 0..<50)
+    func whateverHappensEveryQueryEndsExactlyOnce(seed: UInt64) {
+        var random = SplitMix(state: seed)
+        var machine = Self.machine {
+            $0.maxConnections = 3
+            $0.maxPipelined = 2
+            $0.maxWaiters = 10
+        }
+        var now = 0.0
+        var open: Set<UInt64> = []
+        var live: Set<UInt64> = []  // submitted, not ended
+        var connecting: Set<UInt64> = []
+        var up: [UInt64: [UInt64]] = [:]  // sent on a connection, in order
+        var stopped = false
+        func perform(_ actions: [Action]) {
+            for action in actions {
+                switch action {
+                case .connect(let id): connecting.insert(id)
+                case .send(let query, on: let id):
+                    #expect(live.contains(query))
+                    #expect((up[id]?.count ?? 99) < 2)
+                    up[id]?.append(query)
+                case .fail(let query, _): #expect(live.remove(query) != nil)
+                case .cancelRunning(let id): #expect(up[id] != nil)
+                case .close(let id): #expect(connecting.remove(id) != nil || up.removeValue(forKey: id) != nil)
+                case .stopped: stopped = true
+                }
+            }
+            #expect(connecting.count + up.count <= 6)
+        }
+        for query in 1...300 as ClosedRange<UInt64> {
+            now += Double(random.next() % 400) / 1_000
+            switch random.next() % 10 {
+            case 0...3:
+                live.insert(query)
+                open.insert(query)
+                perform(machine.submit(query, deadline: Self.at(now + 2), now: Self.at(now)))
+            case 4, 5:
+                guard let (id, queries) = up.first(where: { !$0.value.isEmpty }) else { break }
+                up[id]?.removeFirst()
+                live.remove(queries[0])
+                perform(machine.finished(queries[0], on: id, now: Self.at(now)))
+            case 6:
+                guard let id = connecting.popFirst() else { break }
+                if random.next() % 2 == 0 {
+                    up[id] = []
+                    perform(machine.connected(id, now: Self.at(now)))
+                } else {
+                    perform(machine.connectFailed(id, message: "refused", now: Self.at(now)))
+                }
+            case 7:
+                guard let id = up.keys.first else { break }
+                up[id] = nil
+                perform(machine.lost(id, message: "gone", now: Self.at(now)))
+            case 8:
+                guard let query = live.popFirst() else { break }
+                perform(machine.cancel(query, now: Self.at(now)))
+            default: perform(machine.tick(Self.at(now)))
+            }
+        }
+        perform(machine.shutDown(now: Self.at(now)))
+        perform(machine.tick(Self.at(now + 20)))
+        perform(machine.tick(Self.at(now + 40)))
+        #expect(live.isEmpty)
+        #expect(stopped)
+        #expect(machine.counts == PostgresPoolCounts())
+    }
+}
+
+/// A small generator with a seed, so that a failure can be repeated.
+struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

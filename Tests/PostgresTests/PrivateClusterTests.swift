@@ -1,0 +1,203 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Postgres
+
+@Suite struct PrivateClusterTests {
+    private static func query(_ location: PrivateClusterLocation, _ sql: String) async throws -> PostgresRows? {
+        var configuration = PostgresConfiguration(conninfo: location.conninfo)
+        configuration.connectTimeout = .seconds(20)
+        let session = try await PostgresSession.connect(configuration)
+        let rows = try await session.execute(sql)
+        await session.close()
+        return rows
+    }
+
+    @Test func itIsMadeStartedStoppedAndFoundAgain() async throws {
+        let directory = TestClusterDirectories.shared.make()
+        let cluster = PrivateCluster(stateDirectory: directory, isDurable: false)
+        let location = try await cluster.start()
+        #expect(location.relocatedFrom == nil)
+        #expect(location.dataDirectory.hasPrefix(directory))
+        _ = try await Self.query(location, "CREATE TABLE kept (n int); INSERT INTO kept VALUES (7)")
+        let settings = try await Self.query(
+            location,
+            """
+            SELECT current_setting('listen_addresses') AS addresses, current_setting('TimeZone') AS zone,
+                current_setting('server_encoding') AS encoding, current_database() AS name
+            """)
+        #expect(try settings?[0].string("addresses") == "")
+        #expect(try settings?[0].string("zone") == "UTC")
+        #expect(try settings?[0].string("encoding") == "UTF8")
+        #expect(try settings?[0].string("name") == "letsswitch")
+        var status = stat()
+        #expect(stat(location.socketDirectory, &status) == 0)
+        #expect(status.st_mode & 0o777 == 0o700)
+        #expect(status.st_uid != 0)
+        // Again while it runs: nothing happens.
+        #expect(try await cluster.start() == location)
+        await cluster.stop()
+        await cluster.stop()
+
+        // Once more, as the next start of the daemon does.
+        let next = PrivateCluster(stateDirectory: directory, isDurable: false)
+        #expect(try await next.start() == location)
+        #expect(try await Self.query(location, "SELECT n FROM kept")?[0].integer("n") == 7)
+        await next.stop()
+    }
+
+    @Test func aServerThatWasLeftRunningIsTakenOver() async throws {
+        let directory = TestClusterDirectories.shared.make()
+        var killed: PrivateCluster? = PrivateCluster(stateDirectory: directory, isDurable: false)
+        let location = try await killed?.start()
+        let pid = await killed?.processIdentifier
+        // As `kill -9` of the daemon: the lock goes, the server stays.
+        killed = nil
+        let next = PrivateCluster(stateDirectory: directory, isDurable: false)
+        #expect(try await next.start() == location)
+        #expect(await next.processIdentifier == pid)
+        await next.stop()
+        #expect(!Directory(path: "\(directory)/postgres/data/postmaster.pid").exists)
+    }
+
+    @Test func aServerThatWasKilledIsStartedAgain() async throws {
+        let directory = TestClusterDirectories.shared.make()
+        let cluster = PrivateCluster(stateDirectory: directory, isDurable: false)
+        let location = try await cluster.start()
+        _ = try await Self.query(location, "CREATE TABLE kept (n int)")
+        let pid = try #require(await cluster.processIdentifier)
+        kill(pid, SIGKILL)
+        // Its file names a process that is gone; the same object starts it anew once it sees that it is.
+        while await cluster.isRunning { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(try await cluster.start() == location)
+        #expect(await cluster.processIdentifier != pid)
+        _ = try await Self.query(location, "SELECT n FROM kept")
+        await cluster.stop()
+    }
+
+    @Test func theNumberOfAnotherProcessInTheServersFileIsNoObstacle() async throws {
+        let directory = TestClusterDirectories.shared.make()
+        let cluster = PrivateCluster(stateDirectory: directory, isDurable: false)
+        let location = try await cluster.start()
+        let file = "\(location.dataDirectory)/postmaster.pid"
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        await cluster.stop()
+        // As after a restart of a container, in which numbers begin again: here it is our own.
+        let lines = ["\(getpid())"] + text.split(separator: "\n", omittingEmptySubsequences: false).dropFirst()
+        try lines.joined(separator: "\n").write(toFile: file, atomically: false, encoding: .utf8)
+        #expect(try await cluster.start() == location)
+        await cluster.stop()
+    }
+
+    @Test func aStateDirectoryBelongsToOneDaemon() async throws {
+        let directory = TestClusterDirectories.shared.make()
+        let first = PrivateCluster(stateDirectory: directory, isDurable: false)
+        _ = try await first.start()
+        let second = PrivateCluster(stateDirectory: directory, isDurable: false)
+        let error = await #expect(throws: PrivateClusterError.self) { try await second.start() }
+        #expect(error?.message.contains("in use by process \(getpid())") == true)
+        await first.stop()
+    }
+
+    @Test func dataOfAnotherMajorVersionIsRefusedWithTheCommandsThatUpgradeIt() async throws {
+        let directory = TestClusterDirectories.shared.make()
+        let data = "\(directory)/postgres/data"
+        try FileManager.default.createDirectory(atPath: data, withIntermediateDirectories: true)
+        try "9\n".write(toFile: "\(data)/PG_VERSION", atomically: true, encoding: .utf8)
+        let cluster = PrivateCluster(stateDirectory: directory, isDurable: false)
+        let error = await #expect(throws: PrivateClusterError.self) { try await cluster.start() }
+        let message = error?.message ?? ""
+        #expect(message.contains("pg_upgrade -U letsswitch -b /usr/lib/postgresql/9/bin -B "))
+        #expect(message.contains("-d '\(data)' -D '\(data)."))
+        // And one that is newer than all that are installed, with the package that helps.
+        try "99\n".write(toFile: "\(data)/PG_VERSION", atomically: true, encoding: .utf8)
+        let newer = await #expect(throws: PrivateClusterError.self) { try await cluster.start() }
+        #expect(newer?.message.contains("postgresql-99") == true)
+    }
+
+    @Test func rubbishOfAnInterruptedInitialisationIsClearedAway() async throws {
+        let directory = TestClusterDirectories.shared.make()
+        let rubbish = "\(directory)/postgres/data.unfinished-1"
+        let cluster = PrivateCluster(stateDirectory: directory, isDurable: false)
+        _ = try await cluster.start()
+        await cluster.stop()
+        try FileManager.default.moveItem(atPath: "\(directory)/postgres/data", toPath: rubbish)
+        let location = try await cluster.start()
+        #expect(!FileManager.default.fileExists(atPath: rubbish))
+        #expect(FileManager.default.fileExists(atPath: "\(location.dataDirectory)/PG_VERSION"))
+        await cluster.stop()
+    }
+
+    @Test func aPathTooLongForASocketGetsItsSocketElsewhere() async throws {
+        let directory = TestClusterDirectories.shared.make() + "/" + String(repeating: "long", count: 25)
+        let cluster = PrivateCluster(stateDirectory: directory, isDurable: false)
+        let location = try await cluster.start()
+        #expect(location.dataDirectory.hasPrefix(directory))
+        #expect(!location.socketDirectory.hasPrefix(directory))
+        #expect(try await Self.query(location, "SELECT 1 AS one")?[0].integer("one") == 1)
+        await cluster.stop()
+        rmdir(location.socketDirectory)
+    }
+
+    @Test(.enabled(if: geteuid() == 0)) func aDirectoryThatTheClustersUserCannotEnterIsLeftForAnother() async throws {
+        let parent = TestClusterDirectories.shared.make()
+        chmod(parent, 0o700)
+        let cluster = PrivateCluster(stateDirectory: "\(parent)/state", isDurable: false)
+        let location = try await cluster.start()
+        let hash = ClusterPlacement.hash("\(parent)/state")
+        #expect(location.relocatedFrom == "\(parent)/state")
+        #expect(location.relocationReason?.contains("cannot enter") == true)
+        #expect(location.dataDirectory == "/var/lib/letsswitch/\(hash)/postgres/data")
+        #expect(try await Self.query(location, "SELECT 1 AS one")?[0].integer("one") == 1)
+        await cluster.stop()
+        // Once it can be entered, the data is still found where it is.
+        chmod(parent, 0o755)
+        #expect(try await cluster.start().dataDirectory == location.dataDirectory)
+        await cluster.stop()
+        try FileManager.default.removeItem(atPath: "/var/lib/letsswitch/\(hash)")
+        rmdir("/var/lib/letsswitch")
+    }
+
+    @Test func theSecondSignalStopsTheServerWithoutWaiting() async throws {
+        let cluster = PrivateCluster(stateDirectory: TestClusterDirectories.shared.make(), isDurable: false)
+        _ = try await cluster.start()
+        cluster.signalFastShutdown()
+        while await cluster.isRunning { try await Task.sleep(for: .milliseconds(10)) }
+        await cluster.stop()
+    }
+
+    @Test func whatTheServersFileSaysIsReadOnlyWhenComplete() {
+        let text = "123\n/data\n1700000000\n5432\n/socket\n\n  1  2\nready   \n"
+        let file = PostmasterFile(text: text)
+        #expect(file?.pid == 123)
+        #expect(file?.socketDirectory == "/socket")
+        #expect(file?.isReady == true)
+        #expect(PostmasterFile(text: "123\n/data\n1700000000\n5432\n/socket\n\n  1  2\nstarting\n")?.isReady == false)
+        #expect(PostmasterFile(text: "123\n/da") == nil)
+        #expect(PostmasterFile(text: "") == nil)
+    }
+
+    @Test(arguments: [
+        ("/var/lib/letsswitch/postgres", "/var/lib/letsswitch/postgres/socket"),
+        ("/tmp/with space", "/run/letsswitch-x"), ("/tmp/a,b", "/run/letsswitch-x"), ("/tmp/a'b", "/run/letsswitch-x"),
+    ])
+    func socketsGoWhereTheirPathNeedsNoQuoting(home: String, sockets: String) {
+        #expect(ClusterPlacement.sockets(home: Directory(path: home), hash: "x", uid: 1, runs: true).path == sockets)
+    }
+
+    @Test func programsRunToTheirEndOrTheirTime() throws {
+        let echo = try Subprocess(command: ["sh", "-c", "echo out; echo err >&2; env; pwd; exit 3"]).run(
+            timeout: .seconds(10))
+        #expect(echo.status == 3)
+        #expect(echo.output.contains("out\n") && echo.output.contains("err\n") && echo.output.contains("\n/\n"))
+        #expect(!echo.output.contains("PG"))
+        let endless = try Subprocess(command: ["sleep", "60"]).run(timeout: .milliseconds(50))
+        #expect(endless.status == nil)
+        let wordy = try Subprocess(command: ["sh", "-c", "head -c 1000000 /dev/zero | tr '\\0' x"]).run(
+            timeout: .seconds(10))
+        #expect(wordy.succeeded && wordy.output.utf8.count == Subprocess.outputLimit)
+        #expect(throws: PrivateClusterError.self) { try Subprocess(command: ["/nowhere/x"]).run(timeout: .seconds(1)) }
+    }
+}

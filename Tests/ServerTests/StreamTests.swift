@@ -1,0 +1,216 @@
+import Foundation
+import Server
+import Sockets
+import TestSupport
+import Testing
+import Wire
+
+@Suite struct StreamTests {
+    private enum StreamEvent: Sendable, Equatable {
+        case started(loop: Int)
+        case closed
+    }
+
+    /// The streams that are open on a loop.
+    private final class OpenStreams {
+        var streams: [ResponseStream] = []
+    }
+
+    private struct Bench: Sendable {
+        let server: TestServer
+        let events: EventRecorder<StreamEvent>
+        fileprivate let open: LoopLocal<OpenStreams>
+
+        /// The loop of the stream that has just been opened.
+        func started() async throws -> EventLoop {
+            let event = try await events.next("a stream") { if case .started = $0 { true } else { false } }
+            guard case .started(let index) = event else { throw ClientFailure.violation("\(event)") }
+            return server.application.loops[index]
+        }
+
+        func withStreams(on loop: EventLoop, _ work: @Sendable (ResponseStream) -> Void) async {
+            await loop.run { reactor in
+                for stream in open.value(on: reactor, make: OpenStreams.init).streams { work(stream) }
+            }
+        }
+    }
+
+    private static let head = [HTTPField("Content-Type", "text/event-stream")]
+
+    private static func piece(_ text: String) -> StreamPiece {
+        StreamPiece { $0 += Array(text.utf8) }
+    }
+
+    private static func withBench(
+        at address: String = "127.0.0.1", limits: ServerLimits = ServerLimits.patient,
+        _ body: (Bench) async throws -> Void
+    ) async throws {
+        let (events, open) = (EventRecorder<StreamEvent>(), LoopLocal<OpenStreams>())
+        try await TestServer.run(at: address, limits: limits) { routes in
+            routes.addPlain()
+            routes.get("endless") { _ in
+                Response(
+                    headers: head,
+                    body: .stream { stream in
+                        stream.write(piece(": hello\n\n"))
+                        stream.closed = { events.append(.closed) }
+                        open.value(on: stream.reactor, make: OpenStreams.init).streams.append(stream)
+                        events.append(.started(loop: stream.loop.index))
+                    })
+            }
+            routes.get("short") { _ in
+                Response(
+                    body: .stream { stream in
+                        for text in ["one ", "", "two"] { stream.write(piece(text)) }
+                        stream.finish()
+                        stream.write(piece("too late"))
+                        stream.finish()
+                    })
+            }
+            // The next piece when the last one is gone.
+            routes.get("long") { _ in
+                Response(
+                    body: .stream { stream in
+                        var count = 0
+                        stream.drained = { [unowned stream] in
+                            count += 1
+                            stream.write(piece("\(count) "))
+                            if count == 50 { stream.finish() }
+                        }
+                    })
+            }
+        } _: { server in
+            try await body(Bench(server: server, events: events, open: open))
+        }
+    }
+
+    private static let counted = (1...50).map { "\($0) " }.joined()
+
+    @Test("Each piece leaves as it is written")
+    func pieces() async throws {
+        try await Self.withBench { bench in
+            for _ in 0..<2 {
+                let client = try await EventStreamTestClient.connect(to: bench.server.endpoint, "/endless")
+                #expect(client.response.headers.tokens(of: "Transfer-Encoding") == ["chunked"])
+                #expect(client.response.headers["Content-Length"] == nil)
+                #expect(try await client.nextComment() == "hello")
+                let loop = try await bench.started()
+                for number in 0..<3 {
+                    await bench.withStreams(on: loop) { $0.write(Self.piece("data: \(number)\n\n")) }
+                    #expect(try await client.nextEvent().data == "\(number)")
+                }
+                await client.close()
+                try await bench.events.next("the end") { $0 == .closed }
+                // A stream that is over takes what is written, and does nothing.
+                await bench.withStreams(on: loop) { stream in
+                    stream.write(Self.piece("data: late\n\n"))
+                    #expect(stream.isDrained)
+                    stream.finish()
+                }
+            }
+            try await bench.server.until("no stream") { $0.openStreams == 0 }
+            #expect(bench.events.all.filter { $0 == .closed }.count == 2)
+        }
+    }
+
+    @Test("A stream that ends leaves the connection to the next request", arguments: ["/short", "/long"])
+    func keepsConnection(path: String) async throws {
+        try await Self.withBench { bench in
+            let connection = try await bench.server.connection()
+            let client = HTTPTestClient(over: connection)
+            let requests = [path, "/now/1", path, "/later/2"].map { "GET \($0) HTTP/1.1\r\nHost: x\r\n\r\n" }
+            try await connection.send(requests.joined())
+            try await connection.shutdownWrite()
+            let text = path == "/short" ? "one two" : Self.counted
+            if path == "/long" {
+                // A FIN means that the reader of a stream has left.
+                _ = try? await connection.receiveToEnd()
+            } else {
+                for expected in [text, "1", text, "2"] {
+                    #expect(try await client.readResponse(to: "GET").text == expected)
+                }
+                try await connection.expectClosed()
+            }
+            await connection.close()
+            try await bench.server.untilConnections(0)
+            #expect(await bench.server.application.counters().openStreams == 0)
+
+            let whole = try await bench.server.client()
+            for expected in [text, text] { #expect(try await whole.request("GET", path).text == expected) }
+            #expect(try await whole.request("GET", "/later/3").text == "3")
+        }
+    }
+
+    @Test("To HTTP/1.0 a stream is what comes until the end", arguments: ["", "Connection: keep-alive\r\n"])
+    func oldHTTP(option: String) async throws {
+        try await Self.withBench { bench in
+            for (path, text) in [("/short", "one two"), ("/long", Self.counted)] {
+                let connection = try await bench.server.connection()
+                try await connection.send("GET \(path) HTTP/1.0\r\n\(option)\r\n")
+                let response = try await HTTPTestClient(over: connection).readResponse(to: "GET")
+                #expect(response.text == text)
+                #expect(response.headers["Transfer-Encoding"] == nil)
+                #expect(response.headers.tokens(of: "Connection") == ["close"])
+            }
+        }
+    }
+
+    @Test("HEAD of a stream is its head")
+    func head() async throws {
+        try await Self.withBench { bench in
+            let client = try await bench.server.client()
+            #expect(try await client.request("HEAD", "/endless").headers["Content-Type"] == "text/event-stream")
+            #expect(try await client.request("GET", "/now/1").text == "1")
+            #expect(bench.events.all == [])
+        }
+    }
+
+    @Test("A reader that leaves is noticed, however it leaves", arguments: ["close", "fin", "reset"])
+    func readerLeaves(how: String) async throws {
+        try await Self.withBench { bench in
+            let client = try await EventStreamTestClient.connect(to: bench.server.endpoint, "/endless")
+            _ = try await bench.started()
+            try await bench.server.until("a stream") { $0.openStreams == 1 }
+            switch how {
+            case "close": await client.close()
+            case "fin": try await client.connection.shutdownWrite()
+            default: try await client.connection.reset()
+            }
+            try await bench.events.next("the end") { $0 == .closed }
+            try await bench.server.untilConnections(0)
+            #expect(await bench.server.application.counters().openStreams == 0)
+        }
+    }
+
+    @Test("A reader that is too slow is cut off: by bytes, or by time", arguments: [true, false])
+    func slowReader(byBytes: Bool) async throws {
+        var limits = ServerLimits.patient
+        if byBytes { limits.sendQueueBytes = 10_000 } else { limits.writeTimeout = .milliseconds(50) }
+        limits.sendQueueBytes = byBytes ? 10_000 : 10_000_000
+        try await Self.withBench(at: "/tmp/ls-slow-\(UUID().uuidString)", limits: limits) { bench in
+            let slow = try await EventStreamTestClient.connect(to: bench.server.endpoint, "/endless")
+            let loop = try await bench.started()
+            // More than the kernel takes.
+            let comment = ":" + String(repeating: "x", count: 997) + "\n\n"
+            for _ in 0..<1000 where !bench.events.all.contains(.closed) {
+                await bench.withStreams(on: loop) { $0.write(Self.piece(comment)) }
+            }
+            try await bench.events.next("the cut") { $0 == .closed }
+            try await bench.server.until("the count") { $0.slowPeers == 1 && $0.openStreams == 0 }
+            await slow.close()
+        }
+    }
+
+    @Test("A stream of a server that goes away ends whole")
+    func drain() async throws {
+        try await Self.withBench { bench in
+            let client = try await EventStreamTestClient.connect(to: bench.server.endpoint, "/endless")
+            _ = try await bench.started()
+            async let drained = bench.server.application.drain(within: .seconds(10))
+            try await client.expectEnd()
+            try await bench.events.next("the end") { $0 == .closed }
+            await client.close()
+            #expect(await drained)
+        }
+    }
+}

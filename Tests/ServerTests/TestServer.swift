@@ -1,0 +1,80 @@
+import Server
+import Sockets
+import TestSupport
+import Wire
+
+/// An application on two loops for the length of a test.
+struct TestServer: Sendable {
+    let application: Application
+    let endpoint: ClientEndpoint
+
+    /// What a handler throws that the server doesn't know.
+    struct UnknownError: Error {}
+
+    static func run(
+        at address: String = "127.0.0.1", limits: ServerLimits = ServerLimits.patient, routes: (RoutesBuilder) -> Void,
+        _ body: (TestServer) async throws -> Void
+    ) async throws {
+        let application = Application(
+            on: try EventLoopGroup(count: 2), limits: limits,
+            mapError: { Abort(.serviceUnavailable, code: "mapped", reason: "mapped: \($0)") }, routes: routes)
+        do {
+            let address =
+                address.hasPrefix("/")
+                ? try SocketAddress(path: address) : try SocketAddress.resolve(host: address, port: 0)[0]
+            let bound = try await application.listen(on: [address]).map(\.description)
+            guard let endpoint = bound.first.flatMap(ClientEndpoint.init) else {
+                throw ClientFailure.misuse("\(bound)")
+            }
+            try await body(TestServer(application: application, endpoint: endpoint))
+        } catch {
+            await application.stop()
+            throw error
+        }
+        await application.stop()
+    }
+
+    func client() async throws -> HTTPTestClient {
+        try await HTTPTestClient.connect(to: endpoint)
+    }
+
+    func connection(receiveBuffer: Int32? = nil) async throws -> RawConnection {
+        try await RawConnection.connect(to: endpoint, receiveBuffer: receiveBuffer)
+    }
+
+    /// Waits, one round through the loops after the other, until `condition` holds: for what nobody reports.
+    func until(_ what: String, _ condition: (LoopCounters) -> Bool) async throws {
+        let deadline = ContinuousClock.now + Deadline.standard
+        while true {
+            let counters = await application.counters()
+            if condition(counters) { return }
+            guard ContinuousClock.now < deadline else {
+                throw ClientFailure.timedOut(
+                    waitingFor: what, after: Deadline.standard,
+                    received: "\(counters), \(application.openConnections) open")
+            }
+        }
+    }
+
+    func untilConnections(_ count: Int) async throws {
+        try await until("\(count) connections") { _ in application.openConnections == count }
+    }
+}
+
+extension RoutesBuilder {
+    /// Handlers of both kinds that say what they were asked.
+    func addPlain() {
+        get { _ in .text("root") }
+        get("now", ":name", immediately: { .text($0.parameters["name"] ?? "") })
+        get("later", ":name") { request in
+            await Task.yield()
+            return .text(request.parameters["name"] ?? "")
+        }
+        get(
+            "big",
+            immediately: { request in
+                .text(String(repeating: "x", count: Int(request.query("size") ?? "") ?? 0))
+            })
+        post("echo") { Response(.ok, body: .bytes($0.body)) }
+    }
+}

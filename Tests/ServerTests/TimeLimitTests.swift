@@ -1,0 +1,106 @@
+import Foundation
+import Server
+import Sockets
+import TestSupport
+import Testing
+
+@Suite struct TimeLimitTests {
+    private static func withServer(
+        at address: String = "127.0.0.1", _ set: (inout ServerLimits) -> Void,
+        _ body: (TestServer) async throws -> Void
+    ) async throws {
+        var limits = ServerLimits.patient
+        set(&limits)
+        try await TestServer.run(at: address, limits: limits, routes: { $0.addPlain() }, body)
+    }
+
+    @Test(
+        "A head that doesn't come whole in time is answered with 408",
+        arguments: ["G", "GET / HTTP/1.1\r\nHost", "\r"])
+    func head(part: String) async throws {
+        // The time runs from the connection's start. On a busy machine the first request may need longer than that: then the
+        // connection is closed without a word, and longer is tried.
+        for patience in [Duration.milliseconds(300), .seconds(3), .seconds(9)] {
+            do {
+                return try await Self.withServer {
+                    $0.headerTimeout = patience
+                } _: { server in
+                    let client = try await server.client()
+                    #expect(try await client.request("GET", "/now/1").text == "1")
+                    try await client.connection.send(part)
+                    let response = try await client.readResponse(to: "GET")
+                    #expect(response.status == 408)
+                    #expect(!response.keepsConnection)
+                    try await client.expectClosed()
+                }
+            } catch ClientFailure.ended where patience < .seconds(9) {}
+        }
+    }
+
+    @Test("A body that doesn't come in time is answered with 408")
+    func body() async throws {
+        try await Self.withServer {
+            $0.bodyTimeout = .milliseconds(50)
+        } _: { server in
+            let client = try await server.client()
+            try await client.sendHead("POST", "/echo", headers: ["Content-Length": "5"], body: Array("four".utf8))
+            #expect(try await client.readResponse().status == 408)
+            try await client.expectClosed()
+        }
+    }
+
+    @Test("A connection without its first request is closed without a word")
+    func firstRequest() async throws {
+        try await Self.withServer {
+            $0.headerTimeout = .milliseconds(50)
+        } _: { server in
+            let connection = try await server.connection()
+            try await connection.expectClosed()
+            #expect(await server.application.counters().responses == [:])
+        }
+    }
+
+    @Test("A connection that is kept and not used is closed without a word")
+    func keepAlive() async throws {
+        try await Self.withServer {
+            $0.keepAliveTimeout = .milliseconds(50)
+        } _: { server in
+            let client = try await server.client()
+            #expect(try await client.request("GET", "/later/1").text == "1")
+            try await client.expectClosed()
+            await client.close()
+            try await server.untilConnections(0)
+        }
+    }
+
+    @Test("A handler takes the time that it takes")
+    func slowHandler() async throws {
+        var limits = ServerLimits.patient
+        limits.bodyTimeout = .milliseconds(20)
+        let passed = EventRecorder<Int>()
+        try await TestServer.run(limits: limits) { routes in
+            routes.post("held") { request in
+                request.loop.submit { $0.schedule(after: .milliseconds(80)) { passed.append(1) } }
+                try await passed.next("the timer")
+                return .text("done")
+            }
+        } _: { server in
+            let response = try await HTTPTestClient.request(at: server.endpoint, "POST", "/held", body: [1])
+            #expect(response.text == "done")
+        }
+    }
+
+    @Test("A peer that takes no answers is cut off, whatever the answers are for", arguments: [true, false])
+    func unreadAnswers(last: Bool) async throws {
+        try await Self.withServer(at: "/tmp/ls-unread-\(UUID().uuidString)") {
+            $0.writeTimeout = .milliseconds(50)
+        } _: { server in
+            let connection = try await server.connection()
+            let option = last ? "Connection: close\r\n" : ""
+            try await connection.send("GET /big?size=1000000 HTTP/1.1\r\nHost: x\r\n\(option)\r\n")
+            try await server.until("the answer") { $0.responses[200] == 1 }
+            try await server.untilConnections(0)
+            #expect(try await connection.receiveToEnd().count < 1_000_000)
+        }
+    }
+}

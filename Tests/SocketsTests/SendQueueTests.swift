@@ -1,0 +1,79 @@
+import Glibc
+import Testing
+
+@testable import Sockets
+
+@Suite struct SendQueueTests {
+    /// What the next pieces hold, gathered into at most `limit` of them.
+    private static func gathered(_ queue: SendQueue, atMost limit: Int) -> [UInt8] {
+        let vectors = UnsafeMutableBufferPointer<iovec>.allocate(capacity: limit)
+        defer { vectors.deallocate() }
+        return vectors[..<queue.gather(into: vectors)].flatMap {
+            Array(UnsafeRawBufferPointer(start: $0.iov_base, count: $0.iov_len))
+        }
+    }
+
+    @Test("Whatever is appended and however little the kernel takes, the bytes come out in order", arguments: 0..<100)
+    func order(seed: Int) {
+        var random = SeededGenerator(seed: seed)
+        // A few objects, so that runs of one are frequent; one of them is empty.
+        let kinds = (0..<4).map { kind in
+            let bytes = (0..<(kind * 3)).map { UInt8(kind * 50 + $0) }
+            return (bytes, SharedBytes(bytes, copies: Int.random(in: 0...5, using: &random)))
+        }
+        var queue = SendQueue()
+        var model: [UInt8] = []
+        for _ in 0..<400 {
+            if Int.random(in: 0..<3, using: &random) > 0 {
+                guard let (bytes, shared) = kinds.randomElement(using: &random) else { continue }
+                queue.append(shared)
+                model += bytes
+            } else {
+                let offered = Self.gathered(queue, atMost: Int.random(in: 1...8, using: &random))
+                #expect(model.starts(with: offered))
+                #expect(offered.isEmpty == model.isEmpty)
+                let taken = Int.random(in: 0...offered.count, using: &random)
+                queue.removeFirst(taken)
+                model.removeFirst(taken)
+            }
+            #expect(queue.byteCount == model.count)
+            #expect(queue.isEmpty == model.isEmpty)
+            #expect(queue.heldBytes >= queue.byteCount)
+        }
+        #expect(Self.gathered(queue, atMost: 2000) == model)
+    }
+
+    @Test("A run of a frame with copies leaves in few pieces")
+    func run() {
+        let frame = SharedBytes([1, 2, 3], copies: 4)
+        var queue = SendQueue()
+        for _ in 0..<8 { queue.append(frame) }
+        queue.removeFirst(1)
+        let vectors = UnsafeMutableBufferPointer<iovec>.allocate(capacity: 8)
+        defer { vectors.deallocate() }
+        #expect(queue.gather(into: vectors) == 2)
+        #expect(vectors.prefix(2).map(\.iov_len) == [11, 12])
+        #expect(queue.heldBytes == queue.byteCount)
+    }
+
+    @Test("Many small pieces count for the memory that they take")
+    func heldBytes() {
+        var queue = SendQueue()
+        for index in 0..<1000 { queue.append(SharedBytes([0x8A, UInt8(index & 0x7F)])) }
+        #expect(queue.byteCount == 2000)
+        #expect(queue.heldBytes > 50_000)
+        queue.removeFirst(1998)
+        #expect(queue.heldBytes == 2)
+    }
+
+    @Test("A copy of the queue is its own")
+    func valueSemantics() {
+        var queue = SendQueue()
+        queue.append(SharedBytes([1, 2]))
+        var other = queue
+        other.append(SharedBytes([3]))
+        other.removeFirst(1)
+        #expect(Self.gathered(queue, atMost: 4) == [1, 2])
+        #expect(Self.gathered(other, atMost: 4) == [2, 3])
+    }
+}

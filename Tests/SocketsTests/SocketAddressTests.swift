@@ -1,0 +1,45 @@
+import Glibc
+import Testing
+
+@testable import Sockets
+
+@Suite struct SocketAddressTests {
+    @Test(
+        "An address is written as --listen reads it",
+        arguments: [("127.0.0.1", 8080, "127.0.0.1:8080"), ("::1", 80, "[::1]:80"), ("0.0.0.0", 0, "0.0.0.0:0")])
+    func description(host: String, port: Int, text: String) throws {
+        let addresses = try SocketAddress.resolve(host: host, port: UInt16(port))
+        #expect(addresses.map(\.description) == [text])
+        #expect(addresses.map(\.port) == [UInt16(port)])
+        #expect(addresses.map(\.path) == [nil])
+    }
+
+    @Test("A path is an address, up to 107 bytes")
+    func path() throws {
+        let longest = "/" + String(repeating: "x", count: 106)
+        let address = try SocketAddress(path: longest)
+        #expect(address.path == longest)
+        #expect(address.port == nil)
+        #expect(address.description == "unix:" + longest)
+        for wrong in [longest + "x", ""] {
+            #expect(throws: SocketError("bind", on: wrong, errno: ENAMETOOLONG)) { try SocketAddress(path: wrong) }
+        }
+    }
+
+    @Test("A host that is none says so")
+    func unknownHost() {
+        // RFC 6761 §6.4: `.invalid` never resolves; a label over 63 bytes isn't even asked for.
+        let host = String(repeating: "x", count: 64) + ".invalid"
+        #expect {
+            try SocketAddress.resolve(host: host, port: 80)
+        } throws: { error in
+            (error as? ResolveError)?.description.hasPrefix(host + ": ") == true
+        }
+    }
+
+    @Test("A failed call's error tells the call, the subject and the reason")
+    func error() {
+        #expect(SocketError("bind", on: "x", errno: EADDRINUSE).description == "bind x: Address already in use")
+        #expect(SocketError("listen", errno: EINVAL).description == "listen: Invalid argument")
+    }
+}

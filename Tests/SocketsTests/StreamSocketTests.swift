@@ -1,0 +1,296 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Sockets
+
+@Suite struct StreamSocketTests {
+    private static let mebibyte = 1 << 20
+    /// More than the kernel takes for a peer that doesn't read, in little memory: a run of one object.
+    private static func enqueueMuch(_ socket: StreamSocket, mebibytes: Int = 4) {
+        let bytes = SharedBytes([UInt8](repeating: 0x2A, count: mebibyte))
+        for _ in 0..<mebibytes { socket.enqueue(bytes) }
+    }
+
+    @Test("Bytes go both ways, over every family", arguments: ["127.0.0.1", "::1", "/tmp/ls-stream-\(getpid())"])
+    func bothWays(address: String) async throws {
+        try await SocketBench.run(at: address) { bench in
+            let client = try await bench.connect()
+            try await client.send("hello")
+            #expect(try await bench.receivedBytes(5) == Array("hello".utf8))
+            try await bench.withSocket { socket in
+                for text in ["a", "bc", "", "def"] { socket.enqueue(SharedBytes(text.utf8)) }
+            }
+            #expect(try await client.receiveExactly(6) == Array("abcdef".utf8))
+        }
+    }
+
+    @Test("What is enqueued within a turn leaves in one call")
+    func oneCall() async throws {
+        try await SocketBench.run { bench in
+            // Sockets that keep the bounds of each `send`.
+            var pair: [CInt] = [0, 0]
+            let kind = CInt(SOCK_SEQPACKET.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+            try #require(socketpair(AF_UNIX, kind, 0, &pair) == 0)
+            let (ours, theirs) = (pair[0], pair[1])
+            defer { close(theirs) }
+            try await bench.loops[0].run { reactor in
+                let socket = try StreamSocket(
+                    DetachedSocket(descriptor: ours, openSockets: bench.openSockets), on: reactor)
+                let frame = SharedBytes([7], copies: 2)
+                for _ in 0..<3 { socket.enqueue(frame) }
+                socket.enqueue(SharedBytes([8, 9]))
+            }
+            var packet = [UInt8](repeating: 0, count: 64)
+            #expect(recv(theirs, &packet, packet.count, CInt(MSG_DONTWAIT)) == 5)
+            #expect(packet.prefix(5) == [7, 7, 7, 8, 9])
+            #expect(recv(theirs, &packet, packet.count, CInt(MSG_DONTWAIT)) == -1)
+        }
+    }
+
+    @Test("After the peer's FIN the other direction is open")
+    func halfClose() async throws {
+        try await SocketBench.run { bench in
+            let client = try await bench.connect()
+            try await client.send("?")
+            try await client.shutdownWrite()
+            try await bench.events.next("the bytes") { $0 == .received([0x3F]) }
+            try await bench.events.next("the end") { $0 == .ended }
+            try await bench.withSocket { socket in
+                #expect(socket.peerEnded)
+                #expect(socket.isOpen)
+                socket.enqueue(SharedBytes("answer".utf8))
+                socket.finish()
+            }
+            #expect(try await client.receiveToEnd() == Array("answer".utf8))
+            try await bench.until("the socket is closed") { bench.openSockets.current == 0 }
+            #expect(bench.events.all == [.received([0x3F]), .ended])
+        }
+    }
+
+    @Test("A finished socket sends its rest, then FIN, though the peer's bytes are unread")
+    func finish() async throws {
+        try await SocketBench.run { bench in
+            let client = try await bench.connect()
+            try await bench.withSocket { $0.setReading(false) }
+            try await client.send([UInt8](repeating: 1, count: 100_000))
+            try await bench.withSocket { socket in
+                Self.enqueueMuch(socket, mebibytes: 8)
+                socket.finish(sending: .seconds(60))
+                socket.enqueue(SharedBytes("too late".utf8))
+                #expect(!socket.isOpen)
+            }
+            #expect(try await client.receiveToEnd(limit: 16 << 20).count == 8 << 20)
+            #expect(bench.openSockets.current == 1)
+            try await client.shutdownWrite()
+            try await bench.until("the socket is closed") { bench.openSockets.current == 0 }
+            #expect(bench.events.all == [])
+        }
+    }
+
+    @Test("A peer that doesn't take the rest is given up")
+    func finishTimesOut() async throws {
+        try await SocketBench.run(at: "/tmp/ls-late-\(getpid())") { bench in
+            let client = try await bench.connect()
+            try await bench.withSocket { socket in
+                Self.enqueueMuch(socket)
+                socket.finish(sending: .milliseconds(50))
+            }
+            try await bench.until("the socket is closed") { bench.openSockets.current == 0 }
+            #expect(try await client.receiveToEnd(limit: 16 << 20).count < 4 << 20)
+        }
+    }
+
+    @Test("A peer that goes on sending to a finished socket is reset")
+    func lingeringIsBounded() async throws {
+        try await SocketBench.run { bench in
+            let client = try await bench.connect()
+            try await bench.withSocket { $0.finish() }
+            await #expect(throws: ClientFailure.self) {
+                for _ in 0..<64 { try await client.send([UInt8](repeating: 0, count: Self.mebibyte)) }
+            }
+            try await bench.until("the socket is closed") { bench.openSockets.current == 0 }
+        }
+    }
+
+    @Test("A peer that reads too slowly is cut off when too much waits for it, also in later turns")
+    func queueFull() async throws {
+        // A Unix socket: there the kernel takes no more than it did.
+        try await SocketBench.run(at: "/tmp/ls-full-\(getpid())") { bench in
+            let client = try await bench.connect()
+            // The kernel's buffers fill; what waits is within the limit.
+            try await bench.withSocket { socket in
+                socket.sendLimit = 64 << 20
+                Self.enqueueMuch(socket)
+            }
+            try await bench.withSocket { socket in
+                #expect(socket.isOpen)
+                #expect(socket.unsentBytes > 0)
+                socket.sendLimit = UInt32(socket.unsentBytes + 1000)
+                socket.enqueue(SharedBytes([UInt8](repeating: 0, count: 500)))
+            }
+            #expect(bench.events.all == [])
+            try await bench.withSocket { $0.enqueue(SharedBytes([UInt8](repeating: 0, count: 501))) }
+            try await bench.events.next("the cut") { $0 == .closed(.sendQueueFull) }
+            #expect(bench.openSockets.current == 0)
+            await client.close()
+        }
+    }
+
+    @Test("A peer that reads late gets everything, and the handler hears when all of it is gone")
+    func drains() async throws {
+        try await SocketBench.run(at: "/tmp/ls-drains-\(getpid())") { bench in
+            let client = try await bench.connect()
+            try await bench.withSocket { socket in
+                socket.reportsDrain = true
+                Self.enqueueMuch(socket)
+            }
+            #expect(bench.events.all == [])
+            #expect(try await client.receiveExactly(4 << 20).count == 4 << 20)
+            try await bench.events.next("the drain") { $0 == .drained }
+        }
+    }
+
+    @Test("A deadline that is moved fires at its last place alone", arguments: [true, false])
+    func movedDeadline(later: Bool) async throws {
+        try await SocketBench.run { bench in
+            let client = try await bench.connect()
+            let (first, last) = later ? (20, 60) : (3_600_000, 40)
+            let due = try await bench.withSocket { socket in
+                socket.deadline = socket.reactor.now + .milliseconds(first)
+                socket.deadline = socket.reactor.now + .milliseconds(last)
+                return socket.deadline
+            }
+            let event = try await bench.events.next("the deadline")
+            guard case .deadlinePassed(let instant) = event else {
+                Issue.record("\(event)")
+                return
+            }
+            #expect(instant >= due)
+            // The loop's other timers run on, and the deadline doesn't come back.
+            let later = EventRecorder<Int>()
+            try await bench.withSocket { socket in
+                #expect(socket.deadline == .distantFuture)
+                socket.reactor.schedule(after: .milliseconds(20)) { later.append(1) }
+            }
+            try await later.next()
+            #expect(bench.events.all.count == 1)
+            await client.close()
+        }
+    }
+
+    @Test("A deadline that is taken back doesn't fire")
+    func cancelledDeadline() async throws {
+        try await SocketBench.run { bench in
+            let client = try await bench.connect()
+            let later = EventRecorder<Int>()
+            try await bench.withSocket { socket in
+                socket.deadline = socket.reactor.now + .milliseconds(10)
+                socket.deadline = .distantFuture
+                socket.reactor.schedule(after: .milliseconds(30)) { later.append(1) }
+            }
+            try await later.next()
+            #expect(bench.events.all == [])
+            await client.close()
+        }
+    }
+
+    @Test("A socket changes loops with what it has to send and to read, and is counted all the while")
+    func detach() async throws {
+        try await SocketBench.run(at: "/tmp/ls-detach-\(getpid())") { bench in
+            let client = try await bench.connect()
+            try await bench.withSocket { socket in
+                socket.setReading(false)
+                Self.enqueueMuch(socket)
+            }
+            try await client.send("before")
+            try await bench.withSocket { [events = bench.events, other = bench.loops[1]] socket in
+                #expect(socket.unsentBytes > 0)
+                let detached = socket.detach()
+                #expect(bench.openSockets.current == 1)
+                other.submit { reactor in
+                    guard let socket = try? StreamSocket(detached, on: reactor) else { return }
+                    socket.handler = RecordingHandler(events)
+                    socket.enqueue(SharedBytes("last".utf8))
+                }
+            }
+            #expect(try await bench.receivedBytes(6) == Array("before".utf8))
+            let bytes = try await client.receiveExactly(4 << 20 + 4)
+            #expect(bytes.suffix(4) == Array("last".utf8))
+            #expect(bench.openSockets.current == 1)
+            await client.close()
+            try await bench.events.next("the end") { $0 == .ended }
+        }
+    }
+
+    @Test("A socket that nobody takes over is closed")
+    func abandoned() async throws {
+        try await SocketBench.run { bench in
+            let client = try await bench.connect()
+            try await bench.withSocket { _ = $0.detach() }
+            try await client.expectClosed()
+            #expect(bench.openSockets.current == 0)
+        }
+    }
+
+    @Test("Bytes wait while the socket doesn't read")
+    func pausedReading() async throws {
+        try await SocketBench.run { bench in
+            let client = try await bench.connect()
+            try await bench.withSocket { $0.setReading(false) }
+            try await client.send("wait")
+            for _ in 0..<3 { try await bench.withSocket { _ in } }
+            #expect(bench.events.all == [])
+            try await bench.withSocket { $0.setReading(true) }
+            #expect(try await bench.receivedBytes(4) == Array("wait".utf8))
+        }
+    }
+
+    @Test("A reset is heard, reading or not", arguments: [true, false])
+    func reset(reading: Bool) async throws {
+        try await SocketBench.run { bench in
+            let client = try await bench.connect()
+            try await bench.withSocket { $0.setReading(reading) }
+            try await client.reset()
+            try await bench.events.next("the reset") { $0 == .closed(.failed(ECONNRESET)) }
+            #expect(bench.openSockets.current == 0)
+        }
+    }
+
+    @Test("A Unix socket's peer that closes is heard once, reading or not", arguments: [true, false])
+    func unixHangUp(reading: Bool) async throws {
+        try await SocketBench.run(at: "/tmp/ls-hangup-\(getpid())-\(reading)") { bench in
+            let client = try await bench.connect()
+            try await bench.withSocket { $0.setReading(reading) }
+            await client.close()
+            try await bench.events.next("the end") { if case .closed = $0 { true } else { false } }
+            #expect(bench.events.all.filter { $0 != .ended }.count == 1)
+            #expect(bench.openSockets.current == 0)
+        }
+    }
+
+    @Test("A loop that stops closes its sockets, and takes no more")
+    func stop() async throws {
+        try await SocketBench.run { bench in
+            let client = try await bench.connect()
+            try await bench.withSocket { $0.announceStop() }
+            await bench.loops[0].stop()
+            #expect(bench.events.all == [.serverStops, .closed(.loopStopped)])
+            try await client.expectClosed()
+            await #expect(throws: ClientFailure.self) { try await RawConnection.connect(to: bench.endpoint) }
+
+            var pair: [CInt] = [0, 0]
+            try #require(socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0, &pair) == 0)
+            let (ours, theirs) = (pair[0], pair[1])
+            defer { close(theirs) }
+            await bench.loops[0].run { reactor in
+                _ = #expect(throws: SocketError.self) {
+                    try StreamSocket(DetachedSocket(descriptor: ours, openSockets: bench.openSockets), on: reactor)
+                }
+            }
+            var byte: UInt8 = 0
+            #expect(recv(theirs, &byte, 1, CInt(MSG_DONTWAIT)) == 0)
+            #expect(bench.openSockets.current == 0)
+        }
+    }
+}
