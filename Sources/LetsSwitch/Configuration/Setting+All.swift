@@ -68,7 +68,7 @@ extension Setting {
             "what may wait for one peer that doesn't read"),
         .integer(
             "max-streams-per-device", \.maxStreamsPerDevice, in: 1...10_000, .limits,
-            "reminder streams of one device on one event loop"),
+            "reminder streams of one device"),
     ]
 
     private static let waits: [Setting] = [

@@ -105,4 +105,49 @@ import Testing
             #expect(refused.status == 404)
         }
     }
+
+    @Test("a room closes by the database's clock, also when that is put back just before")
+    func clockPutBack() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            let start = try await journey.instant(in: 600)
+            let room = try await endpoint.pair("ada", "bob", start)
+            try await journey.advance(to: start, -30)
+            _ = try await endpoint.reminders(of: "ada").nextReminder()
+            let peer = try await endpoint.enter(room)
+            let looks = #"letsswitch_db_query_seconds_count{name="next_due"}"#
+            let before = try await MetricsReading(endpoint)[looks]
+            try await journey.advance(to: start, 3599)
+            _ = try await MetricsReading.wait(at: endpoint) { $0[looks] > before }
+            // Nobody is told. By what the daemon knows the room's time is over in a second: no event tells of that.
+            try await journey.sql("UPDATE letsswitch.test_clock SET shift = shift - interval '100 s'")
+            try await Task.sleep(for: .seconds(1.5))
+            try await peer.expectSilence()
+            #expect(try await endpoint.status(of: room) == 101)
+            try await journey.advance(to: start, 3600)
+            try await peer.expectClose(1000)
+            #expect(try await endpoint.status(of: room) == 410)
+        }
+    }
+
+    @Test("a room that a daemon finds open in the database only closes like any other")
+    func foundOpen() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            let start = try await journey.instant(in: 600)
+            let room = try await endpoint.pair("ada", "bob", start)
+            // Claimed behind the daemon's back: without the notification nobody tells it.
+            try await journey.sql("UPDATE letsswitch.test_clock SET shift = shift + interval '1000 s'")
+            try await journey.sql(
+                """
+                WITH claimed AS (UPDATE letsswitch.task SET claimed_at = letsswitch.clock())
+                UPDATE letsswitch.match SET
+                    opened_at = letsswitch.clock(), closes_at = starts_at + interval '1 hour', batch = 0
+                """)
+            let peer = try await endpoint.enter(room)
+            try await journey.advance(to: start, 3600)
+            try await peer.expectClose(1000)
+            #expect(try await endpoint.status(of: room) == 410)
+        }
+    }
 }
