@@ -11,6 +11,8 @@ package final class ServerLoop {
     let pingInterval: UInt64
     /// ``ServerLimits/messageRate``.
     let messageRate: RateLimit
+    /// zlib's memory, for the WebSockets of this loop that keep none.
+    let deflatePool = WebSocketDeflatePool()
     /// Set when the server goes away: answers then close their connections.
     var isStopping = false
 

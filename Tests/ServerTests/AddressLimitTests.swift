@@ -13,7 +13,7 @@ import Wire
         edge: EdgePolicy = EdgePolicy(), _ set: (inout ServerLimits) -> Void,
         _ body: (TestServer) async throws -> Void
     ) async throws {
-        var limits = ServerLimits()
+        var limits = ServerLimits.patient
         set(&limits)
         try await TestServer.run(limits: limits, edge: edge, routes: { $0.addPlain() }, body)
     }
@@ -51,7 +51,7 @@ import Wire
 
     @Test("A WebSocket counts as long as its connection, whatever loop it is on")
     func webSockets() async throws {
-        var limits = ServerLimits()
+        var limits = ServerLimits.patient
         limits.maxConnectionsPerAddress = 2
         try await WebSocketBench.run(limits: limits) { bench in
             for round in 0..<3 {
@@ -115,7 +115,7 @@ import Wire
     @Test("A peer from elsewhere is refused as it connects", .enabled(if: OwnAddress.outside != nil))
     func direct() async throws {
         let address = try #require(OwnAddress.outside)
-        var limits = ServerLimits()
+        var limits = ServerLimits.patient
         limits.maxConnectionsPerAddress = 2
         try await TestServer.run(at: address, limits: limits) {
             $0.addPlain()
@@ -139,7 +139,7 @@ import Wire
 
     @Test("Attempts at a WebSocket beyond the rate are refused before anybody is asked")
     func upgradeRate() async throws {
-        var limits = ServerLimits()
+        var limits = ServerLimits.patient
         limits.upgradeRate = 2
         try await WebSocketBench.run(limits: limits) { bench in
             let connection = try await bench.server.connection()
@@ -178,7 +178,7 @@ import Wire
     func fairness() async throws {
         // The refusals on the witness's loop so far, at each of its messages.
         let (applications, refusals) = (EventRecorder<Application>(), EventRecorder<Int>())
-        var limits = ServerLimits()
+        var limits = ServerLimits.patient
         limits.upgradeRate = 1
         try await TestServer.run(limits: limits) { routes in
             routes.webSocket("socket") { _, _ in
@@ -221,7 +221,7 @@ import Wire
 
     @Test("Messages and pings beyond the rate end the connection", arguments: [TestFrame.Opcode.text, .ping])
     func messageRate(opcode: TestFrame.Opcode) async throws {
-        var limits = ServerLimits()
+        var limits = ServerLimits.patient
         limits.messageRate = 1
         try await WebSocketBench.run(limits: limits) { bench in
             let client = try await bench.client()

@@ -13,9 +13,9 @@ import Wire
 
     private static func withServer(
         at address: String = "127.0.0.1", trusted: TrustedNetworks = .thisMachine, maxPerAddress: Int = 1000,
-        headerTimeout: Duration = .seconds(10), _ body: (TestServer) async throws -> Void
+        headerTimeout: Duration = ServerLimits.patient.headerTimeout, _ body: (TestServer) async throws -> Void
     ) async throws {
-        var (edge, limits) = (EdgePolicy(), ServerLimits())
+        var (edge, limits) = (EdgePolicy(), ServerLimits.patient)
         edge.expectsProxyHeader = true
         edge.trustedProxies = trusted
         limits.maxConnectionsPerAddress = maxPerAddress

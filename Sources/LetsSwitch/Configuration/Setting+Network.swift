@@ -34,7 +34,7 @@ extension Setting {
             "open connections of one address; 0 for any number"),
         integer(
             "connection-rate", \.connectionRate, in: 0...1_000_000, .limits,
-            "new connections of one address a second, at once twice as many; 0 for any number"),
+            "new connections of one address a second, twice as many at once; 0 for any number"),
         integer(
             "upgrade-rate", \.upgradeRate, in: 0...1_000_000, .limits,
             "attempts of one address at a WebSocket a second; 0 for any number"),

@@ -5,7 +5,7 @@ import Wire
 /// `/socket`.
 struct EchoRoutes: RouteCollection {
     func boot(routes: RoutesBuilder) {
-        routes.webSocket("echo") { _, webSocket in
+        routes.webSocket("echo", compression: .full) { _, webSocket in
             // Suites send as fast as they can, and nobody else hears of it.
             webSocket.limitsMessageRate = false
             return Echo()
