@@ -19,11 +19,12 @@ let package = Package(
         // C libraries of the system: a module map and a shim header each, no logic.
         .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CSpawn"),
 
         // Bytes to values and back: HTTP/1.1 and WebSocket, without I/O and without a clock.
-        .target(name: "Wire", dependencies: ["COpenSSL"], swiftSettings: swiftSettings),
+        .target(name: "Wire", dependencies: ["COpenSSL", "CZlib"], swiftSettings: swiftSettings),
         // Event loops, listening and connected sockets, timers, signals. Moves bytes, knows no protocol.
         .target(name: "Sockets", dependencies: ["CLinux"], swiftSettings: swiftSettings),
         // The Vapor-style part: application, routes, requests, responses, WebSockets.
@@ -52,8 +53,8 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["Wire", "Postgres"],
             path: "Tests/TestSupport", swiftSettings: swiftSettings),
-        .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"], swiftSettings: swiftSettings),
-        .testTarget(name: "WireTests", dependencies: ["Wire"], swiftSettings: swiftSettings),
+        .testTarget(name: "TestSupportTests", dependencies: ["TestSupport", "CLinux"], swiftSettings: swiftSettings),
+        .testTarget(name: "WireTests", dependencies: ["Wire", "CZlib"], swiftSettings: swiftSettings),
         .testTarget(
             name: "SocketsTests", dependencies: ["Sockets", "TestSupport"], swiftSettings: swiftSettings),
         .testTarget(

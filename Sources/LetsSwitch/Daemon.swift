@@ -171,6 +171,7 @@ package actor Daemon {
         limits.writeTimeout = configuration.writeTimeout
         limits.sendQueueBytes = configuration.sendQueueBytes
         limits.maxMessageBytes = configuration.maxMessageBytes
+        limits.minCompressedBytes = configuration.minCompressedBytes
         limits.pingInterval = configuration.pingInterval
         limits.pongTimeout = configuration.pongTimeout
         limits.closeTimeout = configuration.closeTimeout

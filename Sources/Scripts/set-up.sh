@@ -131,6 +131,7 @@ has_server || need postgresql "the server, of which the daemon runs a private cl
 has pkg-config || need pkg-config "finds the C libraries for the build"
 has_header libpq || need libpq-dev "PostgreSQL's client library"
 has_header libcrypto || need libssl-dev "OpenSSL, for the WebSocket handshake"
+has_header zlib || need zlib1g-dev "zlib, for compressed WebSocket messages"
 [ -e /usr/share/zoneinfo/Europe/London ] || need tzdata "time zone rules"
 has setpriv || need util-linux "setpriv, to run the cluster without root's rights"
 if [ "$purpose" = test ]; then

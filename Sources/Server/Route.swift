@@ -48,7 +48,7 @@ package struct Route: Sendable {
     }
 }
 
-/// How a path's requests become WebSockets. See ``RoutesBuilder/webSocket(_:loop:admit:onUpgrade:)``.
+/// How a path's requests become WebSockets. See ``RoutesBuilder/webSocket(_:loop:admit:compression:onUpgrade:)``.
 package struct WebSocketRoute: Sendable {
     package typealias Affinity = @Sendable (Request) -> Int?
     package typealias Admit = @Sendable (Request, Reactor) throws -> Admission
@@ -56,6 +56,7 @@ package struct WebSocketRoute: Sendable {
 
     let affinity: Affinity
     let admit: Admit
+    let compression: WebSocketCompression
     let onUpgrade: OnUpgrade
 
     /// Whether a request may become a WebSocket. A refusal is an ``Abort``, thrown.

@@ -1,4 +1,4 @@
-import Wire
+package import Wire
 
 /// Collects an application's routes, before it starts.
 ///
@@ -37,13 +37,16 @@ package final class RoutesBuilder {
     ///     connection moves there before `admit` is asked. `nil`: it stays where it is.
     ///   - admit: Whether the request may become a WebSocket; asked before the handshake is looked at, also for a
     ///     request that wants no upgrade at all.
+    ///   - compression: What to answer to offers of permessage-deflate.
     ///   - onUpgrade: Called when the connection is a WebSocket; gives it its handler.
     package func webSocket(
         _ path: String..., loop: @escaping WebSocketRoute.Affinity = { _ in nil },
         admit: @escaping WebSocketRoute.Admit = { _, _ in .admitted },
+        compression: WebSocketCompression = .none,
         onUpgrade: @escaping WebSocketRoute.OnUpgrade
     ) {
-        add(.get, path, .webSocket(WebSocketRoute(affinity: loop, admit: admit, onUpgrade: onUpgrade)))
+        let route = WebSocketRoute(affinity: loop, admit: admit, compression: compression, onUpgrade: onUpgrade)
+        add(.get, path, .webSocket(route))
     }
 
     package func register(collection: any RouteCollection) {

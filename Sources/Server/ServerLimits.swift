@@ -19,6 +19,9 @@ package struct ServerLimits: Sendable {
     package var sendQueueBytes = 64 * 1024
     /// A WebSocket message's size in bytes, over all its fragments.
     package var maxMessageBytes = 4096
+    /// The size from which a WebSocket message is sent compressed, where that was agreed on: of a shorter one too little is
+    /// saved.
+    package var minCompressedBytes = 128
     /// Silence after which a WebSocket peer is pinged.
     package var pingInterval = Duration.seconds(30)
     /// Silence after a ping after which the peer counts as gone.

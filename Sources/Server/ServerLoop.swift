@@ -9,6 +9,8 @@ package final class ServerLoop {
     let application: Application
     /// ``ServerLimits/pingInterval`` in nanoseconds: it is added to the time once per message.
     let pingInterval: UInt64
+    /// zlib's memory, for the WebSockets of this loop that keep none.
+    let deflatePool = WebSocketDeflatePool()
     /// Set when the server goes away: answers then close their connections.
     var isStopping = false
 

@@ -20,16 +20,20 @@ package final class WebSocket: StreamSocketHandler {
     private let server: ServerLoop
     private var handler: (any WebSocketHandler)?
     private var parser: WebSocketParser
+    /// `nil` when no compression was agreed on.
+    private var compression: WebSocketDeflate?
     private var phase = Phase.open
     private var awaitsPong = false
     /// How it ended, for a handler that comes too late to be told then.
     private var endCode: WebSocketCloseCode?
 
-    init(_ socket: StreamSocket, server: ServerLoop) {
+    init(_ socket: StreamSocket, server: ServerLoop, compression: WebSocketDeflateParameters? = nil) {
         self.socket = socket
         self.server = server
+        self.compression = compression.map { WebSocketDeflate($0) }
         let limits = server.application.limits
-        parser = WebSocketParser(role: .server, maxMessageBytes: limits.maxMessageBytes)
+        parser = WebSocketParser(
+            role: .server, maxMessageBytes: limits.maxMessageBytes, allowsCompressed: compression != nil)
         socket.sendLimit = UInt32(clamping: limits.sendQueueBytes)
         server.counters.openWebSockets += 1
         server.counters.openedWebSockets += 1
@@ -60,15 +64,30 @@ package final class WebSocket: StreamSocketHandler {
     // MARK: Sending
 
     /// Sends a frame that was encoded before: the way of a broadcast. It leaves at the end of the turn.
+    ///
+    /// It goes as it is, which any message may (RFC 7692 §6.1): compressed it would no longer be one frame for all, since
+    /// peers agreed on different things, and the time for a deflation would be spent once per receiver.
     package func send(frame: SharedBytes) {
         guard phase == .open else { return }
         socket.enqueue(frame)
         server.counters.sentMessages += 1
     }
 
-    /// Sends a message in one frame.
+    /// Sends a message in one frame; compressed, if that was agreed on, from ``ServerLimits/minCompressedBytes`` on.
     package func send(_ message: [UInt8], _ opcode: WebSocketOpcode) {
-        send(frame: SharedBytes { WebSocketFrameEncoder.encode(opcode, message, into: &$0) })
+        guard phase == .open else { return }
+        send(frame: message.withUnsafeBytes { compressedFrame($0, opcode) ?? Self.frame($0, opcode) })
+    }
+
+    private static func frame(_ message: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode) -> SharedBytes {
+        SharedBytes { WebSocketFrameEncoder.encode(opcode, message, into: &$0) }
+    }
+
+    private func compressedFrame(_ message: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode) -> SharedBytes? {
+        guard message.count >= server.application.limits.minCompressedBytes,
+            let payload = compression?.deflate(message, with: server.deflatePool)
+        else { return nil }
+        return SharedBytes { WebSocketFrameEncoder.encode(opcode, payload, isCompressed: true, into: &$0) }
     }
 
     /// Begins the closing handshake (RFC 6455 §7.1.2): our close frame, then the peer's within
@@ -98,19 +117,21 @@ package final class WebSocket: StreamSocketHandler {
         var input = bytes
         do throws(WebSocketError) {
             while phase != .closed, let event = try parser.next(&input) {
-                receive(event)
+                try receive(event)
             }
         } catch {
             fail(error)
         }
     }
 
-    private func receive(_ event: WebSocketEvent) {
+    private func receive(_ event: WebSocketEvent) throws(WebSocketError) {
         switch event {
-        case .message(let opcode, _, let payload):
+        case .message(let opcode, let isCompressed, let payload):
             guard phase == .open else { return }
+            var message = UnsafeRawBufferPointer(payload)
+            if isCompressed { message = try inflate(message, opcode) }
             server.counters.receivedMessages += 1
-            handler?.webSocket(self, received: UnsafeRawBufferPointer(payload), opcode)
+            handler?.webSocket(self, received: message, opcode)
         case .ping(let payload):
             guard phase == .open else { return }
             // A pong bears the ping's application data (RFC 6455 §5.5.3).
@@ -121,6 +142,15 @@ package final class WebSocket: StreamSocketHandler {
         case .close(let code, _):
             receivedClose(code)
         }
+    }
+
+    /// The message of a compressed payload. The parser lets the compression bit pass only where it was agreed on.
+    private func inflate(
+        _ payload: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode
+    ) throws(WebSocketError) -> UnsafeRawBufferPointer {
+        try compression?.inflate(
+            payload, opcode, maxMessageBytes: server.application.limits.maxMessageBytes, with: server.deflatePool)
+            ?? payload
     }
 
     private func receivedClose(_ code: WebSocketCloseCode?) {

@@ -171,11 +171,3 @@ import Testing
         }
     }
 }
-
-extension Array {
-    fileprivate func asyncMap<T>(_ transform: (Element) async throws -> T) async throws -> [T] {
-        var results: [T] = []
-        for element in self { results.append(try await transform(element)) }
-        return results
-    }
-}

@@ -6,7 +6,7 @@ import Wire
 
 @Suite struct HTTPExchangeTests {
     private static func withServer(
-        limits: ServerLimits = ServerLimits(), _ body: (TestServer) async throws -> Void
+        limits: ServerLimits = ServerLimits.patient, _ body: (TestServer) async throws -> Void
     ) async throws {
         try await TestServer.run(limits: limits, routes: { $0.addPlain() }, body)
     }

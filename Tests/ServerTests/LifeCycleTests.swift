@@ -131,7 +131,7 @@ import Wire
 
     @Test("More connections than the limit are closed as they come, and room is found again")
     func maxConnections() async throws {
-        var limits = ServerLimits()
+        var limits = ServerLimits.patient
         limits.maxConnections = 3
         try await TestServer.run(limits: limits) {
             $0.addPlain()
@@ -179,7 +179,7 @@ import Wire
             try SocketAddress.resolve(host: "::1", port: 0)[0],
         ]
         let application = Application(
-            on: try EventLoopGroup(count: 2), limits: ServerLimits(),
+            on: try EventLoopGroup(count: 2), limits: ServerLimits.patient,
             mapError: { Abort(.internalServerError, reason: "\($0)") },
             routes: { $0.addPlain() })
         let bound = try await application.listen(on: addresses)

@@ -16,7 +16,7 @@ import Wire
     private static let quotes = "a \"quote\", a \\, a tab\t, lines\r\n, \u{1}\u{1F}, ü, 🍺, /"
 
     private static func withServer(
-        limits: ServerLimits = ServerLimits(), _ body: (TestServer) async throws -> Void
+        limits: ServerLimits = ServerLimits.patient, _ body: (TestServer) async throws -> Void
     ) async throws {
         try await TestServer.run(limits: limits) { routes in
             routes.addPlain()
@@ -120,7 +120,7 @@ import Wire
     }
 
     static let limits: ServerLimits = {
-        var limits = ServerLimits()
+        var limits = ServerLimits.patient
         limits.http = HTTPLimits(headBytes: 1024, targetBytes: 100, fields: 10, bodyBytes: 100)
         return limits
     }()

@@ -42,7 +42,8 @@ import Wire
     }
 
     private static func withBench(
-        at address: String = "127.0.0.1", limits: ServerLimits = ServerLimits(), _ body: (Bench) async throws -> Void
+        at address: String = "127.0.0.1", limits: ServerLimits = ServerLimits.patient,
+        _ body: (Bench) async throws -> Void
     ) async throws {
         let (events, open) = (EventRecorder<StreamEvent>(), LoopLocal<OpenStreams>())
         try await TestServer.run(at: address, limits: limits) { routes in
@@ -183,7 +184,7 @@ import Wire
 
     @Test("A reader that is too slow is cut off: by bytes, or by time", arguments: [true, false])
     func slowReader(byBytes: Bool) async throws {
-        var limits = ServerLimits()
+        var limits = ServerLimits.patient
         if byBytes { limits.sendQueueBytes = 10_000 } else { limits.writeTimeout = .milliseconds(50) }
         limits.sendQueueBytes = byBytes ? 10_000 : 10_000_000
         try await Self.withBench(at: "/tmp/ls-slow-\(UUID().uuidString)", limits: limits) { bench in

@@ -12,7 +12,7 @@ struct TestServer: Sendable {
     struct UnknownError: Error {}
 
     static func run(
-        at address: String = "127.0.0.1", limits: ServerLimits = ServerLimits(), routes: (RoutesBuilder) -> Void,
+        at address: String = "127.0.0.1", limits: ServerLimits = ServerLimits.patient, routes: (RoutesBuilder) -> Void,
         _ body: (TestServer) async throws -> Void
     ) async throws {
         let application = Application(

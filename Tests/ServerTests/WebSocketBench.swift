@@ -59,7 +59,7 @@ struct WebSocketBench: Sendable {
     }
 
     static func run(
-        at address: String = "127.0.0.1", limits: ServerLimits = ServerLimits(),
+        at address: String = "127.0.0.1", limits: ServerLimits = ServerLimits.patient,
         _ body: (WebSocketBench) async throws -> Void
     ) async throws {
         let (events, verdicts) = (EventRecorder<Event>(), EventRecorder<Bool>())

@@ -190,7 +190,7 @@ import Testing
 
     @Test("A silent peer is pinged, and gone if it stays silent")
     func silentPeer() async throws {
-        var limits = ServerLimits()
+        var limits = ServerLimits.patient
         limits.pingInterval = .milliseconds(30)
         limits.pongTimeout = .milliseconds(30)
         try await WebSocketBench.run(limits: limits) { bench in
@@ -203,7 +203,7 @@ import Testing
 
     @Test("A peer that answers pings stays")
     func livingPeer() async throws {
-        var limits = ServerLimits()
+        var limits = ServerLimits.patient
         limits.pingInterval = .milliseconds(10)
         try await WebSocketBench.run(limits: limits) { bench in
             let client = try await bench.client()
@@ -218,7 +218,7 @@ import Testing
 
     @Test("An interval beyond all time is none")
     func noPings() async throws {
-        var limits = ServerLimits()
+        var limits = ServerLimits.patient
         limits.pingInterval = .seconds(Int64.max)
         try await WebSocketBench.run(limits: limits) { bench in
             let client = try await bench.client()
@@ -230,7 +230,7 @@ import Testing
 
     @Test("A peer that doesn't answer a close is dropped")
     func unansweredClose() async throws {
-        var limits = ServerLimits()
+        var limits = ServerLimits.patient
         limits.closeTimeout = .milliseconds(30)
         try await WebSocketBench.run(limits: limits) { bench in
             let client = try await bench.client()

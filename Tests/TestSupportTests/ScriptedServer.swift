@@ -1,3 +1,4 @@
+import CLinux
 import Foundation
 import Glibc
 import TestSupport
@@ -26,7 +27,8 @@ final class ScriptedServer: Sendable {
         endpoint = Self.resolve(wanted, listener)
         Thread.detachNewThread {
             while true {
-                let descriptor = accept(listener, nil, nil)
+                // Not inherited by a server that another test starts at this moment: it would keep the connection open.
+                let descriptor = accept4(listener, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
                 if descriptor < 0 { break }
                 Thread.detachNewThread {
                     let peer = ScriptedPeer(descriptor)
@@ -60,7 +62,7 @@ final class ScriptedPeer {
 
     init(_ descriptor: Int32) {
         self.descriptor = descriptor
-        var patience = timeval(tv_sec: 10, tv_usec: 0)
+        var patience = timeval(tv_sec: 60, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     }
 

@@ -20,17 +20,21 @@ func arrivals(of bytes: [UInt8], random count: Int = 20) -> [[[UInt8]]] {
     var ways: [[[UInt8]]] = [[bytes], bytes.map { [$0] }]
     for place in 0...bytes.count { ways.append([Array(bytes[..<place]), Array(bytes[place...])]) }
     var random = SeededRandom(seed: UInt64(bytes.count))
-    for _ in 0..<count {
-        var pieces: [[UInt8]] = []
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let length = Int.random(in: 0...min(rest.count, 12), using: &random)
-            pieces.append(Array(rest.prefix(length)))
-            rest = rest.dropFirst(length)
-        }
-        ways.append(pieces)
-    }
+    for _ in 0..<count { ways.append(randomPieces(of: bytes, using: &random)) }
     return ways
+}
+
+/// Pieces that are small beside the whole, empty ones too.
+func randomPieces(of bytes: [UInt8], using random: inout SeededRandom) -> [[UInt8]] {
+    let longest = max(12, bytes.count / 40)
+    var pieces: [[UInt8]] = []
+    var rest = bytes[...]
+    while !rest.isEmpty {
+        let length = Int.random(in: 0...min(rest.count, longest), using: &random)
+        pieces.append(Array(rest.prefix(length)))
+        rest = rest.dropFirst(length)
+    }
+    return pieces
 }
 
 /// Calls `body` with the bytes in memory of exactly their size, where reading or writing beside them is found by a sanitizer.

@@ -37,9 +37,11 @@ package struct Configuration: Sendable, Equatable {
     package var maxBodyBytes = 65_536
     /// Bytes of one WebSocket message, put together from its fragments; beyond it close code 1009.
     package var maxMessageBytes = 4_096
+    /// Bytes from which on a message to one peer is sent compressed, if the peer takes it so.
+    package var minCompressedBytes = 128
     /// Bytes that may wait for a peer that doesn't read; beyond it the peer is cut off.
     package var sendQueueBytes = 65_536
-    /// Streams of reminders that one device may hold open on one event loop; beyond it `429`.
+    /// Streams of reminders that one device may hold open; beyond it `429`.
     package var maxStreamsPerDevice = 16
 
     /// From a request's first byte to the end of its head.

@@ -61,11 +61,14 @@ extension Setting {
         .integer("max-body-bytes", \.maxBodyBytes, in: 1_024...16_777_216, .limits, "body of an HTTP request"),
         .integer("max-message-bytes", \.maxMessageBytes, in: 128...16_777_216, .limits, "a WebSocket message"),
         .integer(
+            "min-compressed-bytes", \.minCompressedBytes, in: 1...16_777_216, .limits,
+            "from where on a WebSocket message is sent compressed to one peer that takes it so"),
+        .integer(
             "send-queue-bytes", \.sendQueueBytes, in: 1_024...268_435_456, .limits,
             "what may wait for one peer that doesn't read"),
         .integer(
             "max-streams-per-device", \.maxStreamsPerDevice, in: 1...10_000, .limits,
-            "reminder streams of one device on one event loop"),
+            "reminder streams of one device"),
     ]
 
     private static let waits: [Setting] = [

@@ -51,6 +51,12 @@ struct Agenda {
         closings[epoch, default: []].insert(room).inserted
     }
 
+    /// Whether a room's time is over, as far as is known.
+    func hasClosings(at now: MonotonicTime) -> Bool {
+        guard let time = databaseTime(at: now) else { return false }
+        return closings.keys.contains { $0 <= time }
+    }
+
     /// Takes out the rooms whose time is over.
     mutating func takeClosings(at now: MonotonicTime) -> [UUID] {
         guard let time = databaseTime(at: now) else { return [] }

@@ -19,9 +19,9 @@ final class EventStreams {
     private static let changesPerRound = 256
 
     private let reactor: Reactor
-    private let limitPerDevice: Int
     private let metrics: ProductMetrics
     private let acknowledge: @Sendable ([UUID]) -> Void
+    private let ended: @Sendable (DeviceID) -> Void
     private var streams: [DeviceID: [EventStream]] = [:]
     private(set) var count = 0
     private var reservations: [Reservation: EventStream] = [:]
@@ -34,15 +34,17 @@ final class EventStreams {
     private var isCommenting = false
     private let comment = StreamPiece { ServerSentEvent.comment("", into: &$0) }
 
-    /// - Parameter acknowledge: Told the reminders that the kernel has taken for a stream.
+    /// - Parameters:
+    ///   - acknowledge: Told the reminders that the kernel has taken for a stream.
+    ///   - ended: Told the device of each stream that ends, or that is not to be after all.
     init(
-        on reactor: Reactor, limitPerDevice: Int, metrics: ProductMetrics,
-        acknowledge: @escaping @Sendable ([UUID]) -> Void
+        on reactor: Reactor, metrics: ProductMetrics, acknowledge: @escaping @Sendable ([UUID]) -> Void,
+        ended: @escaping @Sendable (DeviceID) -> Void
     ) {
         self.reactor = reactor
         self.metrics = metrics
-        self.limitPerDevice = limitPerDevice
         self.acknowledge = acknowledge
+        self.ended = ended
     }
 
     // MARK: Streams
@@ -53,10 +55,7 @@ final class EventStreams {
     }
 
     /// Makes room for a stream of the device, which collects events from now on.
-    ///
-    /// - Returns: `nil` when the device has as many as it may.
-    func reserve(_ device: DeviceID) -> Reservation? {
-        guard streams[device, default: []].count < limitPerDevice else { return nil }
+    func reserve(_ device: DeviceID) -> Reservation {
         let stream = EventStream(of: device, in: self)
         streams[device, default: []].append(stream)
         count += 1
@@ -85,6 +84,7 @@ final class EventStreams {
         streams[stream.device]?.remove(at: place)
         if streams[stream.device]?.isEmpty == true { streams[stream.device] = nil }
         count -= 1
+        ended(stream.device)
     }
 
     func schedule(after delay: Duration, _ action: @escaping () -> Void) {
@@ -120,15 +120,24 @@ final class EventStreams {
         schedule(after: delay) { [weak self] in self?.tellChanges() }
     }
 
+    /// Tells the device's streams that a slot has changed for it alone.
+    func dayChanged(of device: DeviceID, at slot: Instant) {
+        guard let streams = streams[device] else { return }
+        let bytes = StreamPiece { Self.encodeChange(of: slot, into: &$0) }
+        for stream in streams { stream.send(bytes) }
+    }
+
+    private static func encodeChange(of slot: Instant, into buffer: inout [UInt8]) {
+        ServerSentEvent(event: "schedule", data: #"{"startsAt":"\#(slot)"}"#).encode(into: &buffer)
+    }
+
     private func tellChanges() {
         isChangeDue = false
         lastChangeRound = reactor.now
         let round = changed.sorted().prefix(Self.changesPerRound)
         changed.subtract(round)
         let bytes = StreamPiece { buffer in
-            for slot in round {
-                ServerSentEvent(event: "schedule", data: #"{"startsAt":"\#(slot)"}"#).encode(into: &buffer)
-            }
+            for slot in round { Self.encodeChange(of: slot, into: &buffer) }
         }
         for stream in streams.values.joined() { stream.send(bytes) }
         slotsChanged([])

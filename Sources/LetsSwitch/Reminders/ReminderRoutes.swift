@@ -24,12 +24,12 @@ struct ReminderRoutes: RouteCollection, Sendable {
         guard request.head.method == .get else { return Response(headers: headers, body: .stream { $0.finish() }) }
 
         let loop = request.loop
-        let reservation = await loop.run { streams.streams(on: $0).reserve(device) }
-        guard let reservation else {
+        guard await streams.takePlace(for: device) else {
             throw Abort(
                 .tooManyRequests, code: "too_many_streams", reason: "The device has as many streams open as it may.",
                 headers: [HTTPField("Retry-After", "15")])
         }
+        let reservation = await loop.run { streams.streams(on: $0).reserve(device) }
         do {
             let backlog = try await backlog(device, last)
             return Response(

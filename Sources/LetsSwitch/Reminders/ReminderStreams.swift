@@ -6,12 +6,13 @@ import Sockets
 final class ReminderStreams: Sendable {
     private let loops: [EventLoop]
     private let key = LoopLocal<EventStreams>()
+    private let placesKey = LoopLocal<StreamPlaces>()
     private let limitPerDevice: Int
     private let metrics: ProductMetrics
     private let acknowledge: @Sendable ([UUID]) -> Void
 
     /// - Parameters:
-    ///   - limitPerDevice: Streams that a device may have open on one loop.
+    ///   - limitPerDevice: Streams that a device may have open.
     ///   - metrics: Told how late each reminder was when the kernel took it.
     ///   - acknowledge: Told the reminders that the kernel has taken for a stream; called on a loop.
     init(
@@ -27,9 +28,36 @@ final class ReminderStreams: Sendable {
     /// The streams of a loop. On that loop.
     func streams(on reactor: Reactor) -> EventStreams {
         key.value(on: reactor) {
-            EventStreams(on: reactor, limitPerDevice: limitPerDevice, metrics: metrics, acknowledge: acknowledge)
+            EventStreams(on: reactor, metrics: metrics, acknowledge: acknowledge) { [weak self] device in
+                self?.giveBackPlace(by: device)
+            }
         }
     }
+
+    // MARK: Places
+
+    /// Takes one of the places that a device has for streams. It is given back when the stream ends that
+    /// ``EventStreams/reserve(_:)`` makes.
+    ///
+    /// - Returns: Whether there was one.
+    func takePlace(for device: DeviceID) async -> Bool {
+        await home(of: device).run { self.places(on: $0).take(for: device) }
+    }
+
+    private func giveBackPlace(by device: DeviceID) {
+        home(of: device).submit { self.places(on: $0).giveBack(by: device) }
+    }
+
+    /// The loop that counts the device's streams, which may be on others.
+    private func home(of device: DeviceID) -> EventLoop {
+        loops[Int(device.hashValue.magnitude % UInt(loops.count))]
+    }
+
+    private func places(on reactor: Reactor) -> StreamPlaces {
+        placesKey.value(on: reactor) { StreamPlaces(limit: limitPerDevice) }
+    }
+
+    // MARK: Events
 
     /// Sends the reminders to whoever listens for them here.
     func deliver(_ reminders: [Reminder]) {
@@ -49,6 +77,11 @@ final class ReminderStreams: Sendable {
         var reminders: [UUID] = []
         for loop in loops { reminders += await loop.run { self.streams(on: $0).takeAcknowledgements() } }
         return reminders
+    }
+
+    /// Tells a device's streams that a slot has changed for it alone.
+    func dayChanged(of device: DeviceID, at slot: Instant) {
+        for loop in loops { loop.submit { self.streams(on: $0).dayChanged(of: device, at: slot) } }
     }
 
     /// The devices that have a stream here.

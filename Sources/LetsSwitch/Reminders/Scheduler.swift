@@ -14,7 +14,7 @@ import Sockets
 /// of it by NOTIFY, and open the same rooms and reach their own streams.
 actor Scheduler {
     /// Tasks claimed by one statement: the first reminders leave while the rest is being claimed.
-    private static let claimLimit = 1000
+    private static let claimLimit = 500
     /// Before the next try: after an error, and when what is due is locked by a registration in hand.
     private static let retryPause = Duration.milliseconds(250)
     private static let lockedPause = Duration.milliseconds(5)
@@ -125,6 +125,8 @@ actor Scheduler {
     // MARK: Passes
 
     private func pass() async throws {
+        // By the database's clock as it is now: a room that is closed too early would be found open there again.
+        if agenda.hasClosings(at: .now()) { try await look() }
         closeRooms()
         if isResynchronising {
             isResynchronising = false
@@ -157,14 +159,17 @@ actor Scheduler {
         log.info("rooms closed", ["count": .int(over.count)])
     }
 
+    /// Claims until nothing is due. The database works on the next batch while this daemon delivers the last.
     private func claim() async throws {
-        while !isStopped {
-            guard let firing = try await store.claimDue(limit: Self.claimLimit) else { return }
+        var next = try await store.claimDue(limit: Self.claimLimit)
+        while let firing = next {
+            async let following = store.claimDue(limit: Self.claimLimit)
             // Too many mean that notifications don't come; one that is forgotten is fetched again, which does no harm.
             if ownBatches.count >= Self.batchLimit { ownBatches.removeAll() }
             ownBatches.insert(firing.batch)
             fire(firing)
             record(firing.reminders)
+            next = try await following
         }
     }
 

@@ -5,7 +5,7 @@ import Wire
 /// `/socket`.
 struct EchoRoutes: RouteCollection {
     func boot(routes: RoutesBuilder) {
-        routes.webSocket("echo") { _, _ in Echo() }
+        routes.webSocket("echo", compression: .full) { _, _ in Echo() }
     }
 
     private final class Echo: WebSocketHandler {

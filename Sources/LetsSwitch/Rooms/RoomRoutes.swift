@@ -12,7 +12,9 @@ struct RoomRoutes: RouteCollection, Sendable {
     let found: @Sendable (OpenRoom) async -> Void
 
     func boot(routes: RoutesBuilder) {
-        routes.webSocket("socket", loop: loop, admit: admit, onUpgrade: enter)
+        // Nothing is kept between messages: most connections are idle, and there are many of them.
+        routes.webSocket(
+            "socket", loop: loop, admit: admit, compression: .noContextTakeover, onUpgrade: enter)
     }
 
     /// The connection moves to its room's loop first, so that one loop alone knows whether the room is open.

@@ -21,7 +21,7 @@ struct TaskRoutes: RouteCollection, Sendable {
         case .created(let task, let change):
             metrics.tasks.add(.registered)
             if task.isPaired { metrics.pairs.add() }
-            await changes.publish([change.startsAt])
+            await changes.publish(change)
             log.info("task registered", describe(task))
             return .json(task.json, status: .created)
         case .repeated(let task):
@@ -29,7 +29,7 @@ struct TaskRoutes: RouteCollection, Sendable {
             return .json(task.json)
         case .retitled(let task, let change):
             metrics.tasks.add(.retitled)
-            await changes.publish([change.startsAt])
+            await changes.publish(change)
             log.info("task retitled", describe(task))
             return .json(task.json)
         case .refused(let error):
@@ -51,7 +51,7 @@ struct TaskRoutes: RouteCollection, Sendable {
         switch try await database.schedule.cancel(wish) {
         case .cancelled(let task, let change):
             metrics.tasks.add(.cancelled)
-            await changes.publish([change.startsAt])
+            await changes.publish(change)
             log.info("task cancelled", describe(task))
             return .json(task.json)
         case .refused(let error):

@@ -28,6 +28,8 @@ final class StateDirectoryLock: Sendable {
     }
 
     deinit {
+        // Closing alone is not enough: a child that another thread is just starting holds the file too, until its `exec`.
+        flock(descriptor, LOCK_UN)
         close(descriptor)
     }
 }

@@ -10,6 +10,9 @@ package struct WebSocketError: Error, Sendable, Hashable {
     }
 
     static var reservedBit: Self { Self(.protocolError, "RFC 6455 §5.2: a reserved bit is set") }
+    static var misplacedCompressionBit: Self {
+        Self(.protocolError, "RFC 7692 §6.1: RSV1 is set on the first frame of a message, and on no other")
+    }
     static var reservedOpcode: Self { Self(.protocolError, "RFC 6455 §5.2: a reserved opcode") }
     static var unmasked: Self { Self(.protocolError, "RFC 6455 §5.1: a client's frames are masked") }
     static var masked: Self { Self(.protocolError, "RFC 6455 §5.1: a server's frames are not masked") }
@@ -27,6 +30,12 @@ package struct WebSocketError: Error, Sendable, Hashable {
     static var badCloseCode: Self { Self(.protocolError, "RFC 6455 §7.4: a close code that is not sent") }
     static var closeReasonNotUTF8: Self { Self(.invalidPayload, "RFC 6455 §5.5.1: a close reason is UTF-8") }
     static var textNotUTF8: Self { Self(.invalidPayload, "RFC 6455 §8.1: a text message is UTF-8") }
+    static var corruptDeflate: Self {
+        Self(.invalidPayload, "RFC 7692 §7.2: the payload of a compressed message is DEFLATE")
+    }
+    static var truncatedDeflate: Self {
+        Self(.invalidPayload, "RFC 7692 §7.2.1: a compressed message ends within an empty block, less 00 00 FF FF")
+    }
     static var outOfMemory: Self { Self(.internalError, "out of memory") }
     static func messageTooBig(limit: Int) -> Self {
         Self(.messageTooBig, "RFC 6455 §10.4: a message has at most \(limit) bytes here")

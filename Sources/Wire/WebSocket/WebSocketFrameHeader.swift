@@ -4,8 +4,8 @@ struct WebSocketFrameHeader {
     struct Rules {
         let role: WebSocketRole
         let allowsCompressed: Bool
-        /// Bytes of the message that is being assembled; `nil` between messages.
-        let openMessageBytes: Int?
+        /// The message that is being assembled; `nil` between messages.
+        let openMessage: (bytes: Int, isCompressed: Bool)?
         let maxMessageBytes: Int
     }
 
@@ -40,8 +40,13 @@ struct WebSocketFrameHeader {
         let lengthEnd = short < 126 ? 2 : short == 126 ? 4 : 10
         guard bytes.count >= lengthEnd else { return nil }
         payloadBytes = short < 126 ? short : try Self.extendedLength(bytes.part(2..<lengthEnd))
-        if !opcode.isControl, payloadBytes > rules.maxMessageBytes - (rules.openMessageBytes ?? 0) {
-            throw .messageTooBig(limit: rules.maxMessageBytes)
+        if !opcode.isControl {
+            let limit =
+                rules.openMessage?.isCompressed ?? isCompressed
+                ? WebSocketDeflate.longestPayload(of: rules.maxMessageBytes) : rules.maxMessageBytes
+            guard payloadBytes <= limit - (rules.openMessage?.bytes ?? 0) else {
+                throw .messageTooBig(limit: rules.maxMessageBytes)
+            }
         }
 
         count = lengthEnd + (isMasked ? 4 : 0)
@@ -54,15 +59,15 @@ struct WebSocketFrameHeader {
     private static func opcode(_ first: UInt8, rules: Rules) throws(WebSocketError) -> WebSocketOpcode {
         guard first & 0x30 == 0 else { throw .reservedBit }
         guard let opcode = WebSocketOpcode(rawValue: first & 0x0F) else { throw .reservedOpcode }
-        // RFC 7692 §6: the compression bit is on the first frame of a message, and never on a control frame.
         if first & 0x40 != 0 {
-            guard rules.allowsCompressed, opcode == .text || opcode == .binary else { throw .reservedBit }
+            guard rules.allowsCompressed else { throw .reservedBit }
+            guard opcode == .text || opcode == .binary else { throw .misplacedCompressionBit }
         }
         switch opcode {
         case .continuation:
-            guard rules.openMessageBytes != nil else { throw .strayContinuation }
+            guard rules.openMessage != nil else { throw .strayContinuation }
         case .text, .binary:
-            guard rules.openMessageBytes == nil else { throw .interruptedMessage }
+            guard rules.openMessage == nil else { throw .interruptedMessage }
         case .close, .ping, .pong:
             guard first & 0x80 != 0 else { throw .fragmentedControl }
         }

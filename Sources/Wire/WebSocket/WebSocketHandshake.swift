@@ -7,7 +7,7 @@ package enum WebSocketHandshake {
         head.headers.contains("Upgrade", token: "websocket")
     }
 
-    /// The value for `Sec-WebSocket-Accept`, if `head` is a handshake. No extension and no subprotocol is taken up.
+    /// The value for `Sec-WebSocket-Accept`, if `head` is a handshake. No subprotocol is taken up.
     package static func accept(_ head: HTTPRequestHead) throws(WebSocketHandshakeError) -> String {
         let headers = head.headers
         guard isAsked(by: head) else { throw .noUpgrade }
@@ -21,12 +21,29 @@ package enum WebSocketHandshake {
         return try acceptValue(forKey: key)
     }
 
+    /// What to answer to the offers of compression in `head`; `nil`: messages are not compressed. Throws when they are not
+    /// written as §9.1 has it, whatever the policy; offers that can't be taken are no error (RFC 7692 §5).
+    package static func compression(
+        _ head: HTTPRequestHead, _ policy: WebSocketCompression
+    ) throws(WebSocketHandshakeError) -> WebSocketDeflateParameters? {
+        var offers: [WebSocketExtensionOffer] = []
+        for field in head.headers.values("Sec-WebSocket-Extensions") {
+            offers += try WebSocketExtensionOffer.list(field)
+        }
+        return WebSocketDeflateParameters(firstAcceptable: offers, policy)
+    }
+
     /// The head that answers a handshake: `101` with everything that §4.2.2 asks for.
-    package static func encodeAnswer(accept: String, into buffer: inout [UInt8]) {
+    package static func encodeAnswer(
+        accept: String, compression: WebSocketDeflateParameters? = nil, into buffer: inout [UInt8]
+    ) {
         HTTPResponseEncoder.statusLine(.switchingProtocols, into: &buffer)
         HTTPResponseEncoder.field("Upgrade", "websocket", into: &buffer)
         HTTPResponseEncoder.field("Connection", "Upgrade", into: &buffer)
         HTTPResponseEncoder.field("Sec-WebSocket-Accept", accept, into: &buffer)
+        if let compression {
+            HTTPResponseEncoder.field("Sec-WebSocket-Extensions", compression.answer, into: &buffer)
+        }
         HTTPResponseEncoder.endOfHead(into: &buffer)
     }
 

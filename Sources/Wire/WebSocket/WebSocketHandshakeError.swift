@@ -35,6 +35,9 @@ package struct WebSocketHandshakeError: Error, Sendable, Hashable {
     static var badKey: Self {
         Self(.badRequest, "RFC 6455 §4.2.1: Sec-WebSocket-Key is given once, the base64 of 16 bytes.")
     }
+    static var badExtensions: Self {
+        Self(.badRequest, "RFC 6455 §9.1: Sec-WebSocket-Extensions is a list of extensions with their parameters.")
+    }
     static var noDigest: Self { Self(.internalServerError, "SHA-1 is not to be had.") }
 
     static var answerMalformed: Self { Self(.badRequest, "RFC 9112 §4: the answer is no HTTP/1.1 head.") }

@@ -15,8 +15,9 @@ package struct WebSocketParser: ~Copyable {
 
     /// - Parameters:
     ///   - role: which end of the connection reads.
-    ///   - maxMessageBytes: of a message, as it is on the wire; beyond it the error has code 1009, as soon as a header says
-    ///     so. Not of control frames, which have 125 bytes at most.
+    ///   - maxMessageBytes: of a message; beyond it the error has code 1009, as soon as a header says so. A compressed one may
+    ///     have somewhat more on the wire, for data that can't be compressed: whoever inflates it sees to the limit. Not of
+    ///     control frames, which have 125 bytes at most.
     ///   - allowsCompressed: permessage-deflate was negotiated, so RSV1 on a message's first frame marks it as compressed.
     package init(role: WebSocketRole, maxMessageBytes: Int, allowsCompressed: Bool = false) {
         self.role = role
@@ -90,7 +91,7 @@ package struct WebSocketParser: ~Copyable {
         guard !input.isEmpty else { return nil }
         let rules = WebSocketFrameHeader.Rules(
             role: role, allowsCompressed: allowsCompressed,
-            openMessageBytes: assembly.flatMap { $0.opcode == nil ? nil : $0.message.count },
+            openMessage: assembly.flatMap { $0.opcode == nil ? nil : ($0.message.count, $0.isCompressed) },
             maxMessageBytes: maxMessageBytes)
         guard let assembly, !assembly.header.isEmpty else {
             if let header = try WebSocketFrameHeader(UnsafeRawBufferPointer(input), rules: rules) {

@@ -5,7 +5,6 @@ struct WebSocketTranscript: Equatable {
     enum Event: Equatable {
         case text([UInt8])
         case binary([UInt8])
-        case compressed(WebSocketOpcode, [UInt8])
         case ping([UInt8])
         case pong([UInt8])
         case close(UInt16?, String)
@@ -16,14 +15,27 @@ struct WebSocketTranscript: Equatable {
 
     init(
         _ pieces: [[UInt8]], role: WebSocketRole = .server, maxMessageBytes: Int = 1 << 20,
-        allowsCompressed: Bool = false
+        compression: WebSocketDeflateParameters? = nil
     ) {
-        var parser = WebSocketParser(role: role, maxMessageBytes: maxMessageBytes, allowsCompressed: allowsCompressed)
+        var parser = WebSocketParser(
+            role: role, maxMessageBytes: maxMessageBytes, allowsCompressed: compression != nil)
+        var deflate = WebSocketDeflate(compression ?? WebSocketDeflateParameters())
+        let pool = WebSocketDeflatePool()
         for piece in pieces where error == nil {
             withExactMemory(piece) { memory in
                 var input = memory
                 do throws(WebSocketError) {
-                    while let event = try parser.next(&input) { take(event) }
+                    while let event = try parser.next(&input) {
+                        guard case .message(let opcode, true, let payload) = event else {
+                            take(event)
+                            continue
+                        }
+                        let message = try deflate.inflate(
+                            UnsafeRawBufferPointer(payload), opcode, maxMessageBytes: maxMessageBytes, with: pool)
+                        take(
+                            .message(
+                                opcode: opcode, isCompressed: false, UnsafeMutableRawBufferPointer(mutating: message)))
+                    }
                 } catch {
                     self.error = error
                 }
@@ -33,7 +45,6 @@ struct WebSocketTranscript: Equatable {
 
     private mutating func take(_ event: WebSocketEvent) {
         switch event {
-        case .message(let opcode, true, let payload): events.append(.compressed(opcode, Array(payload)))
         case .message(.text, _, let payload): events.append(.text(Array(payload)))
         case .message(_, _, let payload): events.append(.binary(Array(payload)))
         case .ping(let payload): events.append(.ping(Array(payload)))

@@ -1,0 +1,26 @@
+/// What the two ends agreed on for permessage-deflate (RFC 7692 §7.1), the server's messages first.
+package struct WebSocketDeflateParameters: Sendable, Hashable {
+    /// What a window may be, as the base-2 logarithm of its bytes (§7.1.2).
+    package static var windowBits: ClosedRange<UInt8> { 8...15 }
+
+    /// The server forgets after each message what it sent (§7.1.1.1).
+    package var serverNoContextTakeover = false
+    /// The client does (§7.1.1.2).
+    package var clientNoContextTakeover = false
+    /// How far back the server's messages refer (§7.1.2.1); `nil`: as far as DEFLATE can.
+    package var serverMaxWindowBits: UInt8?
+    /// How far back the client's refer (§7.1.2.2).
+    package var clientMaxWindowBits: UInt8?
+
+    package init() {}
+
+    /// The answer to an offer (§5.1): an element for `Sec-WebSocket-Extensions`.
+    package var answer: String {
+        var text = "permessage-deflate"
+        if serverNoContextTakeover { text += "; server_no_context_takeover" }
+        if clientNoContextTakeover { text += "; client_no_context_takeover" }
+        if let serverMaxWindowBits { text += "; server_max_window_bits=\(serverMaxWindowBits)" }
+        if let clientMaxWindowBits { text += "; client_max_window_bits=\(clientMaxWindowBits)" }
+        return text
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import LetsSwitch
+
+@Suite struct DaemonListenerTests {
+    @Test("one daemon listens on IPv4, IPv6 and a Unix socket, says so, and all lead into the same rooms")
+    func everywhere() async throws {
+        try await Journey.run { journey in
+            let path = "/tmp/letsswitch-test-\(UUID().uuidString.prefix(8)).sock"
+            defer { unlink(path) }
+            let (daemon, first) = try await journey.process(
+                ["--listen", "[::1]:0", "--listen", "unix:\(path)", "--open-rooms"])
+            let endpoints = [first, try await daemon.nextListening(), try await daemon.nextListening()]
+            #expect(endpoints[0].description.hasPrefix("127.0.0.1:"))
+            #expect(endpoints[1].description.hasPrefix("[::1]:"))
+            #expect(endpoints[2] == .unix(path: path))
+            for endpoint in endpoints { #expect(try await endpoint.get("/readyz").status == 200) }
+            let room = UUID()
+            let peers = try await endpoints.asyncMap { try await $0.enter(room) }
+            for speaker in peers.indices {
+                try await peers[speaker].send(text: RoomWords.ale(room))
+                for listener in peers.indices where listener != speaker {
+                    #expect(try await peers[listener].nextMessage() == RoomWords.cheer)
+                }
+            }
+            for peer in peers { await peer.close() }
+            #expect(try await daemon.terminate() == .exited(0))
+            #expect(access(path, F_OK) != 0)
+
+            // A socket that a killed daemon left behind is no obstacle.
+            let killed = try await journey.process(["--listen", "unix:\(path)"])
+            _ = try await killed.daemon.nextListening()
+            await killed.daemon.signal(SIGKILL)
+            _ = try await killed.daemon.waitForExit()
+            #expect(access(path, F_OK) == 0)
+            let next = try await journey.process(["--listen", "unix:\(path)"])
+            let endpoint = try await next.daemon.nextListening()
+            #expect(try await endpoint.get("/healthz").status == 200)
+            #expect(try await next.daemon.terminate() == .exited(0))
+        }
+    }
+
+    @Test("the line at start names address and data, and no password")
+    func startLine() async throws {
+        try await Journey.run { journey in
+            // The host is the directory of the server's socket, in a URL.
+            let words = journey.conninfo.split(separator: " ").map { $0.split(separator: "=", maxSplits: 1) }
+            let parts = Dictionary(words.map { (String($0[0]), $0.count > 1 ? String($0[1]) : "") }) { $1 }
+            let host = try #require(parts["host"]).replacing("'", with: "").replacing("/", with: "%2F")
+            let user = parts["user"].map { $0.replacing("'", with: "") } ?? "postgres"
+            let url = "postgresql://\(user):sesame@\(host)/\(try #require(parts["dbname"]))"
+            let daemon = try await DaemonProcess.start(["--listen", "127.0.0.1:0", "--database-url", url])
+            let line = try await daemon.waitForLog("listening", within: .seconds(30))
+            #expect(line["level"] == "info")
+            #expect(line["address"].string?.hasPrefix("127.0.0.1:") == true)
+            #expect(line["data"].string?.contains(try #require(parts["dbname"])) == true)
+            #expect(try await daemon.terminate() == .exited(0))
+            #expect(!daemon.output.contains("sesame"))
+        }
+    }
+}

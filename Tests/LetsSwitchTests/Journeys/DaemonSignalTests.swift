@@ -1,0 +1,110 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import LetsSwitch
+
+@Suite struct DaemonSignalTests {
+    @Test(
+        "SIGTERM: nobody new, peers get 1001, streams end, what is in hand is answered, and the exit status is 0",
+        arguments: [SIGTERM, SIGINT])
+    func drain(_ signal: Int32) async throws {
+        try await Journey.run { journey in
+            let (daemon, endpoint) = try await journey.process(["--open-rooms"])
+            let peer = try await endpoint.enter(UUID())
+            let stream = try await endpoint.reminders(of: "ada")
+            let idle = try await HTTPTestClient.connect(to: endpoint)
+            #expect(try await idle.request("GET", "/healthz").status == 200)
+            let busy = try await HTTPTestClient.connect(to: endpoint)
+            let start = try await journey.instant(in: 3600)
+            let body = try ClientEndpoint.task("ada", start, "History").encoded()
+            // The head is there and half of the body.
+            try await busy.sendHead(
+                "POST", "/task", headers: ["Content-Length": "\(body.count)", "Expect": "100-continue"])
+            #expect(try await busy.readHead().status == 100)
+            try await busy.connection.send(Array(body[..<20]))
+
+            await daemon.signal(signal)
+            #expect(try await peer.expectClose(1001).isEmpty == false)
+            try await stream.expectEnd()
+            try await idle.expectClosed()
+            await #expect(throws: ClientFailure.self) { try await endpoint.get("/healthz") }
+            try await busy.connection.send(Array(body[20...]))
+            let answer = try await busy.readResponse()
+            #expect(answer.status == 201)
+            #expect(!answer.keepsConnection)
+            #expect(try await daemon.waitForExit() == .exited(0))
+            try await daemon.waitForLog("stopped")
+        }
+    }
+
+    @Test("who is in nobody's way doesn't delay the end, and who is delays it by --drain-timeout at most")
+    func limit() async throws {
+        try await Journey.run { journey in
+            let (daemon, endpoint) = try await journey.process(["--drain-timeout", "2s"])
+            let busy = try await HTTPTestClient.connect(to: endpoint)
+            try await busy.sendHead("POST", "/task", headers: ["Content-Length": "100", "Expect": "100-continue"])
+            #expect(try await busy.readHead().status == 100)
+            let began = ContinuousClock.now
+            #expect(try await daemon.terminate(within: .seconds(8)) == .exited(0))
+            #expect(ContinuousClock.now - began < .seconds(6))
+        }
+    }
+
+    @Test("a second SIGTERM ends at once, with another status")
+    func second() async throws {
+        try await Journey.run { journey in
+            let (daemon, endpoint) = try await journey.process(["--drain-timeout", "1h", "--body-timeout", "1h"])
+            let busy = try await HTTPTestClient.connect(to: endpoint)
+            try await busy.sendHead("POST", "/task", headers: ["Content-Length": "100", "Expect": "100-continue"])
+            #expect(try await busy.readHead().status == 100)
+            await daemon.signal(SIGTERM)
+            try await daemon.waitForLog("stopping")
+            await daemon.signal(SIGTERM)
+            #expect(try await daemon.waitForExit(within: .seconds(10)) == .exited(1))
+        }
+    }
+
+    @Test("systemd is told when it is up, and when it stops")
+    func systemd() async throws {
+        try await Journey.run { journey in
+            let socket = try NotifySocket()
+            let (daemon, endpoint) = try await journey.process(environment: ["NOTIFY_SOCKET": socket.path])
+            #expect(try await socket.messages.next("READY") == "READY=1\nSTATUS=listening on \(endpoint)")
+            #expect(try await daemon.terminate() == .exited(0))
+            #expect(try await socket.messages.next("STOPPING").hasPrefix("STOPPING=1\n"))
+        }
+    }
+
+    @Test("the log names no device, no token and no title at its default level")
+    func privacy() async throws {
+        try await Journey.run { journey in
+            let (daemon, endpoint) = try await journey.process()
+            let start = try await journey.instant(in: 3600)
+            let device = "5E1F-very-secret-device"
+            let registered = try await endpoint.post(
+                "/token", ["deviceId": .string(device), "token": "c0ffee", "debug": false])
+            #expect(registered.status == 200)
+            let task = try await endpoint.register(device, start, "Confessions")
+            try await endpoint.register("partner-of-the-secret", start, "Diary")
+            #expect(try await endpoint.post("/task/delete", ClientEndpoint.task(device, start, "")).status == 409)
+            let stream = try await endpoint.reminders(of: device)
+            try await journey.advance(to: start, -60)
+            #expect(try await stream.nextReminder().taskId == task.id)
+            let line = try await daemon.waitForLog("reminder") { $0["taskId"].string == task.id.uuidString }
+            #expect(line["paired"] == true)
+            let erased = try await HTTPTestClient.request(at: endpoint, "DELETE", "/device?deviceId=\(device)")
+            #expect(erased.status < 300)
+            #expect(try await daemon.terminate() == .exited(0))
+            for secret in [device, "partner-of-the-secret", "c0ffee", "C0FFEE", "Confessions", "Diary"] {
+                #expect(!daemon.output.contains(secret), "\(secret)")
+            }
+            // One line an event, and each of them JSON where no terminal reads it.
+            for line in daemon.output.split(separator: "\n") {
+                let log = try TestJSON(parsing: Array(line.utf8))
+                #expect(log["ts"].string != nil && log["level"].string != nil && log["msg"].string != nil)
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LetsSwitch
+
+@Suite struct EventStreamJourneyTests {
+    @Test("a stream begins with its head and a comment, at once, and names what it is")
+    func beginning() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            let stream = try await EventStreamTestClient.connect(to: endpoint, "/reminders?deviceId=ada")
+            guard case .comment = try await stream.nextItem() else {
+                Issue.record("no comment first")
+                return
+            }
+            #expect(stream.response.headers["Content-Type"] == "text/event-stream")
+            #expect(stream.response.headers["Cache-Control"] == "no-store")
+            let head = try await HTTPTestClient.request(at: endpoint, "HEAD", "/reminders?deviceId=ada")
+            #expect(head.status == 200 && head.body.isEmpty)
+            let nobody = try await endpoint.get("/reminders")
+            #expect(nobody.status == 400 && nobody.code == "invalid_request")
+            #expect(try await endpoint.get("/reminders?deviceId=%20").status == 400)
+        }
+    }
+
+    @Test("registering, pairing, retitling and cancelling are each told to the day's streams")
+    func changes() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            let start = try await journey.instant(in: 3600)
+            let ada = try await endpoint.reminders(of: "ada")
+            try await endpoint.register("ada", start)
+            #expect(try await ada.nextChange() == "\(start)")
+            try await endpoint.register("bob", start)
+            #expect(try await ada.nextChange() == "\(start)")
+            try await endpoint.register("bob", start, "Art")
+            #expect(try await ada.nextChange() == "\(start)")
+            let lone = Instant(seconds: start.seconds + 3600)
+            try await endpoint.register("cleo", lone)
+            #expect(try await ada.nextChange() == "\(lone)")
+            let response = try await endpoint.post("/task/delete", ClientEndpoint.task("cleo", lone, ""))
+            #expect(response.status == 200)
+            #expect(try await ada.nextChange() == "\(lone)")
+            // A repeat changes nothing: the next change is the next slot's.
+            try await endpoint.register("ada", start)
+            let other = Instant(seconds: start.seconds + 7200)
+            try await endpoint.register("cleo", other)
+            #expect(try await ada.nextChange() == "\(other)")
+            // Reminded without a partner: nobody can join that slot any more.
+            try await journey.advance(to: other, -60)
+            #expect(try await endpoint.reminders(of: "cleo").nextReminder().title == "History")
+            #expect(try await ada.nextChange() == "\(other)")
+        }
+    }
+
+    @Test("a reminder goes to all streams of its device and to nobody else's")
+    func own() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            let start = try await journey.instant(in: 3600)
+            try await endpoint.register("ada", start, "Secret")
+            let streams = [
+                try await endpoint.reminders(of: "ada"), try await endpoint.reminders(of: "ada"),
+                try await endpoint.reminders(of: "Ada"), try await endpoint.reminders(of: "bob"),
+            ]
+            let next = Instant(seconds: start.seconds + 1)
+            for device in ["Ada", "bob"] { try await endpoint.register(device, next, "Next") }
+            try await journey.advance(to: next, -60)
+            let titles = try await streams.asyncMap { try await $0.nextReminder().title }
+            #expect(titles == ["Secret", "Secret", "Next", "Next"])
+        }
+    }
+
+    @Test("a device has so many streams and no more; one that ends makes room")
+    func limit() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.maxStreamsPerDevice = 3 }
+            var streams: [EventStreamTestClient] = []
+            for _ in 0..<3 { streams.append(try await endpoint.reminders(of: "ada")) }
+            let refused = await #expect(throws: StreamRefused.self) { try await endpoint.reminders(of: "ada") }
+            #expect(refused?.response.status == 429 && refused?.response.code == "too_many_streams")
+            #expect(refused?.response.headers["Retry-After"] != nil)
+            streams.append(try await endpoint.reminders(of: "bob"))
+            #expect(try await MetricsReading(endpoint)[#"letsswitch_connections{kind="stream"}"#] == 4)
+            await streams[0].connection.close()
+            let deadline = ContinuousClock.now + Deadline.standard
+            while streams.count < 5 {
+                try #require(ContinuousClock.now < deadline)
+                do { streams.append(try await endpoint.reminders(of: "ada")) } catch is StreamRefused { continue }
+            }
+        }
+    }
+}

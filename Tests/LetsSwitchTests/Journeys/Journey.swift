@@ -1,0 +1,122 @@
+import Postgres
+import TestSupport
+
+@testable import LetsSwitch
+
+/// A test's world: a database of its own, whose clock the test can put forward, and the daemons on it, which are stopped
+/// at its end.
+///
+/// Waiting is by the daemons' own timers, so a clock that is put forward has to be told to them; ``advance(to:)`` does.
+final class Journey: Sendable {
+    /// libpq's name of the database.
+    let conninfo: String
+    let client: PostgresClient
+    private let daemons = RunningDaemons()
+
+    private init(conninfo: String) {
+        self.conninfo = conninfo
+        var configuration = PostgresConfiguration(conninfo: conninfo)
+        configuration.maxConnections = 4
+        configuration.connectTimeout = .seconds(20)
+        configuration.queryTimeout = .seconds(60)
+        configuration.acquireTimeout = .seconds(30)
+        client = PostgresClient(configuration: configuration)
+    }
+
+    static func run(on cluster: TestCluster = .shared, _ body: (Journey) async throws -> Void) async throws {
+        await JourneyLimit.shared.enter()
+        do {
+            let journey = Journey(conninfo: try await cluster.makeDatabase())
+            do {
+                try await journey.prepare()
+                try await body(journey)
+                await journey.end()
+            } catch {
+                await journey.end()
+                throw error
+            }
+            await JourneyLimit.shared.leave()
+        } catch {
+            await JourneyLimit.shared.leave()
+            throw error
+        }
+    }
+
+    private func prepare() async throws {
+        _ = try await client.migrate(ScheduleMigrations.all)
+        try await sql("CREATE TABLE letsswitch.test_clock AS SELECT interval '0' AS shift")
+        try await sql(
+            """
+            CREATE OR REPLACE FUNCTION letsswitch.clock() RETURNS timestamptz LANGUAGE sql VOLATILE AS
+            $$ SELECT clock_timestamp() + (SELECT shift FROM letsswitch.test_clock) $$
+            """)
+    }
+
+    private func end() async {
+        await daemons.stop()
+        await client.shutdown()
+    }
+
+    // MARK: Daemons
+
+    /// Starts a daemon of this process. `change` goes last over its configuration.
+    func daemon(_ change: (inout Configuration) -> Void = { _ in }) async throws -> ClientEndpoint {
+        var configuration = Configuration()
+        configuration.listen = [.tcp(host: "127.0.0.1", port: 0)]
+        configuration.database = .url(conninfo)
+        configuration.loops = 2
+        configuration.databaseConnections = 4
+        // Of test clients that don't read any more.
+        configuration.closeTimeout = .milliseconds(200)
+        change(&configuration)
+        return try await daemons.start(configuration)
+    }
+
+    /// Starts the built `letsswitchd` on this database, and waits until it listens.
+    func process(
+        _ arguments: [String] = [], environment: [String: String] = [:]
+    ) async throws -> (daemon: DaemonProcess, endpoint: ClientEndpoint) {
+        try await DaemonProcess.listening(
+            ["--listen", "127.0.0.1:0", "--database-url", conninfo, "--close-timeout", "0.2s"] + arguments,
+            environment: environment)
+    }
+
+    // MARK: Time
+
+    /// The database's clock, rounded up to a second, and so many seconds more.
+    func instant(in seconds: Int) async throws -> Instant {
+        let rows = try await sql("SELECT ceil(extract(epoch FROM letsswitch.clock()))::bigint AS now")
+        return Instant(seconds: try rows[0].integer("now") + seconds)
+    }
+
+    /// Puts the clock to so many seconds past `instant` (or before it), from where it runs on.
+    func advance(to instant: Instant, _ seconds: Double = 0) async throws {
+        let epoch = Double(instant.seconds) + seconds
+        try await sql("UPDATE letsswitch.test_clock SET shift = to_timestamp(\(epoch)) - clock_timestamp()")
+        // Due before everything that is known: the schedulers look, and read the clock.
+        try await sql("SELECT pg_notify('\(ReminderStore.dueChannel)', '0')")
+    }
+
+    // MARK: The database
+
+    @discardableResult
+    func sql(_ text: String) async throws -> PostgresRows {
+        try await client.query(PostgresStatement(name: "", sql: text), [], timeout: nil)
+    }
+
+    /// How many rows there are in this table, with this condition.
+    func count(_ table: String) async throws -> Int {
+        try await sql("SELECT count(*) AS n FROM \(table)")[0].integer("n")
+    }
+
+    /// Asks every few milliseconds until the query's first column `is` true.
+    func wait(until condition: String, within allowed: Duration = Deadline.standard) async throws {
+        let deadline = ContinuousClock.now + allowed
+        while !(try await sql("SELECT (\(condition)) AS is")[0].boolean("is")) {
+            guard ContinuousClock.now < deadline else {
+                throw ClientFailure.timedOut(waitingFor: condition, after: allowed, received: "false")
+            }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+    }
+}

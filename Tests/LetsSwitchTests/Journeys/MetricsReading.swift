@@ -1,0 +1,78 @@
+import TestSupport
+
+/// A page of Prometheus' text format, read strictly: sample by sample.
+struct MetricsReading {
+    let samples: [String: Double]
+
+    init(_ endpoint: ClientEndpoint) async throws {
+        let response = try await endpoint.get("/metrics")
+        guard response.status == 200, response.headers["Content-Type"]?.hasPrefix("text/plain; version=0.0.4") == true
+        else { throw ClientFailure.violation("/metrics answered \(response.status)") }
+        samples = try Self.parse(response.text)
+    }
+
+    /// Reads the page again and again until it shows what is wanted: some is counted a moment after it happened.
+    static func wait(
+        at endpoint: ClientEndpoint, within allowed: Duration = Deadline.standard,
+        until condition: (MetricsReading) -> Bool
+    ) async throws -> MetricsReading {
+        let deadline = ContinuousClock.now + allowed
+        while true {
+            let reading = try await MetricsReading(endpoint)
+            if condition(reading) { return reading }
+            guard ContinuousClock.now < deadline else {
+                throw ClientFailure.timedOut(
+                    waitingFor: "metrics", after: allowed, received: "\(reading.samples.filter { $0.value != 0 })")
+            }
+        }
+    }
+
+    /// Every sample's family is announced by `HELP` and `TYPE`, and no sample comes twice.
+    static func parse(_ page: String) throws -> [String: Double] {
+        guard page.hasSuffix("\n") else { throw ClientFailure.violation("the last line has no end") }
+        var samples: [String: Double] = [:]
+        var types: [String: Substring] = [:]
+        for line in page.split(separator: "\n") {
+            let words = line.split(separator: " ")
+            if line.hasPrefix("# TYPE ") {
+                guard words.count == 4, ["counter", "gauge", "histogram"].contains(words[3]),
+                    types.updateValue(words[3], forKey: String(words[2])) == nil
+                else { throw ClientFailure.violation("no TYPE: \(line)") }
+                continue
+            }
+            if line.hasPrefix("# HELP ") { continue }
+            guard let blank = line.lastIndex(of: " "), let value = Double(line[line.index(after: blank)...]),
+                value.isFinite
+            else { throw ClientFailure.violation("no sample: \(line)") }
+            let name = line[..<blank]
+            let metric = String(name.prefix { $0 != "{" })
+            let family = ["_bucket", "_sum", "_count"].compactMap { metric.removingSuffix($0) }
+                .first { types[$0] == "histogram" }
+            guard types[family ?? metric] != nil else { throw ClientFailure.violation("no TYPE before \(line)") }
+            guard samples.updateValue(value, forKey: String(name)) == nil else {
+                throw ClientFailure.violation("twice: \(name)")
+            }
+        }
+        return samples
+    }
+
+    /// A sample by its name, labels included; 0 for one that isn't on the page.
+    subscript(name: String) -> Double { samples[name] ?? 0 }
+
+    /// The smallest bound of a histogram (without other labels) under which the share `quantile` of its values lies.
+    func bound(of histogram: String, quantile: Double) -> Double {
+        let wanted = self["\(histogram)_count"] * quantile
+        let prefix = "\(histogram)_bucket{le=\""
+        let bounds = samples.compactMap { name, count -> Double? in
+            guard name.hasPrefix(prefix), count >= wanted else { return nil }
+            return Double(name.dropFirst(prefix.count).prefix { $0 != "\"" })
+        }
+        return bounds.min() ?? .infinity
+    }
+}
+
+extension String {
+    fileprivate func removingSuffix(_ suffix: String) -> String? {
+        hasSuffix(suffix) ? String(dropLast(suffix.count)) : nil
+    }
+}

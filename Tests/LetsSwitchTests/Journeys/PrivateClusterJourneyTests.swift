@@ -1,0 +1,77 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import LetsSwitch
+
+/// `letsswitchd` with nothing but a state directory, as `make run` starts it. Its clock is the real one.
+@Suite(.serialized) struct PrivateClusterJourneyTests {
+    private func withStateDirectory(_ body: (String) async throws -> Void) async throws {
+        await JourneyLimit.shared.enter()
+        let path = "/tmp/letsswitch-state-\(UUID().uuidString.prefix(8))"
+        // The cluster's user must be able to enter it.
+        mkdir(path, 0o755)
+        do { try await body(path) } catch {
+            await clear(path)
+            throw error
+        }
+        await clear(path)
+    }
+
+    /// Also of a server that a failed test has left running.
+    private func clear(_ path: String) async {
+        let file = try? String(contentsOfFile: "\(path)/postgres/data/postmaster.pid", encoding: .utf8)
+        if let pid = file?.split(separator: "\n").first.flatMap({ pid_t($0) }), pid > 1 { kill(pid, SIGQUIT) }
+        try? FileManager.default.removeItem(atPath: path)
+        await JourneyLimit.shared.leave()
+    }
+
+    private func start(_ path: String) async throws -> (daemon: DaemonProcess, endpoint: ClientEndpoint) {
+        try await DaemonProcess.listening(
+            ["--listen", "127.0.0.1:0", "--state-dir", path, "--reminder-lead", "1s"], within: .seconds(60))
+    }
+
+    private func postmaster(_ path: String) -> String? {
+        let file = try? String(contentsOfFile: "\(path)/postgres/data/postmaster.pid", encoding: .utf8)
+        return file?.split(separator: "\n").first.map(String.init)
+    }
+
+    @Test("its data is there again after a stop, and after a kill it takes over the cluster that was left running")
+    func restarts() async throws {
+        try await withStateDirectory { path in
+            var (daemon, endpoint) = try await start(path)
+            let start = Instant(seconds: Int(Date().timeIntervalSince1970) + 7200)
+            let task = try await endpoint.register("ada", start)
+            #expect(postmaster(path) != nil)
+            #expect(try await daemon.terminate() == .exited(0))
+            #expect(postmaster(path) == nil)
+
+            (daemon, endpoint) = try await self.start(path)
+            let again = try await endpoint.register("ada", start)
+            #expect(again == task)
+            let running = try #require(postmaster(path))
+            // Somebody else can't have the directory meanwhile.
+            let other = try await DaemonProcess.start(["--listen", "127.0.0.1:0", "--state-dir", path])
+            #expect(try await other.waitForExit() == .exited(1))
+            #expect(other.output.contains("in use by process"))
+
+            await daemon.signal(SIGKILL)
+            #expect(try await daemon.waitForExit() == .signalled(SIGKILL))
+            #expect(postmaster(path) == running)
+            (daemon, endpoint) = try await self.start(path)
+            #expect(postmaster(path) == running)
+            #expect(try await endpoint.register("bob", start).socketId == task.socketId)
+
+            // The server dies: it is started again, by itself.
+            let pid = try #require(pid_t(running))
+            kill(pid, SIGQUIT)
+            let deadline = ContinuousClock.now + .seconds(20)
+            while postmaster(path) == running { try #require(ContinuousClock.now < deadline) }
+            while try await endpoint.get("/readyz").status != 200 { try #require(ContinuousClock.now < deadline) }
+            #expect(try await endpoint.register("ada", start).isPaired)
+            #expect(try await daemon.terminate() == .exited(0))
+            #expect(postmaster(path) == nil)
+        }
+    }
+}

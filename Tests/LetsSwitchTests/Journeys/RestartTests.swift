@@ -1,0 +1,87 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import LetsSwitch
+
+/// The daemon's process is killed, and started again on the same database.
+@Suite struct RestartTests {
+    private func kill(_ daemon: DaemonProcess) async throws {
+        await daemon.signal(SIGKILL)
+        #expect(try await daemon.waitForExit() == .signalled(SIGKILL))
+    }
+
+    @Test("what was registered before is reminded after; what was out and untaken comes too; open rooms are open")
+    func between() async throws {
+        try await Journey.run { journey in
+            var (daemon, endpoint) = try await journey.process()
+            let start = try await journey.instant(in: 3600)
+            let room = try await endpoint.pair("ada", "bob", start)
+            try await kill(daemon)
+
+            (daemon, endpoint) = try await journey.process()
+            let ada = try await endpoint.reminders(of: "ada")
+            try await journey.advance(to: start, -60)
+            let reminder = try await ada.nextReminder()
+            #expect(reminder.roomId == room)
+            // The kernel took ada's, nobody took bob's.
+            try await journey.wait(
+                until: """
+                    (SELECT string_agg(device_id || state, ' ' ORDER BY device_id) FROM letsswitch.reminder)
+                    = 'adadelivered bobpending'
+                    """)
+            try await kill(daemon)
+
+            (daemon, endpoint) = try await journey.process()
+            _ = try await MetricsReading.wait(at: endpoint) { $0["letsswitch_rooms_open"] == 1 }
+            let peer = try await endpoint.enter(room)
+            #expect(try await endpoint.reminders(of: "bob").nextReminder().roomId == room)
+            // A repeat bears the same id, and whoever saw it says so.
+            #expect(try await endpoint.reminders(of: "ada").nextReminder() == reminder)
+            try await journey.wait(until: "(SELECT bool_and(state = 'delivered') FROM letsswitch.reminder)")
+            try await journey.advance(to: start, 3600)
+            try await peer.expectClose(1000)
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
+    @Test("down across the minute: the reminder is sent late while it is useful, and the room opens")
+    func acrossTheMinute() async throws {
+        try await Journey.run { journey in
+            let first = try await journey.process()
+            let start = try await journey.instant(in: 3600)
+            let room = try await first.endpoint.pair("ada", "bob", start)
+            try await kill(first.daemon)
+            try await journey.advance(to: start, -30)
+
+            let (daemon, endpoint) = try await journey.process()
+            #expect(try await endpoint.reminders(of: "ada").nextReminder().roomId == room)
+            let line = try await daemon.waitForLog("reminder")
+            #expect(try #require(line["late_ms"].int) >= 30_000)
+            #expect(try await endpoint.status(of: room) == 101)
+        }
+    }
+
+    @Test("down across the start: marked missed and sent to nobody, but the room is open while it lasts")
+    func acrossTheStart() async throws {
+        try await Journey.run { journey in
+            let first = try await journey.process()
+            let start = try await journey.instant(in: 3600)
+            let room = try await first.endpoint.pair("ada", "bob", start)
+            try await kill(first.daemon)
+            try await journey.advance(to: start, 5)
+
+            let (daemon, endpoint) = try await journey.process()
+            try await daemon.waitForLog("reminder missed")
+            try await journey.wait(
+                until: "(SELECT count(*) FROM letsswitch.reminder WHERE state = 'missed') = 2")
+            #expect(try await endpoint.status(of: room) == 101)
+            let stream = try await endpoint.reminders(of: "ada")
+            let next = try await journey.instant(in: 3600)
+            try await endpoint.register("ada", next, "Next")
+            try await journey.advance(to: next, -60)
+            #expect(try await stream.nextReminder().title == "Next")
+        }
+    }
+}

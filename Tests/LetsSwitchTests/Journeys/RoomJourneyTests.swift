@@ -1,0 +1,153 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LetsSwitch
+
+@Suite struct RoomJourneyTests {
+    @Test("with --open-rooms any UUID is a room, and rooms don't hear one another")
+    func openRooms() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.openRooms = true }
+            let rooms = (0..<8).map { _ in UUID() }
+            let peers = try await rooms.asyncMap { room in
+                [try await endpoint.enter(room), try await endpoint.enter(room)]
+            }
+            for (room, pair) in zip(rooms, peers) { try await pair[0].send(text: RoomWords.ale(room)) }
+            for pair in peers { #expect(try await pair[1].nextMessage() == RoomWords.cheer) }
+            for peer in peers.joined() { try await peer.expectSilence() }
+            let metrics = try await MetricsReading(endpoint)
+            #expect(metrics["letsswitch_rooms"] == 8 && metrics["letsswitch_room_members"] == 16)
+            #expect(try await endpoint.get("/socket?id=nonsense").status == 400)
+        }
+    }
+
+    @Test("without it no UUID is a room that nobody has matched")
+    func closedByDefault() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            let room = UUID()
+            // The app comes back at once, again and again.
+            for _ in 0..<50 { #expect(try await endpoint.status(of: room) == 404) }
+            #expect(try await MetricsReading(endpoint)[#"letsswitch_http_responses_total{status="404"}"#] == 50)
+        }
+    }
+
+    @Test("a room is full at --room-size, and has room again when somebody leaves, however they leave")
+    func size() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon {
+                $0.openRooms = true
+                $0.roomSize = 3
+            }
+            let room = UUID()
+            let peers = try await (0..<3).map { $0 }.asyncMap { _ in try await endpoint.enter(room) }
+            let refused = try await WebSocketTestClient.refusal(at: endpoint, ClientEndpoint.room(room))
+            #expect(refused.status == 409 && refused.code == "room_full")
+            try await peers[0].closeHandshake()
+            let fourth = try await endpoint.enter(room)
+            // The connection is gone, without a word.
+            await peers[1].close()
+            let deadline = ContinuousClock.now + Deadline.standard
+            var fifth: WebSocketTestClient?
+            while fifth == nil {
+                try #require(ContinuousClock.now < deadline)
+                do { fifth = try await endpoint.enter(room) } catch is UpgradeRefused { continue }
+            }
+            try await fourth.send(binary: Array(RoomWords.ale(room).utf8))
+            #expect(try await peers[2].nextMessage() == RoomWords.cheer)
+            #expect(try await fifth?.nextMessage() == RoomWords.cheer)
+            #expect(try await MetricsReading(endpoint)["letsswitch_room_members"] == 3)
+        }
+    }
+
+    @Test("a burst of ales reaches everybody, all of them and in frames of their own")
+    func burst() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.openRooms = true }
+            let room = UUID()
+            let peers = try await (0..<10).map { $0 }.asyncMap { _ in try await endpoint.enter(room) }
+            let ale = TestFrame(.text, RoomWords.ale(room))
+            try await peers[0].connection.send((0..<200).flatMap { _ in ale.bytes() })
+            for peer in peers.dropFirst() {
+                for _ in 0..<200 { #expect(try await peer.nextMessage() == RoomWords.cheer) }
+            }
+            for peer in peers { try await peer.expectSilence() }
+            let metrics = try await MetricsReading(endpoint)
+            #expect(metrics["letsswitch_messages_received_total"] == 200)
+            #expect(metrics["letsswitch_messages_sent_total"] == Double(200 * 9 + 10))
+        }
+    }
+
+    @Test("with --echo messages come back as they went; without it there is no such place")
+    func echo() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.echo = true }
+            let peer = try await WebSocketTestClient.connect(to: endpoint, "/echo")
+            for message in ["", "héllo", String(repeating: "x", count: 4000)] {
+                try await peer.send(text: message)
+                #expect(try await peer.nextMessage() == .text(message))
+                try await peer.send(binary: Array(message.utf8))
+                #expect(try await peer.nextMessage() == .binary(Array(message.utf8)))
+            }
+            try await peer.send(fragments: [[1], [], [2, 3]], as: .binary)
+            #expect(try await peer.nextMessage() == .binary([1, 2, 3]))
+            // Over --max-message-bytes.
+            try await peer.send(binary: [UInt8](repeating: 0, count: 4097))
+            try await peer.expectClose(1009)
+            let python = try await PythonWebSocketClient.connect(to: endpoint, "/echo", compression: true)
+            try await python.send(text: "as it came")
+            #expect(try await python.nextMessage() == .text("as it came"))
+            #expect(try await python.close(4001, "done").code == 4001)
+
+            let plain = try await journey.daemon()
+            let refused = try await WebSocketTestClient.refusal(at: plain, "/echo")
+            #expect(refused.status == 404)
+        }
+    }
+
+    @Test("a room closes by the database's clock, also when that is put back just before")
+    func clockPutBack() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            let start = try await journey.instant(in: 600)
+            let room = try await endpoint.pair("ada", "bob", start)
+            try await journey.advance(to: start, -30)
+            _ = try await endpoint.reminders(of: "ada").nextReminder()
+            let peer = try await endpoint.enter(room)
+            let looks = #"letsswitch_db_query_seconds_count{name="next_due"}"#
+            let before = try await MetricsReading(endpoint)[looks]
+            try await journey.advance(to: start, 3599)
+            _ = try await MetricsReading.wait(at: endpoint) { $0[looks] > before }
+            // Nobody is told. By what the daemon knows the room's time is over in a second: no event tells of that.
+            try await journey.sql("UPDATE letsswitch.test_clock SET shift = shift - interval '100 s'")
+            try await Task.sleep(for: .seconds(1.5))
+            try await peer.expectSilence()
+            #expect(try await endpoint.status(of: room) == 101)
+            try await journey.advance(to: start, 3600)
+            try await peer.expectClose(1000)
+            #expect(try await endpoint.status(of: room) == 410)
+        }
+    }
+
+    @Test("a room that a daemon finds open in the database only closes like any other")
+    func foundOpen() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            let start = try await journey.instant(in: 600)
+            let room = try await endpoint.pair("ada", "bob", start)
+            // Claimed behind the daemon's back: without the notification nobody tells it.
+            try await journey.sql("UPDATE letsswitch.test_clock SET shift = shift + interval '1000 s'")
+            try await journey.sql(
+                """
+                WITH claimed AS (UPDATE letsswitch.task SET claimed_at = letsswitch.clock())
+                UPDATE letsswitch.match SET
+                    opened_at = letsswitch.clock(), closes_at = starts_at + interval '1 hour', batch = 0
+                """)
+            let peer = try await endpoint.enter(room)
+            try await journey.advance(to: start, 3600)
+            try await peer.expectClose(1000)
+            #expect(try await endpoint.status(of: room) == 410)
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import Postgres
+import TestSupport
+import Testing
+
+@testable import LetsSwitch
+
+@Suite struct SchedulerLoadTests {
+    /// Both devices of so many matches, in one slot, straight to the database.
+    private func register(_ matches: Int, at start: Instant, lead: Double, in journey: Journey) async throws {
+        let store = ScheduleStore(database: journey.client, settings: ScheduleSettings(reminderLead: lead))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for lane in 0..<8 {
+                group.addTask {
+                    for number in stride(from: lane, to: 2 * matches, by: 8) {
+                        let request = try ScheduleDatabase.request("d\(number)", "\(start)", "T\(number)", zone: "UTC")
+                        guard try await store.register(request).isCreated else {
+                            throw ClientFailure.violation("device \(number) is not registered")
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    @Test("a thousand matches due at the same second: each device is reminded once, in time")
+    func thousand() async throws {
+        try await Journey.run { journey in
+            let matches = 1000
+            let endpoint = try await journey.daemon()
+            let start = try await journey.instant(in: 7200)
+            try await register(matches, at: start, lead: 60, in: journey)
+            // A stream for every twentieth device: so many that all leave in one moment, few enough to look at.
+            let listening = stride(from: 0, to: 2 * matches, by: 20).map { "d\($0)" }
+            let streams = try await withThrowingTaskGroup(of: EventStreamTestClient.self) { group in
+                for device in listening { group.addTask { try await endpoint.reminders(of: device) } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            // Far enough before the minute that the scheduler's own timer, and nobody else, wakes it.
+            try await journey.advance(to: start, -61.5)
+            let reminders = try await withThrowingTaskGroup(of: ReceivedReminder.self) { group in
+                for stream in streams { group.addTask { try await stream.nextReminder(within: .seconds(30)) } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(Set(reminders.map(\.title)) == Set(listening.map { "T" + $0.dropFirst() }))
+            #expect(Set(reminders.compactMap(\.roomId)).count <= matches)
+            #expect(reminders.allSatisfy { $0.roomId != nil && $0.partnerTask != nil })
+            try await journey.wait(
+                until: "(SELECT count(*) FROM letsswitch.reminder WHERE state = 'delivered') = \(listening.count)")
+
+            let metrics = try await MetricsReading.wait(at: endpoint) {
+                $0["letsswitch_reminder_lateness_seconds_count"] >= Double(2 * matches)
+                    && $0[#"letsswitch_reminders_total{outcome="delivered"}"#] >= Double(listening.count)
+            }
+            #expect(metrics[#"letsswitch_reminders_total{outcome="fired"}"#] == Double(2 * matches))
+            #expect(metrics[#"letsswitch_reminders_total{outcome="delivered"}"#] == Double(listening.count))
+            #expect(metrics["letsswitch_rooms_open"] == Double(matches))
+            #expect(metrics["letsswitch_reminder_lateness_seconds_count"] == Double(2 * matches))
+            #expect(metrics["letsswitch_reminder_delivery_lateness_seconds_count"] == Double(listening.count))
+            // The figure itself is for a benchmark on an idle machine; this is to catch another order of magnitude.
+            #expect(metrics.bound(of: "letsswitch_reminder_lateness_seconds", quantile: 0.99) <= 5)
+            let rows = try await journey.sql(
+                """
+                SELECT count(*) AS n, count(DISTINCT task_id) AS tasks, count(DISTINCT room_id) AS rooms,
+                    min(extract(epoch FROM fired_at - due))::float8 AS earliest
+                FROM letsswitch.reminder
+                """)
+            #expect(try rows[0].integer("n") == 2 * matches)
+            #expect(try rows[0].integer("tasks") == 2 * matches)
+            #expect(try rows[0].integer("rooms") == matches)
+            #expect(try rows[0].double("earliest") >= 0)
+            // Nothing more comes: whatever a stream is sent after this change would come before it.
+            let other = try await journey.instant(in: 7200)
+            try await endpoint.register("somebody", other)
+            for stream in streams {
+                var event = try await stream.nextEvent()
+                while event.event == "schedule", try event.json()["startsAt"].string != "\(other)" {
+                    event = try await stream.nextEvent()
+                }
+                #expect(event.event == "schedule")
+            }
+        }
+    }
+
+    @Test("a scheduler that sleeps until later is woken by what another daemon registers")
+    func woken() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.reminderLead = .seconds(1) }
+            let stream = try await endpoint.reminders(of: "bob")
+            try await endpoint.register("ada", try await journey.instant(in: 3600))
+            // No daemon's doing: the registration itself wakes who sleeps. The next look by itself would be in 15 s.
+            let store = ScheduleStore(database: journey.client, settings: ScheduleSettings(reminderLead: 1))
+            let start = try await journey.instant(in: 3)
+            let request = try ScheduleDatabase.request("bob", "\(start)", "Soon", zone: "UTC")
+            #expect(try await store.register(request).isCreated)
+            #expect(try await stream.nextReminder(within: .seconds(8)).title == "Soon")
+            // And by what is registered with itself.
+            let sooner = try await journey.instant(in: 3)
+            try await endpoint.register("bob", sooner, "Sooner")
+            #expect(try await stream.nextReminder(within: .seconds(8)).title == "Sooner")
+        }
+    }
+}

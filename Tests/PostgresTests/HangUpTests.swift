@@ -1,0 +1,39 @@
+import Postgres
+import TestSupport
+import Testing
+
+@Suite struct HangUpTests {
+    @Test("a server that ends a connection is noticed, also when its farewell and the end come in one moment")
+    func noticed() async throws {
+        let conninfo = try await TestCluster.shared.makeDatabase()
+        var configuration = PostgresConfiguration(conninfo: conninfo)
+        configuration.maxConnections = 1
+        configuration.minBackoff = .milliseconds(1)
+        configuration.maxBackoff = .milliseconds(1)
+        configuration.acquireTimeout = .seconds(20)
+        let clients = (0..<8).map { _ in PostgresClient(configuration: configuration) }
+        let executioner = PostgresClient(configuration: PostgresConfiguration(conninfo: conninfo))
+        let pid = PostgresStatement(name: "pid", sql: "SELECT pg_backend_pid()::text AS pid")
+        let end = PostgresStatement(
+            name: "end", sql: "SELECT count(pg_terminate_backend(pid)) AS n FROM unnest($1::text[]::int[]) AS pid")
+        let left = PostgresStatement(
+            name: "left", sql: "SELECT count(*) AS n FROM pg_stat_activity WHERE pid = ANY($1::text[]::int[])")
+        for _ in 0..<12 {
+            var servers: [String] = []
+            for client in clients {
+                servers.append(try await client.query(pid, [], timeout: .seconds(5))[0].string("pid"))
+            }
+            _ = try await executioner.query(end, [.textArray(servers)])
+            while try await executioner.query(left, [.textArray(servers)])[0].integer("n") > 0 {}
+            // A client that is deaf to the end sends into the void, and waits out its time.
+            for client in clients {
+                do {
+                    _ = try await client.query(pid, [], timeout: .seconds(5))
+                } catch let error as PostgresError {
+                    #expect(!error.message.contains("no answer"))
+                }
+            }
+        }
+        for client in clients + [executioner] { await client.shutdown() }
+    }
+}
