@@ -28,12 +28,12 @@ actor Database {
         var few = configuration
         few.maxConnections = 2
         background = PostgresClient(configuration: few, observer: observer)
-        let times = ScheduleSettings(reminderLead: settings.reminderLead / .seconds(1))
-        let roomDuration = settings.roomDuration / .seconds(1)
+        let times = ScheduleSettings(
+            reminderLead: settings.reminderLead / .seconds(1), roomDuration: settings.roomDuration / .seconds(1))
         schedule = ScheduleStore(database: requests, settings: times)
-        reminders = ReminderStore(database: requests, roomDuration: roomDuration)
+        reminders = ReminderStore(database: requests)
         backgroundSchedule = ScheduleStore(database: background, settings: times)
-        backgroundReminders = ReminderStore(database: background, roomDuration: roomDuration)
+        backgroundReminders = ReminderStore(database: background)
     }
 
     nonisolated var schedulerStores: (schedule: ScheduleStore, reminders: ReminderStore) {

@@ -13,7 +13,7 @@ struct ScheduleDatabase {
 
     /// `now` nil: the real clock.
     static func with<Result>(
-        now: String?, lead: Double = 60, roomDuration: Double = 3600, connections: Int = 4,
+        now: String?, lead: Double = 60, connections: Int = 4,
         _ body: (ScheduleDatabase) async throws -> Result
     ) async throws -> Result {
         var configuration = PostgresConfiguration(conninfo: try await TestCluster.shared.makeDatabase())
@@ -25,7 +25,7 @@ struct ScheduleDatabase {
             configuration: configuration,
             client: client,
             schedule: ScheduleStore(database: client, settings: ScheduleSettings(reminderLead: lead)),
-            reminders: ReminderStore(database: client, roomDuration: roomDuration))
+            reminders: ReminderStore(database: client))
         do {
             _ = try await client.migrate(ScheduleMigrations.all)
             try await database.run("CREATE TABLE letsswitch.test_clock AS SELECT NULL::timestamptz AS at")

@@ -62,8 +62,8 @@ import Testing
             #expect(firing.reminders.isEmpty && firing.rooms.map(\.id) == [room])
             #expect(try await database.schedule.purge(retention: 86_400) == 0)
             try await database.setClock("2026-11-22 10:00Z")
-            #expect(try await database.schedule.purge(retention: 86_400) == 3)
-            #expect(try await database.count("task") + database.count("match") == 0)
+            #expect(try await database.schedule.purge(retention: 86_400) == 2)
+            #expect(try await database.count("task") + database.count("reminder") + database.count("claim") == 0)
         }
     }
 
@@ -81,14 +81,15 @@ import Testing
             repeat {
                 taken.append(try await database.schedule.purge(retention: 30 * 86_400, limit: 2))
             } while taken.last != 0
-            #expect(taken.reduce(0, +) == 4)
+            #expect(taken.reduce(0, +) == 3)
             #expect(try await database.count("task") == 1)
-            #expect(try await database.count("match") + database.count("reminder") == 0)
+            #expect(try await database.count("due") == 1)
+            #expect(try await database.count("claim") + database.count("reminder") == 0)
         }
     }
 
     private func expectNoTrace(_ database: ScheduleDatabase) async throws {
-        for table in ["task", "reminder", "device", "match"] {
+        for table in ["task", "fired", "device", "due", "reminder"] {
             let rows = try await database.run(
                 "SELECT count(*) AS n FROM letsswitch.\(table) AS t WHERE t::text LIKE '%Secret%' OR t::text ~ '[(,]a[,)]'"
             )

@@ -21,7 +21,7 @@ import Testing
             WHERE task.partner_id IS NOT NULL AND (
                 partner.id IS NULL OR partner.partner_id IS DISTINCT FROM task.id OR partner.device_id = task.device_id
                 OR partner.room_id <> task.room_id OR partner.starts_at <> task.starts_at
-                OR NOT EXISTS (SELECT FROM letsswitch.match WHERE match.room_id = task.room_id))
+                OR partner.closes_at <> task.closes_at)
             """)
         #expect(try broken[0].integer("n") == 0)
         let crowded = try await database.run(
@@ -32,10 +32,28 @@ import Testing
         #expect(try crowded[0].integer("n") == 0)
         let rooms = try await database.run(
             """
-            SELECT count(*) AS n FROM letsswitch.match
-            WHERE (SELECT count(*) FROM letsswitch.task WHERE task.room_id = match.room_id) <> 2
+            SELECT count(*) AS n FROM (
+                SELECT room_id FROM letsswitch.task
+                GROUP BY 1 HAVING count(*) <> 1 + count(partner_id) / 2 OR count(partner_id) = 1) AS room
             """)
         #expect(try rooms[0].integer("n") == 0)
+        try await checkStages(database)
+    }
+
+    /// Every task waits or has one reminder.
+    private static func checkStages(_ database: ScheduleDatabase) async throws {
+        let either = try await database.run(
+            """
+            SELECT count(*) AS n FROM letsswitch.task
+            FULL JOIN (
+                SELECT task_id, starts_at, reminds_at FROM letsswitch.due UNION ALL
+                SELECT task_id, starts_at, NULL FROM letsswitch.reminder) AS stage ON stage.task_id = task.id
+            WHERE task.starts_at IS DISTINCT FROM stage.starts_at
+                OR task.reminds_at <> stage.reminds_at
+                OR (SELECT count(*) FROM letsswitch.due WHERE due.task_id = task.id)
+                    + (SELECT count(*) FROM letsswitch.reminder WHERE reminder.task_id = task.id) <> 1
+            """)
+        #expect(try either[0].integer("n") == 0)
     }
 
     @Test(
@@ -52,7 +70,8 @@ import Testing
             }
             #expect(tasks.count == devices)
             #expect(Set(tasks.map(\.id)).count == devices)
-            #expect(try await database.count("match") == devices / 2)
+            #expect(
+                try await database.run("SELECT DISTINCT room_id FROM letsswitch.task").count == devices - devices / 2)
             let single = try await database.run("SELECT count(*) AS n FROM letsswitch.task WHERE partner_id IS NULL")
             #expect(try single[0].integer("n") == devices % 2)
             try await Self.check(database)
@@ -164,11 +183,15 @@ import Testing
                     """
                     SELECT count(*) AS n FROM letsswitch.task
                     WHERE (SELECT count(*) FROM letsswitch.reminder WHERE reminder.task_id = task.id) <> 1
-                        OR (SELECT (payload::json ->> 'partnerTask') IS NULL FROM letsswitch.reminder
-                            WHERE reminder.task_id = task.id) <> (partner_id IS NULL)
+                        OR (SELECT (payload::json ->> 'partnerTask') IS NULL FROM letsswitch.fired
+                            WHERE fired.task_id = task.id) <> (partner_id IS NULL)
                     """)
                 #expect(try unreminded[0].integer("n") == 0)
-                let shut = try await database.run("SELECT count(*) AS n FROM letsswitch.match WHERE closes_at IS NULL")
+                let shut = try await database.run(
+                    """
+                    SELECT count(DISTINCT room_id) AS n FROM letsswitch.task WHERE partner_id IS NOT NULL
+                        AND room_id NOT IN (SELECT room_id FROM letsswitch.open_rooms())
+                    """)
                 #expect(try shut[0].integer("n") == 0)
             }
             try await Self.check(database)
@@ -183,8 +206,10 @@ import Testing
                 _ = try await database.register("a", start.description)
                 // Due in this moment, but not by the lead that cancelling looks at: only the claim decides.
                 try await database.run(
-                    "UPDATE letsswitch.task SET reminds_at = clock_timestamp() + interval '3 ms' WHERE claimed_at IS NULL"
-                )
+                    """
+                    WITH soon AS (UPDATE letsswitch.due SET reminds_at = clock_timestamp() + interval '3 ms' RETURNING *)
+                    UPDATE letsswitch.task SET reminds_at = soon.reminds_at FROM soon WHERE task.id = soon.task_id
+                    """)
                 async let cancelling = database.cancel("a", start.description)
                 async let claiming: Void = {
                     for _ in 0..<4 { _ = try await database.reminders.claimDue(limit: 5) }
@@ -196,6 +221,80 @@ import Testing
                 if code == "cancelled" { #expect(!reminded) }
                 #expect(code == "cancelled" || code == "registration_closed")
             }
+        }
+    }
+
+    @Test("changing a title races with the claim: the reminder has the title that was answered")
+    func retitleAgainstClaim() async throws {
+        try await ScheduleDatabase.with(now: nil, connections: 8) { database in
+            for round in 0..<100 {
+                let start = Self.tomorrow(round)
+                _ = try await database.register("a", start.description, "One")
+                try await database.run(
+                    """
+                    WITH soon AS (UPDATE letsswitch.due SET reminds_at = clock_timestamp() + interval '3 ms' RETURNING *)
+                    UPDATE letsswitch.task SET reminds_at = soon.reminds_at FROM soon WHERE task.id = soon.task_id
+                    """)
+                async let changing = database.register("a", start.description, "Two")
+                async let claiming: Void = {
+                    for _ in 0..<4 { _ = try await database.reminders.claimDue(limit: 5) }
+                }()
+                let (changed, _) = try await (changing, claiming)
+                var reminder: Reminder?
+                for _ in 0..<100 where reminder == nil {
+                    _ = try await database.reminders.claimDue(limit: 5)
+                    reminder = try await database.reminders.reminders(of: DeviceID(stored: "a"), after: nil)
+                        .first { $0.startsAt == start }
+                }
+                let title = changed.task?.title ?? "One"
+                #expect(reminder?.payload.contains(#""title":"\#(title)""#) == true)
+                #expect(changed.task != nil || changed.refusal?.code == "registration_closed")
+            }
+        }
+    }
+
+    @Test("claiming, delivering, giving up, erasing and purging of the same reminders at once lock nothing up")
+    func outbox() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z", connections: 16) { database in
+            for device in 0..<200 { _ = try await database.register("d\(device)", "2026-11-22T09:00:00Z") }
+            for device in 0..<100 { _ = try await database.register("d\(device)", "2026-11-22T09:00:03Z") }
+            try await database.setClock("2026-11-22 08:59:03Z")
+            let ids = try await withThrowingTaskGroup(of: [UUID].self) { group in
+                for _ in 0..<15 {
+                    group.addTask { try await database.reminders.claimDue(limit: 20)?.reminders.map(\.id) ?? [] }
+                }
+                return try await group.reduce(into: []) { $0 += $1 }
+            }
+            #expect(ids.count == 300)
+            try await database.setClock("2026-11-22 10:00:02.5Z")
+            let (delivered, missed) = try await withThrowingTaskGroup(of: (delivered: [UUID], missed: [UUID]).self) {
+                group in
+                for _ in 0..<10 {
+                    let some = Array(ids.shuffled().prefix(60))
+                    group.addTask { (try await database.reminders.markDelivered(some), []) }
+                    group.addTask { ([], try await database.reminders.expire().map(\.id)) }
+                    group.addTask {
+                        _ = try await database.schedule.erase(DeviceID(stored: "d\(Int.random(in: 0..<200))"))
+                        return ([], [])
+                    }
+                    group.addTask {
+                        _ = try await database.schedule.purge(retention: 3601, limit: 5)
+                        return ([], [])
+                    }
+                }
+                return try await group.reduce(into: (delivered: [UUID](), missed: [UUID]())) {
+                    $0.delivered += $1.delivered
+                    $0.missed += $1.missed
+                }
+            }
+            // One final state each.
+            #expect(Set(delivered + missed).count == delivered.count + missed.count)
+            try await Self.checkStages(database)
+            while try await !database.reminders.expire().isEmpty {}
+            #expect(try await database.reminders.nextDue().due == nil)
+            let pending = try await database.run(
+                "SELECT count(*) AS n FROM letsswitch.reminder WHERE state = 'pending'")
+            #expect(try pending[0].integer("n") == 0)
         }
     }
 }

@@ -226,7 +226,7 @@ import Testing
     @Test func anAbsentDatabaseIsUnavailableWithinTheWait() async throws {
         var configuration = PostgresConfiguration(conninfo: "host=/nowhere dbname=x")
         configuration.acquireTimeout = .milliseconds(300)
-        configuration.queryTimeout = .seconds(60)
+        configuration.queryTimeout = .seconds(600)
         let client = PostgresClient(configuration: configuration)
         let began = ContinuousClock.now
         let error = await #expect(throws: PostgresError.self) {
@@ -234,7 +234,7 @@ import Testing
         }
         #expect(error?.kind == .unavailable(outcomeUnknown: false))
         // Much less than the query's own time, also on a busy machine.
-        #expect(ContinuousClock.now - began < .seconds(10))
+        #expect(ContinuousClock.now - began < .seconds(120))
         await client.shutdown()
     }
 }

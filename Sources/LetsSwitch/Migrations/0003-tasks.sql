@@ -1,10 +1,15 @@
 -- Registering and cancelling: one statement each, the outcome a value.
 --
--- Who waits for whom, so that nobody waits in a circle:
---   register   slot lock, then its device's row, then the partner's row; waits for nothing once it has that
---   cancel     its row
---   erase      the claims' lock, then its device's rows in order of start, then reminders in order of id
---   claim      the claims' lock, then rows that nobody holds (SKIP LOCKED)
+-- A task's lock is its row in `due`; without one it is claimed, and only erasing and purging touch it. Who waits for whom,
+-- so that nobody waits in a circle:
+--   register   slot lock, then the `due` row of its device's task, then the partner's
+--   cancel     its `due` row
+--   erase      the claims' lock, then its device's `due` rows in order of start, then reminders in order of id
+--   claim      the claims' lock, then `due` rows that nobody holds (SKIP LOCKED)
+--   deliver    reminders in order of id
+--   expire     claims, then reminders, that nobody holds (SKIP LOCKED)
+--   purge      reminders that nobody holds (SKIP LOCKED), then their tasks
+-- A lock and what is decided by it are two statements: the second sees what those who held the lock before have done.
 
 -- Tables are reached by index alone: each function says so (enable_seqscan and so on), because a plan that was made while the
 -- tables were small, or for an array that is long, would read a million rows where a thousand are wanted.
@@ -55,10 +60,21 @@ BEGIN
 END
 $$;
 
+-- Whether the task waits for its claim still; if so, holds it until the end of the transaction.
+CREATE FUNCTION letsswitch.hold(p_task letsswitch.task) RETURNS boolean
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM FROM letsswitch.due
+    WHERE due.reminds_at = p_task.reminds_at AND due.registered = p_task.registered
+    FOR UPDATE;
+    RETURN FOUND;
+END
+$$;
+
 CREATE FUNCTION letsswitch.register_task(
     p_device text, p_title text, p_zone text,
     p_starts_at bigint, p_midnight bigint, p_day integer, p_time integer,
-    p_lead double precision, p_horizon double precision
+    p_lead double precision, p_horizon double precision, p_room_duration double precision
 ) RETURNS letsswitch.task_outcome
 LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -70,6 +86,7 @@ DECLARE
     v_now timestamptz;
     v_task letsswitch.task;
     v_partner letsswitch.task;
+    v_is_waiting boolean;
 BEGIN
     SELECT * INTO v_slot FROM letsswitch.resolve(p_zone, p_starts_at, p_midnight, p_day, p_time);
     IF v_slot.problem IS NOT NULL THEN
@@ -80,27 +97,31 @@ BEGIN
     -- One registration at a time in a slot. 19539 ("LS") keeps other users of advisory locks away.
     PERFORM pg_advisory_xact_lock((19539::bigint << 48) + extract(epoch FROM v_slot.starts_at)::bigint);
 
-    SELECT * INTO v_task FROM letsswitch.task
-    WHERE device_id = p_device AND starts_at = v_slot.starts_at
-    FOR UPDATE;
+    SELECT * INTO v_task FROM letsswitch.task WHERE device_id = p_device AND starts_at = v_slot.starts_at;
+    IF FOUND THEN
+        v_is_waiting := letsswitch.hold(v_task);
+        SELECT * INTO v_task FROM letsswitch.task WHERE id = v_task.id AND device_id = p_device;
+    END IF;
     IF FOUND THEN
         v_now := letsswitch.clock();
         IF v_task.starts_at <= v_now THEN
             RETURN letsswitch.outcome('registration_closed', v_task, NULL);
         ELSIF v_task.title = p_title THEN
             RETURN letsswitch.outcome('repeated', v_task, NULL);
-        ELSIF v_task.claimed_at IS NOT NULL OR v_task.reminds_at < v_now THEN
+        ELSIF NOT v_is_waiting OR v_task.reminds_at < v_now THEN
             RETURN letsswitch.outcome('registration_closed', v_task, NULL);
         END IF;
         UPDATE letsswitch.task SET title = p_title WHERE id = v_task.id RETURNING * INTO v_task;
         RETURN letsswitch.outcome('retitled', v_task, NULL);
     END IF;
 
-    SELECT * INTO v_partner FROM letsswitch.task
-    WHERE starts_at = v_slot.starts_at AND partner_id IS NULL AND claimed_at IS NULL AND device_id <> p_device
-    ORDER BY registered
+    -- Nobody else pairs in this slot now; one that is being cancelled, erased or claimed is gone when its lock is held.
+    SELECT task.* INTO v_partner FROM letsswitch.task
+    JOIN letsswitch.due ON due.reminds_at = task.reminds_at AND due.registered = task.registered
+    WHERE task.starts_at = v_slot.starts_at AND task.partner_id IS NULL AND task.device_id <> p_device
+    ORDER BY task.registered
     LIMIT 1
-    FOR UPDATE;
+    FOR UPDATE OF due;
 
     -- Only now: waiting for the locks may have taken us past the lead.
     v_now := letsswitch.clock();
@@ -112,6 +133,7 @@ BEGIN
     v_task.time_zone := p_zone;
     v_task.start_time := v_slot.start_time;
     v_task.room_id := gen_random_uuid();
+    v_task.closes_at := v_slot.starts_at + make_interval(secs => p_room_duration);
     IF v_task.reminds_at < v_now THEN
         v_outcome.code := 'registration_closed';
         RETURN v_outcome;
@@ -122,26 +144,29 @@ BEGIN
 
     IF v_partner.id IS NOT NULL AND v_partner.reminds_at >= v_now THEN
         v_task.room_id := v_partner.room_id;
+        v_task.closes_at := v_partner.closes_at;
         v_task.partner_id := v_partner.id;
         UPDATE letsswitch.task SET partner_id = v_task.id WHERE id = v_partner.id;
-        INSERT INTO letsswitch.match (room_id, starts_at, opens_at)
-        VALUES (v_task.room_id, v_task.starts_at, least(v_task.reminds_at, v_partner.reminds_at));
     END IF;
-    INSERT INTO letsswitch.task
-        (id, device_id, title, starts_at, reminds_at, time_zone, start_time, room_id, partner_id)
-    VALUES
-        (v_task.id, v_task.device_id, v_task.title, v_task.starts_at, v_task.reminds_at, v_task.time_zone,
-         v_task.start_time, v_task.room_id, v_task.partner_id);
 
     -- Wakes the schedulers, if they may be asleep until later. Not each time: NOTIFY serialises commits. One that is due
     -- before every scheduler has looked again (it does so each 15 seconds) always: what was to wake them earlier may be
     -- claimed or cancelled before this commits.
     IF v_task.reminds_at < v_now + interval '20 seconds' OR NOT EXISTS (
-        SELECT FROM letsswitch.task
-        WHERE claimed_at IS NULL AND reminds_at <= v_task.reminds_at AND id <> v_task.id
+        SELECT FROM letsswitch.due WHERE reminds_at <= v_task.reminds_at
     ) THEN
         PERFORM pg_notify('letsswitch_due', extract(epoch FROM v_task.reminds_at)::text);
     END IF;
+    WITH added AS (
+        INSERT INTO letsswitch.task
+            (id, device_id, title, starts_at, reminds_at, time_zone, start_time, room_id, closes_at, partner_id)
+        VALUES
+            (v_task.id, v_task.device_id, v_task.title, v_task.starts_at, v_task.reminds_at, v_task.time_zone,
+             v_task.start_time, v_task.room_id, v_task.closes_at, v_task.partner_id)
+        RETURNING task.registered
+    )
+    INSERT INTO letsswitch.due (reminds_at, registered, task_id, starts_at, closes_at)
+    SELECT v_task.reminds_at, added.registered, v_task.id, v_task.starts_at, v_task.closes_at FROM added;
     RETURN letsswitch.outcome('created', v_task, v_task.partner_id IS NULL);
 END
 $$;
@@ -159,28 +184,32 @@ DECLARE
     v_outcome letsswitch.task_outcome;
     v_slot record;
     v_task letsswitch.task;
+    v_is_waiting boolean;
 BEGIN
-    -- Who finds the row here holds it: a registration that wants it for a partner, or the claim, comes before or after.
     IF p_id IS NOT NULL THEN
-        SELECT * INTO v_task FROM letsswitch.task WHERE id = p_id AND device_id = p_device FOR UPDATE;
+        SELECT * INTO v_task FROM letsswitch.task WHERE id = p_id AND device_id = p_device;
     ELSE
         SELECT * INTO v_slot FROM letsswitch.resolve(p_zone, p_starts_at, p_midnight, p_day, p_time);
         IF v_slot.problem IS NOT NULL THEN
             v_outcome.code := v_slot.problem;
             RETURN v_outcome;
         END IF;
-        SELECT * INTO v_task FROM letsswitch.task
-        WHERE device_id = p_device AND starts_at = v_slot.starts_at
-        FOR UPDATE;
+        SELECT * INTO v_task FROM letsswitch.task WHERE device_id = p_device AND starts_at = v_slot.starts_at;
+    END IF;
+    -- Whoever wants it for a partner, or to claim it, comes before or after.
+    IF FOUND THEN
+        v_is_waiting := letsswitch.hold(v_task);
+        SELECT * INTO v_task FROM letsswitch.task WHERE id = v_task.id AND device_id = p_device;
     END IF;
     IF NOT FOUND THEN
         v_outcome.code := 'no_such_task';
         RETURN v_outcome;
     ELSIF v_task.partner_id IS NOT NULL THEN
         RETURN letsswitch.outcome('has_partner', v_task, NULL);
-    ELSIF v_task.claimed_at IS NOT NULL OR v_task.reminds_at <= letsswitch.clock() THEN
+    ELSIF NOT v_is_waiting OR v_task.reminds_at <= letsswitch.clock() THEN
         RETURN letsswitch.outcome('registration_closed', v_task, NULL);
     END IF;
+    DELETE FROM letsswitch.due WHERE reminds_at = v_task.reminds_at AND registered = v_task.registered;
     DELETE FROM letsswitch.task WHERE id = v_task.id;
     RETURN letsswitch.outcome('cancelled', v_task, false);
 END

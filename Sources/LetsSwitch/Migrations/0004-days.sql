@@ -88,8 +88,10 @@ BEGIN
         UNION
         (
             SELECT task.starts_at FROM letsswitch.task
-            WHERE p_all AND task.partner_id IS NULL AND task.claimed_at IS NULL
-                AND task.starts_at >= v_from AND task.starts_at < v_to
+            JOIN letsswitch.due ON due.reminds_at = task.reminds_at AND due.registered = task.registered
+            -- What has started is not looked at: nobody ever joined, and the past is long.
+            WHERE p_all AND task.partner_id IS NULL
+                AND task.starts_at >= greatest(v_from, v_now) AND task.starts_at < v_to
                 AND task.device_id <> p_device AND task.reminds_at >= v_now
             ORDER BY task.starts_at LIMIT c_limit
         )
@@ -110,7 +112,8 @@ BEGIN
         own.id IS NOT NULL,
         CASE WHEN own.id IS NOT NULL THEN own.partner_id IS NOT NULL ELSE EXISTS (
             SELECT FROM letsswitch.task AS other
-            WHERE other.starts_at = slot.starts_at AND other.partner_id IS NULL AND other.claimed_at IS NULL
+            JOIN letsswitch.due ON due.reminds_at = other.reminds_at AND due.registered = other.registered
+            WHERE other.starts_at = slot.starts_at AND other.partner_id IS NULL
                 AND other.device_id <> p_device AND other.reminds_at >= v_now
         ) END,
         partner.title,
@@ -134,44 +137,29 @@ AS $$
 #variable_conflict use_column
 DECLARE
     v_now timestamptz := letsswitch.clock();
-    v_match letsswitch.match;
-    v_task letsswitch.task;
+    v_room record;
 BEGIN
     now := extract(epoch FROM v_now);
-    SELECT * INTO v_match FROM letsswitch.match WHERE room_id = p_room;
-    IF FOUND THEN
-        opens_at := extract(epoch FROM v_match.opens_at);
-        closes_at := extract(epoch FROM v_match.closes_at);
-        state := CASE
-            WHEN v_match.closes_at IS NULL THEN 'not_open'
-            WHEN v_match.opened_at IS NULL OR v_match.closes_at <= v_now THEN 'closed'
-            ELSE 'open'
-        END;
-        RETURN;
+    SELECT
+        count(task.partner_id) > 0 AS is_paired,
+        min(task.reminds_at) AS opens_at,
+        max(task.closes_at) AS closes_at,
+        count(due.task_id) < count(*) AS is_claimed
+    INTO v_room
+    FROM letsswitch.task
+    LEFT JOIN letsswitch.due ON due.reminds_at = task.reminds_at AND due.registered = task.registered
+    WHERE task.room_id = p_room;
+    state := CASE
+        -- A task that nobody joined has a room until its reminder only.
+        WHEN NOT v_room.is_paired AND (v_room.is_claimed OR v_room.opens_at <= v_now) THEN 'unknown'
+        WHEN v_room.closes_at <= v_now THEN 'closed'
+        WHEN v_room.is_claimed THEN 'open'
+        WHEN v_room.opens_at IS NOT NULL THEN 'not_open'
+        ELSE 'unknown'
+    END;
+    IF state <> 'unknown' THEN
+        opens_at := extract(epoch FROM v_room.opens_at);
+        closes_at := extract(epoch FROM v_room.closes_at);
     END IF;
-    SELECT * INTO v_task FROM letsswitch.task WHERE room_id = p_room AND partner_id IS NULL;
-    IF FOUND AND v_task.claimed_at IS NULL AND v_task.reminds_at > v_now THEN
-        state := 'not_open';
-        opens_at := extract(epoch FROM v_task.reminds_at);
-    ELSE
-        state := 'unknown';
-    END IF;
-END
-$$;
-
--- The rooms that are open now, for a daemon that starts.
-CREATE FUNCTION letsswitch.open_rooms() RETURNS TABLE (room_id uuid, closes_at double precision)
-LANGUAGE plpgsql STABLE
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
-SET max_parallel_workers_per_gather = 0 SET jit = off
-AS $$
-#variable_conflict use_column
-DECLARE
-    v_now timestamptz := letsswitch.clock();
-BEGIN
-    RETURN QUERY
-    SELECT match.room_id, extract(epoch FROM match.closes_at)::double precision
-    FROM letsswitch.match
-    WHERE match.closes_at > v_now AND match.opened_at IS NOT NULL;
 END
 $$;

@@ -6,134 +6,125 @@ CREATE FUNCTION letsswitch.reminder_payload(
     p_room uuid, p_partner_title text
 ) RETURNS text
 LANGUAGE sql STABLE AS $$
-    SELECT '{"type":"reminder","id":"' || upper(p_id::text) || '","taskId":"' || upper(p_task::text)
+    -- Upper case by the bytes, without asking the database's language.
+    SELECT '{"type":"reminder","id":"' || upper(p_id::text COLLATE "C")
+        || '","taskId":"' || upper(p_task::text COLLATE "C")
         || '","title":' || to_json(p_title)::text
         || ',"startsAt":"' || to_char(p_starts_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
         || '","startTime":"' || p_start_time || '","timeZone":' || to_json(p_zone)::text
-        || CASE WHEN p_room IS NULL THEN '' ELSE ',"roomId":"' || upper(p_room::text) || '"' END
+        || CASE WHEN p_room IS NULL THEN '' ELSE ',"roomId":"' || upper(p_room::text COLLATE "C") || '"' END
         || CASE WHEN p_partner_title IS NULL THEN '' ELSE ',"partnerTask":' || to_json(p_partner_title)::text END
         || '}'
 $$;
 
-CREATE TYPE letsswitch.firing AS (
-    batch bigint,
+-- A reminder's id: its seq in the first half (UUID version 8: 48 bits of batch, 12 of place), its task's randomness in
+-- the second.
+CREATE FUNCTION letsswitch.reminder_id(p_seq bigint, p_task uuid) RETURNS uuid
+LANGUAGE sql IMMUTABLE AS $$
+    SELECT (
+        lpad(to_hex(((p_seq >> 12) << 16) + 32768 + (p_seq & 4095)), 16, '0') || substr(p_task::text, 20)
+    )::uuid
+$$;
+
+-- Less than every id of a batch, and more than those of the one before.
+CREATE FUNCTION letsswitch.first_id(p_batch bigint) RETURNS uuid
+LANGUAGE sql IMMUTABLE AS $$
+    SELECT (lpad(to_hex(p_batch << 16), 16, '0') || '0000000000000000')::uuid
+$$;
+
+-- The outbox as it is read. Instants are epoch seconds (by date_part: extract would count them in decimal first).
+CREATE VIEW letsswitch.fired AS
+SELECT
+    reminder.id,
+    reminder.seq,
+    reminder.seq >> 12 AS batch,
     -- NULL: an erased person's half of a match, which opens the room and reminds nobody.
-    reminder_id uuid,
-    seq bigint,
-    task_id uuid,
-    device_id text,
-    payload text,
-    -- Epoch seconds.
-    due double precision,
-    fired_at double precision,
-    starts_at bigint,
+    CASE WHEN task.device_id IS NOT NULL THEN reminder.id END AS reminder_id,
+    reminder.task_id,
+    task.device_id,
+    CASE WHEN task.device_id IS NOT NULL THEN letsswitch.reminder_payload(
+        reminder.id, task.id, task.title, task.starts_at, task.start_time, task.time_zone,
+        CASE WHEN task.partner_id IS NOT NULL THEN task.room_id END, partner.title
+    ) END AS payload,
+    date_part('epoch', task.reminds_at) AS due,
+    date_part('epoch', reminder.fired_at) AS fired_at,
+    date_part('epoch', reminder.starts_at)::bigint AS starts_at,
     -- NULL without a partner.
-    room_id uuid,
-    closes_at double precision,
+    CASE WHEN task.partner_id IS NOT NULL THEN task.room_id END AS room_id,
+    date_part('epoch', task.closes_at) AS closes_at,
     -- Whether closes_at was still ahead when the room should have opened.
-    room_opened boolean,
-    -- missed: the task had started already.
-    state text
-);
+    task.partner_id IS NOT NULL AND task.closes_at > reminder.fired_at AS room_opened,
+    -- missed from the beginning: the task had started already.
+    reminder.state
+FROM letsswitch.reminder
+JOIN letsswitch.task ON task.id = reminder.task_id
+LEFT JOIN letsswitch.task AS partner ON partner.id = task.partner_id;
 
 -- What a claim did, in firing order: for the daemons that were told of it by NOTIFY.
-CREATE FUNCTION letsswitch.fired_batch(p_batch bigint) RETURNS SETOF letsswitch.firing
-LANGUAGE sql STABLE
+CREATE FUNCTION letsswitch.fired_batch(p_batch bigint) RETURNS SETOF letsswitch.fired
+LANGUAGE plpgsql STABLE
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 SET max_parallel_workers_per_gather = 0 SET jit = off
 AS $$
-    SELECT fired.* FROM (
-        SELECT
-            reminder.batch, reminder.id, reminder.seq, reminder.task_id, reminder.device_id, reminder.payload,
-            extract(epoch FROM reminder.due)::double precision,
-            extract(epoch FROM reminder.fired_at)::double precision,
-            extract(epoch FROM reminder.starts_at)::bigint,
-            reminder.room_id, extract(epoch FROM match.closes_at)::double precision,
-            match.opened_at IS NOT NULL, reminder.state
-        FROM letsswitch.reminder
-        LEFT JOIN letsswitch.match ON match.room_id = reminder.room_id
-        WHERE reminder.batch = p_batch
-        UNION ALL
-        SELECT
-            match.batch, NULL, NULL, NULL, NULL, NULL,
-            extract(epoch FROM match.opens_at)::double precision,
-            extract(epoch FROM match.opened_at)::double precision,
-            extract(epoch FROM match.starts_at)::bigint,
-            match.room_id, extract(epoch FROM match.closes_at)::double precision,
-            match.opened_at IS NOT NULL, NULL
-        FROM letsswitch.match
-        WHERE match.batch = p_batch AND NOT EXISTS (
-            SELECT FROM letsswitch.task
-            JOIN letsswitch.reminder ON reminder.id = task.reminder_id
-            WHERE task.room_id = match.room_id AND reminder.batch = p_batch
-        )
-    ) AS fired
-    ORDER BY fired.seq NULLS FIRST
+DECLARE
+    v_from uuid := letsswitch.first_id(p_batch);
+    v_until uuid := letsswitch.first_id(p_batch + 1);
+BEGIN
+    RETURN QUERY
+    SELECT * FROM letsswitch.fired WHERE fired.id > v_from AND fired.id < v_until ORDER BY fired.id;
+END
 $$;
 
--- Claims what is due, p_limit tasks at most, the longest due first: opens the matches' rooms for p_room_duration seconds
--- after the start, and writes the reminders. One statement: a client that stops can't hold a claim.
-CREATE FUNCTION letsswitch.claim_due(p_limit integer, p_room_duration double precision)
-RETURNS SETOF letsswitch.firing
+-- Claims what is due, p_limit tasks at most (and 4,096), the longest due first: that opens the matches' rooms. Writes the
+-- reminders. One statement: a client that stops can't hold a claim.
+CREATE FUNCTION letsswitch.claim_due(p_limit integer) RETURNS SETOF letsswitch.fired
 LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 SET max_parallel_workers_per_gather = 0 SET jit = off
 AS $$
 DECLARE
+    -- What seq has room for.
+    c_limit CONSTANT integer := 4096;
     v_now timestamptz;
-    v_ids uuid[];
     v_batch bigint;
 BEGIN
     -- One claim at a time: what has the lower seq is visible first.
     PERFORM pg_advisory_xact_lock(19540::bigint << 48);
     v_now := letsswitch.clock();
-
-    -- A statement of its own: the next one then sees what those who held the rows before have committed (a pairing's match).
-    SELECT array_agg(due.id) INTO v_ids FROM (
-        SELECT task.id FROM letsswitch.task
-        WHERE task.claimed_at IS NULL AND task.reminds_at <= v_now
-        ORDER BY task.reminds_at, task.registered
-        LIMIT p_limit
-        FOR UPDATE SKIP LOCKED
-    ) AS due;
-    IF v_ids IS NULL THEN
-        RETURN;
-    END IF;
     v_batch := nextval('letsswitch.batch');
 
-    UPDATE letsswitch.match SET
-        closes_at = match.starts_at + make_interval(secs => p_room_duration),
-        opened_at = CASE WHEN match.starts_at + make_interval(secs => p_room_duration) > v_now THEN v_now END,
-        batch = v_batch
-    WHERE match.closes_at IS NULL AND match.room_id IN (
-        SELECT task.room_id FROM letsswitch.task WHERE task.id = ANY (v_ids)
-    );
-
     WITH claimed AS (
-        UPDATE letsswitch.task SET claimed_at = v_now WHERE task.id = ANY (v_ids) RETURNING task.*
-    )
-    INSERT INTO letsswitch.reminder
-        (id, batch, task_id, device_id, due, fired_at, starts_at, room_id, payload, state)
-    SELECT
-        fresh.id, v_batch, fresh.task_id, fresh.device_id, fresh.reminds_at, v_now, fresh.starts_at, fresh.room,
-        letsswitch.reminder_payload(
-            fresh.id, fresh.task_id, fresh.title, fresh.starts_at, fresh.start_time, fresh.time_zone, fresh.room,
-            fresh.partner_title
-        ),
-        CASE WHEN fresh.starts_at > v_now THEN 'pending' ELSE 'missed' END
-    FROM (
+        DELETE FROM letsswitch.due WHERE due.ctid = ANY (ARRAY(
+            SELECT free.ctid FROM letsswitch.due AS free
+            WHERE free.reminds_at <= v_now
+            ORDER BY free.reminds_at, free.registered
+            LIMIT least(p_limit, c_limit)
+            FOR UPDATE SKIP LOCKED
+        ))
+        RETURNING due.*
+    ),
+    placed AS (
         SELECT
-            claimed.reminder_id AS id, claimed.id AS task_id, claimed.registered, claimed.device_id,
-            claimed.reminds_at, claimed.starts_at, claimed.title, claimed.start_time, claimed.time_zone,
-            CASE WHEN claimed.partner_id IS NOT NULL THEN claimed.room_id END AS room,
-            partner.title AS partner_title
+            claimed.task_id, claimed.starts_at,
+            (v_batch << 12) + row_number() OVER (ORDER BY claimed.reminds_at, claimed.registered) - 1 AS seq
         FROM claimed
-        LEFT JOIN letsswitch.task AS partner ON partner.id = claimed.partner_id
-        WHERE claimed.device_id IS NOT NULL
-    ) AS fresh
-    ORDER BY fresh.reminds_at, fresh.registered;
-
+    ),
+    written AS (
+        INSERT INTO letsswitch.reminder (id, seq, task_id, starts_at, fired_at, state)
+        SELECT
+            letsswitch.reminder_id(placed.seq, placed.task_id), placed.seq, placed.task_id, placed.starts_at, v_now,
+            CASE WHEN placed.starts_at > v_now THEN 'pending' ELSE 'missed' END
+        FROM placed
+    )
+    INSERT INTO letsswitch.claim (batch, closes_at, expires_at)
+    SELECT v_batch, max(claimed.closes_at), min(claimed.starts_at) FILTER (WHERE claimed.starts_at > v_now)
+    FROM claimed
+    HAVING count(*) > 0;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
     PERFORM pg_notify('letsswitch_fired', v_batch::text);
+    -- A statement of its own, which sees what those who held the rows before have committed: a pairing, a new title.
     RETURN QUERY SELECT * FROM letsswitch.fired_batch(v_batch);
 END
 $$;
@@ -146,10 +137,8 @@ SET max_parallel_workers_per_gather = 0 SET jit = off
 AS $$
 BEGIN
     due := extract(epoch FROM least(
-        (SELECT min(task.reminds_at) FROM letsswitch.task WHERE task.claimed_at IS NULL),
-        (
-            SELECT min(reminder.starts_at) FROM letsswitch.reminder WHERE reminder.state = 'pending'
-        ) + interval '2 seconds'
+        (SELECT min(waiting.reminds_at) FROM letsswitch.due AS waiting),
+        (SELECT min(claim.expires_at) FROM letsswitch.claim) + interval '2 seconds'
     ));
     now := extract(epoch FROM letsswitch.clock());
 END
@@ -163,22 +152,24 @@ SET max_parallel_workers_per_gather = 0 SET jit = off
 AS $$
 DECLARE
     v_now timestamptz := letsswitch.clock();
-    v_ids uuid[];
+    v_rows tid[];
 BEGIN
-    SELECT array_agg(held.id) INTO v_ids FROM (
-        SELECT reminder.id FROM letsswitch.reminder
+    SELECT array_agg(held.ctid) INTO v_rows FROM (
+        SELECT reminder.ctid FROM letsswitch.reminder
         WHERE reminder.id = ANY (p_ids) AND reminder.state = 'pending'
         ORDER BY reminder.id
         FOR UPDATE
     ) AS held;
+    -- Nobody moves them while they are held.
     RETURN QUERY
     UPDATE letsswitch.reminder SET state = 'delivered', delivered_at = v_now
-    WHERE reminder.id = ANY (v_ids)
+    WHERE reminder.ctid = ANY (v_rows)
     RETURNING reminder.id;
 END
 $$;
 
--- Gives up what no channel took by the start; two seconds' grace, for acknowledgements that are under way.
+-- Gives up what no channel took by the start; two seconds' grace, for acknowledgements that are under way. What somebody
+-- holds stays for the next time.
 CREATE FUNCTION letsswitch.expire_reminders() RETURNS TABLE (reminder_id uuid, task_id uuid)
 LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -187,43 +178,44 @@ AS $$
 #variable_conflict use_column
 DECLARE
     v_limit timestamptz := letsswitch.clock() - interval '2 seconds';
-    v_ids uuid[];
+    v_batch bigint;
+    v_from uuid;
+    v_until uuid;
 BEGIN
-    SELECT array_agg(late.id) INTO v_ids FROM (
-        SELECT reminder.id FROM letsswitch.reminder
-        WHERE reminder.state = 'pending' AND reminder.starts_at <= v_limit
-        ORDER BY reminder.starts_at
-        LIMIT 10000
+    FOR v_batch IN
+        SELECT claim.batch FROM letsswitch.claim
+        WHERE claim.expires_at <= v_limit
+        ORDER BY claim.expires_at
+        LIMIT 10
         FOR UPDATE SKIP LOCKED
-    ) AS late;
-    RETURN QUERY
-    UPDATE letsswitch.reminder SET state = 'missed' WHERE reminder.id = ANY (v_ids)
-    RETURNING reminder.id, reminder.task_id;
+    LOOP
+        v_from := letsswitch.first_id(v_batch);
+        v_until := letsswitch.first_id(v_batch + 1);
+        RETURN QUERY
+        WITH missed AS (
+            UPDATE letsswitch.reminder SET state = 'missed' WHERE reminder.ctid = ANY (ARRAY(
+                SELECT late.ctid FROM letsswitch.reminder AS late
+                WHERE late.id > v_from AND late.id < v_until
+                    AND late.state = 'pending' AND late.starts_at <= v_limit
+                FOR UPDATE SKIP LOCKED
+            ))
+            RETURNING reminder.id, reminder.task_id
+        )
+        SELECT missed.id, missed.task_id FROM missed
+        JOIN letsswitch.task ON task.id = missed.task_id
+        WHERE task.device_id IS NOT NULL;
+        UPDATE letsswitch.claim SET expires_at = (
+            SELECT min(reminder.starts_at) FROM letsswitch.reminder
+            WHERE reminder.id > v_from AND reminder.id < v_until AND reminder.state = 'pending'
+        )
+        WHERE claim.batch = v_batch;
+    END LOOP;
 END
-$$;
-
--- The reminders among p_ids, in firing order.
-CREATE FUNCTION letsswitch.fired(p_ids uuid[]) RETURNS SETOF letsswitch.firing
-LANGUAGE sql STABLE
-SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
-SET max_parallel_workers_per_gather = 0 SET jit = off
-AS $$
-    SELECT
-        reminder.batch, reminder.id, reminder.seq, reminder.task_id, reminder.device_id, reminder.payload,
-        extract(epoch FROM reminder.due)::double precision,
-        extract(epoch FROM reminder.fired_at)::double precision,
-        extract(epoch FROM reminder.starts_at)::bigint,
-        reminder.room_id, extract(epoch FROM match.closes_at)::double precision,
-        match.opened_at IS NOT NULL, reminder.state
-    FROM letsswitch.reminder
-    LEFT JOIN letsswitch.match ON match.room_id = reminder.room_id
-    WHERE reminder.id = ANY (p_ids)
-    ORDER BY reminder.seq
 $$;
 
 -- A device's reminders whose task has not started yet, in firing order, after the one that it saw last. An id that is not
 -- one of its own excludes none.
-CREATE FUNCTION letsswitch.reminders_of(p_device text, p_last uuid) RETURNS SETOF letsswitch.firing
+CREATE FUNCTION letsswitch.reminders_of(p_device text, p_last uuid) RETURNS SETOF letsswitch.fired
 LANGUAGE plpgsql STABLE
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 SET max_parallel_workers_per_gather = 0 SET jit = off
@@ -231,30 +223,45 @@ AS $$
 DECLARE
     v_now timestamptz := letsswitch.clock();
     v_last bigint;
+    v_ids uuid[];
 BEGIN
     SELECT reminder.seq INTO v_last FROM letsswitch.reminder
-    WHERE reminder.id = p_last AND reminder.device_id = p_device;
-    RETURN QUERY SELECT * FROM letsswitch.fired(ARRAY(
-        SELECT reminder.id FROM letsswitch.reminder
-        WHERE reminder.device_id = p_device AND reminder.starts_at > v_now AND reminder.seq > coalesce(v_last, 0)
-    ));
+    JOIN letsswitch.task ON task.id = reminder.task_id
+    WHERE reminder.id = p_last AND task.device_id = p_device;
+    -- From its tasks that are ahead: they are few. LIMIT keeps the planner from beginning with everybody's reminders.
+    SELECT array_agg(own.id) INTO v_ids FROM letsswitch.task
+    CROSS JOIN LATERAL (
+        SELECT reminder.id, reminder.seq FROM letsswitch.reminder
+        WHERE reminder.starts_at = task.starts_at AND reminder.task_id = task.id
+        LIMIT 1
+    ) AS own
+    WHERE task.device_id = p_device AND task.starts_at > v_now AND own.seq > coalesce(v_last, 0);
+    IF v_ids IS NOT NULL THEN
+        RETURN QUERY SELECT * FROM letsswitch.fired WHERE fired.id = ANY (v_ids) ORDER BY fired.id;
+    END IF;
 END
 $$;
 
--- What is out and not yet delivered, in firing order: for the channels of a daemon that starts.
-CREATE FUNCTION letsswitch.pending_reminders(p_limit integer) RETURNS SETOF letsswitch.firing
+-- The rooms that are open now, for a daemon that starts. From the claims: the tasks know when a room closes, but not that
+-- it was opened.
+CREATE FUNCTION letsswitch.open_rooms() RETURNS TABLE (room_id uuid, closes_at double precision)
 LANGUAGE plpgsql STABLE
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 SET max_parallel_workers_per_gather = 0 SET jit = off
 AS $$
+#variable_conflict use_column
 DECLARE
     v_now timestamptz := letsswitch.clock();
 BEGIN
-    RETURN QUERY SELECT * FROM letsswitch.fired(ARRAY(
-        SELECT reminder.id FROM letsswitch.reminder
-        WHERE reminder.state = 'pending' AND reminder.starts_at > v_now
-        ORDER BY reminder.seq
-        LIMIT p_limit
-    ));
+    RETURN QUERY
+    SELECT DISTINCT task.room_id, extract(epoch FROM task.closes_at)::double precision
+    FROM letsswitch.claim
+    CROSS JOIN LATERAL (
+        SELECT reminder.task_id FROM letsswitch.reminder
+        WHERE reminder.id > letsswitch.first_id(claim.batch) AND reminder.id < letsswitch.first_id(claim.batch + 1)
+        OFFSET 0
+    ) AS fired
+    JOIN letsswitch.task ON task.id = fired.task_id
+    WHERE claim.closes_at > v_now AND task.partner_id IS NOT NULL AND task.closes_at > v_now;
 END
 $$;

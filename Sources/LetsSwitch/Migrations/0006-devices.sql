@@ -17,56 +17,55 @@ AS $$
 DECLARE
     v_now timestamptz;
     v_tasks uuid[];
-    v_reminders uuid[];
+    v_waiting uuid[];
 BEGIN
-    -- A claim of a partner's task, at this moment, would still read the title here and write it into a reminder.
+    -- A claim of a partner's task, at this moment, would still read the title here and send it.
     PERFORM pg_advisory_xact_lock(19540::bigint << 48);
-    -- Whoever pairs or claims one of these comes before or after, never between.
-    SELECT array_agg(held.id) INTO v_tasks FROM (
-        SELECT task.id FROM letsswitch.task WHERE task.device_id = p_device ORDER BY task.starts_at FOR UPDATE
+    SELECT array_agg(task.id) INTO v_tasks FROM letsswitch.task WHERE task.device_id = p_device;
+    -- Whoever pairs or cancels one of these comes before or after, never between.
+    SELECT array_agg(held.task_id) INTO v_waiting FROM (
+        SELECT due.task_id FROM letsswitch.task
+        JOIN letsswitch.due ON due.reminds_at = task.reminds_at AND due.registered = task.registered
+        WHERE task.id = ANY (v_tasks)
+        ORDER BY task.starts_at
+        FOR UPDATE OF due
     ) AS held;
+    -- Those who deliver or purge hold several as well.
+    PERFORM FROM letsswitch.task
+    JOIN letsswitch.reminder ON reminder.starts_at = task.starts_at AND reminder.task_id = task.id
+    WHERE task.id = ANY (v_tasks)
+    ORDER BY reminder.id
+    FOR UPDATE OF reminder;
     v_now := letsswitch.clock();
-
-    -- The partners' reminders bear the person's titles.
-    SELECT array_agg(held.id) INTO v_reminders FROM (
-        SELECT reminder.id FROM letsswitch.reminder
-        WHERE reminder.id = ANY (ARRAY(
-            SELECT unnest(ARRAY[task.reminder_id, partner.reminder_id]) FROM letsswitch.task
-            LEFT JOIN letsswitch.task AS partner ON partner.id = task.partner_id
-            WHERE task.id = ANY (v_tasks)
-        ))
-        ORDER BY reminder.id
-        FOR UPDATE
-    ) AS held;
-    DELETE FROM letsswitch.reminder WHERE reminder.id = ANY (v_reminders) AND reminder.device_id = p_device;
-    UPDATE letsswitch.reminder SET payload = letsswitch.reminder_payload(
-        reminder.id, task.id, task.title, task.starts_at, task.start_time, task.time_zone, task.room_id, NULL
-    )
-    FROM letsswitch.task
-    WHERE reminder.id = ANY (v_reminders) AND task.id = reminder.task_id;
 
     DELETE FROM letsswitch.device WHERE device.id = p_device;
     RETURN QUERY
     WITH anonymous AS (
         UPDATE letsswitch.task SET device_id = NULL, title = NULL
-        FROM letsswitch.match
-        WHERE task.id = ANY (v_tasks) AND task.partner_id IS NOT NULL AND match.room_id = task.room_id
-            AND (match.closes_at IS NULL OR match.closes_at > v_now)
+        WHERE task.id = ANY (v_tasks) AND task.partner_id IS NOT NULL AND task.closes_at > v_now
         RETURNING task.starts_at
     )
     SELECT extract(epoch FROM anonymous.starts_at)::bigint FROM anonymous;
     RETURN QUERY
     WITH gone AS (
         DELETE FROM letsswitch.task WHERE task.id = ANY (v_tasks) AND task.device_id IS NOT NULL
-        RETURNING task.starts_at, task.partner_id, task.claimed_at
+        RETURNING task.id, task.starts_at, task.reminds_at, task.registered, task.partner_id
+    ),
+    unclaimed AS (
+        DELETE FROM letsswitch.due USING gone
+        WHERE due.reminds_at = gone.reminds_at AND due.registered = gone.registered
+    ),
+    forgotten AS (
+        DELETE FROM letsswitch.reminder USING gone
+        WHERE reminder.starts_at = gone.starts_at AND reminder.task_id = gone.id
     )
     SELECT extract(epoch FROM gone.starts_at)::bigint FROM gone
-    WHERE gone.partner_id IS NULL AND gone.claimed_at IS NULL;
+    WHERE gone.partner_id IS NULL AND gone.id = ANY (v_waiting);
 END
 $$;
 
 -- Forgets what started longer ago than p_retention seconds, and what is left of erased people once it is over; p_limit
--- reminders, matches and tasks at a time. Returns how many rows it took: more may be left until that is 0.
+-- tasks of either kind at a time. Returns how many it took: more may be left until that is 0.
 CREATE FUNCTION letsswitch.purge(p_retention double precision, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -75,41 +74,32 @@ AS $$
 DECLARE
     v_now timestamptz := letsswitch.clock();
     v_before timestamptz := v_now - make_interval(secs => p_retention);
-    v_rooms uuid[];
-    v_rows bigint;
-    v_count bigint := 0;
+    v_reminders uuid[];
+    v_more uuid[];
 BEGIN
-    -- Every task that has been claimed has a reminder, or is erased.
+    -- What has not been claimed yet is no history: it has no reminder.
+    SELECT array_agg(old.id) INTO v_reminders FROM (
+        SELECT reminder.id FROM letsswitch.reminder
+        WHERE reminder.starts_at < v_before ORDER BY reminder.starts_at LIMIT p_limit FOR UPDATE SKIP LOCKED
+    ) AS old;
+    SELECT array_agg(over.id) INTO v_more FROM (
+        SELECT reminder.id FROM letsswitch.task
+        JOIN letsswitch.reminder ON reminder.starts_at = task.starts_at AND reminder.task_id = task.id
+        WHERE task.device_id IS NULL AND task.starts_at <= v_now AND task.closes_at <= v_now
+        ORDER BY task.starts_at LIMIT p_limit
+        FOR UPDATE OF reminder SKIP LOCKED
+    ) AS over;
     WITH past AS (
-        DELETE FROM letsswitch.reminder WHERE reminder.id = ANY (ARRAY(
-            SELECT old.id FROM letsswitch.reminder AS old
-            WHERE old.starts_at < v_before ORDER BY old.starts_at LIMIT p_limit FOR UPDATE SKIP LOCKED
-        ))
-        RETURNING reminder.task_id
+        DELETE FROM letsswitch.reminder WHERE reminder.id = ANY (v_reminders || v_more) RETURNING reminder.task_id
     )
     DELETE FROM letsswitch.task WHERE task.id = ANY (ARRAY(SELECT past.task_id FROM past));
-    GET DIAGNOSTICS v_rows = ROW_COUNT;
-    v_count := v_count + v_rows;
-
-    WITH over AS (
-        DELETE FROM letsswitch.task WHERE task.id = ANY (ARRAY(
-            SELECT erased.id FROM letsswitch.task AS erased
-            JOIN letsswitch.match ON match.room_id = erased.room_id
-            WHERE erased.device_id IS NULL AND erased.starts_at <= v_now AND match.closes_at <= v_now
-            ORDER BY erased.starts_at LIMIT p_limit
-            FOR UPDATE OF erased SKIP LOCKED
-        ))
-        RETURNING task.room_id
-    )
-    SELECT array_agg(over.room_id), count(*) INTO v_rooms, v_rows FROM over;
-    v_count := v_count + v_rows;
-
-    -- A match stays as long as one of its tasks does.
-    DELETE FROM letsswitch.match WHERE match.room_id = ANY (v_rooms || ARRAY(
-        SELECT old.room_id FROM letsswitch.match AS old
-        WHERE old.closes_at < v_before ORDER BY old.closes_at LIMIT p_limit
-    )) AND NOT EXISTS (SELECT FROM letsswitch.task WHERE task.room_id = match.room_id);
-    GET DIAGNOSTICS v_rows = ROW_COUNT;
-    RETURN v_count + v_rows;
+    -- The oldest claims, if nothing is left of them.
+    DELETE FROM letsswitch.claim WHERE claim.batch = ANY (ARRAY(
+        SELECT oldest.batch FROM letsswitch.claim AS oldest ORDER BY oldest.batch LIMIT p_limit
+    )) AND NOT EXISTS (
+        SELECT FROM letsswitch.reminder
+        WHERE reminder.id > letsswitch.first_id(claim.batch) AND reminder.id < letsswitch.first_id(claim.batch + 1)
+    );
+    RETURN coalesce(cardinality(v_reminders), 0) + coalesce(cardinality(v_more), 0);
 END
 $$;

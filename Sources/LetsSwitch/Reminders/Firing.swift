@@ -23,7 +23,7 @@ package struct OpenRoom: Hashable, Sendable {
 }
 
 extension Firing {
-    /// From rows of `letsswitch.firing`; nil when there are none.
+    /// From rows of `letsswitch.fired`; nil when there are none.
     init?(_ rows: PostgresRows) throws {
         guard let first = rows.first else { return nil }
         var reminders: [Reminder] = []

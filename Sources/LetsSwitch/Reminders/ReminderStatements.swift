@@ -4,11 +4,10 @@ import Postgres
 enum ReminderStatements {
     /// The names that metrics go by.
     static let names = [
-        claimDue, firedBatch, nextDue, markDelivered, expire, remindersOf, remindersOfMany, pending, openRooms,
-        findRoom,
+        claimDue, firedBatch, nextDue, markDelivered, expire, remindersOf, remindersOfMany, openRooms, findRoom,
     ].map(\.name)
 
-    static let claimDue = PostgresStatement(name: "claim_due", sql: "SELECT * FROM letsswitch.claim_due($1, $2)")
+    static let claimDue = PostgresStatement(name: "claim_due", sql: "SELECT * FROM letsswitch.claim_due($1)")
 
     static let firedBatch = PostgresStatement(name: "fired_batch", sql: "SELECT * FROM letsswitch.fired_batch($1)")
 
@@ -30,9 +29,6 @@ enum ReminderStatements {
             CROSS JOIN LATERAL letsswitch.reminders_of(device.id, NULL) AS fired
             ORDER BY fired.seq
             """)
-
-    static let pending = PostgresStatement(
-        name: "pending_reminders", sql: "SELECT * FROM letsswitch.pending_reminders($1)")
 
     static let openRooms = PostgresStatement(name: "open_rooms", sql: "SELECT * FROM letsswitch.open_rooms()")
 

@@ -11,20 +11,15 @@ package struct ReminderStore: Sendable {
     package static let firedChannel = "letsswitch_fired"
 
     private let database: PostgresClient
-    private let roomDuration: Double
 
-    /// `roomDuration`: how long after the start a room closes, in seconds.
-    package init(database: PostgresClient, roomDuration: Double) {
+    package init(database: PostgresClient) {
         self.database = database
-        self.roomDuration = roomDuration
     }
 
-    /// Claims up to `limit` due tasks, the longest due first; nil when there is none that nobody else holds. Ask again
+    /// Claims up to `limit` due tasks (4,096 at most), the longest due first; nil when there is none that nobody else holds. Ask again
     /// at once while there are: a registration that is under way may hold a due task for a moment.
     package func claimDue(limit: Int) async throws -> Firing? {
-        try Firing(
-            try await database.query(
-                ReminderStatements.claimDue, [.integer(limit), .double(roomDuration)], timeout: nil))
+        try Firing(try await database.query(ReminderStatements.claimDue, [.integer(limit)], timeout: nil))
     }
 
     /// What another daemon's claim did; nil when nothing of it is left.
@@ -72,11 +67,6 @@ package struct ReminderStore: Sendable {
         let unseen = Set(try await reminders(of: device, after: last).map(\.id))
         return ReminderBacklog(
             unseen: all.filter { unseen.contains($0.id) }, seen: all.map(\.id).filter { !unseen.contains($0) })
-    }
-
-    /// What has fired, is still useful and nobody took yet, in firing order: for a daemon that starts.
-    package func pending(limit: Int) async throws -> [Reminder] {
-        try reminders(try await database.query(ReminderStatements.pending, [.integer(limit)], timeout: nil))
     }
 
     /// The rooms that are open now: for a daemon that starts.

@@ -4,9 +4,12 @@ package struct ScheduleSettings: Hashable, Sendable {
     package var reminderLead: Double
     /// How far ahead a task may be. Seconds.
     package var horizon: Double
+    /// `--room-duration`: how long after the start the room closes. Fixed at registration, as the reminder is. Seconds.
+    package var roomDuration: Double
 
-    package init(reminderLead: Double = 60, horizon: Double = 90 * 86_400) {
+    package init(reminderLead: Double = 60, horizon: Double = 90 * 86_400, roomDuration: Double = 3600) {
         self.reminderLead = reminderLead
         self.horizon = horizon
+        self.roomDuration = roomDuration
     }
 }

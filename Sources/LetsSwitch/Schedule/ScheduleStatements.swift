@@ -10,7 +10,7 @@ enum ScheduleStatements {
 
     static let register = PostgresStatement(
         name: "register_task",
-        sql: "SELECT * FROM letsswitch.register_task($1, $2, $3, $4, $5, $6, $7, $8, $9)")
+        sql: "SELECT * FROM letsswitch.register_task($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)")
 
     static let cancel = PostgresStatement(
         name: "cancel_task", sql: "SELECT * FROM letsswitch.cancel_task($1, $2, $3, $4, $5, $6, $7)")

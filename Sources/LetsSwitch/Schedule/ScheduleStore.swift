@@ -24,7 +24,7 @@ package struct ScheduleStore: Sendable {
     package func register(_ request: TaskRequest) async throws -> RegistrationOutcome {
         let parameters: [PostgresParameter] =
             [.text(request.slot.device.text), .text(request.title)] + request.slot.parameters
-            + [.double(settings.reminderLead), .double(settings.horizon)]
+            + [.double(settings.reminderLead), .double(settings.horizon), .double(settings.roomDuration)]
         let row = try await task(ScheduleStatements.register, parameters)
         switch row.code {
         case "created":
@@ -82,8 +82,8 @@ package struct ScheduleStore: Sendable {
         return try rows.map { try $0.instant("starts_at") }
     }
 
-    /// Forgets what started longer than `retention` seconds ago, and what is left of erased people; `limit` rows of each
-    /// kind. Returns how many it took: there may be more until that is 0.
+    /// Forgets what started longer than `retention` seconds ago, and what is left of erased people; `limit` tasks of
+    /// either kind. Returns how many it took: there may be more until that is 0.
     package func purge(retention: Double, limit: Int = 1000) async throws -> Int {
         let rows = try await database.query(
             ScheduleStatements.purge, [.double(retention), .integer(limit)], timeout: nil)

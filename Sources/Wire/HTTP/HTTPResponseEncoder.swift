@@ -3,13 +3,6 @@
 /// What comes from outside can't break out of a field: control bytes in a value become spaces (RFC 9110 §5.5), white space
 /// around it is removed, and a field whose name is no token is left out.
 package enum HTTPResponseEncoder {
-    /// The whole head, with its empty line.
-    package static func encode(_ head: HTTPResponseHead, into buffer: inout [UInt8]) {
-        statusLine(head.status, into: &buffer)
-        for field in head.fields { self.field(named: field.name, field.value, into: &buffer) }
-        endOfHead(into: &buffer)
-    }
-
     /// `HTTP/1.1 200 OK`
     package static func statusLine(_ status: HTTPStatus, into buffer: inout [UInt8]) {
         append("HTTP/1.1 ", to: &buffer)

@@ -45,18 +45,6 @@ enum PercentEncoding {
         return position == text.count
     }
 
-    /// Writes a target, escaping only what can't be in one as it is.
-    static func append(target: String, to buffer: inout [UInt8]) {
-        let digits = UnsafeRawBufferPointer("0123456789ABCDEF" as StaticString)
-        for byte in target.utf8 {
-            if ByteSet.target.contains(byte) {
-                buffer.append(byte)
-            } else {
-                buffer.append(contentsOf: [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]])
-            }
-        }
-    }
-
     private static func next(
         in bytes: UnsafeRawBufferPointer, at index: inout Int, plusIsSpace: Bool
     ) -> (byte: UInt8, isEscaped: Bool)? {

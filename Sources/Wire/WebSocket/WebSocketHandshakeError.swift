@@ -1,6 +1,6 @@
-/// An upgrade that is refused (RFC 6455 §4.2.2, §4.4), or, at the client, an answer that is none (§4.1).
+/// An upgrade that is refused (RFC 6455 §4.2.2, §4.4).
 package struct WebSocketHandshakeError: Error, Sendable, Hashable {
-    /// The status to answer with; at the client, 400.
+    /// The status to answer with.
     package let status: HTTPStatus
     package let reason: String
     /// What the answer has to carry, for the client to learn how to ask.
@@ -39,19 +39,4 @@ package struct WebSocketHandshakeError: Error, Sendable, Hashable {
         Self(.badRequest, "RFC 6455 §9.1: Sec-WebSocket-Extensions is a list of extensions with their parameters.")
     }
     static var noDigest: Self { Self(.internalServerError, "SHA-1 is not to be had.") }
-
-    static var answerMalformed: Self { Self(.badRequest, "RFC 9112 §4: the answer is no HTTP/1.1 head.") }
-    static var answerTooLarge: Self { Self(.badRequest, "The answer's head is too large.") }
-    static func notSwitched(_ status: Int) -> Self {
-        Self(.badRequest, "RFC 6455 §4.1: the answer is \(status), not 101.")
-    }
-    static var answerWithoutUpgrade: Self {
-        Self(.badRequest, "RFC 6455 §4.1: the answer lacks Upgrade: websocket or Connection: Upgrade.")
-    }
-    static var wrongAccept: Self {
-        Self(.badRequest, "RFC 6455 §4.1: Sec-WebSocket-Accept doesn't fit the key.")
-    }
-    static var notAskedFor: Self {
-        Self(.badRequest, "RFC 6455 §4.1: an extension or a subprotocol that was not asked for.")
-    }
 }

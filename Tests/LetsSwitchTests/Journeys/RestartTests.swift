@@ -28,7 +28,8 @@ import Testing
             // The kernel took ada's, nobody took bob's.
             try await journey.wait(
                 until: """
-                    (SELECT string_agg(device_id || state, ' ' ORDER BY device_id) FROM letsswitch.reminder)
+                    (SELECT string_agg(device_id || state, ' ' ORDER BY device_id)
+                    FROM letsswitch.reminder JOIN letsswitch.task ON task.id = task_id)
                     = 'adadelivered bobpending'
                     """)
             try await kill(daemon)

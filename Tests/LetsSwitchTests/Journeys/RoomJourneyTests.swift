@@ -138,12 +138,7 @@ import Testing
             let room = try await endpoint.pair("ada", "bob", start)
             // Claimed behind the daemon's back: without the notification nobody tells it.
             try await journey.sql("UPDATE letsswitch.test_clock SET shift = shift + interval '1000 s'")
-            try await journey.sql(
-                """
-                WITH claimed AS (UPDATE letsswitch.task SET claimed_at = letsswitch.clock())
-                UPDATE letsswitch.match SET
-                    opened_at = letsswitch.clock(), closes_at = starts_at + interval '1 hour', batch = 0
-                """)
+            try await journey.sql("DELETE FROM letsswitch.due")
             let peer = try await endpoint.enter(room)
             try await journey.advance(to: start, 3600)
             try await peer.expectClose(1000)

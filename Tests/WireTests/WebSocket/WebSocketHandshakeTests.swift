@@ -71,61 +71,6 @@ import Testing
         #expect(offered == (refusal.status == 426 ? offer : []))
     }
 
-    @Test func aClientsRequestIsAccepted() throws {
-        let client = WebSocketClientHandshake(random: Array("the sample nonce".utf8))
-        #expect(client.key == "dGhlIHNhbXBsZSBub25jZQ==")
-        let request = client.request(
-            host: "a:1", target: "/socket?id=a b\r\n", fields: [HTTPField("Origin", "http://a")])
-        let head = try #require(HTTPTranscript([request]).heads.first)
-        #expect(head.target == "/socket?id=a%20b%0D%0A")
-        #expect(head.headers.value("origin") == "http://a")
-        var answer: [UInt8] = []
-        WebSocketHandshake.encodeAnswer(accept: try WebSocketHandshake.accept(head), into: &answer)
-        for count in 0..<answer.count {
-            #expect(
-                try withExactMemory(Array(answer.prefix(count))) { try client.check(UnsafeRawBufferPointer($0)) } == nil
-            )
-        }
-        let length = try withExactMemory(answer + [0x81, 0x00]) { try client.check(UnsafeRawBufferPointer($0)) }
-        #expect(length == answer.count)
-    }
-
-    @Test(arguments: [
-        ("HTTP/1.1 200 OK\r\n\r\n", WebSocketHandshakeError.notSwitched(200)),
-        ("HTTP/1.0 101 OK\r\n\r\n", .answerMalformed), ("\r\n", .answerMalformed),
-        ("HTTP/1.1 101 OK\n", .answerMalformed),
-        ("HTTP/1.1 101 OK\r\nA b\r\n\r\n", .answerMalformed),
-        ("HTTP/1.1 101 OK\r\nUpgrade: websocket\r\n\r\n", .answerWithoutUpgrade),
-        ("HTTP/1.1 101 OK\r\nConnection: upgrade\r\n\r\n", .answerWithoutUpgrade),
-        ("HTTP/1.1 101 OK\r\nUpgrade: websocket\r\nConnection: upgrade\r\n\r\n", .wrongAccept),
-        (
-            "HTTP/1.1 101 OK\r\nUpgrade: websocket\r\nConnection: upgrade\r\n"
-                + "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOp=\r\n\r\n", .wrongAccept
-        ),
-        ("HTTP/1.1 101 OK\r\nSec-WebSocket-Extensions: permessage-deflate\r\n\r\n", .notAskedFor),
-    ])
-    func anAnswerThatDoesNotFitIsRefused(_ answer: String, _ error: WebSocketHandshakeError) {
-        let client = WebSocketClientHandshake(random: Array("the sample nonce".utf8))
-        #expect(throws: error) {
-            try withExactMemory(Array(answer.utf8)) { try client.check(UnsafeRawBufferPointer($0)) }
-        }
-    }
-
-    @Test func anAnswerIsBounded() throws {
-        let client = WebSocketClientHandshake(random: Array("the sample nonce".utf8))
-        func check(_ count: Int, _ end: String) throws -> Int? {
-            let start = "HTTP/1.1 101 OK\r\nA: "
-            let filler = String(repeating: "x", count: count - start.utf8.count - end.utf8.count)
-            return try withExactMemory(Array((start + filler + end).utf8)) {
-                try client.check(UnsafeRawBufferPointer($0))
-            }
-        }
-        let limit = WebSocketClientHandshake.maxAnswerBytes
-        #expect(try check(limit - 1, "") == nil)
-        #expect(throws: WebSocketHandshakeError.answerTooLarge) { try check(limit, "") }
-        #expect(throws: WebSocketHandshakeError.answerTooLarge) { try check(limit + 1, "\r\n\r\n") }
-    }
-
     @Test(arguments: [
         ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
         ("foobar", "Zm9vYmFy"), ("\0\0", "AAA="), ("???", "Pz8/"), (">>>", "Pj4+"),
