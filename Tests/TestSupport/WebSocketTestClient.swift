@@ -174,8 +174,10 @@ package actor WebSocketTestClient {
     package func nextMessage(within allowed: Duration = Deadline.standard) async throws -> TestMessage {
         var opcode: TestFrame.Opcode?
         var payload: [UInt8] = []
+        // One for all frames: the server's pings must not turn a wait in vain into one without end.
+        let deadline = Deadline(after: allowed)
         while true {
-            let frame = try await nextFrame(within: allowed)
+            let frame = try await nextFrame(within: deadline.remaining)
             switch frame.opcode {
             case .ping:
                 if answersPings { try await pong(frame.payload, within: allowed) }
@@ -205,8 +207,9 @@ package actor WebSocketTestClient {
     package func expectSilence(within allowed: Duration = Deadline.standard) async throws {
         let mark = TestFrame.randomMask()
         try await ping(mark, within: allowed)
+        let deadline = Deadline(after: allowed)
         while true {
-            let frame = try await nextFrame(within: allowed)
+            let frame = try await nextFrame(within: deadline.remaining)
             switch frame.opcode {
             case .pong where frame.payload == mark: return
             case .pong: continue
