@@ -64,7 +64,10 @@ import Testing
     @Test("a burst of ales reaches everybody, all of them and in frames of their own")
     func burst() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.openRooms = true }
+            let endpoint = try await journey.daemon {
+                $0.openRooms = true
+                $0.messageRate = 0
+            }
             let room = UUID()
             let peers = try await (0..<10).map { $0 }.asyncMap { _ in try await endpoint.enter(room) }
             let ale = TestFrame(.text, RoomWords.ale(room))
