@@ -13,7 +13,7 @@ package struct ServerLimits: Sendable {
     /// Attempts of one address at a WebSocket a second; 0 sets no limit.
     package var upgradeRate = 50
     /// Messages of one WebSocket peer a second, and twice as many at once; 0 sets no limit.
-    package var messageRate = 50
+    package var messageRate = 1_000
     /// For a request's head, from its first byte; also for a new connection's first request.
     package var headerTimeout = Duration.seconds(10)
     /// For a request's content, from the end of its head.

@@ -46,7 +46,7 @@ package struct Configuration: Sendable, Equatable {
     /// Attempts of one address at a WebSocket a second; beyond it `429`. The app tries in a tight loop when it is refused.
     package var upgradeRate = 50
     /// Messages of one WebSocket peer a second, and twice as many at once; beyond it close code 1008.
-    package var messageRate = 50
+    package var messageRate = 1_000
     /// Bytes of one HTTP request's line and fields; beyond it `431`.
     package var maxHeaderBytes = 16_384
     /// Bytes of one HTTP request's body; beyond it `413`. The largest body of the contract is well under 2 KiB.
