@@ -115,11 +115,22 @@ import Testing
         #expect(objects.allSatisfy { $0?["msg"] as? String == "line" })
     }
 
+    /// Writes to a pipe until it takes no more.
+    private func fillWithLineBreaks(_ descriptor: Int32) {
+        let flags = fcntl(descriptor, F_GETFL)
+        _ = fcntl(descriptor, F_SETFL, flags | O_NONBLOCK)
+        let breaks = [UInt8](repeating: UInt8(ascii: "\n"), count: 4096)
+        while Glibc.write(descriptor, breaks, breaks.count) > 0 {}
+        while Glibc.write(descriptor, breaks, 1) > 0 {}
+        _ = fcntl(descriptor, F_SETFL, flags)
+    }
+
     @Test("a reader that sleeps costs lines, not time, and is told how many")
     func aReaderThatSleepsCostsLinesNotTimeAndIsToldHowMany() throws {
         let (read, write) = try openPipe()
         let log = Log(level: .info, line: LogLine(format: .text, colours: false), descriptor: write, limit: 4_096)
-        // More than the pipe's 64 KiB and what may wait: the writer stands still, the caller doesn't.
+        // A full pipe, and more than may wait: the writer stands still, the caller doesn't.
+        fillWithLineBreaks(write)
         let padding = String(repeating: "x", count: 1_000)
         for _ in 0..<500 { log.info(padding) }
         #expect(!log.flush(within: .milliseconds(10)))
