@@ -48,6 +48,10 @@ let package = Package(
         .executableTarget(
             name: "letsswitchd", dependencies: ["LetsSwitch"], exclude: ["systemd"],
             swiftSettings: swiftSettings),
+        // The load generator, the floor that it compares with, and the benchmarks.
+        .executableTarget(
+            name: "letsswitch-bench", dependencies: ["Postgres", "Sockets", "Wire", "CLinux", "CSpawn"],
+            swiftSettings: swiftSettings),
 
         // What several test targets share: clients, a private cluster, events to wait for.
         .target(
