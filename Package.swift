@@ -68,5 +68,8 @@ let package = Package(
         .testTarget(
             name: "LetsSwitchTests", dependencies: ["LetsSwitch", "letsswitchd", "TestSupport", "Wire"],
             swiftSettings: swiftSettings),
+        .testTarget(
+            name: "BenchTests", dependencies: ["letsswitch-bench", "letsswitchd", "TestSupport"],
+            swiftSettings: swiftSettings),
     ]
 )

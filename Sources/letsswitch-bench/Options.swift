@@ -82,6 +82,11 @@ struct Options {
         only.isEmpty || only.contains { id.hasPrefix($0) }
     }
 
+    /// Whether a workload whose id begins with `group` is wanted.
+    func wantsSome(of group: String) -> Bool {
+        only.isEmpty || only.contains { $0.hasPrefix(group) || group.hasPrefix($0) }
+    }
+
     private static func number<Number: LosslessStringConvertible & Comparable>(
         _ text: String, in range: ClosedRange<Number>
     ) throws(BenchFailure) -> Number {
@@ -91,11 +96,17 @@ struct Options {
         return number
     }
 
-    /// The path of a program in our own directory.
-    private static func besideThis(_ name: String) -> String {
+    /// This program's path.
+    static var ownPath: String? {
         var path = [CChar](repeating: 0, count: 4_096)
         let count = readlink("/proc/self/exe", &path, path.count - 1)
-        let text = String(decoding: path.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        return text.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/") + "/" + name
+        guard count > 0 else { return nil }
+        return String(decoding: path[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// The path of a program in our own directory.
+    private static func besideThis(_ name: String) -> String {
+        let parts = (ownPath ?? name).split(separator: "/", omittingEmptySubsequences: false)
+        return (parts.dropLast() + [name[...]]).joined(separator: "/")
     }
 }

@@ -48,7 +48,8 @@ struct FrameCounter: ~Copyable {
             case 0x89 where length == 2:
                 try LoadSocket.send(LoadFrame.pong, LoadFrame.pong.count, to: socket)
             default:
-                throw BenchFailure("not expected from the server: \(String(decoding: frame.dropFirst(2), as: UTF8.self))")
+                throw BenchFailure(
+                    "not expected from the server: \(String(decoding: frame.dropFirst(2), as: UTF8.self))")
             }
         }
         if !rest.isEmpty { unfinished[socket] = Array(rest) }

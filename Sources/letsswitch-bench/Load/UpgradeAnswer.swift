@@ -24,7 +24,8 @@ enum UpgradeAnswer {
 
     /// Whether all has come: cheap, and right only for answers that are right.
     static func isComplete(_ bytes: [UInt8]) -> Bool {
-        bytes.count > LoadFrame.handshake.count && bytes.suffix(LoadFrame.handshake.count).elementsEqual(LoadFrame.handshake)
+        bytes.count > LoadFrame.handshake.count
+            && bytes.suffix(LoadFrame.handshake.count).elementsEqual(LoadFrame.handshake)
     }
 
     static func check(_ bytes: [UInt8]) throws(BenchFailure) {

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 
 /// What a run of the benchmark showed, and where and how it ran.
@@ -45,7 +44,9 @@ struct Report: Encodable {
             """
     }
 
-    private static func percent(_ share: Double) -> String { share > 0 ? Column.number(share * 100, decimals: 0) + " %" : "" }
+    private static func percent(_ share: Double) -> String {
+        share > 0 ? Column.number(share * 100, decimals: 0) + " %" : ""
+    }
     private static func whole(_ number: Double) -> String { number > 0 ? Column.number(number, decimals: 0) : "" }
     private static func time(_ microseconds: Double) -> String { microseconds > 0 ? Column.number(microseconds) : "" }
     private static func verdict(_ row: Row) -> String {
@@ -53,20 +54,12 @@ struct Report: Encodable {
         return (isMet ? "yes: " : "NO: ") + row.wanted
     }
 
-    /// Writes the results for programs.
-    func write(to path: String) throws(BenchFailure) {
-        do {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-            try encoder.encode(self).write(to: URL(filePath: path))
-        } catch {
-            throw BenchFailure("\(path): \(error)")
-        }
-    }
-
-    private static func describeMachine() -> String {
-        let cpu = (ProcText.read("/proc/cpuinfo") ?? "").split(separator: "\n")
-            .first { $0.hasPrefix("model name") }?.split(separator: ":").last.map { $0.trimmingPrefix(" ") } ?? "unknown"
+    /// What it ran on.
+    static func describeMachine() -> String {
+        let cpu =
+            (ProcText.read("/proc/cpuinfo") ?? "").split(separator: "\n")
+            .first { $0.hasPrefix("model name") }?.split(separator: ":").last.map { $0.trimmingPrefix(" ") }
+            ?? "unknown"
         let kernel = (ProcText.read("/proc/sys/kernel/osrelease") ?? "").split(separator: "\n").first ?? ""
         return "\(sysconf(Int32(_SC_NPROCESSORS_ONLN))) × \(cpu), Linux \(kernel)"
     }

@@ -21,7 +21,7 @@ final class Laboratory {
     private let signals: [any DispatchSourceSignal]
 
     /// - Parameter isDurable: Whether commits wait for the disk.
-    init(_ options: Options, isDurable: Bool) async throws {
+    init(_ options: Options, isDurable: Bool) throws {
         self.options = options
         processors = try Processors.current()
         guard let first = processors.single(0) else { throw BenchFailure("no processor") }
@@ -38,7 +38,7 @@ final class Laboratory {
             try? FileManager.default.removeItem(atPath: path)
         }
         do {
-            conninfo = try await cluster.start().conninfo
+            conninfo = try Blocking.wait { try await cluster.start() }.conninfo
         } catch {
             try? FileManager.default.removeItem(atPath: directory)
             throw error
@@ -46,8 +46,10 @@ final class Laboratory {
     }
 
     /// Ends the cluster and forgets everything.
-    func close() async {
-        await cluster.stop()
+    func close() {
+        let cluster = cluster
+        // What can't be stopped in its time is killed by then.
+        try? Blocking.wait { await cluster.stop() }
         try? FileManager.default.removeItem(atPath: directory)
     }
 

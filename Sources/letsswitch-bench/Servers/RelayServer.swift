@@ -8,11 +8,17 @@ struct RelayServer {
 
     init(on processors: Processors, directory: String) throws(BenchFailure) {
         process = try ServerProcess(
-            ["/proc/self/exe", "relay"], on: processors, output: "\(directory)/relay.log")
+            [try Self.ownPath(), "relay"], on: processors, output: "\(directory)/relay.log")
         let port = try process.await("the relay's port") { text in
             text.contains("\n") ? text.split(separator: "\n").first.flatMap { UInt16($0) } : nil
         }
         server = Server(name: "relay", pid: process.pid, port: port)
+    }
+
+    /// The link itself would mean whoever follows it.
+    private static func ownPath() throws(BenchFailure) -> String {
+        guard let path = Options.ownPath else { throw BenchFailure(call: "readlink") }
+        return path
     }
 
     /// What the child does: says its port, and serves until it is killed.

@@ -7,6 +7,9 @@ final class ServerProcess {
     private let output: String
     private var hasEnded = false
 
+    /// With it the kernel ends the child when we end, however that may be; to be exact, with the thread that started it.
+    private static let wrapper = ["/usr/bin/setpriv", "--pdeathsig", "TERM", "--"]
+
     /// Starts a program.
     ///
     /// - Parameters:
@@ -16,7 +19,10 @@ final class ServerProcess {
         self.output = output
         let own = try Processors.current()
         try processors.bind()
-        let started = Result { () throws(BenchFailure) in try Self.spawn(arguments, output: output) }
+        let isWrapped = access(Self.wrapper[0], X_OK) == 0
+        let started = Result { () throws(BenchFailure) in
+            try Self.spawn((isWrapped ? Self.wrapper : []) + arguments, output: output)
+        }
         try own.bind()
         pid = try started.get()
         Children.shared.add(pid)
@@ -81,11 +87,24 @@ final class ServerProcess {
             posix_spawn_file_actions_addclosefrom_np(&actions, 3),
         ]
         guard results.allSatisfy({ $0 == 0 }) else { throw BenchFailure("posix_spawn_file_actions") }
+        var attributes = posix_spawnattr_t()
+        guard posix_spawnattr_init(&attributes) == 0 else { throw BenchFailure("out of memory") }
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        var all = sigset_t()
+        sigemptyset(&none)
+        sigfillset(&all)
+        let flags = Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF)
+        let settings = [
+            posix_spawnattr_setsigmask(&attributes, &none), posix_spawnattr_setsigdefault(&attributes, &all),
+            posix_spawnattr_setflags(&attributes, flags),
+        ]
+        guard settings.allSatisfy({ $0 == 0 }) else { throw BenchFailure("posix_spawnattr") }
         let copies = arguments.map { strdup($0) } + [nil]
         let variables = environment().map { strdup($0) } + [nil]
         defer { for copy in copies + variables { free(copy) } }
         var child: pid_t = 0
-        let code = posix_spawn(&child, arguments[0], &actions, nil, copies, variables)
+        let code = posix_spawn(&child, arguments[0], &actions, &attributes, copies, variables)
         guard code == 0 else { throw BenchFailure("\(arguments[0]): \(String(cString: strerror(code)))") }
         return child
     }

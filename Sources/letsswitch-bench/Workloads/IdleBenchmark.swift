@@ -36,7 +36,8 @@ enum IdleBenchmark {
         _ server: Server, peers: Int, _ options: Options
     ) throws(BenchFailure) -> Figures {
         let meter = try ProcessMeter(pid: server.pid)
-        let first = Crowd(of: server, roomSize: 2, roomCount: firstPeers / 2, offersCompression: options.offersCompression)
+        let first = Crowd(
+            of: server, roomSize: 2, roomCount: firstPeers / 2, offersCompression: options.offersCompression)
         try first.gather()
         try meter.waitUntilIdle()
         let before = try meter.residentBytes()

@@ -14,11 +14,18 @@ struct TableBenchmark {
             report.notes.append("One processor for servers and generator: rates and latencies mean nothing.")
         }
         try measureWorkloads(&report)
-        for benchmark in [IdleBenchmark.self] where options.wants(benchmark.id) {
-            try benchmark.run(laboratory, &report)
-            progress(report.rows.last)
-        }
+        if options.wants(IdleBenchmark.id) { try add(&report, IdleBenchmark.run) }
+        if options.wantsSome(of: LoopsBenchmark.id) { try add(&report, LoopsBenchmark.run) }
+        if options.wantsSome(of: GrowthBenchmark.id) { try add(&report, GrowthBenchmark.run) }
         return report
+    }
+
+    private func add(
+        _ report: inout Report, _ benchmark: (Laboratory, inout Report) throws(BenchFailure) -> Void
+    ) throws(BenchFailure) {
+        let before = report.rows.count
+        try benchmark(laboratory, &report)
+        for row in report.rows[before...] { progress(row) }
     }
 
     private func measureWorkloads(_ report: inout Report) throws(BenchFailure) {
@@ -28,13 +35,13 @@ struct TableBenchmark {
         let daemon = try laboratory.daemon(flags: Self.daemonFlags)
         for workload in workloads {
             let run = WorkloadRun(workload: workload, options: options, servers: [relay.server, daemon.server])
-            report.rows.append(Row(workload, try run.run()))
-            progress(report.rows.last)
+            let row = Row(workload, try run.run())
+            report.rows.append(row)
+            progress(row)
         }
     }
 
-    private func progress(_ row: Row?) {
-        guard let row else { return }
+    private func progress(_ row: Row) {
         Terminal.note(
             "\(row.title): \(Column.number(row.daemon.cost)), floor \(Column.number(row.baseline.cost)), "
                 + "ratio \(Column.number(row.ratio, decimals: 2))")

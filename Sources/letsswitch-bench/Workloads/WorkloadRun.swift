@@ -34,7 +34,8 @@ struct WorkloadRun {
             }
         case .requests(let path, let connections):
             return try alternate { index throws(BenchFailure) in
-                var load = try KeepAliveLoad(servers[index], path: path, connections: connections)
+                let request = LoadRequest.get(path)
+                var load = try RequestLoad(servers[index], connections: connections) { _ in request }
                 return try load.run(warmUp: warmUp, seconds: options.seconds)
             }
         }
