@@ -56,7 +56,7 @@ struct PgBench {
         for place in places + ["/usr/bin", "/usr/local/bin"] where access("\(place)/pgbench", X_OK) == 0 {
             return "\(place)/pgbench"
         }
-        throw BenchFailure("pgbench is not installed: apt-get install postgresql-contrib")
+        throw BenchFailure("pgbench is not installed: apt-get install postgresql")
     }
 
     private static func logs(_ prefix: String, in directory: String) -> [String] {
