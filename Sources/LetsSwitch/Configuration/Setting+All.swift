@@ -9,7 +9,7 @@ extension Setting {
     private static let service: [Setting] = [
         Setting(
             name: "listen", section: .service, kind: .values(placeholder: "ADDRESS:PORT"),
-            help: "where to listen, also [::1]:80, unix:/path, tls:0.0.0.0:443; repeatable",
+            help: "where to listen: [::1]:80, unix:/path, tls:0.0.0.0:443; repeatable",
             defaultText: "127.0.0.1:8080, or 0.0.0.0:$PORT"
         ) { configuration, values throws(InvalidValue) in
             var addresses: [ListenAddress] = []

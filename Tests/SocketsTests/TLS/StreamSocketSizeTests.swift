@@ -11,13 +11,18 @@ import Testing
     @Test("A plain socket costs no more because it could be another: 136 bytes, one size of the allocator's")
     func size() async throws {
         try await SocketBench.run { bench in
-            _ = try await bench.connect()
-            let size = try await bench.withSocket { socket in
-                let usableSize = unsafeBitCast(
-                    try #require(dlsym(nil, "malloc_usable_size")), to: UsableSize.self)
-                return usableSize(Unmanaged.passUnretained(socket).toOpaque())
+            // Where a hole that was there happened to fit, the allocator gives more than was asked for; the least is it.
+            var (least, clients) = (Int.max, [RawConnection]())
+            for _ in 0..<32 {
+                clients.append(try await bench.connect())
+                let size = try await bench.withSocket { socket in
+                    let usableSize = unsafeBitCast(
+                        try #require(dlsym(nil, "malloc_usable_size")), to: UsableSize.self)
+                    return usableSize(Unmanaged.passUnretained(socket).toOpaque())
+                }
+                least = min(least, size)
             }
-            #expect(size <= 136)
+            #expect(least <= 136)
         }
     }
 }
