@@ -6,12 +6,11 @@ import Dispatch
 /// Each query is sent as `[Parse] Bind Execute Sync`: its own transaction, and an error ends at its own Sync. Answers come
 /// in the order sent: for each `[prepared] rows|error synced`.
 final class PipelineConnection {
-    /// A query that has been answered. `isStale`: the prepared statement no longer fits the schema, or is gone, so that
-    /// the connection should be replaced.
+    /// A query that has been answered.
     struct Completion {
         let id: PoolStateMachine.QueryID
         let result: Result<PostgresRows, PostgresError>
-        let isStale: Bool
+        let fitness: ConnectionFitness
     }
 
     private let connection: ConnectionHandle
@@ -70,6 +69,9 @@ final class PipelineConnection {
         default: return message
         }
     }
+
+    /// Whether something has come that was not read yet.
+    var hasInput: Bool { ServerInput.isWaiting(connection.pointer) }
 
     /// Reads what has come: the queries answered, and why the connection is lost if it is.
     func receive() -> (completions: [Completion], loss: String?) {
@@ -137,13 +139,19 @@ final class PipelineConnection {
     }
 
     private func complete(_ query: PipelinedQuery) -> Completion {
-        guard case .server(let sqlState) = query.error?.kind else {
-            return Completion(id: query.id, result: query.result, isStale: false)
-        }
         // 26000: no such prepared statement. 0A000: its result type has changed with the schema.
-        if sqlState == "26000", let failure = prepareFailures[query.statement.name] {
-            return Completion(id: query.id, result: .failure(failure), isStale: false)
+        switch query.error?.kind {
+        case .server(sqlState: "26000"):
+            if let failure = prepareFailures[query.statement.name] {
+                return Completion(id: query.id, result: .failure(failure), fitness: .fit)
+            }
+            return Completion(id: query.id, result: query.result, fitness: .stale)
+        case .server(sqlState: "0A000"):
+            return Completion(id: query.id, result: query.result, fitness: .stale)
+        case .refused(sqlState: PostgresError.readOnlyState):
+            return Completion(id: query.id, result: query.result, fitness: .readOnly)
+        default:
+            return Completion(id: query.id, result: query.result, fitness: .fit)
         }
-        return Completion(id: query.id, result: query.result, isStale: sqlState == "26000" || sqlState == "0A000")
     }
 }

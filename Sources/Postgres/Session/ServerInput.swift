@@ -14,6 +14,12 @@ enum ServerInput {
         return true
     }
 
+    /// Whether something has come that was not read yet.
+    static func isWaiting(_ connection: OpaquePointer) -> Bool {
+        var poller = pollfd(fd: PQsocket(connection), events: Int16(POLLIN), revents: 0)
+        return poll(&poller, 1, 0) > 0 && poller.revents & Int16(POLLIN) != 0
+    }
+
     private static func hasHungUp(_ socket: Int32) -> Bool {
         var poller = pollfd(fd: socket, events: 0, revents: 0)
         return poll(&poller, 1, 0) > 0 && poller.revents & Int16(POLLHUP | POLLERR) != 0
