@@ -126,7 +126,10 @@ package actor Daemon {
         let page = MetricsPage(product: metrics, database: database, rooms: rooms)
         let application = Application(on: loops, limits: limits, edge: edge, mapError: mapError) {
             [metrics, log, configuration] routes in
-            routes.register(collection: TaskRoutes(database: database, changes: changes, metrics: metrics, log: log))
+            routes.register(
+                collection: TaskRoutes(
+                    database: database, changes: changes, metrics: metrics, log: log,
+                    registered: { await scheduler.registered(dueAt: $0) }))
             routes.register(collection: ScheduleRoutes(database: database))
             routes.register(collection: DeviceRoutes(database: database, changes: changes, log: log))
             routes.register(collection: ReminderRoutes(streams: streams, backlog: database.reminders.backlog))
