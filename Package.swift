@@ -30,7 +30,7 @@ let package = Package(
         // The Vapor-style part: application, routes, requests, responses, WebSockets.
         .target(name: "Server", dependencies: ["Wire", "Sockets"], swiftSettings: swiftSettings),
         // libpq without blocking a thread, migrations, and the private cluster.
-        .target(name: "Postgres", dependencies: ["CLibpq", "CSpawn"], swiftSettings: swiftSettings),
+        .target(name: "Postgres", dependencies: ["CLibpq", "CLinux", "CSpawn"], swiftSettings: swiftSettings),
         // The product: rooms, schedule, reminders, configuration, life cycle.
         .target(
             name: "LetsSwitch",

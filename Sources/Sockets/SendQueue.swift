@@ -32,23 +32,25 @@ struct SendQueue: Sendable {
     /// What a segment takes beside its bytes: itself, the object that it names, and two allocations.
     private static let segmentBytes = 96
 
-    mutating func append(_ bytes: SharedBytes) {
-        guard bytes.count > 0 else { return }
-        byteCount += bytes.count
+    /// Puts `bytes` at the end, `times` over.
+    mutating func append(_ bytes: SharedBytes, times: Int = 1) {
+        let length = bytes.count * times
+        guard length > 0 else { return }
+        byteCount += length
         guard first != nil else {
-            first = Segment(bytes: bytes, start: 0, end: bytes.count)
+            first = Segment(bytes: bytes, start: 0, end: length)
             return
         }
         if rest.count > taken {
             if rest[rest.count - 1].bytes === bytes {
-                rest[rest.count - 1].end += bytes.count
+                rest[rest.count - 1].end += length
             } else {
-                rest.append(Segment(bytes: bytes, start: 0, end: bytes.count))
+                rest.append(Segment(bytes: bytes, start: 0, end: length))
             }
         } else if first?.bytes === bytes {
-            first?.end += bytes.count
+            first?.end += length
         } else {
-            rest.append(Segment(bytes: bytes, start: 0, end: bytes.count))
+            rest.append(Segment(bytes: bytes, start: 0, end: length))
         }
     }
 

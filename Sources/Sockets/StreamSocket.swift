@@ -81,10 +81,11 @@ package final class StreamSocket: Pollable {
 
     // MARK: Sending
 
-    /// Sends `bytes` at the end of the turn, after what was enqueued before. Does nothing once the socket is finished.
-    package func enqueue(_ bytes: SharedBytes) {
+    /// Sends `bytes`, `times` over, at the end of the turn, after what was enqueued before. Does nothing once the socket
+    /// is finished.
+    package func enqueue(_ bytes: SharedBytes, times: Int = 1) {
         guard phase == .open else { return }
-        queue.append(bytes)
+        queue.append(bytes, times: times)
         if !isScheduled { scheduleFlush() }
     }
 

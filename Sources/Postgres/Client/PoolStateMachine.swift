@@ -94,7 +94,7 @@ struct PoolStateMachine {
 
     // MARK: - Connections
 
-    /// Bytes came on the connection, though no query's answer is complete yet.
+    /// Bytes came on the connection, or it took some, though no query's answer is complete yet.
     mutating func heard(_ connection: ConnectionID, now: Instant) -> [Action] {
         hear(connection, now)
         return advance(now)
