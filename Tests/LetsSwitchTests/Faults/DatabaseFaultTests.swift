@@ -54,7 +54,7 @@ import Testing
         let peers = [try await endpoint.enter(room), try await endpoint.enter(room)]
 
         // Due while the database is away, and soon after its return.
-        let during = try await journey.instant(in: 61 + TimeAllowance.factor)
+        let during = try await journey.instant(in: 62 + TimeAllowance.factor)
         let after = Instant(seconds: during.seconds + 2)
         let shift = try await journey.shift()
         func due(_ start: Instant) -> Date { Date(timeIntervalSince1970: Double(start.seconds) - 60 - shift) }
