@@ -48,6 +48,10 @@ let package = Package(
         .executableTarget(
             name: "letsswitchd", dependencies: ["LetsSwitch"], exclude: ["systemd"],
             swiftSettings: swiftSettings),
+        // The load generator, the floor that it compares with, and the benchmarks.
+        .executableTarget(
+            name: "letsswitch-bench", dependencies: ["Postgres", "Sockets", "Wire", "CLinux", "CSpawn"],
+            swiftSettings: swiftSettings),
 
         // What several test targets share: clients, a private cluster, events to wait for.
         .target(
@@ -63,6 +67,9 @@ let package = Package(
             name: "PostgresTests", dependencies: ["Postgres", "TestSupport"], swiftSettings: swiftSettings),
         .testTarget(
             name: "LetsSwitchTests", dependencies: ["LetsSwitch", "letsswitchd", "TestSupport", "Wire"],
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "BenchTests", dependencies: ["letsswitch-bench", "letsswitchd", "TestSupport"],
             swiftSettings: swiftSettings),
     ]
 )

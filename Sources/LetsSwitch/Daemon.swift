@@ -110,11 +110,12 @@ package actor Daemon {
         var postgres = PostgresConfiguration(conninfo: conninfo)
         postgres.maxConnections = configuration.databaseConnections
         postgres.queryTimeout = configuration.databaseTimeout
-        postgres.acquireTimeout = configuration.databaseWait
-        let observer = DatabaseObserver(metrics: metrics, log: log) { [weak self] in
+        postgres.stallTimeout = configuration.databaseWait
+        let refusals = DatabaseRefusals()
+        let observer = DatabaseObserver(metrics: metrics, log: log, refusals: refusals) { [weak self] in
             Task { await self?.reviveCluster() }
         }
-        let database = Database(postgres, settings: configuration, observer: observer)
+        let database = Database(postgres, settings: configuration, observer: observer, refusals: refusals)
         let loops = try EventLoopGroup(count: configuration.loops)
         let rooms = Rooms(
             loops: loops.loops, anyRoomIsOpen: configuration.openRooms, roomSize: configuration.roomSize)
@@ -133,7 +134,10 @@ package actor Daemon {
         let page = MetricsPage(product: metrics, database: database, rooms: rooms)
         let application = Application(on: loops, limits: limits, edge: edge, tls: tls, mapError: mapError) {
             [metrics, log, configuration] routes in
-            routes.register(collection: TaskRoutes(database: database, changes: changes, metrics: metrics, log: log))
+            routes.register(
+                collection: TaskRoutes(
+                    database: database, changes: changes, metrics: metrics, log: log,
+                    registered: { await scheduler.registered(dueAt: $0) }))
             routes.register(collection: ScheduleRoutes(database: database))
             routes.register(collection: DeviceRoutes(database: database, changes: changes, log: log))
             routes.register(collection: ReminderRoutes(streams: streams, backlog: database.reminders.backlog))
@@ -265,12 +269,17 @@ package actor Daemon {
         scheduling = Task { await scheduler.run() }
         await services.listener.start()
         do {
-            clock = try ClockStepWatcher {
-                Task { await scheduler.resynchronise() }
+            clock = try ClockStepWatcher { [weak self] in
+                Task { await self?.clockWasSet() }
             }
         } catch {
             log.warning("steps of the clock are noticed late", ["error": .string("\(error)")])
         }
+    }
+
+    /// The system's clock has stepped, and the database's with it when it is on this machine.
+    func clockWasSet() async {
+        await services?.scheduler.resynchronise()
     }
 
     /// The private cluster's server may have died: then it is started again.

@@ -84,9 +84,9 @@ package struct Configuration: Sendable, Equatable {
 
     /// Connections to the database, LISTEN's apart.
     package var databaseConnections = 8
-    /// One query, from its sending to its answer.
+    /// One query, waiting included.
     package var databaseTimeout: Duration = .seconds(10)
-    /// How long a request waits for a database connection. Under two seconds, since by then it must have its `503`.
+    /// How long a request waits while nothing comes from the database. Under two seconds, since by then it must have its `503`.
     package var databaseWait: Duration = .milliseconds(1500)
 
     /// Events below this level are not logged.

@@ -94,7 +94,7 @@ extension Setting {
         .duration("database-timeout", \.databaseTimeout, in: moment ... .seconds(3_600), .database, "for one query"),
         .duration(
             "database-wait", \.databaseWait, in: moment ... .seconds(60), .database,
-            "of a request for a connection, before its 503"),
+            "of a request while the database is silent, before its 503"),
     ]
 
     private static let log: [Setting] = [
