@@ -114,7 +114,10 @@ final class HTTPConnection: StreamSocketHandler {
         case .found(let endpoint, let parameters):
             let request = Request(head: head, body: content, parameters: parameters, loop: server.loop)
             serve(request, endpoint, rest: &input)
-        case .methodNotAllowed(let allow):
+        case .methodNotAllowed(_, isWebSocket: true) where WebSocketHandshake.isAsked(by: head):
+            let refusal = WebSocketHandshakeError.notGet
+            answer(Response(Abort(refusal.status, reason: refusal.reason)), to: head)
+        case .methodNotAllowed(let allow, _):
             let allow = HTTPField("Allow", allow)
             guard head.method != .options else {
                 let fields = [allow] + preflight(head, allowing: allow.value)
