@@ -34,6 +34,7 @@ final class HTTPConnection: StreamSocketHandler {
     /// Bytes that came while a request was being answered.
     var backlog: [UInt8] = []
     private var isParsing = false
+    private var hasAnswered = false
 
     private var limits: ServerLimits { server.application.limits }
 
@@ -212,6 +213,7 @@ final class HTTPConnection: StreamSocketHandler {
     }
 
     private func answered(keepsAlive: Bool) {
+        hasAnswered = true
         guard keepsAlive else { return end() }
         guard socket.unsentBytes > limits.sendQueueBytes else {
             state = .reading
@@ -334,11 +336,19 @@ final class HTTPConnection: StreamSocketHandler {
     func socketDeadlinePassed(_ socket: StreamSocket) {
         switch state {
         case .reading:
-            if socket.unsentBytes > 0 { return socket.close() }
-            guard !isBetweenRequests else { return end() }
+            if socket.unsentBytes > 0 {
+                server.counters.timedOut(.write)
+                return socket.close()
+            }
+            guard !isBetweenRequests else {
+                server.counters.timedOut(hasAnswered ? .keepAlive : .header)
+                return end()
+            }
+            server.counters.timedOut(head == nil ? .header : .body)
             refuse(Abort(.requestTimeout, reason: "The request did not come whole in time."))
         case .streaming, .draining:
             server.counters.slowPeers += 1
+            server.counters.timedOut(.write)
             endStream(tellingIt: true)
             socket.close()
         case .awaiting, .over:
