@@ -68,14 +68,14 @@ package final class WebSocket: StreamSocketHandler {
 
     // MARK: Sending
 
-    /// Sends a frame that was encoded before: the way of a broadcast. It leaves at the end of the turn.
+    /// Sends a frame that was encoded before, `times` over: the way of a broadcast. It leaves at the end of the turn.
     ///
     /// It goes as it is, which any message may (RFC 7692 §6.1): compressed it would no longer be one frame for all, since
     /// peers agreed on different things, and the time for a deflation would be spent once per receiver.
-    package func send(frame: SharedBytes) {
+    package func send(frame: SharedBytes, times: Int = 1) {
         guard phase == .open else { return }
-        socket.enqueue(frame)
-        server.counters.sentMessages += 1
+        socket.enqueue(frame, times: times)
+        server.counters.sentMessages += times
     }
 
     /// Sends a message in one frame; compressed, if that was agreed on, from ``ServerLimits/minCompressedBytes`` on.

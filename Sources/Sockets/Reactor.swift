@@ -41,6 +41,8 @@ package final class Reactor {
     private var deadlines = TimerQueue()
     private var timers: [TimerID: () -> Void] = [:]
     private var lastTimer: UInt32 = 0
+    /// Who has something to do at the end of this turn, before the sockets send.
+    private var settling: [any TurnEndHandler] = []
     private var sending: [StreamSocket] = []
     /// The sockets whose turn to send is now; swapped with `sending`, so that neither is allocated anew each turn.
     private var flushing: [StreamSocket] = []
@@ -48,6 +50,8 @@ package final class Reactor {
     private let events: UnsafeMutableBufferPointer<epoll_event>
     let vectors: UnsafeMutableBufferPointer<iovec>
     let receiveBuffer: UnsafeMutableRawBufferPointer
+    /// Made when the first socket speaks TLS.
+    lazy var tlsTraffic = TLSTraffic()
 
     init(index: Int, openSockets: SocketCount) throws {
         self.index = index
@@ -113,6 +117,8 @@ package final class Reactor {
     /// What was enqueued in this turn leaves; descriptors that were let go are closed only now, so that no number is
     /// given anew while events for its former owner may still be in hand.
     private func endTurn() {
+        for handler in settling { handler.turnEnds() }
+        settling.removeAll(keepingCapacity: true)
         for _ in 0..<Self.flushesPerTurn where !sending.isEmpty {
             swap(&sending, &flushing)
             for socket in flushing { socket.flush() }
@@ -122,6 +128,11 @@ package final class Reactor {
         for descriptor in forgotten { Glibc.close(descriptor) }
         forgotten.removeAll(keepingCapacity: true)
         armAlarm()
+    }
+
+    /// Has `handler` called once at the end of this turn, in time to send.
+    package func callAtEndOfTurn(_ handler: any TurnEndHandler) {
+        settling.append(handler)
     }
 
     func flushAtEndOfTurn(_ socket: StreamSocket) {

@@ -26,8 +26,9 @@ import Testing
         for _ in 0..<400 {
             if Int.random(in: 0..<3, using: &random) > 0 {
                 guard let (bytes, shared) = kinds.randomElement(using: &random) else { continue }
-                queue.append(shared)
-                model += bytes
+                let times = Int.random(in: 1...3, using: &random)
+                queue.append(shared, times: times)
+                for _ in 0..<times { model += bytes }
             } else {
                 let offered = Self.gathered(queue, atMost: Int.random(in: 1...8, using: &random))
                 #expect(model.starts(with: offered))

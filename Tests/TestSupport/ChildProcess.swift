@@ -69,12 +69,12 @@ package actor ChildProcess {
             throw failure
         }
         let queue = ClientExecutor.shared.queue
-        var readers = [OutputLines(error.ours, stream: .error, to: lines, queue: queue)]
-        if let output { readers.append(OutputLines(output.ours, stream: .output, to: lines, queue: queue)) }
+        var readers = [try OutputLines(error.ours, stream: .error, to: lines, queue: queue)]
+        if let output { readers.append(try OutputLines(output.ours, stream: .output, to: lines, queue: queue)) }
         queue.async { [readers] in life.begin(pid: pid, readers: readers) }
         return ChildProcess(
             pid: pid, lines: lines,
-            conversation: converses ? RawConnection(adopting: input.ours, named: executable) : nil, life: life)
+            conversation: converses ? try RawConnection(adopting: input.ours, named: executable) : nil, life: life)
     }
 
     /// Sends a signal; nothing happens if the child has ended.

@@ -1,34 +1,32 @@
 import Dispatch
 import Glibc
+import Postgres
 
-/// A non-blocking socket with a gate for each direction. Owns the descriptor: it is closed once, when neither Dispatch
-/// source can look at it any more.
+/// A non-blocking socket with a gate for each direction. Owns the descriptor.
 ///
 /// `@unchecked Sendable`: used on the clients' queue only (see `ReadinessGate`).
 final class ClientSocket: @unchecked Sendable {
     let descriptor: Int32
     let readable: ReadinessGate
     let writable: ReadinessGate
-    private var openGates = 2
 
-    init(descriptor: Int32, queue: DispatchQueue) {
+    /// Takes over the descriptor, also when it throws, for want of descriptors.
+    init(descriptor: Int32, queue: DispatchQueue) throws {
+        do {
+            readable = try ReadinessGate(descriptor, for: .read, queue: queue)
+            writable = try ReadinessGate(descriptor, for: .write, queue: queue)
+        } catch {
+            _ = Glibc.close(descriptor)
+            throw error
+        }
         self.descriptor = descriptor
-        readable = ReadinessGate(
-            source: DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue), queue: queue)
-        writable = ReadinessGate(
-            source: DispatchSource.makeWriteSource(fileDescriptor: descriptor, queue: queue), queue: queue)
     }
 
-    /// Not to be called twice. Waits under way end with `.closed`; `completion` runs when the descriptor is closed.
-    func close(completion: @escaping @Sendable () -> Void) {
-        for gate in [readable, writable] {
-            gate.close { [self] in
-                openGates -= 1
-                guard openGates == 0 else { return }
-                // Nothing is written buffered here, and Linux frees the descriptor whatever `close` answers.
-                _ = Glibc.close(descriptor)
-                completion()
-            }
-        }
+    /// Not to be called twice. Waits under way end with `.closed`.
+    func close() {
+        readable.close()
+        writable.close()
+        // Nothing is written buffered here, and Linux frees the descriptor whatever `close` answers.
+        _ = Glibc.close(descriptor)
     }
 }

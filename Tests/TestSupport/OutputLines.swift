@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import Postgres
 
 /// A line that a child process wrote.
 package struct OutputLine: Sendable, Equatable, CustomStringConvertible {
@@ -26,20 +27,26 @@ final class OutputLines: @unchecked Sendable {
     private let descriptor: Int32
     private let stream: OutputLine.Stream
     private let lines: EventRecorder<OutputLine>
-    private let source: any DispatchSourceRead
+    private var source: ReadinessSource?
     private var partial: [UInt8] = []
     private var hasEnded = false
 
-    /// Takes over `descriptor`, the non-blocking read end of a pipe.
-    init(_ descriptor: Int32, stream: OutputLine.Stream, to lines: EventRecorder<OutputLine>, queue: DispatchQueue) {
+    /// Takes over `descriptor`, the non-blocking read end of a pipe; throws when no descriptor is left to watch it with.
+    init(
+        _ descriptor: Int32, stream: OutputLine.Stream, to lines: EventRecorder<OutputLine>, queue: DispatchQueue
+    ) throws {
         self.descriptor = descriptor
         self.stream = stream
         self.lines = lines
-        source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
         // The source keeps this object until the pipe ends, or `stop`.
-        source.setEventHandler { self.drain() }
-        source.setCancelHandler { _ = Glibc.close(descriptor) }
-        source.activate()
+        source = ReadinessSource(queue: queue) { self.drain() }
+        guard source?.watch(descriptor, for: .read) == true else {
+            let failure = ClientFailure.system(call: "epoll_ctl", code: errno)
+            source?.cancel()
+            source = nil
+            _ = Glibc.close(descriptor)
+            throw failure
+        }
     }
 
     /// Takes what is in the pipe now.
@@ -65,7 +72,9 @@ final class OutputLines: @unchecked Sendable {
         guard !hasEnded else { return }
         hasEnded = true
         if !partial.isEmpty { record() }
-        source.cancel()
+        source?.cancel()
+        source = nil
+        _ = Glibc.close(descriptor)
     }
 
     private func split(_ chunk: [UInt8]) {

@@ -21,19 +21,19 @@ package actor RawConnection {
     private var isSending = false
     private var sendersWaiting: [CheckedContinuation<Void, Never>] = []
 
-    private init(endpoint: ClientEndpoint, descriptor: Int32) {
+    private init(endpoint: ClientEndpoint, descriptor: Int32) throws {
         self.endpoint = endpoint
-        socket = ClientSocket(descriptor: descriptor, queue: ClientExecutor.shared.queue)
+        socket = try ClientSocket(descriptor: descriptor, queue: ClientExecutor.shared.queue)
     }
 
     /// Takes over a connected, non-blocking socket.
-    init(adopting descriptor: Int32, named name: String) {
-        self.init(endpoint: .unix(path: name), descriptor: descriptor)
+    init(adopting descriptor: Int32, named name: String) throws {
+        try self.init(endpoint: .unix(path: name), descriptor: descriptor)
     }
 
     deinit {
         guard !isClosed else { return }
-        ClientExecutor.shared.queue.async { [socket] in socket.close {} }
+        ClientExecutor.shared.queue.async { [socket] in socket.close() }
     }
 
     /// Connects. `receiveBuffer` is `SO_RCVBUF` in bytes (the kernel doubles it and has a floor of about 2 KiB).
@@ -44,7 +44,7 @@ package actor RawConnection {
             endpoint.family,
             Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw ClientFailure.system(call: "socket", code: errno) }
-        let connection = RawConnection(endpoint: endpoint, descriptor: descriptor)
+        let connection = try RawConnection(endpoint: endpoint, descriptor: descriptor)
         try await connection.establish(receiveBuffer: receiveBuffer, deadline: Deadline(after: allowed))
         return connection
     }
@@ -200,7 +200,7 @@ package actor RawConnection {
     package func close() async {
         guard !isClosed else { return }
         isClosed = true
-        await withCheckedContinuation { done in socket.close { done.resume() } }
+        socket.close()
     }
 
     /// Vanishes: the peer gets a reset (`SO_LINGER` of zero), bytes not sent yet are lost.

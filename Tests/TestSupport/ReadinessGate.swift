@@ -1,4 +1,6 @@
 import Dispatch
+import Glibc
+import Postgres
 
 /// Lets one waiter at a time wait until a descriptor is readable (or writable), a deadline is over, or the wait is
 /// cancelled. The Dispatch source runs only while somebody waits: a client that doesn't receive leaves the bytes in the
@@ -11,7 +13,7 @@ final class ReadinessGate: @unchecked Sendable {
     }
 
     private let queue: DispatchQueue
-    private let source: any DispatchSourceProtocol
+    private var source: ReadinessSource?
     private let timer: any DispatchSourceTimer
     private var waiter: CheckedContinuation<WakeUp, Never>?
     /// Tells a late cancellation from one of the present wait.
@@ -21,15 +23,19 @@ final class ReadinessGate: @unchecked Sendable {
     private var isArmed = false
     private var isClosed = false
 
-    /// `source` is fresh (not yet resumed), on `queue`, and watches a descriptor that stays open until `close` is done.
-    init(source: any DispatchSourceProtocol, queue: DispatchQueue) {
+    /// `descriptor` stays open until ``close()``. Throws when no descriptor is left to watch it with.
+    init(_ descriptor: Int32, for interest: ReadinessSource.Interest, queue: DispatchQueue) throws {
         self.queue = queue
-        self.source = source
         timer = DispatchSource.makeTimerSource(queue: queue)
-        source.setEventHandler { [weak self] in self?.wake(.ready) }
         timer.setEventHandler { [weak self] in self?.wake(.timedOut) }
         timer.schedule(deadline: .distantFuture)
         timer.activate()
+        let source = ReadinessSource(queue: queue) { [weak self] in self?.wake(.ready) }
+        guard let source, source.watch(descriptor, for: interest) else {
+            throw ClientFailure.system(call: "epoll_ctl", code: errno)
+        }
+        source.suspend()
+        self.source = source
     }
 
     func nextTurn() -> UInt64 {
@@ -44,7 +50,7 @@ final class ReadinessGate: @unchecked Sendable {
         waiter = continuation
         timer.schedule(deadline: .now() + .nanoseconds(deadline.remainingNanoseconds))
         isArmed = true
-        source.resume()
+        source?.resume()
     }
 
     /// From any thread.
@@ -56,22 +62,21 @@ final class ReadinessGate: @unchecked Sendable {
         }
     }
 
-    /// Ends the wait; `completion` runs on the queue once the descriptor may be closed.
-    func close(completion: @escaping @Sendable () -> Void) {
+    /// Ends the wait; the descriptor may be closed afterwards.
+    func close() {
         guard !isClosed else { return }
         isClosed = true
         wake(.closed)
-        source.setCancelHandler(handler: completion)
         // A suspended source never delivers its cancellation.
-        source.resume()
-        source.cancel()
+        source?.resume()
+        source?.cancel()
         timer.cancel()
     }
 
     private func wake(_ reason: WakeUp) {
         if isArmed {
             isArmed = false
-            source.suspend()
+            source?.suspend()
         }
         guard let waiter else { return }
         self.waiter = nil

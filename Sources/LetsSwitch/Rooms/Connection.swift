@@ -5,12 +5,14 @@ import Wire
 /// One peer of a room: a WebSocket, and its place in the room. On the room's loop.
 final class Connection: WebSocketHandler {
     let webSocket: WebSocket
-    let room: UUID
-    /// The index in the room's array; `nil` when it is in no room. ``RoomMap``'s to set.
-    var place: Int?
     private unowned let controller: RoomController
+    let room: Room
+    /// The index in the room's array; `nil` when it is in no room. ``RoomMap``'s to set.
+    var place: UInt32?
+    /// Ales of this turn that are not for this peer: its own, and those of before it came.
+    var exemptAles: UInt32 = 0
 
-    init(_ webSocket: WebSocket, in room: UUID, of controller: RoomController) {
+    init(_ webSocket: WebSocket, in room: Room, of controller: RoomController) {
         self.webSocket = webSocket
         self.room = room
         self.controller = controller

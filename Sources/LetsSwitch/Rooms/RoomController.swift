@@ -4,10 +4,12 @@ import Sockets
 import Wire
 
 /// The rooms of one event loop: which are open, who is in them, what a message means.
-final class RoomController {
+final class RoomController: TurnEndHandler {
     /// Rooms that are open, besides those that `--open-rooms` makes of any UUID.
     private var open: Set<UUID> = []
     private var map = RoomMap()
+    /// Rooms with ales in this turn.
+    private var cheering: [Room] = []
     private var refusals = RefusalMemory()
     private let anyRoomIsOpen: Bool
     private let roomSize: Int
@@ -41,6 +43,7 @@ final class RoomController {
     func close(_ rooms: [UUID]) {
         for room in rooms {
             open.remove(room)
+            map.deliver(aleFrame, in: map.room(room))
             for connection in map.removeRoom(room) {
                 connection.webSocket.close(.normalClosure, "the room is over")
             }
@@ -76,7 +79,7 @@ final class RoomController {
     // MARK: Peers
 
     func enter(_ webSocket: WebSocket, _ room: UUID) -> Connection {
-        let connection = Connection(webSocket, in: room, of: self)
+        let connection = Connection(webSocket, in: map.room(room), of: self)
         guard case .open = standing(of: room, at: webSocket.reactor.now) else {
             // It closed, or filled, while the connection was on its way.
             webSocket.close(.policyViolation, "the room is full or over")
@@ -93,12 +96,25 @@ final class RoomController {
 
     func received(_ message: UnsafeRawBufferPointer, from sender: Connection) {
         switch RoomMessage(message) {
-        case .ale(sender.room):
-            map.broadcast(aleFrame, from: sender)
+        case .ale(sender.room.id):
+            cheer(from: sender)
         case .ale:
             sender.webSocket.send(RoomFrame.error("The id of an ale is that of the room one is in."), .binary)
         case .unknown(let reason):
             sender.webSocket.send(RoomFrame.error(reason), .binary)
         }
+    }
+    private func cheer(from sender: Connection) {
+        if sender.room.ales == 0 {
+            if cheering.isEmpty { sender.webSocket.reactor.callAtEndOfTurn(self) }
+            cheering.append(sender.room)
+        }
+        sender.room.ales += 1
+        sender.exemptAles += 1
+    }
+
+    func turnEnds() {
+        for room in cheering { map.deliver(aleFrame, in: room) }
+        cheering.removeAll(keepingCapacity: true)
     }
 }

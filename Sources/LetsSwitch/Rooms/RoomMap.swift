@@ -18,9 +18,15 @@ struct RoomMap {
         rooms[room]?.count ?? 0
     }
 
+    /// What a connection that is about to join has to share with the others.
+    func room(_ id: UUID) -> Room {
+        rooms[id]?.first?.room ?? Room(id: id)
+    }
+
     mutating func join(_ connection: Connection) {
-        connection.place = rooms[connection.room]?.count ?? 0
-        rooms[connection.room, default: []].append(connection)
+        connection.place = UInt32(rooms[connection.room.id]?.count ?? 0)
+        connection.exemptAles = connection.room.ales
+        rooms[connection.room.id, default: []].append(connection)
         connectionCount += 1
     }
 
@@ -29,19 +35,25 @@ struct RoomMap {
         guard let place = connection.place else { return }
         connection.place = nil
         connectionCount -= 1
-        guard let last = rooms[connection.room]?.popLast() else { return }
+        let room = connection.room.id
+        guard let last = rooms[room]?.popLast() else { return }
         if last !== connection {
-            rooms[connection.room]?[place] = last
+            rooms[room]?[Int(place)] = last
             last.place = place
         }
-        if rooms[connection.room]?.isEmpty == true { rooms[connection.room] = nil }
+        if rooms[room]?.isEmpty == true { rooms[room] = nil }
     }
 
-    /// Sends a frame to everybody in the sender's room but the sender. O(members), which is the point.
-    func broadcast(_ frame: SharedBytes, from sender: Connection) {
-        guard let members = rooms[sender.room] else { return }
-        for index in members.indices where index != sender.place {
-            members[index].webSocket.send(frame: frame)
+    /// Sends the room's ales of this turn to everybody but their senders. O(members), which is the point.
+    func deliver(_ frame: SharedBytes, in room: Room) {
+        let ales = room.ales
+        room.ales = 0
+        // A room that was left by everybody and entered anew meanwhile is another one.
+        guard ales > 0, let members = rooms[room.id], members.first?.room === room else { return }
+        for member in members {
+            let owed = ales - member.exemptAles
+            member.exemptAles = 0
+            if owed > 0 { member.webSocket.send(frame: frame, times: Int(owed)) }
         }
     }
 

@@ -1,44 +1,37 @@
 import CLibpq
 import Dispatch
+import Glibc
 
 /// A connection in libpq's pipeline mode. Confined to the pool's queue.
 ///
 /// Each query is sent as `[Parse] Bind Execute Sync`: its own transaction, and an error ends at its own Sync. Answers come
 /// in the order sent: for each `[prepared] rows|error synced`.
 final class PipelineConnection {
-    /// A query that has been answered. `isStale`: the prepared statement no longer fits the schema, or is gone, so that
-    /// the connection should be replaced.
+    /// A query that has been answered.
     struct Completion {
         let id: PoolStateMachine.QueryID
         let result: Result<PostgresRows, PostgresError>
-        let isStale: Bool
+        let fitness: ConnectionFitness
     }
 
     private let connection: ConnectionHandle
-    private let queue: DispatchQueue
-    /// Called on the queue: the socket can be read, can be written.
-    private let onReadable: @Sendable () -> Void
-    private let onWritable: @Sendable () -> Void
-    private var readSource: SocketSource?
-    private var writeSource: SocketSource?
+    private let readiness: ReadinessSource
+    /// The socket didn't take all that was to be written: what is left waits for it to be writable.
+    private var isFlushing = false
     private var inFlight: [PipelinedQuery] = []
     /// The statements prepared here, or about to be: one whose Parse is on its way is taken for prepared.
     private var prepared: Set<String> = []
     /// Why preparing failed, for the queries that had been sent in the belief that it would succeed.
     private var prepareFailures: [String: PostgresError] = [:]
 
-    /// nil when the connection can't be used.
-    init?(
-        _ connection: ConnectionHandle, queue: DispatchQueue,
-        onReadable: @escaping @Sendable () -> Void, onWritable: @escaping @Sendable () -> Void
-    ) {
-        guard PQenterPipelineMode(connection.pointer) == 1 else { return nil }
+    /// nil when the connection can't be used. `onReady` is called on the queue whenever ``receive()`` has something to do.
+    init?(_ connection: ConnectionHandle, queue: DispatchQueue, onReady: @escaping @Sendable () -> Void) {
+        guard PQenterPipelineMode(connection.pointer) == 1,
+            let readiness = ReadinessSource(queue: queue, handler: onReady),
+            readiness.watch(PQsocket(connection.pointer), for: .read)
+        else { return nil }
         self.connection = connection
-        self.queue = queue
-        self.onReadable = onReadable
-        self.onWritable = onWritable
-        readSource = SocketSource(.read, of: PQsocket(connection.pointer), queue: queue, handler: onReadable)
-        guard readSource != nil else { return nil }
+        self.readiness = readiness
     }
 
     /// Sends a query. nil, or why the connection is lost.
@@ -59,21 +52,25 @@ final class PipelineConnection {
     }
 
     /// Writes what the socket takes. nil, or why the connection is lost.
-    func flush() -> String? {
-        writeSource?.cancel()
-        writeSource = nil
-        switch PQflush(connection.pointer) {
-        case 0: return nil
-        case 1:
-            writeSource = SocketSource(.write, of: PQsocket(connection.pointer), queue: queue, handler: onWritable)
-            return writeSource == nil ? "no descriptor left" : nil
-        default: return message
-        }
+    private func flush() -> String? {
+        let left = PQflush(connection.pointer)
+        guard left >= 0 else { return message }
+        let mustFlush = left == 1
+        guard mustFlush != isFlushing else { return nil }
+        isFlushing = mustFlush
+        let interest: ReadinessSource.Interest = mustFlush ? [.read, .write] : .read
+        return readiness.watch(PQsocket(connection.pointer), for: interest) ? nil : "the socket can't be watched"
     }
 
-    /// Reads what has come: the queries answered, and why the connection is lost if it is.
+    /// Whether something has come that was not read yet.
+    var hasInput: Bool {
+        var poller = pollfd(fd: PQsocket(connection.pointer), events: Int16(POLLIN), revents: 0)
+        return poll(&poller, 1, 0) > 0 && poller.revents & Int16(POLLIN) != 0
+    }
+
+    /// Reads what has come, and writes what was left: the queries answered, and why the connection is lost if it is.
     func receive() -> (completions: [Completion], loss: String?) {
-        let alive = ServerInput.consume(connection.pointer)
+        let alive = PQconsumeInput(connection.pointer) == 1
         let reason = message
         var completions: [Completion] = []
         var endings = 0
@@ -95,7 +92,8 @@ final class PipelineConnection {
             case let status: note(result, status)
             }
         }
-        return (completions, alive ? nil : reason)
+        guard alive else { return (completions, reason) }
+        return (completions, isFlushing ? flush() : nil)
     }
 
     /// What is needed to ask the server to cancel the running query, from any thread.
@@ -104,10 +102,7 @@ final class PipelineConnection {
     }
 
     func close() {
-        readSource?.cancel()
-        readSource = nil
-        writeSource?.cancel()
-        writeSource = nil
+        readiness.cancel()
     }
 
     private var message: String { PostgresError.message(of: connection.pointer) }
@@ -137,13 +132,19 @@ final class PipelineConnection {
     }
 
     private func complete(_ query: PipelinedQuery) -> Completion {
-        guard case .server(let sqlState) = query.error?.kind else {
-            return Completion(id: query.id, result: query.result, isStale: false)
-        }
         // 26000: no such prepared statement. 0A000: its result type has changed with the schema.
-        if sqlState == "26000", let failure = prepareFailures[query.statement.name] {
-            return Completion(id: query.id, result: .failure(failure), isStale: false)
+        switch query.error?.kind {
+        case .server(sqlState: "26000"):
+            if let failure = prepareFailures[query.statement.name] {
+                return Completion(id: query.id, result: .failure(failure), fitness: .fit)
+            }
+            return Completion(id: query.id, result: query.result, fitness: .stale)
+        case .server(sqlState: "0A000"):
+            return Completion(id: query.id, result: query.result, fitness: .stale)
+        case .refused(sqlState: PostgresError.readOnlyState):
+            return Completion(id: query.id, result: query.result, fitness: .readOnly)
+        default:
+            return Completion(id: query.id, result: query.result, fitness: .fit)
         }
-        return Completion(id: query.id, result: query.result, isStale: sqlState == "26000" || sqlState == "0A000")
     }
 }

@@ -128,10 +128,9 @@ actor Pool {
         // Without an attempt it has been given up meanwhile: the handle goes, and the connection with it.
         guard attempts.removeValue(forKey: id) != nil else { return }
         let connection = handle.flatMap { handle in
-            PipelineConnection(
-                handle, queue: executor.queue,
-                onReadable: { [weak self] in self?.assumeIsolated { $0.readable(id) } },
-                onWritable: { [weak self] in self?.assumeIsolated { $0.writable(id) } })
+            PipelineConnection(handle, queue: executor.queue) { [weak self] in
+                self?.assumeIsolated { $0.ready(id) }
+            }
         }
         guard let connection else {
             let message = "the connection can't be used"
@@ -169,17 +168,17 @@ actor Pool {
 
     // MARK: - Events
 
-    private func readable(_ id: ConnectionID) {
+    private func ready(_ id: ConnectionID) {
         guard let (completions, loss) = connections[id]?.receive() else { return }
         for completion in completions {
             complete(completion.id, completion.result)
-            perform(machine.finished(completion.id, on: id, retire: completion.isStale, now: .now))
+            perform(machine.finished(completion.id, on: id, fitness: completion.fitness, now: .now))
         }
-        if let loss { lost(id, loss) }
-    }
-
-    private func writable(_ id: ConnectionID) {
-        if let loss = connections[id]?.flush() { lost(id, loss) }
+        if let loss {
+            lost(id, loss)
+        } else if completions.isEmpty {
+            perform(machine.heard(id, now: .now))
+        }
     }
 
     private func lost(_ id: ConnectionID, _ message: String) {
@@ -220,6 +219,8 @@ actor Pool {
 
     private func tick() {
         timerAt = nil
+        // Answers that are there are no silence: it may be this process that was held up.
+        for (id, connection) in connections where connection.hasInput { ready(id) }
         perform(machine.tick(.now))
     }
 }

@@ -9,7 +9,7 @@ actor ConnectionAttempt {
     private nonisolated let executor: QueueExecutor
     private let configuration: PostgresConfiguration
     private var connection: ConnectionHandle?
-    private var source: SocketSource?
+    private var readiness: ReadinessSource?
     private var waiter: CheckedContinuation<ConnectionHandle, any Error>?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -43,26 +43,26 @@ actor ConnectionAttempt {
         executor.queue.asyncAfter(deadline: .now() + configuration.connectTimeout.dispatchInterval) { [weak self] in
             self?.assumeIsolated { $0.fail("no answer within \($0.configuration.connectTimeout)") }
         }
-        // PostgreSQL 15 manual, 34.1: the first time as if PQconnectPoll had asked to write.
-        wait(.write)
-    }
-
-    private func wait(_ direction: SocketSource.Direction) {
-        guard let connection else { return }
-        source = SocketSource(direction, of: PQsocket(connection.pointer), queue: executor.queue) { [weak self] in
+        readiness = ReadinessSource(queue: executor.queue) { [weak self] in
             self?.assumeIsolated { $0.poll() }
         }
-        if source == nil { fail("no descriptor for the connection's socket") }
+        // PostgreSQL 15 manual, 34.1: the first time as if PQconnectPoll had asked to write.
+        wait(for: .write)
+    }
+
+    /// The socket may be another after each step of libpq's.
+    private func wait(for interest: ReadinessSource.Interest) {
+        guard let connection else { return }
+        guard readiness?.watch(PQsocket(connection.pointer), for: interest) == true else {
+            return fail("the connection's socket can't be watched")
+        }
     }
 
     private func poll() {
-        // The socket may be another after this: each step watches anew.
-        source?.cancel()
-        source = nil
         guard let connection else { return }
         switch PQconnectPoll(connection.pointer) {
-        case PGRES_POLLING_READING: wait(.read)
-        case PGRES_POLLING_WRITING: wait(.write)
+        case PGRES_POLLING_READING: wait(for: .read)
+        case PGRES_POLLING_WRITING: wait(for: .write)
         case PGRES_POLLING_OK: finish()
         default: fail(PostgresError.message(of: connection.pointer))
         }
@@ -73,6 +73,7 @@ actor ConnectionAttempt {
         guard PQsetnonblocking(connection.pointer, 1) == 0 else {
             return fail(PostgresError.message(of: connection.pointer))
         }
+        readiness?.cancel()
         self.connection = nil
         waiter?.resume(returning: connection)
         waiter = nil
@@ -80,8 +81,7 @@ actor ConnectionAttempt {
 
     /// Nothing when it is over already.
     private func fail(_ message: String) {
-        source?.cancel()
-        source = nil
+        readiness?.cancel()
         connection = nil
         waiter?.resume(throwing: PostgresError(kind: .unavailable(outcomeUnknown: false), message: message))
         waiter = nil

@@ -12,7 +12,6 @@ final class ConnectionHandle: @unchecked Sendable {
     }
 
     deinit {
-        // Every source watches a duplicate of the socket, so closing it here disturbs none.
         PQfinish(pointer)
     }
 }

@@ -6,8 +6,7 @@ import Dispatch
 package actor PostgresSession {
     private nonisolated let executor: QueueExecutor
     private var connection: ConnectionHandle?
-    private var readSource: SocketSource?
-    private var writeSource: SocketSource?
+    private var readiness: ReadinessSource?
     private var execution: Execution?
     private var executionNumber = 0
     private var lossWaiters: [CheckedContinuation<String, Never>] = []
@@ -35,6 +34,7 @@ package actor PostgresSession {
         executor: QueueExecutor,
         receive: (@Sendable (_ channel: String, _ payload: String) -> Void)? = nil
     ) async throws -> PostgresSession {
+        let end = ContinuousClock.now + configuration.connectTimeout
         let handle = try await ConnectionAttempt(configuration: configuration, executor: executor).open()
         let session = PostgresSession(handle, executor: executor, receive: receive)
         do {
@@ -46,7 +46,7 @@ package actor PostgresSession {
                 SET TimeZone = 'UTC'; SET DateStyle = 'ISO'; SET IntervalStyle = 'postgres';
                 SET standard_conforming_strings = on; SET statement_timeout = \(Int(milliseconds));
                 SET default_transaction_isolation = 'read committed'
-                """, timeout: configuration.connectTimeout)
+                """, timeout: max(.zero, end - .now))
         } catch {
             await session.close()
             throw error
@@ -65,10 +65,10 @@ package actor PostgresSession {
 
     private func activate() throws {
         guard let connection else { return }
-        readSource = SocketSource(.read, of: PQsocket(connection.pointer), queue: executor.queue) { [weak self] in
-            self?.assumeIsolated { $0.readable() }
+        readiness = ReadinessSource(queue: executor.queue) { [weak self] in
+            self?.assumeIsolated { $0.ready() }
         }
-        guard readSource != nil else {
+        guard readiness?.watch(PQsocket(connection.pointer), for: .read) == true else {
             throw PostgresError(kind: .unavailable(outcomeUnknown: false), message: "no descriptor left")
         }
     }
@@ -139,29 +139,23 @@ package actor PostgresSession {
 
     private func flush() {
         guard let connection else { return }
-        writeSource?.cancel()
-        writeSource = nil
-        switch PQflush(connection.pointer) {
-        case 0: break
-        case 1:
-            writeSource = SocketSource(.write, of: PQsocket(connection.pointer), queue: executor.queue) { [weak self] in
-                self?.assumeIsolated { $0.flush() }
-            }
-            if writeSource == nil { end("no descriptor left") }
-        default: end(PostgresError.message(of: connection.pointer))
-        }
+        let left = PQflush(connection.pointer)
+        guard left >= 0 else { return end(PostgresError.message(of: connection.pointer)) }
+        let interest: ReadinessSource.Interest = left == 1 ? [.read, .write] : .read
+        if readiness?.watch(PQsocket(connection.pointer), for: interest) != true { end("the socket can't be watched") }
     }
 
-    private func readable() {
+    private func ready() {
         guard let connection else { return }
-        let alive = ServerInput.consume(connection.pointer)
+        let alive = PQconsumeInput(connection.pointer) == 1
         let message = PostgresError.message(of: connection.pointer)
         collect(connection.pointer)
         while let notification = PQnotifies(connection.pointer) {
             receive?(String(cString: notification.pointee.relname), String(cString: notification.pointee.extra))
             PQfreemem(notification)
         }
-        if !alive { end(message) }
+        guard alive else { return end(message) }
+        if execution != nil { flush() }
     }
 
     private func collect(_ connection: OpaquePointer) {
@@ -191,10 +185,8 @@ package actor PostgresSession {
     }
 
     private func end(_ message: String) {
-        readSource?.cancel()
-        readSource = nil
-        writeSource?.cancel()
-        writeSource = nil
+        readiness?.cancel()
+        readiness = nil
         if connection != nil { lossMessage = message }
         connection = nil
         if let execution {

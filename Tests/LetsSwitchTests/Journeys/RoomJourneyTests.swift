@@ -84,6 +84,39 @@ import Testing
         }
     }
 
+    @Test("whoever cheers while all do hears all ales but their own, also who came in between, and of who left at once")
+    func everybodyCheers() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon {
+                $0.openRooms = true
+                $0.messageRate = 0
+            }
+            let room = UUID()
+            let ale = TestFrame(.text, RoomWords.ale(room))
+            var peers = try await (0..<6).map { $0 }.asyncMap { _ in try await endpoint.enter(room) }
+            for round in 1...20 {
+                let counts = peers.indices.map { ($0 + round) % 4 }
+                let leaving = try await endpoint.enter(room)
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for (peer, count) in zip(peers, counts) {
+                        let bytes = (0..<count).flatMap { _ in ale.bytes() }
+                        group.addTask { try await peer.connection.send(bytes) }
+                    }
+                    // Its ale and its farewell come in one piece.
+                    group.addTask { try await leaving.connection.send(ale.bytes() + TestFrame.close(1000).bytes()) }
+                    try await group.waitForAll()
+                }
+                let total = counts.reduce(1, +)
+                for (peer, own) in zip(peers, counts) {
+                    for _ in 0..<(total - own) { #expect(try await peer.nextMessage() == RoomWords.cheer) }
+                }
+                for peer in peers { try await peer.expectSilence() }
+                await leaving.close()
+                peers[round % peers.count] = try await endpoint.enter(room)
+            }
+        }
+    }
+
     @Test("with --echo messages come back as they went; without it there is no such place")
     func echo() async throws {
         try await Journey.run { journey in
