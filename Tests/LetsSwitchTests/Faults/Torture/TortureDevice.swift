@@ -147,10 +147,16 @@ struct TortureDevice: Sendable {
 
     /// One stream until it ends. Returns the last reminder that came.
     private func follow(_ endpoint: ClientEndpoint, _ number: Int, after seen: UUID?) async -> UUID? {
-        guard
-            let stream = try? await EventStreamTestClient.connect(
+        let stream: EventStreamTestClient
+        do {
+            stream = try await EventStreamTestClient.connect(
                 to: endpoint, "/reminders?deviceId=\(name)", lastEventID: seen?.uuidString, within: Self.patience)
-        else { return nil }
+        } catch ClientFailure.timedOut {
+            await record.object("\(name): no stream in \(Self.patience)")
+            return nil
+        } catch {
+            return nil
+        }
         await record.count { $0.streams += 1 }
         var last: UUID?
         do {
