@@ -25,7 +25,7 @@ SETUP = sh Sources/Scripts/set-up.sh
 .PHONY: help
 help: ## this list
 	@echo "make TARGET, where TARGET is one of:"
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-20s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: run
 run: release ## build a release and serve on 127.0.0.1:8080, data in .letsswitch (ARGS="--flags")
@@ -50,6 +50,25 @@ torture: setup-test ## kill -9 daemons and databases 200 times (TORTURE_KILLS=),
 .PHONY: test-asan
 test-asan: setup-test ## run the tests under AddressSanitizer
 	ASAN_OPTIONS=detect_leaks=0 swift test --sanitize=address --scratch-path .build-address $(FILTERFLAGS)
+
+BENCHFLAGS = -c release --product letsswitch-bench --static-swift-stdlib
+BENCH = .build/release/letsswitch-bench
+
+.PHONY: bench
+bench: release bench-build ## measure the daemon beside a bare relay (ARGS="--only ale --rounds 3", --help)
+	$(BENCH) table --json .build/bench.json $(ARGS)
+
+.PHONY: bench-hour
+bench-hour: release bench-build ## 8,000 matches due at the same second
+	$(BENCH) hour --json .build/bench-hour.json $(ARGS)
+
+.PHONY: bench-registrations
+bench-registrations: release bench-build ## POST /task and GET /schedule beside pgbench
+	$(BENCH) registrations --json .build/bench-registrations.json $(ARGS)
+
+.PHONY: bench-build
+bench-build: setup
+	swift build $(BENCHFLAGS)
 
 .PHONY: build
 build: setup ## build for debugging

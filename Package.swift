@@ -18,7 +18,7 @@ let package = Package(
     targets: [
         // C libraries of the system: a module map and a shim header each, no logic.
         .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
-        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CSpawn"),
@@ -26,7 +26,7 @@ let package = Package(
         // Bytes to values and back: HTTP/1.1 and WebSocket, without I/O and without a clock.
         .target(name: "Wire", dependencies: ["COpenSSL", "CZlib"], swiftSettings: swiftSettings),
         // Event loops, listening and connected sockets, timers, signals. Moves bytes, knows no protocol.
-        .target(name: "Sockets", dependencies: ["CLinux"], swiftSettings: swiftSettings),
+        .target(name: "Sockets", dependencies: ["CLinux", "COpenSSL"], swiftSettings: swiftSettings),
         // The Vapor-style part: application, routes, requests, responses, WebSockets.
         .target(name: "Server", dependencies: ["Wire", "Sockets"], swiftSettings: swiftSettings),
         // libpq without blocking a thread, migrations, and the private cluster.
@@ -49,10 +49,14 @@ let package = Package(
         .executableTarget(
             name: "letsswitchd", dependencies: ["LetsSwitch"], exclude: ["systemd"],
             swiftSettings: swiftSettings),
+        // The load generator, the floor that it compares with, and the benchmarks.
+        .executableTarget(
+            name: "letsswitch-bench", dependencies: ["Postgres", "Sockets", "Wire", "CLinux", "CSpawn"],
+            swiftSettings: swiftSettings),
 
         // What several test targets share: clients, a private cluster, events to wait for.
         .target(
-            name: "TestSupport", dependencies: ["Wire", "Postgres"],
+            name: "TestSupport", dependencies: ["Wire", "Postgres", "COpenSSL"],
             path: "Tests/TestSupport", swiftSettings: swiftSettings),
         .testTarget(name: "TestSupportTests", dependencies: ["TestSupport", "CLinux"], swiftSettings: swiftSettings),
         .testTarget(name: "WireTests", dependencies: ["Wire", "CZlib"], swiftSettings: swiftSettings),
@@ -64,6 +68,9 @@ let package = Package(
             name: "PostgresTests", dependencies: ["Postgres", "TestSupport"], swiftSettings: swiftSettings),
         .testTarget(
             name: "LetsSwitchTests", dependencies: ["LetsSwitch", "letsswitchd", "TestSupport", "Wire"],
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "BenchTests", dependencies: ["letsswitch-bench", "letsswitchd", "TestSupport"],
             swiftSettings: swiftSettings),
     ]
 )

@@ -1,4 +1,4 @@
-// What Swift's Glibc module leaves out: epoll, timerfd, accept4.
+// What Swift's Glibc module leaves out: epoll, timerfd, accept4, affinity.
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 
@@ -6,3 +6,7 @@
 // <sys/socket.h> is not included here: which of two modules a struct comes from would depend on the order of loading.
 struct sockaddr;
 int accept4(int socket, struct sockaddr *address, unsigned int *length, int flags);
+
+// <sched.h> declares them for _GNU_SOURCE only. A set is an array of 64-bit words, processor 0 in the lowest bit.
+int sched_setaffinity(int pid, unsigned long bytes, const void *set);
+int sched_getaffinity(int pid, unsigned long bytes, void *set);

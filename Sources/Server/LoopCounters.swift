@@ -1,3 +1,5 @@
+package import Sockets
+
 /// What one event loop has counted since it started. Plain integers: they belong to the loop, and are added up over the
 /// loops when somebody asks.
 package struct LoopCounters: Sendable {
@@ -10,6 +12,9 @@ package struct LoopCounters: Sendable {
     package var hastyAddresses = 0
     /// Connections without the PROXY header that they had to have, or of peers that may not send one.
     package var refusedProxies = 0
+    /// TLS handshakes that were completed.
+    package var tlsHandshakes = 0
+    package var failedTLSHandshakes: [TLSHandshakeFailure: Int] = [:]
     /// Attempts at a WebSocket refused because their address made too many.
     package var refusedUpgrades = 0
     /// WebSockets refused to pages of other origins.
@@ -39,6 +44,8 @@ package struct LoopCounters: Sendable {
         sum.crowdedAddresses += right.crowdedAddresses
         sum.hastyAddresses += right.hastyAddresses
         sum.refusedProxies += right.refusedProxies
+        sum.tlsHandshakes += right.tlsHandshakes
+        sum.failedTLSHandshakes.merge(right.failedTLSHandshakes, uniquingKeysWith: +)
         sum.refusedUpgrades += right.refusedUpgrades
         sum.refusedOrigins += right.refusedOrigins
         sum.listenerRests += right.listenerRests

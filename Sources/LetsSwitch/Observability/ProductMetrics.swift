@@ -29,6 +29,7 @@ package final class ProductMetrics: Sendable {
     package let reminderLateness = SharedHistogram(bounds: Histogram.latenessBounds)
     /// From the due instant to the first stream that took it.
     package let deliveryLateness = SharedHistogram(bounds: Histogram.latenessBounds)
+    package let tls = TLSMetrics()
     package let queries = CounterSet<QueryOutcome>()
     private let queryLatency: [(name: String, histogram: SharedHistogram)]
 

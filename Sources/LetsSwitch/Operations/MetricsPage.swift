@@ -9,7 +9,9 @@ struct MetricsPage: Sendable {
 
     func render(_ application: Application) async -> [UInt8] {
         var text = MetricsText()
-        write(await application.counters(), openConnections: application.openConnections, to: &text)
+        let counters = await application.counters()
+        write(counters, openConnections: application.openConnections, to: &text)
+        product.tls.write(counters, to: &text)
         let census = await rooms.census()
         text.gauge("letsswitch_rooms_open", "Rooms that can be entered.", Double(census.open))
         text.gauge("letsswitch_rooms", "Rooms with somebody in them.", Double(census.occupied))

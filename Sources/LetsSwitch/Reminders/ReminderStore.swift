@@ -94,6 +94,7 @@ package struct ReminderStore: Sendable {
     }
 
     private func reminders(_ rows: PostgresRows) throws -> [Reminder] {
-        try rows.map { try Reminder($0, id: try $0.uuid("reminder_id")) }
+        // One that was given up stays so, also when the clock goes back and its task is ahead again.
+        try rows.map { try Reminder($0, id: try $0.uuid("reminder_id")) }.filter { $0.state != .missed }
     }
 }

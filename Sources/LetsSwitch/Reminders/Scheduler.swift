@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Postgres
 import Sockets
+import Synchronization
 
 /// Fires what is due: claims it in the database, opens the rooms, hands the reminders to the channels.
 ///
@@ -37,6 +38,9 @@ actor Scheduler {
     private let sleeper = Sleeper()
 
     private var agenda = Agenda()
+    /// Bits of the epoch seconds at which the scheduler will look by itself, for those who need not wake it then. Infinity while
+    /// it is looking: the database may have answered already, and not know of what is told now.
+    private nonisolated let nextLook = Atomic<UInt64>(Double.infinity.bitPattern)
     private var isAway = false
     private var isResynchronising = true
     private var purgeAt = MonotonicTime.now()
@@ -77,6 +81,8 @@ actor Scheduler {
                     log.warning("the scheduler waits for the database", ["error": .string("\(error)")])
                 }
                 closeRooms()
+                // What failed may have been done nevertheless, a claim above all; then others have to be told of it.
+                isResynchronising = true
                 await sleeper.sleep(for: Self.retryPause)
             }
         }
@@ -98,6 +104,13 @@ actor Scheduler {
     /// A task was registered that is due at `epoch`.
     func expect(_ epoch: Double) async {
         if agenda.expect(epoch) { await sleeper.wake() }
+    }
+
+    /// A task was registered through this daemon. NOTIFY says so too; but its connection may be gone, or dead unnoticed. Costs
+    /// nothing unless the task is earlier than all that is known.
+    nonisolated func registered(dueAt epoch: Double) async {
+        let next = Double(bitPattern: nextLook.load(ordering: .sequentiallyConsistent))
+        if epoch < next { await expect(epoch) }
     }
 
     /// A claim was committed, by this daemon or another.
@@ -136,9 +149,11 @@ actor Scheduler {
     }
 
     private func look() async throws {
+        nextLook.store(Double.infinity.bitPattern, ordering: .sequentiallyConsistent)
         agenda.willRead()
         let next = try await store.nextDue()
         agenda.read(clock: next.now, due: next.due, at: .now())
+        nextLook.store((agenda.due ?? .infinity).bitPattern, ordering: .sequentiallyConsistent)
     }
 
     private func closeRooms() {

@@ -1,0 +1,28 @@
+import Dispatch
+
+/// Waits, with the thread, for what is asynchronous.
+///
+/// The benchmark is a program of one thread: to a thread belong the processors that it is bound to, the signals that it and its
+/// children may get, and the life of children that end with the one who started them.
+enum Blocking {
+    static func wait<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) throws -> Value {
+        let outcome = Outcome<Value>()
+        Task {
+            do {
+                outcome.result = .success(try await work())
+            } catch {
+                outcome.result = .failure(error)
+            }
+            outcome.isThere.signal()
+        }
+        outcome.isThere.wait()
+        guard let result = outcome.result else { throw BenchFailure("nothing came of it") }
+        return try result.get()
+    }
+
+    // Sendable holds: the result is written before the semaphore is signalled, and read after it was waited for.
+    private final class Outcome<Value: Sendable>: @unchecked Sendable {
+        var result: Result<Value, any Error>?
+        let isThere = DispatchSemaphore(value: 0)
+    }
+}

@@ -1,0 +1,130 @@
+import Glibc
+import Postgres
+
+/// The hour strikes: 8,000 matches due at the same second, with 1,500 of their people listening; then all of them come.
+struct HourBenchmark {
+    private static let matches = 8_000
+    private static let streams = 1_500
+    private static let device = "bench-"
+    /// The daemon's default.
+    private static let lead = 60
+    /// Seconds for connecting the streams, between the registrations and the due instant.
+    private static let pause = 4.0
+    /// Registrations in one transaction: over HTTP each would be one, and a slot takes them one at a time.
+    private static let registrationsPerStatement = 400
+
+    let laboratory: Laboratory
+
+    func run() throws -> Findings {
+        let isQuick = laboratory.options.seconds < 0.5
+        let matches = isQuick ? 100 : min(Self.matches, (laboratory.descriptors - Self.streams) / 2)
+        let streams = isQuick ? 50 : Self.streams
+        let daemon = try laboratory.daemon(flags: [], on: laboratory.processors)
+        let due = Int(WallClock.now() + (try secondsToRegister(people: 2 * matches)) + Self.pause)
+        try register(0..<(2 * matches), startsAt: due + Self.lead)
+        var audience = try ReminderAudience(
+            daemon.server, devices: (0..<streams).map { "\(Self.device)\($0)" }, rooms: matches, reminders: 2 * matches)
+        guard Double(due) - WallClock.now() > 0.5 else {
+            throw BenchFailure("connecting the streams took longer than \(Self.pause) s")
+        }
+        Terminal.note("registered; due in \(Column.number(Double(due) - WallClock.now(), decimals: 1)) s")
+
+        var findings = Findings("\(Column.grouped(matches)) matches due at the same second")
+        let meter = try ProcessMeter(pid: daemon.server.pid)
+        let before = try meter.cpu()
+        let strike = try audience.listen(from: Double(due), for: isQuick ? 2 : 5)
+        findings.add("rooms open", strike.rooms, exactly: matches)
+        findings.add("reminders written", strike.reminders, exactly: 2 * matches)
+        findings.add("reminders on \(Column.grouped(streams)) streams", strike.waits.count, exactly: streams)
+        findings.add("all rooms open", strike.roomsOpenAfter * 1e3, "ms", atMost: 1_000)
+        findings.add("all reminders written", strike.remindersWrittenAfter * 1e3, "ms", atMost: 1_000)
+        findings.add("reminder on its stream, p50", strike.waits.microseconds(quantile: 0.5) / 1e3, "ms")
+        findings.add(
+            "reminder on its stream, p99", strike.waits.microseconds(quantile: 0.99) / 1e3, "ms", atMost: 1_000)
+        findings.add("CPU of letsswitchd for that", (try meter.cpu() - before) * 1e3, "ms")
+        try checkDatabase(matches, due: due, &findings)
+
+        let rooms = try matchedRooms(startsAt: due + Self.lead)
+        guard rooms.count == matches else { throw BenchFailure("\(rooms.count) matches instead of \(matches)") }
+        var crowd = try RushHour(daemon.server, rooms: rooms)
+        let rush = try crowd.run()
+        findings.add("people connected", rush.connected, exactly: 2 * matches)
+        findings.add("all of them within", rush.seconds, "s", atMost: 5)
+        findings.add("connect + upgrade, p99", rush.connects.microseconds(quantile: 0.99) / 1e3, "ms")
+        findings.add("ales meanwhile", Double(rush.ales.count), "")
+        findings.add("ale, p50", rush.ales.microseconds(quantile: 0.5) / 1e3, "ms")
+        findings.add("ale, p99", rush.ales.microseconds(quantile: 0.99) / 1e3, "ms", atMost: 50)
+        findings.add("ale, the slowest", rush.ales.microseconds(quantile: 1) / 1e3, "ms")
+        findings.add("ales not arrived exactly once", rush.miscounted, exactly: 0)
+        findings.add("CPU of letsswitchd for that", rush.serverCPU * 1e3, "ms")
+        return findings
+    }
+
+    /// Twice what it takes by a sample, which goes to a slot of its own, a month later.
+    private func secondsToRegister(people: Int) throws -> Double {
+        let start = WallClock.now()
+        let sample = Self.registrationsPerStatement
+        try register(people..<(people + sample), startsAt: Int(start) + 30 * UTCText.day)
+        return (WallClock.now() - start) * 2 * Double(people) / Double(sample)
+    }
+
+    /// By the daemon's own statement.
+    private func register(_ people: Range<Int>, startsAt: Int) throws {
+        for first in stride(from: people.lowerBound, to: people.upperBound, by: Self.registrationsPerStatement) {
+            let last = min(people.upperBound, first + Self.registrationsPerStatement) - 1
+            let rows = try query(
+                """
+                SELECT count(*) FILTER (WHERE (task).code = 'created') AS created FROM (
+                    SELECT letsswitch.register_task('\(Self.device)' || number, 'History', 'UTC', \(startsAt), NULL, NULL, \
+                    NULL, \(Self.lead), 7776000, 3600) AS task FROM generate_series(\(first), \(last)) AS number
+                ) AS registration
+                """)
+            guard try rows[0].integer("created") == last - first + 1 else {
+                throw BenchFailure("not all could be registered before they were due")
+            }
+        }
+    }
+
+    // MARK: What the database says
+
+    private func checkDatabase(_ matches: Int, due: Int, _ findings: inout Findings) throws {
+        let rows = try query(
+            """
+            SELECT count(*) AS reminders, count(DISTINCT task_id) AS tasks,
+                coalesce(date_part('epoch', max(fired_at)) - \(due), 0) AS lateness,
+                count(*) FILTER (WHERE state = 'delivered') AS delivered
+            FROM letsswitch.reminder
+            """)
+        findings.add("reminders in the database", try rows[0].integer("reminders"), exactly: 2 * matches)
+        findings.add("tasks that they are of", try rows[0].integer("tasks"), exactly: 2 * matches)
+        findings.add("the last claim began", try rows[0].double("lateness") * 1e3, "ms", atMost: 1_000)
+        findings.add("marked delivered", Double(try rows[0].integer("delivered")), "")
+    }
+
+    private func matchedRooms(startsAt: Int) throws -> [String] {
+        try query(
+            """
+            SELECT room_id::text AS room FROM letsswitch.task
+            WHERE starts_at = to_timestamp(\(startsAt)) AND partner_id IS NOT NULL
+            GROUP BY room_id HAVING count(*) = 2
+            """
+        ).map { try $0.string("room").uppercased() }
+    }
+
+    private func query(_ sql: String) throws -> PostgresRows {
+        let configuration = PostgresConfiguration(conninfo: laboratory.conninfo)
+        let rows = try Blocking.wait {
+            let session = try await PostgresSession.connect(configuration)
+            do {
+                let rows = try await session.execute(sql, timeout: .seconds(30))
+                await session.close()
+                return rows
+            } catch {
+                await session.close()
+                throw error
+            }
+        }
+        guard let rows else { throw BenchFailure("no rows") }
+        return rows
+    }
+}

@@ -1,0 +1,157 @@
+import Glibc
+
+/// Devices that listen for their reminders, and an operator who looks at `/metrics` over and over: who sees when what is due
+/// has happened.
+struct ReminderAudience: ~Copyable {
+    /// What was seen, in seconds from the due instant.
+    struct Strike {
+        /// Of each stream's reminder.
+        var waits = LatencyHistogram()
+        /// When all were there, by the answer that said so; not a number if that never was.
+        var roomsOpenAfter = Double.nan
+        var remindersWrittenAfter = Double.nan
+        /// At the end.
+        var rooms = 0
+        var reminders = 0
+    }
+
+    private static let bufferSize = 65_536
+    /// Between two looks at the metrics, in seconds.
+    private static let interval = 0.02
+    private static let event = Array("event: reminder\n".utf8)
+
+    private let server: Server
+    private let poller: Poller
+    private let sockets: [Int32]
+    private let operatorSocket: Int32
+    private let request = LoadRequest.get("/metrics")
+    private let wantedRooms: Int
+    private let wantedReminders: Int
+    private var heard: [Int]
+    /// The end of what a stream brought, where an event may begin.
+    private var tails: [[UInt8]]
+    private var page: [UInt8] = []
+
+    /// Connects the streams, and waits until each of them is open.
+    init(_ server: Server, devices: [String], rooms: Int, reminders: Int) throws(BenchFailure) {
+        let poller = try Poller()
+        var sockets: [Int32] = []
+        for (number, device) in devices.enumerated() {
+            let socket = try LoadSocket.connect(port: server.port, source: number)
+            let request = LoadRequest.get("/reminders?deviceId=\(device)")
+            try LoadSocket.send(request, request.count, to: socket)
+            sockets.append(socket)
+        }
+        for (number, socket) in sockets.enumerated() {
+            try Self.awaitOpening(socket)
+            try poller.add(socket, number: number)
+        }
+        let operatorSocket = try LoadSocket.connect(port: server.port, source: devices.count)
+        try poller.add(operatorSocket, number: devices.count)
+        self.server = server
+        self.poller = poller
+        self.sockets = sockets
+        self.operatorSocket = operatorSocket
+        wantedRooms = rooms
+        wantedReminders = reminders
+        heard = Array(repeating: 0, count: devices.count)
+        tails = Array(repeating: [], count: devices.count)
+    }
+
+    deinit {
+        for socket in sockets { close(socket) }
+        close(operatorSocket)
+    }
+
+    /// The first comment is sent when the stream has begun.
+    private static func awaitOpening(_ socket: Int32) throws(BenchFailure) {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        while !String(decoding: bytes, as: UTF8.self).contains(": reminders") {
+            let count = recv(socket, &buffer, buffer.count, 0)
+            guard count > 0 else {
+                throw BenchFailure("a stream doesn't open: \(String(decoding: bytes, as: UTF8.self))")
+            }
+            bytes += buffer[..<count]
+        }
+    }
+
+    /// Listens until all has happened, or until so many seconds after the due instant; then a moment more for what should not
+    /// come. Ends the benchmark when a stream gets two reminders.
+    mutating func listen(from due: Double, for patience: Double) throws(BenchFailure) -> Strike {
+        var strike = Strike()
+        var asksAt = due
+        var isAsking = false
+        var end = due + patience
+        var isComplete = false
+        while WallClock.now() < end {
+            if !isAsking, WallClock.now() >= asksAt {
+                try LoadSocket.send(request, request.count, to: operatorSocket)
+                isAsking = true
+            }
+            let count = try poller.wait(milliseconds: 1)
+            for index in 0..<count {
+                if poller[index] < sockets.count {
+                    try hear(poller[index], from: due, &strike)
+                } else if try read(from: due, &strike) {
+                    isAsking = false
+                    asksAt = WallClock.now() + Self.interval
+                }
+            }
+            let isDone = strike.waits.count >= sockets.count && strike.roomsOpenAfter < patience
+            if isDone, strike.remindersWrittenAfter < patience, !isComplete {
+                isComplete = true
+                end = min(end, WallClock.now() + 0.5)
+            }
+        }
+        return strike
+    }
+
+    private mutating func hear(_ number: Int, from due: Double, _ strike: inout Strike) throws(BenchFailure) {
+        var bytes = tails[number]
+        bytes += try receive(sockets[number])
+        let now = WallClock.now()
+        var position = bytes.startIndex
+        while position + Self.event.count <= bytes.count {
+            if bytes[position...].starts(with: Self.event) {
+                heard[number] += 1
+                strike.waits.add(nanoseconds: UInt64(max(0, now - due) * 1e9))
+                position += Self.event.count
+            } else {
+                position += 1
+            }
+        }
+        tails[number] = Array(bytes[position...])
+        guard heard[number] < 2 else { throw BenchFailure("a stream got its reminder twice") }
+    }
+
+    /// Takes what has come of the metrics' page; whether it is whole.
+    private mutating func read(from due: Double, _ strike: inout Strike) throws(BenchFailure) -> Bool {
+        page += try receive(operatorSocket)
+        guard try HTTPAnswer.isWhole(page) else { return false }
+        let text = String(decoding: page, as: UTF8.self)
+        page = []
+        strike.rooms = Self.metric("letsswitch_rooms_open", in: text)
+        strike.reminders = Self.metric("letsswitch_reminders_total{outcome=\"fired\"}", in: text)
+        let now = WallClock.now() - due
+        if strike.roomsOpenAfter.isNaN, strike.rooms >= wantedRooms { strike.roomsOpenAfter = now }
+        if strike.remindersWrittenAfter.isNaN, strike.reminders >= wantedReminders {
+            strike.remindersWrittenAfter = now
+        }
+        return true
+    }
+
+    private static func metric(_ name: String, in text: String) -> Int {
+        let line = text.split(separator: "\n").first { $0.hasPrefix(name + " ") }
+        return line?.split(separator: " ").last.flatMap { Double($0) }.map { Int($0) } ?? 0
+    }
+
+    private func receive(_ socket: Int32) throws(BenchFailure) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: Self.bufferSize)
+        let count = recv(socket, &bytes, bytes.count, 0)
+        guard count > 0 else {
+            throw count < 0 ? BenchFailure(call: "recv") : BenchFailure("\(server.name) closed a connection")
+        }
+        return Array(bytes[..<count])
+    }
+}

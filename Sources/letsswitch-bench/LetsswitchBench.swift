@@ -1,0 +1,49 @@
+@preconcurrency import Glibc
+
+/// The process: what the command line asks for, measured; its outcome, the exit status.
+@main
+enum LetsswitchBench {
+    static func main() {
+        signal(SIGPIPE, SIG_IGN)
+        do {
+            let options = try Options(Array(CommandLine.arguments.dropFirst()))
+            guard !options.wantsHelp else { return Terminal.print(Options.help) }
+            if options.command == .relay { return try RelayServer.run() }
+            try measure(options)
+        } catch {
+            Terminal.note("letsswitch-bench: \(error)")
+            exit(EXIT_FAILURE)
+        }
+    }
+
+    private static func measure(_ options: Options) throws {
+        // Commits that don't wait for the disk would make registrations look cheap.
+        let laboratory = try Laboratory(options, isDurable: options.command != .table)
+        do {
+            try measure(options, in: laboratory)
+            laboratory.close()
+        } catch {
+            laboratory.close()
+            throw error
+        }
+    }
+
+    private static func measure(_ options: Options, in laboratory: Laboratory) throws {
+        let report: any Encodable
+        switch options.command {
+        case .table, .relay:
+            let table = try TableBenchmark(laboratory: laboratory).run()
+            Terminal.print(table.render())
+            report = table
+        case .hour:
+            let findings = try HourBenchmark(laboratory: laboratory).run()
+            Terminal.print(findings.render())
+            report = findings
+        case .registrations:
+            let findings = try RegistrationsBenchmark(laboratory: laboratory).run()
+            Terminal.print(findings.render())
+            report = findings
+        }
+        if let path = options.json { try report.writeJSON(to: path) }
+    }
+}

@@ -1,0 +1,58 @@
+import Glibc
+import Wire
+
+/// Takes what a socket has received, in one `recv`, and counts the ales' responses in it.
+///
+/// Nearly always that is a run of the same frame, which one comparison shows. What is not goes through the frame parser: a
+/// frame cut in two, or a ping, which is answered. Anything else ends the benchmark.
+struct FrameCounter: ~Copyable {
+    private static let bufferSize = 65_520
+    private let buffer = UnsafeMutableRawPointer.allocate(byteCount: FrameCounter.bufferSize, alignment: 16)
+    private let run = LoadFrame.run(copies: FrameCounter.bufferSize / LoadFrame.aleResponseLength)
+    /// Beginnings of frames, by socket.
+    private var unfinished: [Int32: [UInt8]] = [:]
+
+    deinit {
+        buffer.deallocate()
+        run.deallocate()
+    }
+
+    /// Reads once; gives back the number of ales' responses, 0 if nothing was there.
+    @inline(__always)
+    mutating func receive(from socket: Int32) throws(BenchFailure) -> Int {
+        let count = recv(socket, buffer, Self.bufferSize, Int32(MSG_DONTWAIT))
+        guard count > 0 else {
+            if count < 0, errno == EAGAIN || errno == EINTR { return 0 }
+            throw count < 0 ? BenchFailure(call: "recv") : BenchFailure("the server closed a connection")
+        }
+        let frames = count / LoadFrame.aleResponseLength
+        if frames * LoadFrame.aleResponseLength == count, unfinished.isEmpty, memcmp(buffer, run, count) == 0 {
+            return frames
+        }
+        return try parse(count, from: socket)
+    }
+
+    private mutating func parse(_ count: Int, from socket: Int32) throws(BenchFailure) -> Int {
+        var bytes = unfinished.removeValue(forKey: socket) ?? []
+        bytes.append(contentsOf: UnsafeRawBufferPointer(start: buffer, count: count))
+        var rest = bytes[...]
+        var ales = 0
+        while rest.count >= 2 {
+            let length = 2 + Int(rest[rest.startIndex + 1])
+            guard rest.count >= length else { break }
+            let frame = rest.prefix(length)
+            rest = rest.dropFirst(length)
+            switch frame[frame.startIndex] {
+            case 0x82 where frame.elementsEqual(LoadFrame.aleResponse):
+                ales += 1
+            case 0x89 where length == 2:
+                try LoadSocket.send(LoadFrame.pong, LoadFrame.pong.count, to: socket)
+            default:
+                throw BenchFailure(
+                    "not expected from the server: \(String(decoding: frame.dropFirst(2), as: UTF8.self))")
+            }
+        }
+        if !rest.isEmpty { unfinished[socket] = Array(rest) }
+        return ales
+    }
+}

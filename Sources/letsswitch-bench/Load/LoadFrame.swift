@@ -1,0 +1,51 @@
+import Wire
+
+/// The bytes that a benchmark sends and waits for, made beforehand: on the hot path they are copied and counted only.
+enum LoadFrame {
+    /// The server's greeting.
+    static let handshake = frame(.binary, #"{"type":"handshake"}"#)
+    /// What a peer gets for another's ale.
+    static let aleResponse = frame(.binary, #"{"type":"aleResponse"}"#)
+    static let aleResponseLength = 24
+    /// The answer to a ping without data; the mask is zero.
+    static let pong: [UInt8] = [0x8A, 0x80, 0, 0, 0, 0]
+
+    /// The handshake's key (RFC 6455 §1.3) and the answer to it.
+    private static let key = "dGhlIHNhbXBsZSBub25jZQ=="
+    static let accept = "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
+    static let switchingProtocols = """
+        HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+        Sec-WebSocket-Accept: \(accept)\r\n\r\n
+        """
+
+    /// The request for a room's WebSocket.
+    static func upgrade(room: String, offersCompression: Bool) -> [UInt8] {
+        let extensions = offersCompression ? "Sec-WebSocket-Extensions: permessage-deflate\r\n" : ""
+        return Array(
+            """
+            GET /socket?id=\(room) HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+            Sec-WebSocket-Key: \(key)\r\nSec-WebSocket-Version: 13\r\n\(extensions)\r\n
+            """.utf8)
+    }
+
+    /// An ale, masked.
+    static func ale(room: String) -> [UInt8] {
+        frame(.text, #"{"type":"ale","id":"\#(room)"}"#, mask: WebSocketMask(0x37, 0xFA, 0x21, 0x3D))
+    }
+
+    /// Memory with `copies` of the ale's response; the caller's to free.
+    static func run(copies: Int) -> UnsafeMutableRawPointer {
+        let memory = UnsafeMutableRawPointer.allocate(byteCount: copies * aleResponseLength, alignment: 16)
+        let frame = aleResponse
+        for index in 0..<(copies * aleResponseLength) {
+            memory.storeBytes(of: frame[index % aleResponseLength], toByteOffset: index, as: UInt8.self)
+        }
+        return memory
+    }
+
+    private static func frame(_ opcode: WebSocketOpcode, _ text: String, mask: WebSocketMask? = nil) -> [UInt8] {
+        var bytes: [UInt8] = []
+        WebSocketFrameEncoder.encode(opcode, Array(text.utf8), mask: mask, into: &bytes)
+        return bytes
+    }
+}

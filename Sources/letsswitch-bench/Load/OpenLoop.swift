@@ -1,0 +1,133 @@
+import Glibc
+import Sockets
+
+/// Load that comes when it comes: an ale every so many nanoseconds, whether the server keeps up or not. The wait of each
+/// delivery counts from the instant at which its ale was due, not from when it could be sent: a server that stalls pays
+/// for all that would have come meanwhile (no coordinated omission).
+struct OpenLoop: ~Copyable {
+    /// Ales of one room that may be under way; a power of two.
+    private static let window = 256
+    /// How long what is under way may take at the end.
+    private static let patience = Duration.seconds(5)
+
+    private let crowd: Crowd
+    private let poller: Poller
+    private var counter: FrameCounter
+    /// By room: the last ales' due times and senders, in rings.
+    private let due: UnsafeMutablePointer<UInt64>
+    private let sender: UnsafeMutablePointer<Int>
+    /// By peer: the number, within its room, of the next ale that it will get.
+    private let next: UnsafeMutablePointer<Int>
+    private let turn: UnsafeMutablePointer<Int>
+    private var outstanding = 0
+    private var delivered = 0
+    private var latency = LatencyHistogram()
+
+    /// Takes the rooms of a crowd that has gathered whole, and has sent nothing yet.
+    init(_ crowd: Crowd) throws(BenchFailure) {
+        let poller = try Poller()
+        for peer in 0..<crowd.peerCount { try poller.add(crowd.sockets[peer], number: peer) }
+        self.poller = poller
+        self.crowd = crowd
+        counter = FrameCounter()
+        due = .allocate(capacity: crowd.roomCount * Self.window)
+        sender = .allocate(capacity: crowd.roomCount * Self.window)
+        next = .allocate(capacity: crowd.peerCount)
+        for peer in 0..<crowd.peerCount { next[peer] = crowd.sentInRoom[peer / crowd.roomSize] }
+        turn = .allocate(capacity: crowd.roomCount)
+        turn.initialize(repeating: 0, count: crowd.roomCount)
+    }
+
+    deinit {
+        due.deallocate()
+        sender.deallocate()
+        next.deallocate()
+        turn.deallocate()
+    }
+
+    /// Sends `rate` ales a second, to the rooms in turn. The generator doesn't sleep: its own waking up is not to be measured.
+    mutating func run(rate: Double, warmUp: Double, seconds: Double) throws(BenchFailure) -> Sample {
+        let interval = 1e9 / rate
+        let start = Double(MonotonicTime.now().nanoseconds)
+        let warm = Int(warmUp * rate)
+        try send(from: 0, to: warm, start: start, interval: interval)
+        latency = LatencyHistogram()
+        let before = delivered
+        let watch = try Stopwatch(crowd.server)
+        try send(from: warm, to: warm + Int(seconds * rate), start: start, interval: interval)
+        var sample = try watch.stop(work: delivered - before)
+        try finish()
+        sample.latency = latency
+        try crowd.checkCounts()
+        return sample
+    }
+
+    private mutating func send(
+        from first: Int, to last: Int, start: Double, interval: Double
+    ) throws(BenchFailure) {
+        var number = first
+        while number < last {
+            let dueAt = UInt64(start + Double(number) * interval)
+            while MonotonicTime.now().nanoseconds < dueAt { try receive() }
+            let room = number % crowd.roomCount
+            try sendOne(to: room, due: dueAt)
+            number += 1
+            // Late, as after a stall: what came meanwhile is taken too, or it would look later than it was.
+            if number % 64 == 0 { try receive() }
+        }
+    }
+
+    private mutating func sendOne(to room: Int, due dueAt: UInt64) throws(BenchFailure) {
+        let size = crowd.roomSize
+        let number = crowd.sentInRoom[room]
+        let slot = room * Self.window + number % Self.window
+        let member = turn[room]
+        turn[room] = member + 1 == size ? 0 : member + 1
+        for peer in (room * size)..<((room + 1) * size) where number - next[peer] >= Self.window {
+            throw BenchFailure("\(crowd.server.name): \(Self.window) ales of a room are under way")
+        }
+        due[slot] = dueAt
+        sender[slot] = room * size + member
+        outstanding += size - 1
+        try crowd.send(1, from: room * size + member, in: room)
+    }
+
+    private mutating func receive() throws(BenchFailure) {
+        let count = try poller.wait(milliseconds: 0)
+        for index in 0..<count { try take(poller[index]) }
+    }
+
+    private mutating func take(_ peer: Int) throws(BenchFailure) {
+        let frames = try counter.receive(from: crowd.sockets[peer])
+        let now = MonotonicTime.now().nanoseconds
+        let room = peer / crowd.roomSize
+        crowd.received[peer] += frames
+        delivered += frames
+        outstanding -= frames
+        for _ in 0..<frames {
+            // Its own ales don't come back to it.
+            while next[peer] < crowd.sentInRoom[room], sender[slot(room, next[peer])] == peer { next[peer] += 1 }
+            guard next[peer] < crowd.sentInRoom[room] else {
+                throw BenchFailure("\(crowd.server.name): more frames than ales")
+            }
+            latency.add(nanoseconds: now &- due[slot(room, next[peer])])
+            next[peer] += 1
+        }
+        // Those behind its last one too, or a peer that is the only one to send would seem to be behind.
+        while next[peer] < crowd.sentInRoom[room], sender[slot(room, next[peer])] == peer { next[peer] += 1 }
+    }
+
+    private func slot(_ room: Int, _ number: Int) -> Int { room * Self.window + number % Self.window }
+
+    private mutating func finish() throws(BenchFailure) {
+        let end = MonotonicTime.now() + Self.patience
+        while outstanding > 0 {
+            try receive()
+            guard MonotonicTime.now() < end else {
+                throw BenchFailure("\(crowd.server.name): \(outstanding) frames don't come")
+            }
+        }
+        let surplus = MonotonicTime.now() + .milliseconds(20)
+        repeat { try receive() } while MonotonicTime.now() < surplus
+    }
+}

@@ -1,0 +1,39 @@
+import CLinux
+import Glibc
+
+/// The generator's epoll descriptor: which sockets are readable, by the numbers that they were added with.
+struct Poller: ~Copyable {
+    private static let capacity = 1024
+    private let descriptor: Int32
+    private let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: Poller.capacity)
+
+    init() throws(BenchFailure) {
+        descriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
+        guard descriptor >= 0 else { throw BenchFailure(call: "epoll_create1") }
+    }
+
+    deinit {
+        events.deallocate()
+        close(descriptor)
+    }
+
+    /// Level-triggered, until the socket is closed.
+    func add(_ socket: Int32, number: Int) throws(BenchFailure) {
+        var interest = epoll_event(events: EPOLLIN.rawValue, data: epoll_data(u64: UInt64(number)))
+        guard epoll_ctl(descriptor, EPOLL_CTL_ADD, socket, &interest) == 0 else {
+            throw BenchFailure(call: "epoll_ctl")
+        }
+    }
+
+    /// Waits until something is readable, `milliseconds` at most; gives back how many sockets are.
+    @inline(__always)
+    func wait(milliseconds: Int32) throws(BenchFailure) -> Int {
+        let count = epoll_wait(descriptor, events, Int32(Self.capacity), milliseconds)
+        guard count >= 0 || errno == EINTR else { throw BenchFailure(call: "epoll_wait") }
+        return Int(max(0, count))
+    }
+
+    /// The number of the ready socket at `index`.
+    @inline(__always)
+    subscript(index: Int) -> Int { Int(events[index].data.u64) }
+}

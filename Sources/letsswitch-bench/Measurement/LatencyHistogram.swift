@@ -1,0 +1,44 @@
+/// How many waits of which length: counts in buckets whose width is at most 1/64 of their value, so a percentile is right
+/// to 1.6 %. Adding is a few instructions and no memory.
+struct LatencyHistogram {
+    /// Buckets per doubling.
+    private static let fine = 64
+    private var counts = [UInt32](repeating: 0, count: 58 * LatencyHistogram.fine + LatencyHistogram.fine)
+    private(set) var count = 0
+
+    /// Adds a wait.
+    mutating func add(nanoseconds: UInt64) {
+        counts[Self.bucket(nanoseconds)] &+= 1
+        count += 1
+    }
+
+    static func += (left: inout LatencyHistogram, right: LatencyHistogram) {
+        for index in left.counts.indices { left.counts[index] += right.counts[index] }
+        left.count += right.count
+    }
+
+    /// The wait that so much of all (0.5, 0.99) didn't exceed, in microseconds; 0 if there was none.
+    func microseconds(quantile: Double) -> Double {
+        let wanted = max(1, Int((Double(count) * quantile).rounded(.up)))
+        var sum = 0
+        for (index, number) in counts.enumerated() {
+            sum += Int(number)
+            if sum >= wanted { return Self.middle(index) / 1e3 }
+        }
+        return 0
+    }
+
+    /// Below 64 a bucket for each value; above, 64 for each doubling.
+    private static func bucket(_ value: UInt64) -> Int {
+        guard value >= UInt64(fine) else { return Int(value) }
+        let exponent = 63 - value.leadingZeroBitCount
+        let mantissa = Int(value >> UInt64(exponent - 6)) - fine
+        return (exponent - 5) * fine + mantissa
+    }
+
+    private static func middle(_ bucket: Int) -> Double {
+        guard bucket >= fine else { return Double(bucket) }
+        let shift = bucket / fine - 1
+        return (Double(fine + bucket % fine) + 0.5) * Double(UInt64(1) << UInt64(shift))
+    }
+}

@@ -1,0 +1,59 @@
+import Glibc
+
+/// What a process has used: CPU time, user and system together, and resident memory.
+///
+/// `/proc/<pid>/stat` has CPU time by hundredths of a second only, `/proc/<pid>/task/*/schedstat` loses that of threads that
+/// have ended. The process's CPU clock is the sum behind both, in nanoseconds (clock_getcpuclockid(3)).
+/// ``stat()`` is kept beside it, for the shares of user and system, and as a check.
+struct ProcessMeter {
+    private static let ticksPerSecond = Double(max(1, sysconf(Int32(_SC_CLK_TCK))))
+    private let pid: pid_t
+    private let clock: clockid_t
+
+    init(pid: pid_t) throws(BenchFailure) {
+        self.pid = pid
+        var clock = clockid_t()
+        let code = clock_getcpuclockid(pid, &clock)
+        guard code == 0 else { throw BenchFailure("clock_getcpuclockid: \(String(cString: strerror(code)))") }
+        self.clock = clock
+    }
+
+    /// This process's meter.
+    static func own() throws(BenchFailure) -> ProcessMeter { try ProcessMeter(pid: getpid()) }
+
+    /// CPU seconds.
+    func cpu() throws(BenchFailure) -> Double {
+        var time = timespec()
+        guard clock_gettime(clock, &time) == 0 else { throw BenchFailure(call: "clock_gettime") }
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    /// CPU seconds by `/proc/<pid>/stat`, in user and in kernel mode (proc(5): fields 14 and 15).
+    func stat() throws(BenchFailure) -> (user: Double, system: Double) {
+        let fields = (ProcText.read("/proc/\(pid)/stat") ?? "").split(separator: ")").last?.split(separator: " ") ?? []
+        guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else {
+            throw BenchFailure("/proc/\(pid)/stat can't be read")
+        }
+        return (user / Self.ticksPerSecond, system / Self.ticksPerSecond)
+    }
+
+    /// Resident bytes, counted exactly (`/proc/<pid>/statm` is a sum of per-processor counters, some pages off).
+    func residentBytes() throws(BenchFailure) -> Int {
+        let lines = (ProcText.read("/proc/\(pid)/smaps_rollup") ?? "").split(separator: "\n")
+        guard let line = lines.first(where: { $0.hasPrefix("Rss:") }),
+            let kilobytes = line.split(separator: " ").dropFirst().first.flatMap({ Int($0) })
+        else { throw BenchFailure("/proc/\(pid)/smaps_rollup can't be read") }
+        return kilobytes * 1024
+    }
+
+    /// Returns when the process has used no CPU for 20 ms, ten seconds from now at the latest.
+    func waitUntilIdle() throws(BenchFailure) {
+        var last = try cpu()
+        for _ in 0..<500 {
+            usleep(20_000)
+            let now = try cpu()
+            if now == last { return }
+            last = now
+        }
+    }
+}

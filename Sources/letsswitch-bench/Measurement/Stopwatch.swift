@@ -1,0 +1,38 @@
+import Glibc
+import Sockets
+
+/// Measures from its making to ``stop(work:)``: time, and the CPU of a server and of ourselves.
+struct Stopwatch {
+    private let server: ProcessMeter
+    private let own: ProcessMeter
+    private let start: MonotonicTime
+    private let serverCPU: Double
+    private let ownCPU: Double
+    private let stat: (user: Double, system: Double)
+
+    init(_ server: Server) throws(BenchFailure) {
+        self.server = try ProcessMeter(pid: server.pid)
+        own = try ProcessMeter.own()
+        stat = try self.server.stat()
+        ownCPU = try own.cpu()
+        serverCPU = try self.server.cpu()
+        start = .now()
+    }
+
+    /// - Throws: when the two ways to read the CPU time contradict each other.
+    func stop(work: Int) throws(BenchFailure) -> Sample {
+        var sample = Sample()
+        sample.serverCPU = try server.cpu() - serverCPU
+        sample.seconds = (MonotonicTime.now() - start) / .seconds(1)
+        sample.generatorCPU = try own.cpu() - ownCPU
+        sample.work = work
+        let now = try server.stat()
+        (sample.user, sample.system) = (now.user - stat.user, now.system - stat.system)
+        // Ticks are hundredths of a second, at either end, in either field.
+        guard abs(sample.user + sample.system - sample.serverCPU) < 0.045 + 0.02 * sample.serverCPU else {
+            throw BenchFailure(
+                "/proc/<pid>/stat says \(sample.user + sample.system) s of CPU, the CPU clock \(sample.serverCPU)")
+        }
+        return sample
+    }
+}

@@ -1,0 +1,112 @@
+import Glibc
+
+/// What the command line asks for.
+struct Options {
+    enum Command: String, CaseIterable {
+        /// The table.
+        case table
+        /// The hour strikes.
+        case hour
+        /// `POST /task` and `GET /schedule` beside pgbench.
+        case registrations
+        /// The baseline itself; started by the others.
+        case relay
+    }
+
+    var command = Command.table
+    /// `letsswitchd`.
+    var daemon: String
+    /// Rounds of each server in each workload.
+    var rounds = 5
+    /// How long a round is measured.
+    var seconds = 1.0
+    /// Beginnings of the ids of the workloads wanted; all, when empty.
+    var only: [String] = []
+    /// Where the results go as JSON.
+    var json: String?
+    var offersCompression = false
+    /// For the daemon, behind the benchmark's own.
+    var daemonFlags: [String] = []
+    var wantsHelp = false
+
+    static let help = """
+        Usage: letsswitch-bench [table | hour | registrations] [flags]
+
+        Measures letsswitchd beside a bare relay, its floor.
+
+          table                  every workload of --only; the default
+          hour                   8,000 matches due at the same second
+          registrations          POST /task and GET /schedule beside pgbench
+
+          --daemon PATH          letsswitchd [beside this program]
+          --only ID,…            workloads whose ids begin so [all]
+          --rounds N             of each server in each workload, in turn [5]
+          --seconds S            of a round, beside a fifth of it to warm up [1]
+          --quick                one short round of each: shows that all works, measures little
+          --offer-compression    the peers offer permessage-deflate
+          --daemon-flag FLAG     for the daemon, repeatable: --daemon-flag=--loops=2
+          --json PATH            the results as JSON too
+
+        """
+
+    init(_ arguments: [String]) throws(BenchFailure) {
+        daemon = Self.besideThis("letsswitchd")
+        var rest = arguments[...]
+        if let first = rest.first, let command = Command(rawValue: first) {
+            self.command = command
+            rest.removeFirst()
+        }
+        while let argument = rest.popFirst() {
+            let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
+            func value() throws(BenchFailure) -> String {
+                if parts.count > 1 { return parts[1] }
+                guard let next = rest.popFirst() else { throw BenchFailure("\(argument) wants a value") }
+                return next
+            }
+            switch parts.first {
+            case "--daemon": daemon = try value()
+            case "--only": only = try value().split(separator: ",").map(String.init)
+            case "--rounds": rounds = try Self.number(value(), in: 1...1_000)
+            case "--seconds": seconds = try Self.number(value(), in: 0.05...3_600)
+            case "--quick": (rounds, seconds) = (1, 0.1)
+            case "--offer-compression": offersCompression = true
+            case "--daemon-flag": daemonFlags.append(try value())
+            case "--json": json = try value()
+            case "--help": wantsHelp = true
+            default: throw BenchFailure("\(argument) is no flag; --help lists them")
+            }
+        }
+    }
+
+    func wants(_ id: String) -> Bool {
+        only.isEmpty || only.contains { id.hasPrefix($0) }
+    }
+
+    /// Whether a workload whose id begins with `group` is wanted.
+    func wantsSome(of group: String) -> Bool {
+        only.isEmpty || only.contains { $0.hasPrefix(group) || group.hasPrefix($0) }
+    }
+
+    private static func number<Number: LosslessStringConvertible & Comparable>(
+        _ text: String, in range: ClosedRange<Number>
+    ) throws(BenchFailure) -> Number {
+        guard let number = Number(text), range.contains(number) else {
+            throw BenchFailure("\(text) is not between \(range.lowerBound) and \(range.upperBound)")
+        }
+        return number
+    }
+
+    /// This program's path.
+    static var ownPath: String? {
+        var path = [CChar](repeating: 0, count: 4_096)
+        let count = readlink("/proc/self/exe", &path, path.count - 1)
+        guard count > 0 else { return nil }
+        return String(decoding: path[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// The path of a program in our own directory.
+    private static func besideThis(_ name: String) -> String {
+        let parts = (ownPath ?? name).split(separator: "/", omittingEmptySubsequences: false)
+        return (parts.dropLast() + [name[...]]).joined(separator: "/")
+    }
+}

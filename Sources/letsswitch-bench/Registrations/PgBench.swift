@@ -1,0 +1,70 @@
+import FoundationEssentials
+import Glibc
+
+/// `pgbench` on the same cluster: a statement, prepared, from so many clients.
+struct PgBench {
+    static let clients = 32
+
+    let conninfo: String
+    let directory: String
+    let processors: Processors
+
+    /// Runs a script for so long.
+    ///
+    /// - Returns: Transactions, the time that they took, and how long each took. CPU times are not known: it is not one process.
+    func run(_ script: String, seconds: Double) throws(BenchFailure) -> Sample {
+        let file = "\(directory)/pgbench.sql"
+        let prefix = "\(directory)/pgbench-log"
+        do {
+            try script.write(toFile: file, atomically: false, encoding: .utf8)
+        } catch {
+            throw BenchFailure("\(file): \(error)")
+        }
+        defer { Self.remove(prefix, in: directory) }
+        let process = try ServerProcess(
+            [
+                try Self.program(), "--no-vacuum", "--protocol=prepared", "--client=\(Self.clients)", "--jobs=1",
+                "--time=\(max(1, Int(seconds.rounded())))", "--file=\(file)", "--log", "--log-prefix=\(prefix)",
+                conninfo,
+            ], on: processors, output: "\(directory)/pgbench.out")
+        let patience = ContinuousClock.now + .seconds(seconds + 60)
+        while process.isRunning() {
+            guard ContinuousClock.now < patience else { throw BenchFailure("pgbench doesn't end") }
+            usleep(20_000)
+        }
+        let output = process.written()
+        guard let line = output.split(separator: "\n").first(where: { $0.hasPrefix("tps = ") }),
+            let rate = line.dropFirst("tps = ".count).split(separator: " ").first.flatMap({ Double($0) }), rate > 0
+        else { throw BenchFailure("pgbench: \(output)") }
+        var sample = Sample()
+        for name in Self.logs(prefix, in: directory) {
+            for line in (ProcText.read("\(directory)/\(name)") ?? "").split(separator: "\n") {
+                // client, transaction, microseconds, …
+                guard let wait = line.split(separator: " ").dropFirst(2).first.flatMap({ UInt64($0) }) else { continue }
+                sample.latency.add(nanoseconds: wait * 1_000)
+            }
+        }
+        guard sample.latency.count > 0 else { throw BenchFailure("pgbench wrote no log: \(output)") }
+        sample.work = sample.latency.count
+        sample.seconds = Double(sample.work) / rate
+        return sample
+    }
+
+    private static func program() throws(BenchFailure) -> String {
+        let versions = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
+        let places = versions.compactMap { Int($0) }.sorted(by: >).map { "/usr/lib/postgresql/\($0)/bin" }
+        for place in places + ["/usr/bin", "/usr/local/bin"] where access("\(place)/pgbench", X_OK) == 0 {
+            return "\(place)/pgbench"
+        }
+        throw BenchFailure("pgbench is not installed: apt-get install postgresql")
+    }
+
+    private static func logs(_ prefix: String, in directory: String) -> [String] {
+        let name = prefix.split(separator: "/").last ?? ""
+        return ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []).filter { $0.hasPrefix(name) }
+    }
+
+    private static func remove(_ prefix: String, in directory: String) {
+        for name in logs(prefix, in: directory) { unlink("\(directory)/\(name)") }
+    }
+}

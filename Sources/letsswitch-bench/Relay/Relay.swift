@@ -1,0 +1,211 @@
+import CLinux
+import Glibc
+import Wire
+
+/// The floor: what relaying ales costs when nothing else is done. One thread, one epoll descriptor, one `recv` per readable
+/// socket, one `send` per receiver and turn.
+///
+/// No HTTP but a search for the room's id, no JSON, no limits, no time-outs; of a WebSocket only what is needed to take whole
+/// frames apart. It trusts its peers, which are the load generator's, and gives up when they do anything else.
+struct Relay: ~Copyable {
+    private struct Peer {
+        /// -1 before the upgrade.
+        var room: Int32 = -1
+        /// Its index among the room's members.
+        var place: Int32 = 0
+    }
+
+    private static let eventsPerTurn = 512
+    private static let bufferSize = 65_536
+    /// Copies of the frame that one `send` can carry.
+    private static let runLength = 2_730
+
+    private let listener: Int32
+    private let poller: Int32
+    private let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: Relay.eventsPerTurn)
+    private let buffer = UnsafeMutableRawPointer.allocate(byteCount: Relay.bufferSize, alignment: 16)
+    private let run: UnsafeMutableRawPointer
+    private let greeting: [UInt8]
+    private let page: [UInt8]
+    /// By descriptor.
+    private let peers: UnsafeMutablePointer<Peer>
+    private let peerCapacity: Int
+    /// By number; initialised up to `roomCount`.
+    private let rooms: UnsafeMutablePointer<RelayRoom>
+    private var roomCount: Int32 = 0
+    private var freeRooms: [Int32] = []
+    private var numbers: [RelayRoomKey: Int32] = [:]
+    private var busyRooms: [Int32] = []
+
+    /// Takes over a listening, non-blocking socket.
+    init(listener: Int32, descriptors: Int) throws(BenchFailure) {
+        let poller = epoll_create1(0)
+        guard poller >= 0 else { throw BenchFailure(call: "epoll_create1") }
+        try Self.watch(listener, by: poller)
+        self.listener = listener
+        self.poller = poller
+        run = LoadFrame.run(copies: Self.runLength)
+        greeting = Array(LoadFrame.switchingProtocols.utf8) + LoadFrame.handshake
+        page = Array(
+            """
+            HTTP/1.1 200 OK\r\nDate: Sat, 21 Nov 2026 08:00:00 GMT\r\nContent-Type: application/json\r\n\
+            Content-Length: 15\r\n\r\n{"status":"ok"}
+            """.utf8)
+        peerCapacity = descriptors
+        peers = .allocate(capacity: descriptors)
+        rooms = .allocate(capacity: descriptors)
+    }
+
+    deinit {
+        events.deallocate()
+        buffer.deallocate()
+        run.deallocate()
+        peers.deallocate()
+        rooms.deinitialize(count: Int(roomCount))
+        rooms.deallocate()
+        close(poller)
+        close(listener)
+    }
+
+    /// Serves until it is killed.
+    mutating func serve() throws -> Never {
+        while true {
+            let count = epoll_wait(poller, events, Int32(Self.eventsPerTurn), -1)
+            guard count >= 0 || errno == EINTR else { throw BenchFailure(call: "epoll_wait") }
+            for index in 0..<Int(max(0, count)) {
+                let descriptor = events[index].data.fd
+                if descriptor == listener { try accept() } else { try receive(from: descriptor) }
+            }
+            for room in busyRooms { try flush(room) }
+            busyRooms.removeAll(keepingCapacity: true)
+        }
+    }
+
+    private static func watch(_ descriptor: Int32, by poller: Int32) throws(BenchFailure) {
+        var interest = epoll_event(events: EPOLLIN.rawValue, data: epoll_data(fd: descriptor))
+        guard epoll_ctl(poller, EPOLL_CTL_ADD, descriptor, &interest) == 0 else {
+            throw BenchFailure(call: "epoll_ctl")
+        }
+    }
+
+    private mutating func accept() throws(BenchFailure) {
+        while true {
+            let descriptor = accept4(listener, nil, nil, Int32(SOCK_NONBLOCK.rawValue))
+            guard descriptor >= 0 else {
+                guard errno == EAGAIN else { throw BenchFailure(call: "accept4") }
+                return
+            }
+            guard Int(descriptor) < peerCapacity else { throw BenchFailure("more descriptors than expected") }
+            peers[Int(descriptor)] = Peer()
+            try Self.watch(descriptor, by: poller)
+        }
+    }
+
+    private mutating func receive(from descriptor: Int32) throws(BenchFailure) {
+        let count = recv(descriptor, buffer, Self.bufferSize, 0)
+        guard count > 0 else {
+            leave(descriptor)
+            close(descriptor)
+            return
+        }
+        let number = peers[Int(descriptor)].room
+        guard number >= 0 else { return try answer(descriptor, count) }
+        var position = 0
+        var ales = 0
+        while position < count {
+            // A short masked frame: two bytes, four of mask, the payload.
+            guard position + 6 <= count else { throw BenchFailure("half a frame") }
+            let length = Int(buffer.load(fromByteOffset: position + 1, as: UInt8.self) & 0x7F)
+            guard length < 126, position + 6 + length <= count else { throw BenchFailure("no short frame") }
+            let mask = buffer.loadUnaligned(fromByteOffset: position + 2, as: UInt32.self)
+            unmask(position + 6, length, mask)
+            if buffer.load(fromByteOffset: position, as: UInt8.self) == 0x81 { ales += 1 }
+            position += 6 + length
+        }
+        guard ales > 0 else { return }
+        let room = rooms + Int(number)
+        if room.pointee.ales == 0 { busyRooms.append(number) }
+        room.pointee.ales += ales
+        room.pointee.members[Int(peers[Int(descriptor)].place)].own += ales
+    }
+
+    private func unmask(_ start: Int, _ length: Int, _ mask: UInt32) {
+        WebSocketMask(
+            UInt8(truncatingIfNeeded: mask), UInt8(truncatingIfNeeded: mask >> 8),
+            UInt8(truncatingIfNeeded: mask >> 16), UInt8(truncatingIfNeeded: mask >> 24)
+        ).apply(to: UnsafeMutableRawBufferPointer(start: buffer + start, count: length))
+    }
+
+    /// Answers a request: for a room's id with the upgrade, for anything else with a small page.
+    private mutating func answer(_ descriptor: Int32, _ count: Int) throws(BenchFailure) {
+        let prefix = "GET /socket?id=".utf8.count
+        guard count > prefix + RelayRoomKey.length, buffer.load(fromByteOffset: 5, as: UInt8.self) == UInt8(ascii: "s")
+        else { return try send(page, to: descriptor) }
+        let key = RelayRoomKey(buffer + prefix)
+        let number = numbers[key] ?? newRoom(key)
+        let room = rooms + Int(number)
+        peers[Int(descriptor)] = Peer(room: number, place: Int32(room.pointee.members.count))
+        room.pointee.members.append(.init(descriptor: descriptor, own: room.pointee.ales))
+        try send(greeting, to: descriptor)
+    }
+
+    private mutating func newRoom(_ key: RelayRoomKey) -> Int32 {
+        let number: Int32
+        if let free = freeRooms.popLast() {
+            number = free
+            rooms[Int(number)].key = key
+        } else {
+            number = roomCount
+            roomCount += 1
+            (rooms + Int(number)).initialize(to: RelayRoom(key: key))
+        }
+        numbers[key] = number
+        return number
+    }
+
+    private mutating func leave(_ descriptor: Int32) {
+        let peer = peers[Int(descriptor)]
+        guard peer.room >= 0 else { return }
+        peers[Int(descriptor)] = Peer()
+        let room = rooms + Int(peer.room)
+        let last = room.pointee.members.removeLast()
+        if last.descriptor != descriptor {
+            room.pointee.members[Int(peer.place)] = last
+            peers[Int(last.descriptor)].place = peer.place
+        }
+        guard room.pointee.members.isEmpty else { return }
+        // Its number may be among those of this turn still, and another room may get it: nothing is owed there.
+        room.pointee.ales = 0
+        numbers[room.pointee.key] = nil
+        freeRooms.append(peer.room)
+    }
+
+    /// Pays what a room owes.
+    private func flush(_ number: Int32) throws {
+        let room = rooms + Int(number)
+        let ales = room.pointee.ales
+        guard ales > 0 else { return }
+        room.pointee.ales = 0
+        try room.pointee.members.withUnsafeMutableBufferPointer { members in
+            for index in members.indices {
+                var bytes = (ales - members[index].own) * LoadFrame.aleResponseLength
+                members[index].own = 0
+                while bytes > 0 {
+                    let part = min(bytes, Self.runLength * LoadFrame.aleResponseLength)
+                    try sent(Glibc.send(members[index].descriptor, run, part, Int32(MSG_NOSIGNAL)), of: part)
+                    bytes -= part
+                }
+            }
+        }
+    }
+
+    private func send(_ bytes: [UInt8], to descriptor: Int32) throws(BenchFailure) {
+        try sent(Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)), of: bytes.count)
+    }
+
+    private func sent(_ count: Int, of wanted: Int) throws(BenchFailure) {
+        // Who is gone is noticed by `recv`.
+        if count < 0, errno == EPIPE || errno == ECONNRESET { return }
+        guard count == wanted else { throw BenchFailure("a peer of the relay doesn't read") }
+    }
+}

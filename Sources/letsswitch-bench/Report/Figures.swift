@@ -1,0 +1,35 @@
+/// What the rounds of one server came to: the medians of their figures.
+struct Figures: Encodable {
+    /// The server's CPU microseconds per unit, user and system; for memory, bytes per unit.
+    var cost = 0.0
+    /// The part of it in user mode, from 0 to 1.
+    var userShare = 0.0
+    /// Units a second.
+    var rate = 0.0
+    /// The generator's CPU microseconds per unit.
+    var generatorCost = 0.0
+    var p50 = 0.0
+    var p99 = 0.0
+    var p999 = 0.0
+
+    init() {}
+
+    init(_ samples: [Sample]) {
+        cost = samples.map(\.costPerUnit).median
+        userShare = samples.map { $0.user / max($0.user + $0.system, 0.01) }.median
+        rate = samples.map { Double($0.work) / max($0.seconds, 1e-9) }.median
+        generatorCost = samples.map { $0.generatorCPU * 1e6 / Double(max(1, $0.work)) }.median
+        p50 = samples.map { $0.latency.microseconds(quantile: 0.5) }.median
+        p99 = samples.map { $0.latency.microseconds(quantile: 0.99) }.median
+        p999 = samples.map { $0.latency.microseconds(quantile: 0.999) }.median
+    }
+}
+
+extension [Double] {
+    /// The middle one, or the mean of the two in the middle; 0 of none.
+    var median: Double {
+        guard !isEmpty else { return 0 }
+        let sorted = sorted()
+        return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2
+    }
+}

@@ -1,0 +1,25 @@
+import Glibc
+
+/// What the person at the terminal sees: results on standard output, progress and complaints on standard error.
+enum Terminal {
+    static func print(_ text: String) {
+        write(text + "\n", to: STDOUT_FILENO)
+    }
+
+    static func note(_ text: String) {
+        write(text + "\n", to: STDERR_FILENO)
+    }
+
+    private static func write(_ text: String, to descriptor: Int32) {
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count > 0 {
+                bytes = bytes.dropFirst(count)
+            } else if count == 0 || errno != EINTR {
+                // Nobody reads.
+                return
+            }
+        }
+    }
+}

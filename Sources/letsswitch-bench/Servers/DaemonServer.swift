@@ -1,0 +1,40 @@
+import FoundationEssentials
+import Glibc
+
+/// `letsswitchd`, as it is installed, on a free port.
+struct DaemonServer {
+    let process: ServerProcess
+    let server: Server
+    /// From the start of the process to the line that names its port.
+    let secondsToStart: Double
+
+    /// - Parameters:
+    ///   - conninfo: Its database.
+    ///   - flags: Further flags, behind `--listen` and `--database-url`.
+    init(
+        executable: String, conninfo: String, flags: [String], name: String = "daemon", on processors: Processors,
+        directory: String
+    ) throws(BenchFailure) {
+        let arguments = [executable, "--listen", "127.0.0.1:0", "--database-url", conninfo] + flags
+        let start = ContinuousClock.now
+        process = try ServerProcess(arguments, on: processors, output: "\(directory)/\(name).log")
+        let port = try process.await("the daemon's port", find: Self.port)
+        secondsToStart = (ContinuousClock.now - start) / .seconds(1)
+        server = Server(name: name, pid: process.pid, port: port)
+    }
+
+    private struct Line: Decodable {
+        let msg: String
+        let address: String?
+    }
+
+    /// That of the `listening` line.
+    private static func port(_ log: String) -> UInt16? {
+        for text in log.split(separator: "\n") {
+            guard let line = try? JSONDecoder().decode(Line.self, from: Data(text.utf8)), line.msg == "listening"
+            else { continue }
+            return line.address?.split(separator: ":").last.flatMap { UInt16($0) }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,124 @@
+import CSpawn
+import Glibc
+
+/// A child process whose output goes to a file, and which is ended with us.
+final class ServerProcess {
+    let pid: pid_t
+    private let output: String
+    private var hasEnded = false
+
+    /// With it the kernel ends the child when we end, however that may be; to be exact, with the thread that started it.
+    private static let wrapper = ["/usr/bin/setpriv", "--pdeathsig", "TERM", "--"]
+
+    /// Starts a program.
+    ///
+    /// - Parameters:
+    ///   - processors: What it may run on.
+    ///   - output: The file for its standard output and error; it is made anew.
+    init(_ arguments: [String], on processors: Processors, output: String) throws(BenchFailure) {
+        self.output = output
+        let own = try Processors.current()
+        try processors.bind()
+        let isWrapped = access(Self.wrapper[0], X_OK) == 0
+        let started = Result { () throws(BenchFailure) in
+            try Self.spawn((isWrapped ? Self.wrapper : []) + arguments, output: output)
+        }
+        try own.bind()
+        pid = try started.get()
+        Children.shared.add(pid)
+    }
+
+    deinit {
+        stop()
+    }
+
+    /// What it has written so far.
+    func written() -> String {
+        ProcText.read(output) ?? ""
+    }
+
+    /// Waits until `find` finds something in what it has written.
+    func await<Value>(_ what: String, find: (String) -> Value?) throws(BenchFailure) -> Value {
+        for _ in 0..<3_000 {
+            if let value = find(written()) { return value }
+            guard isRunning() else { throw BenchFailure("ended before \(what): \(written().suffix(2_000))") }
+            usleep(10_000)
+        }
+        throw BenchFailure("no \(what) within 30 s: \(written().suffix(2_000))")
+    }
+
+    func isRunning() -> Bool {
+        guard !hasEnded else { return false }
+        var status: Int32 = 0
+        guard waitpid(pid, &status, WNOHANG) == 0 else {
+            forget()
+            return false
+        }
+        return true
+    }
+
+    /// Ends it: politely, and after five seconds not.
+    func stop() {
+        guard isRunning() else { return }
+        kill(pid, SIGTERM)
+        for _ in 0..<500 {
+            guard isRunning() else { return }
+            usleep(10_000)
+        }
+        kill(pid, SIGKILL)
+        var status: Int32 = 0
+        while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+        forget()
+    }
+
+    private func forget() {
+        hasEnded = true
+        Children.shared.remove(pid)
+    }
+
+    private static func spawn(_ arguments: [String], output: String) throws(BenchFailure) -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        guard posix_spawn_file_actions_init(&actions) == 0 else { throw BenchFailure("out of memory") }
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        let results = [
+            posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0),
+            posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0o600),
+            posix_spawn_file_actions_adddup2(&actions, 1, 2),
+            posix_spawn_file_actions_addclosefrom_np(&actions, 3),
+        ]
+        guard results.allSatisfy({ $0 == 0 }) else { throw BenchFailure("posix_spawn_file_actions") }
+        var attributes = posix_spawnattr_t()
+        guard posix_spawnattr_init(&attributes) == 0 else { throw BenchFailure("out of memory") }
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        var all = sigset_t()
+        sigemptyset(&none)
+        sigfillset(&all)
+        let flags = Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF)
+        let settings = [
+            posix_spawnattr_setsigmask(&attributes, &none), posix_spawnattr_setsigdefault(&attributes, &all),
+            posix_spawnattr_setflags(&attributes, flags),
+        ]
+        guard settings.allSatisfy({ $0 == 0 }) else { throw BenchFailure("posix_spawnattr") }
+        let copies = arguments.map { strdup($0) } + [nil]
+        let variables = environment().map { strdup($0) } + [nil]
+        defer { for copy in copies + variables { free(copy) } }
+        var child: pid_t = 0
+        let code = posix_spawn(&child, arguments[0], &actions, &attributes, copies, variables)
+        guard code == 0 else { throw BenchFailure("\(arguments[0]): \(String(cString: strerror(code)))") }
+        return child
+    }
+
+    /// Ours, without what configures a daemon or names a database.
+    private static func environment() -> [String] {
+        var variables: [String] = []
+        var next = environ
+        while let entry = next.pointee {
+            let text = String(cString: entry)
+            let foreign = ["PG", "LETSSWITCH_", "LISTEN_", "DATABASE_URL=", "PORT=", "NOTIFY_SOCKET="]
+            if !foreign.contains(where: text.hasPrefix) { variables.append(text) }
+            next += 1
+        }
+        return variables
+    }
+}

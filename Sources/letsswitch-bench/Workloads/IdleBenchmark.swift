@@ -1,0 +1,52 @@
+import Glibc
+
+/// What an idle connection takes of the server's memory.
+enum IdleBenchmark {
+    static let id = "idle"
+    /// Peers that come first, so that what the first of all allocates is not counted.
+    private static let firstPeers = 200
+
+    static func run(_ laboratory: Laboratory, _ report: inout Report) throws(BenchFailure) {
+        let peers = min(19_000, laboratory.descriptors) / 2 * 2
+        let count = laboratory.options.seconds < 0.5 ? 1_000 : peers
+        if peers < 19_000 {
+            report.notes.append("Idle: \(peers) connections, since no more descriptors are allowed.")
+        }
+        let relay = try laboratory.relay()
+        let floor = try measure(relay.server, peers: count, laboratory.options)
+        relay.process.stop()
+        let daemon = try laboratory.daemon(flags: TableBenchmark.daemonFlags)
+        let atRest = try ProcessMeter(pid: daemon.server.pid).residentBytes()
+        let own = try measure(daemon.server, peers: count, laboratory.options)
+        daemon.process.stop()
+        report.notes.append(
+            """
+            The daemon before its first connection: \(Column.number(Double(atRest) / 1e6, decimals: 1)) MB resident; \
+            \(Column.number(daemon.secondsToStart, decimals: 2)) s from its start to the line that says where it listens.
+            """)
+        var row = Row(
+            id: id, title: "idle, \(Column.grouped(count)) open, two a room", unit: "bytes/connection",
+            daemon: own, baseline: floor, ratio: own.cost / max(1, floor.cost))
+        row.wanted = "≤ 500"
+        row.isMet = own.cost <= 500
+        report.rows.append(row)
+    }
+
+    private static func measure(
+        _ server: Server, peers: Int, _ options: Options
+    ) throws(BenchFailure) -> Figures {
+        let meter = try ProcessMeter(pid: server.pid)
+        let first = Crowd(
+            of: server, roomSize: 2, roomCount: firstPeers / 2, offersCompression: options.offersCompression)
+        try first.gather()
+        try meter.waitUntilIdle()
+        let before = try meter.residentBytes()
+        let crowd = Crowd(
+            of: server, roomSize: 2, roomCount: (peers - firstPeers) / 2, offersCompression: options.offersCompression)
+        try crowd.gather()
+        try meter.waitUntilIdle()
+        var figures = Figures()
+        figures.cost = Double(try meter.residentBytes() - before) / Double(crowd.peerCount)
+        return figures
+    }
+}

@@ -1,0 +1,68 @@
+/// Something to measure: what is done, in which unit its cost is counted, and what it may cost.
+struct Workload {
+    enum Kind {
+        /// Closed loop: rooms of so many, all busy.
+        case fanOut(roomSize: Int, rooms: Int, ClosedLoop.Pattern)
+        /// Open loop: so many ales a second.
+        case steady(roomSize: Int, rooms: Int, rate: Double)
+        /// Peers that connect, upgrade and stay.
+        case arrivals(peers: Int)
+        /// Peers that connect, upgrade, send an ale and leave; so many at a time.
+        case visitors(places: Int)
+        /// Requests over kept connections.
+        case requests(path: String, connections: Int)
+    }
+
+    /// What a row must reach: one of the two is enough, since figures drift with the machine and ratios don't.
+    struct Bound {
+        /// CPU microseconds per unit; `nil` when only the ratio counts.
+        var cost: Double?
+        /// The daemon's cost over the relay's.
+        var ratio: Double?
+        /// Microseconds, the median and the 99th percentile.
+        var latency: (p50: Double, p99: Double)?
+    }
+
+    /// For `--only`.
+    let id: String
+    let title: String
+    let unit: String
+    let kind: Kind
+    var bound = Bound()
+
+    /// The table's rows, in its order; a thousand connections where the room's size doesn't ask for another number.
+    static let all: [Workload] = [
+        fanOut(2, .oneMember(ales: 1), cost: 5.2),
+        fanOut(10, .oneMember(ales: 1), cost: 3.0),
+        fanOut(100, .oneMember(ales: 1), cost: 2.7),
+        fanOut(1_000, .oneMember(ales: 1), cost: 3.4),
+        fanOut(10, .oneMember(ales: 8), cost: 0.48),
+        fanOut(100, .oneMember(ales: 8), cost: 0.35),
+        fanOut(10, .everyMember, cost: 0.45),
+        Workload(
+            id: "steady-10", title: "5,000 ales/s, K = 10", unit: "delivery",
+            kind: .steady(roomSize: 10, rooms: 100, rate: 5_000), bound: Bound(latency: (33, 73))),
+        Workload(
+            id: "upgrade", title: "connect + upgrade", unit: "connection", kind: .arrivals(peers: 8_000),
+            bound: Bound(cost: 12, ratio: 1.25)),
+        Workload(
+            id: "visit", title: "connect, upgrade, ale, close", unit: "connection", kind: .visitors(places: 64),
+            bound: Bound(cost: 22, ratio: 1.25)),
+        Workload(
+            id: "healthz", title: "GET /healthz, kept alive", unit: "request",
+            kind: .requests(path: "/healthz", connections: 64), bound: Bound(cost: 6)),
+    ]
+
+    private static func fanOut(_ size: Int, _ pattern: ClosedLoop.Pattern, cost: Double) -> Workload {
+        let (id, title) =
+            switch pattern {
+            case .oneMember(ales: 1): ("ale", "one ale in flight")
+            case .oneMember(let ales): ("burst", "\(ales) ales in flight")
+            case .everyMember: ("every", "every member sends")
+            }
+        return Workload(
+            id: "\(id)-\(size)", title: "\(title), K = \(size)", unit: "delivery",
+            kind: .fanOut(roomSize: size, rooms: max(1, 1_000 / size), pattern),
+            bound: Bound(cost: cost, ratio: 1.10))
+    }
+}
