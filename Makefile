@@ -39,6 +39,13 @@ test: setup-test ## run every test (FILTER=regex for some, STRICT=1 makes warnin
 test-tsan: setup-test ## run the tests under ThreadSanitizer
 	swift test --sanitize=thread --scratch-path .build-thread $(FILTERFLAGS)
 
+# How often it kills a daemon or the database. LETSSWITCH_TEST_SEED repeats a run.
+TORTURE_KILLS ?= 200
+
+.PHONY: torture
+torture: setup-test ## kill -9 daemons and databases 200 times (TORTURE_KILLS=), and check what is left
+	LETSSWITCH_TORTURE_KILLS='$(TORTURE_KILLS)' swift test $(SWIFTFLAGS) --filter TortureTests
+
 # Leak detection is off: XCTest's own leaks would fail every run.
 .PHONY: test-asan
 test-asan: setup-test ## run the tests under AddressSanitizer

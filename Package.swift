@@ -58,6 +58,7 @@ let package = Package(
                 .embedInCode("Migrations/0004-days.sql"),
                 .embedInCode("Migrations/0005-reminders.sql"),
                 .embedInCode("Migrations/0006-devices.sql"),
+                .embedInCode("Migrations/0007-retries.sql"),
             ],
             swiftSettings: swiftSettings
         ),

@@ -101,12 +101,7 @@ package final class Application: Sendable {
                 reactor.forEachSocket { $0.announceStop() }
             }
         }
-        let deadline = ContinuousClock.now + limit
-        while openConnections > 0 {
-            guard ContinuousClock.now < deadline else { return false }
-            try? await Task.sleep(for: .milliseconds(5))
-        }
-        return true
+        return await openSockets.waitUntilZero(within: limit)
     }
 
     /// Ends all service at once: what is left is closed.
