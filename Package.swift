@@ -1,14 +1,30 @@
 // swift-tools-version: 6.0
 import PackageDescription
 
+// `make fuzz`: coverage of every target for libFuzzer, and the driver. Ordinary builds see nothing of it.
+let isFuzzing = Context.environment["LETSSWITCH_FUZZ"] != nil
+let fuzzFlags: [SwiftSetting] = isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer", "-O"])] : []
+
 // Swift 6 language mode (the default of tools 6.0) with complete concurrency checking. On top of it:
 // `any` is written out, a file shows by `package import` what it passes on, and a member is visible only where its
 // module is imported.
-let swiftSettings: [SwiftSetting] = [
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-]
+let swiftSettings: [SwiftSetting] =
+    fuzzFlags + [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+    ]
+
+let fuzzTargets: [Target] =
+    !isFuzzing
+    ? []
+    : [
+        .executableTarget(
+            name: "fuzz", dependencies: ["FuzzProperties"], path: "Tests/Fuzz/Driver",
+            swiftSettings: swiftSettings + [.unsafeFlags(["-parse-as-library"])],
+            // gold warns of each of AddressSanitizer's symbols.
+            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])])
+    ]
 
 let package = Package(
     name: "LetsSwitch",
@@ -18,7 +34,7 @@ let package = Package(
     targets: [
         // C libraries of the system: a module map and a shim header each, no logic.
         .systemLibrary(name: "CLibpq", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
-        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CSpawn"),
@@ -26,7 +42,7 @@ let package = Package(
         // Bytes to values and back: HTTP/1.1 and WebSocket, without I/O and without a clock.
         .target(name: "Wire", dependencies: ["COpenSSL", "CZlib"], swiftSettings: swiftSettings),
         // Event loops, listening and connected sockets, timers, signals. Moves bytes, knows no protocol.
-        .target(name: "Sockets", dependencies: ["CLinux"], swiftSettings: swiftSettings),
+        .target(name: "Sockets", dependencies: ["CLinux", "COpenSSL"], swiftSettings: swiftSettings),
         // The Vapor-style part: application, routes, requests, responses, WebSockets.
         .target(name: "Server", dependencies: ["Wire", "Sockets"], swiftSettings: swiftSettings),
         // libpq without blocking a thread, migrations, and the private cluster.
@@ -42,6 +58,7 @@ let package = Package(
                 .embedInCode("Migrations/0004-days.sql"),
                 .embedInCode("Migrations/0005-reminders.sql"),
                 .embedInCode("Migrations/0006-devices.sql"),
+                .embedInCode("Migrations/0007-retries.sql"),
             ],
             swiftSettings: swiftSettings
         ),
@@ -55,7 +72,7 @@ let package = Package(
 
         // What several test targets share: clients, a private cluster, events to wait for.
         .target(
-            name: "TestSupport", dependencies: ["Wire", "Postgres"],
+            name: "TestSupport", dependencies: ["Wire", "Postgres", "COpenSSL"],
             path: "Tests/TestSupport", swiftSettings: swiftSettings),
         .testTarget(name: "TestSupportTests", dependencies: ["TestSupport", "CLinux"], swiftSettings: swiftSettings),
         .testTarget(name: "WireTests", dependencies: ["Wire", "CZlib"], swiftSettings: swiftSettings),
@@ -68,8 +85,14 @@ let package = Package(
         .testTarget(
             name: "LetsSwitchTests", dependencies: ["LetsSwitch", "letsswitchd", "TestSupport", "Wire"],
             swiftSettings: swiftSettings),
+
+        // What is promised of every input: checked by the fuzzer's driver, and by a test that replays the corpora.
+        .target(
+            name: "FuzzProperties", dependencies: ["LetsSwitch", "Wire", "CZlib"],
+            path: "Tests/Fuzz/Properties", swiftSettings: swiftSettings),
+        .testTarget(name: "FuzzTests", dependencies: ["FuzzProperties"], swiftSettings: swiftSettings),
         .testTarget(
             name: "BenchTests", dependencies: ["letsswitch-bench", "letsswitchd", "TestSupport"],
             swiftSettings: swiftSettings),
-    ]
+    ] + fuzzTargets
 )

@@ -3,21 +3,32 @@ import Glibc
 import Sockets
 
 extension Daemon {
-    /// Runs until a signal ends it: SIGTERM, SIGINT or SIGHUP drains, a second one ends at once.
+    /// Runs until a signal ends it: SIGTERM or SIGINT drains, a second one ends at once. SIGHUP reads the certificate again,
+    /// or drains, when it says that the terminal is gone.
     ///
     /// - Returns: The exit status.
     package static func run(_ configuration: Configuration) async -> Int32 {
         SignalWatcher.ignoreBrokenPipes()
         let log = Log(level: configuration.logLevel, format: configuration.logFormat)
         let daemon = Daemon(configuration, log: log)
+        let terminal = ControllingTerminal()
+        let (reloads, reload) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let (signals, received) = AsyncStream<Int32>.makeStream()
         let queue = DispatchQueue(label: "letsswitch.signals")
         let watchers = [SIGTERM, SIGINT, SIGHUP].map { signal in
-            SignalWatcher(signal, on: queue) { received.yield(signal) }
+            SignalWatcher(signal, on: queue) {
+                if signal == SIGHUP, !terminal.isGone { reload.yield() } else { received.yield(signal) }
+            }
         }
         defer { withExtendedLifetime(watchers) {} }
 
         let starting = Task { try await daemon.start() }
+        // One after the other, so that the last one that was asked for counts.
+        let reloading = Task {
+            guard (try? await starting.value) != nil else { return }
+            for await _ in reloads { await daemon.reload() }
+        }
+        defer { reloading.cancel() }
         let ending = Task {
             var count = 0
             for await _ in signals {

@@ -1,8 +1,8 @@
 import Dispatch
 import Glibc
 import Postgres
-import Server
-package import Sockets
+package import Server
+import Sockets
 import Wire
 
 /// The daemon's life: database, server, scheduler, in that order up, and in the reverse order down.
@@ -15,19 +15,22 @@ package actor Daemon {
     /// Descriptors kept from connections: the database's, listeners, files.
     private static let reservedDescriptors = 64
 
-    private let configuration: Configuration
-    private let log: Log
-    private let metrics: ProductMetrics
-    private let notifier: SystemdNotifier
+    let configuration: Configuration
+    let log: Log
+    let metrics: ProductMetrics
+    let notifier: SystemdNotifier
 
     private var cluster: PrivateCluster?
     private var services: Services?
+    var application: Application? { services?.application }
+    /// What systemd shows while all is well.
+    private(set) var status = ""
     private var clock: ClockStepWatcher?
     private var preparing: Task<Void, Never>?
     private var scheduling: Task<Void, Never>?
     private var isReviving = false
     private var stopping: Task<Void, Never>?
-    private var isStopping: Bool { stopping != nil }
+    var isStopping: Bool { stopping != nil }
 
     /// What exists once the daemon has started.
     private struct Services {
@@ -53,21 +56,23 @@ package actor Daemon {
     /// A database that is away doesn't keep the daemon from starting: it serves what it can, and the rest once the database is
     /// there. A private cluster that can't be started does.
     ///
-    /// - Returns: The addresses listened on.
+    /// - Returns: Where it listens.
     /// - Throws: What prevents the start; its description is for the person at the terminal.
     @discardableResult
-    package func start() async throws -> [SocketAddress] {
+    package func start() async throws -> [ServerEndpoint] {
         for warning in configuration.warnings { log.warning("configuration", ["warning": .string(warning)]) }
+        let tls = try loadCertificate()
         let (conninfo, data) = try await openDatabase()
-        let services = try makeServices(conninfo: conninfo)
+        let services = try makeServices(conninfo: conninfo, tls: tls)
         self.services = services
         await prepareDatabase(services, patience: Self.databasePatience)
-        let addresses = try await services.application.listen(on: try resolveAddresses())
-        for address in addresses {
-            log.info("listening", ["address": .string("\(address)"), "data": .string(data)])
+        let endpoints = try await services.application.listen(on: try resolveAddresses())
+        for endpoint in endpoints {
+            log.info("listening", ["address": .string("\(endpoint)"), "data": .string(data)])
         }
-        notifier.ready(status: "listening on \(addresses.map(\.description).joined(separator: ", "))")
-        return addresses
+        status = "listening on \(endpoints.map(\.description).joined(separator: ", "))"
+        notifier.ready(status: status)
+        return endpoints
     }
 
     /// The database's conninfo, and what to call it in the log.
@@ -89,27 +94,32 @@ package actor Daemon {
         }
     }
 
-    private func resolveAddresses() throws -> [SocketAddress] {
+    private func resolveAddresses() throws -> [ServerEndpoint] {
         try configuration.listen.flatMap { address in
             switch address {
-            case .tcp(let host, let port): try SocketAddress.resolve(host: host, port: port)
-            case .unix(let path): [try SocketAddress(path: path)]
+            case .tcp(let host, let port):
+                try SocketAddress.resolve(host: host, port: port).map { ServerEndpoint($0) }
+            case .tls(let host, let port):
+                try SocketAddress.resolve(host: host, port: port).map { ServerEndpoint($0, speaksTLS: true) }
+            case .unix(let path): [ServerEndpoint(try SocketAddress(path: path))]
             }
         }
     }
 
-    private func makeServices(conninfo: String) throws -> Services {
+    private func makeServices(conninfo: String, tls: TLSContext?) throws -> Services {
         var postgres = PostgresConfiguration(conninfo: conninfo)
         postgres.maxConnections = configuration.databaseConnections
         postgres.queryTimeout = configuration.databaseTimeout
-        postgres.acquireTimeout = configuration.databaseWait
-        let observer = DatabaseObserver(metrics: metrics, log: log) { [weak self] in
+        postgres.stallTimeout = configuration.databaseWait
+        let refusals = DatabaseRefusals()
+        let observer = DatabaseObserver(metrics: metrics, log: log, refusals: refusals) { [weak self] in
             Task { await self?.reviveCluster() }
         }
-        let database = Database(postgres, settings: configuration, observer: observer)
+        let database = Database(postgres, settings: configuration, observer: observer, refusals: refusals)
         let loops = try EventLoopGroup(count: configuration.loops)
         let rooms = Rooms(
-            loops: loops.loops, anyRoomIsOpen: configuration.openRooms, roomSize: configuration.roomSize)
+            loops: loops.loops, anyRoomIsOpen: configuration.openRooms, roomSize: configuration.roomSize,
+            metrics: metrics)
         let acknowledgements = Acknowledgements(
             store: database.schedulerStores.reminders, metrics: metrics, log: log)
         let streams = ReminderStreams(
@@ -123,9 +133,12 @@ package actor Daemon {
             retention: configuration.retention / .seconds(1), rooms: rooms, streams: streams, metrics: metrics,
             log: log)
         let page = MetricsPage(product: metrics, database: database, rooms: rooms)
-        let application = Application(on: loops, limits: limits, edge: edge, mapError: mapError) {
+        let application = Application(on: loops, limits: limits, edge: edge, tls: tls, mapError: mapError) {
             [metrics, log, configuration] routes in
-            routes.register(collection: TaskRoutes(database: database, changes: changes, metrics: metrics, log: log))
+            routes.register(
+                collection: TaskRoutes(
+                    database: database, changes: changes, metrics: metrics, log: log,
+                    registered: { await scheduler.registered(dueAt: $0) }))
             routes.register(collection: ScheduleRoutes(database: database))
             routes.register(collection: DeviceRoutes(database: database, changes: changes, log: log))
             routes.register(collection: ReminderRoutes(streams: streams, backlog: database.reminders.backlog))
@@ -169,6 +182,7 @@ package actor Daemon {
         limits.connectionRate = configuration.connectionRate
         limits.upgradeRate = configuration.upgradeRate
         limits.messageRate = configuration.messageRate
+        limits.tlsHandshakeTimeout = configuration.tlsHandshakeTimeout
         limits.headerTimeout = configuration.headerTimeout
         limits.bodyTimeout = configuration.bodyTimeout
         limits.keepAliveTimeout = configuration.keepAliveTimeout
@@ -187,6 +201,10 @@ package actor Daemon {
         edge.trustedProxies = configuration.trustedProxies
         edge.expectsProxyHeader = configuration.proxyProtocol
         edge.allowedOrigins = configuration.allowedOrigins
+        edge.tlsHandshakeFailed = { [log] cause, reason in
+            // The internet's scanners fill any log: nobody reads this but who looks for something.
+            log.debug("tls handshake failed", ["cause": .string(cause.rawValue), "error": .string(reason)])
+        }
         return edge
     }
 
@@ -252,12 +270,17 @@ package actor Daemon {
         scheduling = Task { await scheduler.run() }
         await services.listener.start()
         do {
-            clock = try ClockStepWatcher {
-                Task { await scheduler.resynchronise() }
+            clock = try ClockStepWatcher { [weak self] in
+                Task { await self?.clockWasSet() }
             }
         } catch {
             log.warning("steps of the clock are noticed late", ["error": .string("\(error)")])
         }
+    }
+
+    /// The system's clock has stepped, and the database's with it when it is on this machine.
+    func clockWasSet() async {
+        await services?.scheduler.resynchronise()
     }
 
     /// The private cluster's server may have died: then it is started again.

@@ -9,6 +9,9 @@ actor Database {
     private static let readinessLifetime = Duration.seconds(1)
     private static let readinessTimeout = Duration.seconds(2)
     private static let ping = PostgresStatement(name: "ping", sql: "SELECT 1")
+    /// Changes nothing, and is refused where nothing may be changed.
+    private static let writePing = PostgresStatement(
+        name: "write_ping", sql: "UPDATE letsswitch.claim SET expires_at = expires_at WHERE false")
 
     nonisolated let schedule: ScheduleStore
     nonisolated let reminders: ReminderStore
@@ -18,12 +21,17 @@ actor Database {
     private nonisolated let backgroundReminders: ReminderStore
     private nonisolated let backgroundSchedule: ScheduleStore
 
+    private let refusals: DatabaseRefusals
     private var zones: TimeZoneNames?
     private var answered: (wasThere: Bool, at: MonotonicTime)?
     /// The question that is under way: however many ask, the database is asked once.
     private var asking: Task<Bool, Never>?
 
-    init(_ configuration: PostgresConfiguration, settings: Configuration, observer: any PostgresObserver) {
+    init(
+        _ configuration: PostgresConfiguration, settings: Configuration, observer: any PostgresObserver,
+        refusals: DatabaseRefusals
+    ) {
+        self.refusals = refusals
         requests = PostgresClient(configuration: configuration, observer: observer)
         var few = configuration
         few.maxConnections = 2
@@ -59,15 +67,16 @@ actor Database {
 
     var isPrepared: Bool { zones != nil }
 
-    /// Whether the database answers now; asked at most once a second, and given two.
+    /// Whether the database answers now, and can be written; asked at most once a second, and given two.
     func answers() async -> Bool {
         if let answered, MonotonicTime.now() - answered.at < Self.readinessLifetime { return answered.wasThere }
         if let asking { return await asking.value }
+        let statement = isPrepared ? Self.writePing : Self.ping
         let asking = Task { [requests] in
-            await (try? requests.query(Self.ping, [], timeout: Self.readinessTimeout)) != nil
+            await (try? requests.query(statement, [], timeout: Self.readinessTimeout)) != nil
         }
         self.asking = asking
-        let wasThere = await asking.value
+        let wasThere = await asking.value && !refusals.isRecent(at: .now())
         self.asking = nil
         answered = (wasThere, .now())
         return wasThere

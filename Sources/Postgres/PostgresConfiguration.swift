@@ -12,11 +12,12 @@ package struct PostgresConfiguration: Sendable {
     /// Queries waiting for a connection at most; beyond, they fail at once.
     package var maxWaiters = 10_000
 
-    /// How long a query waits for a connection at most.
-    package var acquireTimeout: Duration = .milliseconds(1500)
-    /// How long a query may take, waiting included, unless it says otherwise.
+    /// How long a query waits while the server is silent: for a connection while none of the pool's hears anything, for its
+    /// answer while its own hears none. What moves on, however long the queue, may take up to `queryTimeout`.
+    package var stallTimeout: Duration = .milliseconds(1500)
+    /// How long a query may take, waiting included, unless it says otherwise. A connection that lets one exceed it is given up.
     package var queryTimeout: Duration = .seconds(10)
-    /// How long opening a connection may take.
+    /// How long opening a connection may take, until it can be used.
     package var connectTimeout: Duration = .seconds(2)
     /// The server's own limit for a statement, for clients that vanish.
     package var statementTimeout: Duration = .seconds(120)
@@ -36,7 +37,7 @@ package struct PostgresConfiguration: Sendable {
 
     /// The wait before the second attempt to connect; it doubles with each failure.
     package var minBackoff: Duration = .milliseconds(50)
-    package var maxBackoff: Duration = .seconds(2)
+    package var maxBackoff: Duration = .seconds(1)
 
     /// The listener's longest wait between attempts.
     package var listenerMaxBackoff: Duration = .seconds(1)

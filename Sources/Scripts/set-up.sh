@@ -130,11 +130,12 @@ has_module() { /usr/bin/python3 -c "import importlib.util, sys; sys.exit(importl
 has_server || need postgresql "the server, of which the daemon runs a private cluster"
 has pkg-config || need pkg-config "finds the C libraries for the build"
 has_header libpq || need libpq-dev "PostgreSQL's client library"
-has_header libcrypto || need libssl-dev "OpenSSL, for the WebSocket handshake"
+has_header openssl || need libssl-dev "OpenSSL, for TLS and the WebSocket handshake"
 has_header zlib || need zlib1g-dev "zlib, for compressed WebSocket messages"
 [ -e /usr/share/zoneinfo/Europe/London ] || need tzdata "time zone rules"
 has setpriv || need util-linux "setpriv, to run the cluster without root's rights"
 if [ "$purpose" = test ]; then
+    has openssl || need openssl "makes certificates for the tests, and is a client of theirs"
     has curl || need curl "a client for the tests"
     has_module websockets || need python3-websockets "an independent WebSocket client for the tests"
 fi

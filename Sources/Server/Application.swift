@@ -7,7 +7,7 @@ import Wire
 /// ListeningSocket ─► connections dealt to the loops in turn ─► HTTPConnection ─► Router ─► handlers
 /// ```
 ///
-/// Life: ``init(on:limits:edge:mapError:routes:)``, ``listen(on:)``, ``drain(within:)``, ``stop()``.
+/// Life: ``init(on:limits:edge:tls:mapError:routes:)``, ``listen(on:)``, ``drain(within:)``, ``stop()``.
 package final class Application: Sendable {
     package let limits: ServerLimits
     package let edge: EdgePolicy
@@ -16,6 +16,7 @@ package final class Application: Sendable {
     let ledger: AddressLedger
     private let key = LoopLocal<ServerLoop>()
     private let openSockets: SocketCount
+    let firstTLSContext: TLSContext?
     private let mapError: @Sendable (any Error) -> Abort
 
     /// Makes a server; it listens once ``listen(on:)`` is called.
@@ -24,14 +25,16 @@ package final class Application: Sendable {
     ///   - group: The event loops that serve its connections; the server starts and stops them.
     ///   - limits: What its peers may take.
     ///   - edge: Whom it believes about who they are.
+    ///   - tls: With what its TLS endpoints shake hands, until ``replaceTLS(_:)``.
     ///   - mapError: What a handler's error means to the client; an ``Abort`` speaks for itself and doesn't come here.
     ///   - routes: Adds the routes.
     package init(
         on group: EventLoopGroup, limits: ServerLimits, edge: EdgePolicy = EdgePolicy(),
-        mapError: @escaping @Sendable (any Error) -> Abort, routes: (RoutesBuilder) -> Void
+        tls: TLSContext? = nil, mapError: @escaping @Sendable (any Error) -> Abort, routes: (RoutesBuilder) -> Void
     ) {
         self.limits = limits
         self.edge = edge
+        firstTLSContext = tls
         ledger = AddressLedger(
             maxConnections: limits.maxConnectionsPerAddress,
             connectionRate: RateLimit(perSecond: limits.connectionRate, burst: 2 * limits.connectionRate),
@@ -56,23 +59,32 @@ package final class Application: Sendable {
         return sum
     }
 
-    /// Starts the loops and listens on each address.
+    /// Has new connections shake hands with another certificate. Those that are open keep theirs.
+    package func replaceTLS(_ context: TLSContext) async {
+        for loop in loops {
+            await loop.run { self.server(on: $0).tls = context }
+        }
+    }
+
+    /// Starts the loops and listens at each endpoint.
     ///
-    /// - Returns: The addresses, with the ports that the kernel chose where 0 was asked for.
-    /// - Throws: ``SocketError``; then none of the addresses is listened on.
-    package func listen(on addresses: [SocketAddress]) async throws -> [SocketAddress] {
+    /// - Returns: The endpoints, with the ports that the kernel chose where 0 was asked for.
+    /// - Throws: ``SocketError``; then none of them is listened on.
+    package func listen(on endpoints: [ServerEndpoint]) async throws -> [ServerEndpoint] {
         for loop in loops { await loop.start() }
         // All or none: what was bound before one fails is closed as it is let go.
         return try await loops[0].run { reactor in
-            let listeners = try addresses.map { try ListeningSocket($0) }
+            let listeners = try endpoints.map { try ListeningSocket($0.address) }
             let server = self.server(on: reactor)
             do {
-                for listener in listeners { try server.listen(with: listener, on: reactor) }
+                for (listener, endpoint) in zip(listeners, endpoints) {
+                    try server.listen(with: listener, isSecure: endpoint.speaksTLS, on: reactor)
+                }
             } catch {
                 server.stopListening()
                 throw error
             }
-            return listeners.map(\.address)
+            return zip(listeners, endpoints).map { ServerEndpoint($0.address, speaksTLS: $1.speaksTLS) }
         }
     }
 
@@ -89,12 +101,7 @@ package final class Application: Sendable {
                 reactor.forEachSocket { $0.announceStop() }
             }
         }
-        let deadline = ContinuousClock.now + limit
-        while openConnections > 0 {
-            guard ContinuousClock.now < deadline else { return false }
-            try? await Task.sleep(for: .milliseconds(5))
-        }
-        return true
+        return await openSockets.waitUntilZero(within: limit)
     }
 
     /// Ends all service at once: what is left is closed.

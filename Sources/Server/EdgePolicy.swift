@@ -1,3 +1,4 @@
+package import Sockets
 package import Wire
 
 /// Whom the server believes about who is at the other end, and which pages may use it from a browser.
@@ -8,6 +9,8 @@ package struct EdgePolicy: Sendable {
     package var expectsProxyHeader = false
     /// Pages of other servers' that may read answers (CORS) and have WebSockets.
     package var allowedOrigins = AllowedOrigins()
+    /// Told of every TLS handshake that fails, and why in OpenSSL's words; on the loops.
+    package var tlsHandshakeFailed: (@Sendable (TLSHandshakeFailure, String) -> Void)?
 
     package init() {}
 }

@@ -1,3 +1,5 @@
+package import Sockets
+
 /// What one event loop has counted since it started. Plain integers: they belong to the loop, and are added up over the
 /// loops when somebody asks.
 package struct LoopCounters: Sendable {
@@ -10,6 +12,9 @@ package struct LoopCounters: Sendable {
     package var hastyAddresses = 0
     /// Connections without the PROXY header that they had to have, or of peers that may not send one.
     package var refusedProxies = 0
+    /// TLS handshakes that were completed.
+    package var tlsHandshakes = 0
+    package var failedTLSHandshakes: [TLSHandshakeFailure: Int] = [:]
     /// Attempts at a WebSocket refused because their address made too many.
     package var refusedUpgrades = 0
     /// WebSockets refused to pages of other origins.
@@ -25,12 +30,21 @@ package struct LoopCounters: Sendable {
     package var closedWebSockets: [UInt16: Int] = [:]
     package var receivedMessages = 0
     package var sentMessages = 0
+    /// Those of the messages that came, and went, compressed.
+    package var receivedCompressedMessages = 0
+    package var sentCompressedMessages = 0
+    /// Peers that took longer than they may.
+    package var timeouts: [TimeLimit: Int] = [:]
     /// Peers cut off because they read too slowly.
     package var slowPeers = 0
     /// Peers cut off because they sent too fast.
     package var hastyPeers = 0
 
     package init() {}
+
+    mutating func timedOut(_ limit: TimeLimit) {
+        timeouts[limit, default: 0] += 1
+    }
 
     package static func + (left: LoopCounters, right: LoopCounters) -> LoopCounters {
         var sum = left
@@ -39,6 +53,8 @@ package struct LoopCounters: Sendable {
         sum.crowdedAddresses += right.crowdedAddresses
         sum.hastyAddresses += right.hastyAddresses
         sum.refusedProxies += right.refusedProxies
+        sum.tlsHandshakes += right.tlsHandshakes
+        sum.failedTLSHandshakes.merge(right.failedTLSHandshakes, uniquingKeysWith: +)
         sum.refusedUpgrades += right.refusedUpgrades
         sum.refusedOrigins += right.refusedOrigins
         sum.listenerRests += right.listenerRests
@@ -49,6 +65,9 @@ package struct LoopCounters: Sendable {
         sum.closedWebSockets.merge(right.closedWebSockets, uniquingKeysWith: +)
         sum.receivedMessages += right.receivedMessages
         sum.sentMessages += right.sentMessages
+        sum.receivedCompressedMessages += right.receivedCompressedMessages
+        sum.sentCompressedMessages += right.sentCompressedMessages
+        sum.timeouts.merge(right.timeouts, uniquingKeysWith: +)
         sum.slowPeers += right.slowPeers
         sum.hastyPeers += right.hastyPeers
         return sum

@@ -1,17 +1,20 @@
 import Sockets
 import Wire
 
-/// Reads the PROXY header with which a connection begins, and hands the socket over to HTTP.
+/// Reads the PROXY header with which a connection begins, and hands the socket over to TLS or HTTP.
 ///
 /// The header is mandatory: a connection that begins otherwise is closed, since nobody can tell for whom it is.
 final class ProxyGreeting: StreamSocketHandler {
     private let server: ServerLoop
+    private let isSecure: Bool
     private var peer: Peer
     private var parser = ProxyHeaderParser()
 
+    /// - Parameter isSecure: Whether a TLS handshake follows the header.
     @discardableResult
-    init(on socket: StreamSocket, from peer: Peer, server: ServerLoop) {
+    init(on socket: StreamSocket, from peer: Peer, server: ServerLoop, isSecure: Bool) {
         self.server = server
+        self.isSecure = isSecure
         self.peer = peer
         socket.handler = self
         socket.deadline = socket.reactor.now + server.application.limits.headerTimeout
@@ -29,13 +32,18 @@ final class ProxyGreeting: StreamSocketHandler {
             return socket.close()
         }
         guard server.count(&peer, for: nil, on: socket) == nil else { return socket.close() }
-        let connection = HTTPConnection(on: socket, from: peer, server: server)
         let rest = UnsafeMutableRawBufferPointer(rebasing: bytes[(bytes.count - input.count)...])
+        guard !isSecure else {
+            TLSGreeting(on: socket, from: peer, server: server, received: UnsafeRawBufferPointer(rest))
+            return
+        }
+        let connection = HTTPConnection(on: socket, from: peer, server: server)
         if !rest.isEmpty { connection.socket(socket, received: rest) }
     }
 
     func socketDeadlinePassed(_ socket: StreamSocket) {
         server.counters.refusedProxies += 1
+        server.counters.timedOut(.header)
         socket.close()
     }
 

@@ -14,6 +14,8 @@ package struct ServerLimits: Sendable {
     package var upgradeRate = 50
     /// Messages of one WebSocket peer a second, and twice as many at once; 0 sets no limit.
     package var messageRate = 1_000
+    /// For a TLS handshake, from the connection (or its PROXY header) on.
+    package var tlsHandshakeTimeout = Duration.seconds(10)
     /// For a request's head, from its first byte; also for a new connection's first request.
     package var headerTimeout = Duration.seconds(10)
     /// For a request's content, from the end of its head.

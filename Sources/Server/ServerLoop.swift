@@ -13,6 +13,8 @@ package final class ServerLoop {
     let messageRate: RateLimit
     /// zlib's memory, for the WebSockets of this loop that keep none.
     let deflatePool = WebSocketDeflatePool()
+    /// With what new connections shake hands; `nil` when nobody speaks TLS.
+    var tls: TLSContext?
     /// Set when the server goes away: answers then close their connections.
     var isStopping = false
 
@@ -33,6 +35,7 @@ package final class ServerLoop {
     init(_ application: Application, on loop: EventLoop) {
         self.application = application
         self.loop = loop
+        tls = application.firstTLSContext
         var ping: [UInt8] = []
         WebSocketFrameEncoder.encode(.ping, [], into: &ping)
         pingFrame = SharedBytes(ping)
@@ -48,17 +51,19 @@ package final class ServerLoop {
     private var dealt = 0
 
     /// Accepts connections on this loop and deals them to all loops in turn.
-    func listen(with listener: ListeningSocket, on reactor: Reactor) throws {
+    func listen(with listener: ListeningSocket, isSecure: Bool, on reactor: Reactor) throws {
         try listener.start(
             on: reactor,
-            accepted: { [unowned self] in deal($0, from: $1, on: reactor) },
+            accepted: { [unowned self] in deal($0, from: $1, isSecure: isSecure, on: reactor) },
             rested: { [unowned self] _ in counters.listenerRests += 1 })
         listeners.append(listener)
     }
 
     /// Refuses a connection by letting go of it, or deals it. Of a flood of connections the listener takes a few dozen a
     /// turn, each a few microseconds: all others who are ready are served between.
-    private func deal(_ connection: DetachedSocket, from address: PeerAddress?, on reactor: Reactor) {
+    private func deal(
+        _ connection: DetachedSocket, from address: PeerAddress?, isSecure: Bool, on reactor: Reactor
+    ) {
         guard !application.isFull else {
             counters.refusedConnections += 1
             return
@@ -74,18 +79,21 @@ package final class ServerLoop {
         }
         counters.acceptedConnections += 1
         dealt = (dealt + 1) % application.loops.count
-        guard dealt != loop.index else { return begin(connection, from: peer, on: reactor) }
+        guard dealt != loop.index else { return begin(connection, from: peer, isSecure: isSecure, on: reactor) }
         application.loops[dealt].submit { [application, peer] reactor in
-            application.server(on: reactor).begin(connection, from: peer, on: reactor)
+            application.server(on: reactor).begin(connection, from: peer, isSecure: isSecure, on: reactor)
         }
     }
 
-    private func begin(_ connection: DetachedSocket, from peer: Peer, on reactor: Reactor) {
+    private func begin(_ connection: DetachedSocket, from peer: Peer, isSecure: Bool, on reactor: Reactor) {
         // Refused by the kernel or by a loop that stops: it is closed.
         guard let socket = try? StreamSocket(connection, on: reactor) else { return }
         socket.companion = peer.lease
         if application.edge.expectsProxyHeader {
-            ProxyGreeting(on: socket, from: peer, server: self)
+            ProxyGreeting(on: socket, from: peer, server: self, isSecure: isSecure)
+        } else if isSecure {
+            TLSGreeting(
+                on: socket, from: peer, server: self, received: UnsafeRawBufferPointer(start: nil, count: 0))
         } else {
             HTTPConnection(on: socket, from: peer, server: self)
         }

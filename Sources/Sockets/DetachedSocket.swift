@@ -8,18 +8,22 @@ import Synchronization
 package final class DetachedSocket: Sendable {
     let descriptor: CInt
     let queue: SendQueue
+    /// `nil` for a plain socket. Unsafe in the type's eyes only: the socket that gave it away has let go of it, and one
+    /// other takes it.
+    nonisolated(unsafe) let tls: TLSSession?
     private let openSockets: SocketCount
     private let isTaken = Atomic<Bool>(false)
 
     /// Owns `descriptor`, which must be non-blocking, and counts it.
     convenience init(descriptor: CInt, openSockets: SocketCount) {
         openSockets.increment()
-        self.init(descriptor: descriptor, queue: SendQueue(), countedIn: openSockets)
+        self.init(descriptor: descriptor, queue: SendQueue(), tls: nil, countedIn: openSockets)
     }
 
-    init(descriptor: CInt, queue: SendQueue, countedIn openSockets: SocketCount) {
+    init(descriptor: CInt, queue: SendQueue, tls: TLSSession?, countedIn openSockets: SocketCount) {
         self.descriptor = descriptor
         self.queue = queue
+        self.tls = tls
         self.openSockets = openSockets
     }
 

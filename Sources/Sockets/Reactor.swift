@@ -50,6 +50,8 @@ package final class Reactor {
     private let events: UnsafeMutableBufferPointer<epoll_event>
     let vectors: UnsafeMutableBufferPointer<iovec>
     let receiveBuffer: UnsafeMutableRawBufferPointer
+    /// Made when the first socket speaks TLS.
+    lazy var tlsTraffic = TLSTraffic()
 
     init(index: Int, openSockets: SocketCount) throws {
         self.index = index

@@ -16,10 +16,11 @@ struct SendQueue: Sendable {
 
     private var first: Segment?
     private var rest: [Segment] = []
-    /// Segments of `rest` that were taken already.
-    private var taken = 0
     /// Bytes not sent.
     private(set) var byteCount = 0
+    /// Segments of `rest` that were taken already, never more than a few dozen. Small and last, so that what a socket
+    /// keeps beside its queue has room behind it.
+    private var taken: Int32 = 0
 
     init() {}
 
@@ -27,7 +28,7 @@ struct SendQueue: Sendable {
 
     /// Memory that the queue holds on to, nearly: a hundred pongs of two bytes take far more than two hundred. A run
     /// counts with all its bytes, though they are in memory once.
-    var heldBytes: Int { byteCount &+ (rest.count &- taken) &* Self.segmentBytes }
+    var heldBytes: Int { byteCount &+ (rest.count &- Int(taken)) &* Self.segmentBytes }
 
     /// What a segment takes beside its bytes: itself, the object that it names, and two allocations.
     private static let segmentBytes = 96
@@ -41,7 +42,7 @@ struct SendQueue: Sendable {
             first = Segment(bytes: bytes, start: 0, end: length)
             return
         }
-        if rest.count > taken {
+        if rest.count > Int(taken) {
             if rest[rest.count - 1].bytes === bytes {
                 rest[rest.count - 1].end += length
             } else {
@@ -59,7 +60,7 @@ struct SendQueue: Sendable {
     func gather(into vectors: UnsafeMutableBufferPointer<iovec>) -> Int {
         guard let first else { return 0 }
         var filled = Self.gather(first, into: vectors, from: 0)
-        var next = taken
+        var next = Int(taken)
         while next < rest.count, filled < vectors.count {
             filled = Self.gather(rest[next], into: vectors, from: filled)
             next += 1
@@ -102,11 +103,11 @@ struct SendQueue: Sendable {
                 return
             }
             left -= length
-            if taken < rest.count {
-                first = rest[taken]
+            if Int(taken) < rest.count {
+                first = rest[Int(taken)]
                 taken += 1
-                if taken == rest.count || taken >= 64 {
-                    rest.removeFirst(taken)
+                if Int(taken) == rest.count || taken >= 64 {
+                    rest.removeFirst(Int(taken))
                     taken = 0
                 }
             } else {

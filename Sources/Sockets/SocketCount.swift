@@ -3,12 +3,36 @@ import Synchronization
 /// How many connected sockets there are, over all event loops that share the count.
 package final class SocketCount: Sendable {
     private let value = Atomic<Int>(0)
+    /// One element is enough: it means "look", and who looks reads the count.
+    private let zeros = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
     package init() {}
 
     /// From any thread.
     package var current: Int { value.load(ordering: .relaxed) }
 
+    /// Returns when no socket is open, or after `limit`. One waiter at a time.
+    ///
+    /// - Returns: Whether none is open.
+    package func waitUntilZero(within limit: Duration) async -> Bool {
+        let deadline = ContinuousClock.now + limit
+        let timer = Task { [zeros] in
+            try? await Task.sleep(until: deadline, clock: .continuous)
+            zeros.continuation.yield()
+        }
+        defer { timer.cancel() }
+        while current > 0, ContinuousClock.now < deadline {
+            var signals = zeros.stream.makeAsyncIterator()
+            await signals.next()
+            // Cancelled: every wait would end at once.
+            if Task.isCancelled { break }
+        }
+        return current == 0
+    }
+
     func increment() { value.add(1, ordering: .relaxed) }
-    func decrement() { value.subtract(1, ordering: .relaxed) }
+
+    func decrement() {
+        if value.subtract(1, ordering: .relaxed).newValue == 0 { zeros.continuation.yield() }
+    }
 }

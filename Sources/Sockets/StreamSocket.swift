@@ -14,7 +14,7 @@ package final class StreamSocket: Pollable {
     package enum CloseCause: Sendable, Equatable {
         /// The handler asked for it.
         case closedHere
-        /// The connection was reset, or another error of the kernel's; its `errno`.
+        /// The connection was reset, or another error of the kernel's; its `errno`. `EPROTO` when TLS is broken.
         case failed(CInt)
         /// The peer reads too slowly: more than ``StreamSocket/sendLimit`` bytes wait for it.
         case sendQueueFull
@@ -22,7 +22,7 @@ package final class StreamSocket: Pollable {
         case loopStopped
     }
 
-    private enum Phase: UInt8 {
+    enum Phase: UInt8 {
         case open, finishing, lingering, closed
     }
 
@@ -31,15 +31,22 @@ package final class StreamSocket: Pollable {
     /// Bytes from the peer that are thrown away while lingering; a peer that sends more has its connection reset.
     private static let lingerBytes = 1 << 20
 
+    // The order of what is stored leaves no gaps: there are many sockets, and 136 bytes are one size of the allocator's.
+
+    /// Bytes of memory that may be held for the peer at the end of a turn (``SendQueue/heldBytes``); more, and the socket
+    /// is closed.
+    package var sendLimit: UInt32 = .max
     /// Who speaks over the socket; replaced when the protocol changes, as at an HTTP upgrade. The two hold each other
     /// until the socket is finished, detached or closed.
     package var handler: (any StreamSocketHandler)?
     /// Let go of when the socket closes or is detached: what has to last as long as the connection, beyond every handler.
     package var companion: AnyObject?
     package let reactor: Reactor
-    private var queue: SendQueue
-    private var phase = Phase.open
-    private var isScheduled = false
+    /// `nil` while the socket is plain.
+    var tls: TLSSession?
+    var queue: SendQueue
+    private(set) var phase = Phase.open
+    private(set) var isScheduled = false
     /// The kernel's send buffer was full: `EPOLLOUT` is awaited.
     private var isBlocked = false
     private var isReading = true
@@ -47,9 +54,6 @@ package final class StreamSocket: Pollable {
     package private(set) var peerEnded = false
     /// Whether ``StreamSocketHandler/socketDidDrain(_:)`` is called.
     package var reportsDrain = false
-    /// Bytes of memory that may be held for the peer at the end of a turn (``SendQueue/heldBytes``); more, and the socket
-    /// is closed.
-    package var sendLimit: UInt32 = .max
     private var discarded: UInt32 = 0
     private var armedFor = MonotonicTime.distantFuture
 
@@ -68,16 +72,19 @@ package final class StreamSocket: Pollable {
     package init(_ detached: DetachedSocket, on reactor: Reactor) throws(SocketError) {
         self.reactor = reactor
         queue = detached.queue
+        tls = detached.tls
         super.init(descriptor: detached.descriptor)
         try reactor.add(self, events: EPOLLIN.rawValue)
         detached.wasTaken()
-        if !queue.isEmpty { scheduleFlush() }
+        if unsentBytes > 0 { scheduleFlush() }
     }
 
     package var isOpen: Bool { phase == .open }
 
     /// Bytes that the kernel has not taken yet.
-    package var unsentBytes: Int { queue.byteCount }
+    package var unsentBytes: Int { queue.byteCount + (tls?.unsent.count ?? 0) }
+
+    private var heldBytes: Int { queue.heldBytes + (tls?.unsent.count ?? 0) }
 
     // MARK: Sending
 
@@ -89,7 +96,7 @@ package final class StreamSocket: Pollable {
         if !isScheduled { scheduleFlush() }
     }
 
-    private func scheduleFlush() {
+    func scheduleFlush() {
         isScheduled = true
         reactor.flushAtEndOfTurn(self)
     }
@@ -99,15 +106,15 @@ package final class StreamSocket: Pollable {
         isScheduled = false
         guard phase == .open || phase == .finishing else { return }
         // Before a peer is cut off, the kernel is asked once more: it may have room again and not have said so yet.
-        if !isBlocked || queue.heldBytes > Int(sendLimit) {
-            guard send() else { return }
+        if !isBlocked || heldBytes > Int(sendLimit) {
+            guard tls == nil ? send() : sendRecords() else { return }
         }
-        guard !queue.isEmpty else {
+        guard unsentBytes > 0 else {
             // Else EPOLLOUT is about to come, and tells.
             if !isBlocked { drained() }
             return
         }
-        guard queue.heldBytes <= Int(sendLimit) else { return fail(.sendQueueFull) }
+        guard heldBytes <= Int(sendLimit) else { return fail(.sendQueueFull) }
         guard !isBlocked else { return }
         isBlocked = true
         updateInterest()
@@ -188,10 +195,12 @@ package final class StreamSocket: Pollable {
         } while count < 0 && errno == EINTR
         if count > 0 {
             let bytes = UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
-            if phase == .open {
+            if phase != .open {
+                discard(count)
+            } else if tls == nil {
                 handler?.socket(self, received: bytes)
             } else {
-                discard(count)
+                receiveRecords(UnsafeRawBufferPointer(bytes))
             }
         } else if count == 0 {
             receivedEnd()
@@ -205,7 +214,7 @@ package final class StreamSocket: Pollable {
         if discarded > Self.lingerBytes { close() }
     }
 
-    private func receivedEnd() {
+    func receivedEnd() {
         peerEnded = true
         if phase == .lingering { return close() }
         isReading = false
@@ -228,7 +237,7 @@ package final class StreamSocket: Pollable {
             isReading = true
             updateInterest()
         }
-        if queue.isEmpty {
+        if unsentBytes == 0, tls?.owesGoodbye != true {
             linger()
         } else if !isScheduled {
             scheduleFlush()
@@ -248,10 +257,11 @@ package final class StreamSocket: Pollable {
         fail(.closedHere)
     }
 
-    private func fail(_ cause: CloseCause) {
+    func fail(_ cause: CloseCause) {
         guard phase != .closed else { return }
         phase = .closed
         queue = SendQueue()
+        tls = nil
         reactor.removeAndClose(self)
         reactor.openSockets.decrement()
         companion = nil
@@ -266,7 +276,9 @@ package final class StreamSocket: Pollable {
         reactor.remove(self)
         handler = nil
         companion = nil
-        return DetachedSocket(descriptor: descriptor, queue: queue, countedIn: reactor.openSockets)
+        let session = tls
+        tls = nil
+        return DetachedSocket(descriptor: descriptor, queue: queue, tls: session, countedIn: reactor.openSockets)
     }
 
     /// Tells the handler that the server goes away.

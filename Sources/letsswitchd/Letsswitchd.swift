@@ -14,6 +14,9 @@ enum Letsswitchd {
             switch try parser.parse(Array(CommandLine.arguments.dropFirst())) {
             case .serve(let configuration):
                 exit(await Daemon.run(configuration))
+            case .check(let configuration):
+                let check = ConfigurationCheck(of: configuration, at: Int64(time(nil)))
+                exit(print(check.report, to: STDOUT_FILENO) && check.isPassed ? EXIT_SUCCESS : EXIT_FAILURE)
             case .help:
                 exit(print(HelpText.render(), to: STDOUT_FILENO) ? EXIT_SUCCESS : EXIT_FAILURE)
             case .version:

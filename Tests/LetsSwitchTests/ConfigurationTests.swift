@@ -158,15 +158,23 @@ import Wire
     func everySettingIsReadByItsFlagAndByItsVariable(_ setting: Setting) throws {
         let sample = Self.samples[setting.name] ?? (setting.kind == .boolean ? "yes" : nil)
         let value = try #require(sample, "no sample for \(setting.flag)")
-        let byFlag = try configuration(["\(setting.flag)=\(value)"])
+        let companions = Self.companions[setting.name] ?? []
+        let byFlag = try configuration(["\(setting.flag)=\(value)"] + companions)
         #expect(byFlag != Configuration(), "\(setting.flag) changes nothing")
-        #expect(try configuration([], [setting.variable: value]) == byFlag)
+        #expect(try configuration(companions, [setting.variable: value]) == byFlag)
     }
+
+    /// What a setting can't be without.
+    private static let companions = [
+        "tls-certificate": ["--tls-key", "/k", "--listen", "tls:a:1"],
+        "tls-key": ["--tls-certificate", "/c", "--listen", "tls:a:1"],
+    ]
 
     /// A value for each setting, none of them its default.
     private static let samples: [String: String] = {
         var samples = [
-            "listen": "localhost:1", "database-url": "postgres://x", "state-dir": "/x", "log-level": "DEBUG",
+            "listen": "localhost:1", "database-url": "postgres://x", "state-dir": "/x", "tls-certificate": "/c",
+            "tls-key": "/k", "log-level": "DEBUG",
             "log-format": "json", "loops": "77", "database-connections": "77", "trusted-proxies": "10.0.0.0/8",
             "allowed-origins": "https://example.org",
         ]

@@ -19,7 +19,7 @@ struct ScheduleDatabase {
         var configuration = PostgresConfiguration(conninfo: try await TestCluster.shared.makeDatabase())
         configuration.maxConnections = connections
         configuration.queryTimeout = .seconds(60)
-        configuration.acquireTimeout = .seconds(30)
+        configuration.stallTimeout = .seconds(30)
         let client = PostgresClient(configuration: configuration)
         let database = ScheduleDatabase(
             configuration: configuration,

@@ -34,8 +34,9 @@ import Testing
                     + #""startsAt":"2026-11-22T09:00:00Z","startTime":"09:00","timeZone":"Europe/London","#
                     + #""roomId":"\#(room)","partnerTask":"Maths"}"#)
             #expect(!firing.reminders[0].payload.contains("roomId"))
-            #expect(try await store.firing(batch: firing.batch) == firing)
-            #expect(try await store.firing(batch: firing.batch + 1) == nil)
+            #expect(try await store.newestBatch() == firing.batch)
+            #expect(try await store.firings(after: firing.batch - 1, upTo: firing.batch) == [firing])
+            #expect(try await store.firings(after: firing.batch, upTo: firing.batch + 1).isEmpty)
             #expect(try await store.claimDue(limit: 10) == nil)
             #expect(try await store.openRooms() == firing.rooms)
             #expect(try await store.findRoom(room) == .open(closesAt: 1_795_341_600))
@@ -127,7 +128,7 @@ import Testing
             let foreign = try await store.reminders(of: DeviceID(stored: "b"), after: nil)
             #expect(try await store.reminders(of: device, after: foreign[0].id) == all)
             let backlog = try await store.backlog(of: device, after: all[0].id)
-            #expect(backlog == ReminderBacklog(unseen: Array(all[1...]), seen: [all[0].id]))
+            #expect(backlog == ReminderBacklog(unseen: Array(all[1...]), seen: [all[0]]))
             #expect(try await store.backlog(of: device, after: UUID()) == ReminderBacklog(unseen: all, seen: []))
             // Many devices at once, for streams that may have missed some: each in firing order.
             let many = try await store.reminders(of: [device, DeviceID(stored: "b"), DeviceID(stored: "nobody")])

@@ -10,7 +10,7 @@ import Testing
         configuration.maxConnections = 1
         configuration.minBackoff = .milliseconds(1)
         configuration.maxBackoff = .milliseconds(1)
-        configuration.acquireTimeout = .seconds(20)
+        configuration.stallTimeout = .seconds(20)
         let clients = (0..<8).map { _ in PostgresClient(configuration: configuration) }
         let executioner = PostgresClient(configuration: PostgresConfiguration(conninfo: conninfo))
         let pid = PostgresStatement(name: "pid", sql: "SELECT pg_backend_pid()::text AS pid")

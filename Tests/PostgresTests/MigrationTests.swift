@@ -10,7 +10,7 @@ import Testing
     private static func configuration() async throws -> PostgresConfiguration {
         var configuration = PostgresConfiguration(conninfo: try await TestCluster.shared.makeDatabase())
         configuration.connectTimeout = .seconds(20)
-        configuration.acquireTimeout = .seconds(20)
+        configuration.stallTimeout = .seconds(20)
         return configuration
     }
 

@@ -8,7 +8,7 @@ import Testing
     @Test func aStoppedClusterIsNoticedAndItsReturnToo() async throws {
         let cluster = try await TestCluster.dedicated()
         var configuration = PostgresConfiguration(conninfo: try await cluster.makeDatabase())
-        configuration.acquireTimeout = .milliseconds(500)
+        configuration.stallTimeout = .milliseconds(500)
         configuration.queryTimeout = .seconds(60)
         let client = PostgresClient(configuration: configuration)
         let one = PostgresStatement(name: "one", sql: "SELECT 1 AS one")
@@ -35,7 +35,7 @@ import Testing
         var configuration = PostgresConfiguration(conninfo: try await cluster.makeDatabase())
         configuration.maxConnections = 1
         configuration.shutdownTimeout = .milliseconds(100)
-        configuration.acquireTimeout = .seconds(20)
+        configuration.stallTimeout = .seconds(20)
         configuration.connectTimeout = .seconds(20)
         let client = PostgresClient(configuration: configuration)
         let pid = PostgresStatement(name: "pid", sql: "SELECT pg_backend_pid() AS pid")

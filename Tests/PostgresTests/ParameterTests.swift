@@ -31,9 +31,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ("25006" as String?, "ERROR", PostgresError.Kind.unavailable(outcomeUnknown: false)),
-        ("53300", "ERROR", .unavailable(outcomeUnknown: false)),
-        ("53100", "ERROR", .unavailable(outcomeUnknown: false)),
+        ("25006" as String?, "ERROR", PostgresError.Kind.refused(sqlState: "25006")),
+        ("53300", "ERROR", .refused(sqlState: "53300")),
+        ("53100", "ERROR", .refused(sqlState: "53100")),
+        ("XX000", "ERROR", .refused(sqlState: "XX000")),
         ("57014", "ERROR", .unavailable(outcomeUnknown: false)),
         ("57P01", "FATAL", .unavailable(outcomeUnknown: true)),
         ("08006", "ERROR", .unavailable(outcomeUnknown: true)),

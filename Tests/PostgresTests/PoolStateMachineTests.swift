@@ -24,6 +24,14 @@ import Testing
         return machine
     }
 
+    /// The same, for which silence is no reason to give up.
+    static func patient(_ change: (inout PostgresConfiguration) -> Void) -> PoolStateMachine {
+        connected {
+            $0.stallTimeout = .seconds(600)
+            change(&$0)
+        }
+    }
+
     @Test func theFirstQueryOpensAConnectionAndIsSentOnIt() {
         var machine = Self.machine()
         #expect(machine.submit(1, deadline: Self.at(10), now: Self.at(0)) == [.connect(1)])
@@ -87,7 +95,7 @@ import Testing
     }
 
     @Test func aQueryOverItsTimeFailsItsConnectionIsCancelledThenClosed() {
-        var machine = Self.connected { $0.maxConnections = 1 }
+        var machine = Self.patient { $0.maxConnections = 1 }
         _ = machine.submit(1, deadline: Self.at(2), now: Self.at(0))
         _ = machine.submit(2, deadline: Self.at(10), now: Self.at(0))
         #expect(machine.tick(Self.at(2)) == [.fail(1, .timedOut), .cancelRunning(1)])
@@ -100,7 +108,7 @@ import Testing
     }
 
     @Test func theNeighbourOfACancelledQueryMayFinish() {
-        var machine = Self.connected { $0.maxConnections = 1 }
+        var machine = Self.patient { $0.maxConnections = 1 }
         _ = machine.submit(1, deadline: Self.at(2), now: Self.at(0))
         _ = machine.submit(2, deadline: Self.at(10), now: Self.at(0))
         _ = machine.tick(Self.at(2))
@@ -109,7 +117,7 @@ import Testing
     }
 
     @Test func anOverdueQueryBehindAnotherWaitsForItsTurnToBeCancelled() {
-        var machine = Self.connected { $0.maxConnections = 1 }
+        var machine = Self.patient { $0.maxConnections = 1 }
         _ = machine.submit(1, deadline: Self.at(60), now: Self.at(0))
         _ = machine.submit(2, deadline: Self.at(2), now: Self.at(0))
         #expect(machine.tick(Self.at(2)) == [.fail(2, .timedOut)])
@@ -145,14 +153,14 @@ import Testing
     }
 
     @Test func anOldConnectionLeavesWhenItsQueriesAreAnswered() {
-        var machine = Self.connected()
+        var machine = Self.patient { _ in }
         _ = machine.submit(1, deadline: Self.at(3_700), now: Self.at(3_599))
         #expect(machine.tick(Self.at(3_600)).contains(.close(1)) == false)
         #expect(machine.finished(1, on: 1, now: Self.at(3_601)).contains(.close(1)))
     }
 
     @Test func shuttingDownFailsWaitersLetsOthersFinishAndEndsInTime() {
-        var machine = Self.connected {
+        var machine = Self.patient {
             $0.maxConnections = 1
             $0.maxPipelined = 2
         }

@@ -77,7 +77,7 @@ import Testing
         await cluster.stop()
     }
 
-    @Test func theNumberOfAnotherProcessInTheServersFileIsNoObstacle() async throws {
+    @Test func theNumberOfAnotherProcessInTheServersFilesIsNoObstacle() async throws {
         let directory = TestClusterDirectories.shared.make()
         let cluster = PrivateCluster(stateDirectory: directory, isDurable: false)
         let location = try await cluster.start()
@@ -87,6 +87,9 @@ import Testing
         // As after a restart of a container, in which numbers begin again: here it is our own.
         let lines = ["\(getpid())"] + text.split(separator: "\n", omittingEmptySubsequences: false).dropFirst()
         try lines.joined(separator: "\n").write(toFile: file, atomically: false, encoding: .utf8)
+        // Its socket's lock says the same.
+        let lock = "\(location.socketDirectory)/.s.PGSQL.5432.lock"
+        try (lines.prefix(5) + [""]).joined(separator: "\n").write(toFile: lock, atomically: false, encoding: .utf8)
         #expect(try await cluster.start() == location)
         await cluster.stop()
     }

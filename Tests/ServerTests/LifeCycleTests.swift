@@ -182,7 +182,7 @@ import Wire
             on: try EventLoopGroup(count: 2), limits: ServerLimits.patient,
             mapError: { Abort(.internalServerError, reason: "\($0)") },
             routes: { $0.addPlain() })
-        let bound = try await application.listen(on: addresses)
+        let bound = try await application.listen(on: addresses.map { ServerEndpoint($0) })
         #expect(bound.count == 3)
         for address in bound {
             let endpoint = try #require(ClientEndpoint(address.description))
@@ -191,7 +191,7 @@ import Wire
 
         let other = "/tmp/ls-none-\(UUID().uuidString)"
         await #expect(throws: SocketError.self) {
-            try await application.listen(on: [SocketAddress(path: other), bound[0]])
+            try await application.listen(on: [ServerEndpoint(SocketAddress(path: other)), bound[0]])
         }
         #expect(access(other, F_OK) != 0)
         let first = try #require(ClientEndpoint(bound[0].description))

@@ -13,17 +13,17 @@ struct TestServer: Sendable {
 
     static func run(
         at address: String = "127.0.0.1", limits: ServerLimits = ServerLimits.patient, edge: EdgePolicy = EdgePolicy(),
-        routes: (RoutesBuilder) -> Void, _ body: (TestServer) async throws -> Void
+        tls: TLSContext? = nil, routes: (RoutesBuilder) -> Void, _ body: (TestServer) async throws -> Void
     ) async throws {
         let application = Application(
-            on: try EventLoopGroup(count: 2), limits: limits, edge: edge,
+            on: try EventLoopGroup(count: 2), limits: limits, edge: edge, tls: tls,
             mapError: { Abort(.serviceUnavailable, code: "mapped", reason: "mapped: \($0)") }, routes: routes)
         do {
             let address =
                 address.hasPrefix("/")
                 ? try SocketAddress(path: address) : try SocketAddress.resolve(host: address, port: 0)[0]
-            let bound = try await application.listen(on: [address]).map(\.description)
-            guard let endpoint = bound.first.flatMap(ClientEndpoint.init) else {
+            let bound = try await application.listen(on: [ServerEndpoint(address, speaksTLS: tls != nil)])
+            guard let endpoint = bound.first.flatMap({ ClientEndpoint($0.address.description) }) else {
                 throw ClientFailure.misuse("\(bound)")
             }
             try await body(TestServer(application: application, endpoint: endpoint))

@@ -1,6 +1,7 @@
 package import Glibc
 
-/// Where a server listens, in the writing of `--listen`: `127.0.0.1:8080`, `[::1]:8080`, `unix:/path`.
+/// Where a server listens, in the writing of `--listen`: `127.0.0.1:8080`, `[::1]:8080`, `unix:/path`. Of `tls:127.0.0.1:8443` the address:
+/// who speaks what there is the client's business.
 package enum ClientEndpoint: Sendable, Hashable, CustomStringConvertible {
     /// `host` is a numeric address, IPv4 or IPv6 without brackets; tests ask no name server.
     case tcp(host: String, port: UInt16)
@@ -12,6 +13,7 @@ package enum ClientEndpoint: Sendable, Hashable, CustomStringConvertible {
             self = .unix(path: String(text.dropFirst("unix:".count)))
             return
         }
+        let text = text.hasPrefix("tls:") ? String(text.dropFirst("tls:".count)) : text
         guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
             return nil
         }

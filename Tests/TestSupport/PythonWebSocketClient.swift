@@ -17,11 +17,11 @@ package actor PythonWebSocketClient {
         self.conversation = conversation
     }
 
-    /// Connects; `compression` offers permessage-deflate. Throws `UpgradeRefused` with status and fields (the library
+    /// Connects, by TLS if an authority is given; `compression` offers permessage-deflate. Throws `UpgradeRefused` with status and fields (the library
     /// keeps no body) if the server refuses.
     package static func connect(
         to endpoint: ClientEndpoint, _ target: String, compression: Bool = false,
-        within allowed: Duration = .seconds(20)
+        trusting authority: TestAuthority? = nil, within allowed: Duration = .seconds(20)
     ) async throws -> PythonWebSocketClient {
         let process = try await ChildProcess.start(
             interpreter, ["-u", "-c", pythonWebSocketScript],
@@ -30,8 +30,9 @@ package actor PythonWebSocketClient {
         let client = PythonWebSocketClient(process: process, conversation: conversation)
         let path: TestJSON = if case .unix(let path) = endpoint { .string(path) } else { .absent }
         let command: TestJSON = [
-            "op": "connect", "uri": "ws://\(endpoint.authority)\(target)", "compression": .bool(compression),
-            "unix": path,
+            "op": "connect", "uri": .string("\(authority == nil ? "ws" : "wss")://\(endpoint.authority)\(target)"),
+            "compression": .bool(compression),
+            "unix": path, "authority": authority.map { .string($0.file) } ?? .absent,
         ]
         let answer = try await client.ask(command, within: allowed)
         if let status = answer["refused"].int {

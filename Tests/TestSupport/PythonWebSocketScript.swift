@@ -1,6 +1,6 @@
 /// What `PythonWebSocketClient` runs: one command a line in, one answer a line out.
 let pythonWebSocketScript = #"""
-    import asyncio, base64, json, sys
+    import asyncio, base64, json, ssl, sys
     import websockets
 
     def closed(connection):
@@ -9,6 +9,8 @@ let pythonWebSocketScript = #"""
     async def connect(command):
         compression = "deflate" if command["compression"] else None
         options = {"compression": compression, "open_timeout": 15, "ping_interval": None, "max_size": 2 ** 24}
+        if "authority" in command:
+            options["ssl"] = ssl.create_default_context(cafile=command["authority"])
         if "unix" in command:
             return await websockets.unix_connect(command["unix"], command["uri"], **options)
         return await websockets.connect(command["uri"], **options)

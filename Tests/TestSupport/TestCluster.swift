@@ -15,14 +15,16 @@ package actor TestCluster {
     private let cluster: PrivateCluster
     private var starting: Task<PrivateClusterLocation, any Error>?
 
-    private init() {
+    // Suites run at the same time, each with pools of its own.
+    private init(maxConnections: Int = 400) {
         stateDirectory = TestClusterDirectories.shared.make()
-        cluster = TestCluster.makeCluster(stateDirectory)
+        cluster = PrivateCluster(
+            stateDirectory: stateDirectory, isDurable: false, maxConnections: maxConnections)
     }
 
     /// A started cluster that belongs to one test, which may stop it; costs about a second.
-    package static func dedicated() async throws -> TestCluster {
-        let cluster = TestCluster()
+    package static func dedicated(maxConnections: Int = 400) async throws -> TestCluster {
+        let cluster = TestCluster(maxConnections: maxConnections)
         _ = try await cluster.start()
         return cluster
     }
@@ -58,6 +60,12 @@ package actor TestCluster {
         await cluster.stop()
     }
 
+    /// Stops the server as a crash does (immediate mode): the next start recovers.
+    package func crash() async {
+        if let pid = await cluster.processIdentifier { kill(pid, SIGQUIT) }
+        await stop()
+    }
+
     package func restart() async throws {
         await stop()
         try await start()
@@ -66,11 +74,6 @@ package actor TestCluster {
     /// The server's process, to be sent signals.
     package func processIdentifier() async -> Int32? {
         await cluster.processIdentifier
-    }
-
-    private static func makeCluster(_ directory: String) -> PrivateCluster {
-        // Suites run at the same time, each with pools of its own.
-        PrivateCluster(stateDirectory: directory, isDurable: false, maxConnections: 400)
     }
 
     private static func configuration(_ conninfo: String) -> PostgresConfiguration {

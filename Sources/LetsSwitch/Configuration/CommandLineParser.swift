@@ -5,6 +5,8 @@ package struct CommandLineParser: Sendable {
     /// What the arguments ask for.
     package enum Command: Sendable, Equatable {
         case serve(Configuration)
+        /// Say whether it could serve.
+        case check(Configuration)
         case help
         case version
     }
@@ -23,7 +25,8 @@ package struct CommandLineParser: Sendable {
         // Asking for help is never answered by complaints about the rest.
         if arguments.contains("--help") || arguments.contains("-h") { return .help }
         if arguments.contains("--version") { return .version }
-        let given = try valuesByFlag(arguments)
+        let command = arguments.first.flatMap { Self.commands.contains($0) ? $0 : nil }
+        let given = try valuesByFlag(arguments.dropFirst(command == nil ? 0 : 1))
         var configuration = try Configuration(environment: environment)
         for setting in settings {
             do {
@@ -45,13 +48,14 @@ package struct CommandLineParser: Sendable {
         }
         try configuration.checkCombinations()
         configuration.warnings = unknownVariables()
-        return .serve(configuration)
+        return command == "check" ? .check(configuration) : .serve(configuration)
     }
 
-    private func valuesByFlag(_ arguments: [String]) throws(UsageError) -> [String: [String]] {
+    private static let commands = ["serve", "check"]
+
+    private func valuesByFlag(_ arguments: ArraySlice<String>) throws(UsageError) -> [String: [String]] {
         var given: [String: [String]] = [:]
-        var rest = arguments[...]
-        if rest.first == "serve" { rest.removeFirst() }
+        var rest = arguments
         while let argument = rest.popFirst() {
             guard argument.hasPrefix("--"), argument != "--" else { throw unexpected(argument) }
             let parts = argument.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -78,7 +82,7 @@ package struct CommandLineParser: Sendable {
 
     private func unexpected(_ argument: String) -> UsageError {
         guard !argument.hasPrefix("-") else { return UsageError("unknown flag \(argument)") }
-        return UsageError("unexpected argument \"\(argument)\" (the only command is serve)")
+        return UsageError("unexpected argument \"\(argument)\" (the commands are serve and check)")
     }
 
     private func unknownFlag(_ name: String) -> UsageError {

@@ -25,6 +25,7 @@ extension Configuration {
     ///
     /// - Throws: ``UsageError`` naming both flags.
     func checkCombinations() throws(UsageError) {
+        try checkTLS()
         let frame = maxMessageBytes + Self.maxFrameHeaderBytes
         guard sendQueueBytes >= frame else {
             throw UsageError(
@@ -34,6 +35,18 @@ extension Configuration {
         guard retention >= roomDuration else {
             throw UsageError(
                 "--retention: shorter than --room-duration, tasks would be purged while their room is open")
+        }
+    }
+
+    private func checkTLS() throws(UsageError) {
+        let speaksTLS = listen.contains { if case .tls = $0 { true } else { false } }
+        switch (tlsCertificate, tlsKey, speaksTLS) {
+        case (nil, nil, false), (.some, .some, true): break
+        case (.some, nil, _): throw UsageError("--tls-certificate: --tls-key is missing")
+        case (nil, .some, _): throw UsageError("--tls-key: --tls-certificate is missing")
+        case (nil, nil, true): throw UsageError("--listen: TLS needs --tls-certificate and --tls-key")
+        case (.some, .some, false):
+            throw UsageError("--tls-certificate: no --listen speaks TLS; that is written --listen tls:0.0.0.0:443")
         }
     }
 

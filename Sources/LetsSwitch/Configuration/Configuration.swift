@@ -8,6 +8,10 @@ package import Wire
 package struct Configuration: Sendable, Equatable {
     /// Where to accept connections. Loopback, so that a first try is never open to the network by accident.
     package var listen: [ListenAddress] = [.tcp(host: "127.0.0.1", port: 8080)]
+    /// The certificate of the listeners that speak TLS, and those between it and the root: a file in PEM.
+    package var tlsCertificate: String?
+    /// The certificate's key: a file in PEM.
+    package var tlsKey: String?
     /// Which database holds the tasks.
     package var database: DatabaseChoice = .privateCluster
     /// The directory of the private cluster.
@@ -60,6 +64,8 @@ package struct Configuration: Sendable, Equatable {
     /// Streams of reminders that one device may hold open; beyond it `429`.
     package var maxStreamsPerDevice = 16
 
+    /// From a connection to the end of its TLS handshake.
+    package var tlsHandshakeTimeout: Duration = .seconds(10)
     /// From a request's first byte to the end of its head.
     package var headerTimeout: Duration = .seconds(10)
     /// From the end of a request's head to the end of its body.
@@ -78,9 +84,9 @@ package struct Configuration: Sendable, Equatable {
 
     /// Connections to the database, LISTEN's apart.
     package var databaseConnections = 8
-    /// One query, from its sending to its answer.
+    /// One query, waiting included.
     package var databaseTimeout: Duration = .seconds(10)
-    /// How long a request waits for a database connection. Under two seconds, since by then it must have its `503`.
+    /// How long a request waits while nothing comes from the database. Under two seconds, since by then it must have its `503`.
     package var databaseWait: Duration = .milliseconds(1500)
 
     /// Events below this level are not logged.

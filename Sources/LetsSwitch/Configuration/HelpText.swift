@@ -3,9 +3,11 @@ package enum HelpText {
     package static func render(_ settings: [Setting] = Setting.all) -> String {
         var text = """
             Usage: letsswitchd [serve] [flags]
+                   letsswitchd check [flags]
 
             Pairs two people who want to start something at the same minute, reminds both, and opens a room for them.
 
+              check              says whether settings, certificate and key are all right, and serves nothing
               --help             this text
               --version          versions of the daemon, Swift and libpq
 

@@ -1,11 +1,14 @@
 import Glibc
 
-/// An address to accept connections on: `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080` or `unix:/path`.
+/// An address to accept connections on: `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080` or `unix:/path`; with TLS,
+/// `tls:0.0.0.0:443`.
 ///
 /// The description is what the parser takes. Names are resolved by whoever binds; nothing here does I/O.
 package enum ListenAddress: Sendable, Hashable {
     /// An IPv4 or IPv6 address (without brackets) or a host name; port 0 takes a free one.
     case tcp(host: String, port: UInt16)
+    /// The same, spoken by TLS.
+    case tls(host: String, port: UInt16)
     /// The absolute path of a Unix socket, at most ``maxPathBytes`` bytes.
     case unix(path: String)
 
@@ -18,28 +21,41 @@ package enum ListenAddress: Sendable, Hashable {
             self = try .unix(path: Self.path(text.dropFirst("unix:".count)))
             return
         }
+        if text.hasPrefix("tls:") {
+            let (host, port) = try Self.hostAndPort(text.dropFirst("tls:".count), in: text)
+            self = .tls(host: host, port: port)
+        } else {
+            let (host, port) = try Self.hostAndPort(text[...], in: text)
+            self = .tcp(host: host, port: port)
+        }
+    }
+
+    /// - Parameter whole: For the message.
+    private static func hostAndPort(
+        _ text: Substring, in whole: String
+    ) throws(InvalidValue) -> (host: String, port: UInt16) {
         let host: Substring
         let port: Substring
         if text.hasPrefix("[") {
             guard let bracket = text.firstIndex(of: "]"), text[bracket...].hasPrefix("]:") else {
-                throw InvalidValue(text, "an IPv6 address is written [::1]:8080")
+                throw InvalidValue(whole, "an IPv6 address is written [::1]:8080")
             }
             host = text[text.index(after: text.startIndex)..<bracket]
             port = text[bracket...].dropFirst(2)
-            guard Self.isIPv6(host) else { throw InvalidValue(text, "the brackets hold no IPv6 address") }
+            guard isIPv6(host) else { throw InvalidValue(whole, "the brackets hold no IPv6 address") }
         } else {
             guard let colon = text.lastIndex(of: ":") else {
-                throw InvalidValue(text, "an address is written 127.0.0.1:8080, [::1]:8080 or unix:/path")
+                throw InvalidValue(whole, "an address is written 127.0.0.1:8080, [::1]:8080 or unix:/path")
             }
             host = text[..<colon]
             port = text[colon...].dropFirst()
-            if host.contains(":") { throw InvalidValue(text, "an IPv6 address is written [::1]:8080") }
+            if host.contains(":") { throw InvalidValue(whole, "an IPv6 address is written [::1]:8080") }
             if host.isEmpty {
-                throw InvalidValue(text, "the address before the colon is missing (0.0.0.0 means every IPv4 address)")
+                throw InvalidValue(whole, "the address before the colon is missing (0.0.0.0 means every IPv4 address)")
             }
-            guard Self.isHost(host) else { throw InvalidValue(text, "the part before the colon is no address") }
+            guard isHost(host) else { throw InvalidValue(whole, "the part before the colon is no address") }
         }
-        self = try .tcp(host: String(host), port: Self.port(port, in: text))
+        return (String(host), try Self.port(port, in: whole))
     }
 
     /// Parses the port alone, as `PORT` in the environment gives it.
@@ -87,8 +103,13 @@ package enum ListenAddress: Sendable, Hashable {
 extension ListenAddress: CustomStringConvertible {
     package var description: String {
         switch self {
-        case .tcp(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        case .tcp(let host, let port): Self.text(host, port)
+        case .tls(let host, let port): "tls:\(Self.text(host, port))"
         case .unix(let path): "unix:\(path)"
         }
+    }
+
+    private static func text(_ host: String, _ port: UInt16) -> String {
+        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
 }

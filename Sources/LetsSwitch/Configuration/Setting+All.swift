@@ -1,7 +1,7 @@
 /// The table of settings, in the order of `--help`.
 extension Setting {
     package static let all: [Setting] =
-        service + schedule + network + limits + addressLimits + waits + databaseLimits + log
+        service + tls + schedule + network + limits + addressLimits + waits + databaseLimits + log
 
     private static let day: Duration = .seconds(86_400)
     private static let moment: Duration = .milliseconds(1)
@@ -9,7 +9,7 @@ extension Setting {
     private static let service: [Setting] = [
         Setting(
             name: "listen", section: .service, kind: .values(placeholder: "ADDRESS:PORT"),
-            help: "where to listen, also [::1]:8080 or unix:/path; repeatable",
+            help: "where to listen: [::1]:80, unix:/path, tls:0.0.0.0:443; repeatable",
             defaultText: "127.0.0.1:8080, or 0.0.0.0:$PORT"
         ) { configuration, values throws(InvalidValue) in
             var addresses: [ListenAddress] = []
@@ -74,6 +74,9 @@ extension Setting {
 
     private static let waits: [Setting] = [
         .duration(
+            "tls-handshake-timeout", \.tlsHandshakeTimeout, in: moment ... .seconds(3_600), .waits,
+            "for the TLS handshake of a new connection"),
+        .duration(
             "header-timeout", \.headerTimeout, in: moment ... .seconds(3_600), .waits, "for the head of a request"),
         .duration("body-timeout", \.bodyTimeout, in: moment ... .seconds(3_600), .waits, "for the body of a request"),
         .duration("keep-alive-timeout", \.keepAliveTimeout, in: moment...day, .waits, "between two requests"),
@@ -91,7 +94,7 @@ extension Setting {
         .duration("database-timeout", \.databaseTimeout, in: moment ... .seconds(3_600), .database, "for one query"),
         .duration(
             "database-wait", \.databaseWait, in: moment ... .seconds(60), .database,
-            "of a request for a connection, before its 503"),
+            "of a request while the database is silent, before its 503"),
     ]
 
     private static let log: [Setting] = [
@@ -118,6 +121,9 @@ extension Setting {
 
 extension ListenAddress {
     fileprivate var takesFreePort: Bool {
-        if case .tcp(_, port: 0) = self { true } else { false }
+        switch self {
+        case .tcp(_, port: 0), .tls(_, port: 0): true
+        default: false
+        }
     }
 }

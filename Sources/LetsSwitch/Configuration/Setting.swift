@@ -5,6 +5,7 @@ package struct Setting: Sendable {
     /// Where `--help` shows it.
     package enum Section: String, Sendable, CaseIterable {
         case service = "Service"
+        case tls = "TLS"
         case schedule = "Schedule and rooms"
         case network = "Proxies and browsers"
         case limits = "Limits"

@@ -1,4 +1,5 @@
 import Glibc
+package import Sockets
 
 /// Tells systemd how the service is (`Type=notify`): one datagram each to `$NOTIFY_SOCKET`, sd_notify(3).
 ///
@@ -16,6 +17,13 @@ package struct SystemdNotifier: Sendable {
     /// Everything is up: migrated, listening.
     package func ready(status: String) {
         send("READY=1\nSTATUS=\(Self.oneLine(status))")
+    }
+
+    /// Settings are being read again; ``ready(status:)`` follows.
+    ///
+    /// - Parameter now: Of the monotonic clock: systemd tells by it whether the readiness that follows is of this reload.
+    package func reloading(at now: MonotonicTime) {
+        send("RELOADING=1\nMONOTONIC_USEC=\(now.nanoseconds / 1000)\nSTATUS=reloading")
     }
 
     /// Draining has begun.

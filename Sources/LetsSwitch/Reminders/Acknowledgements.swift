@@ -15,6 +15,8 @@ actor Acknowledgements {
     private var waiting: Set<UUID> = []
     private var work: Task<Void, Never>?
     private var isFinishing = false
+    /// Fewer after a statement that failed, so that one id that can't be marked doesn't stand for thousands.
+    private var statementLimit = perStatement
 
     init(store: ReminderStore, metrics: ProductMetrics, log: Log) {
         self.store = store
@@ -39,15 +41,20 @@ actor Acknowledgements {
 
     private func empty() async {
         while !waiting.isEmpty {
-            let batch = Array(waiting.prefix(Self.perStatement))
+            let batch = Array(waiting.prefix(statementLimit))
             do {
                 let delivered = try await store.markDelivered(batch)
                 waiting.subtract(batch)
+                statementLimit = min(2 * statementLimit, Self.perStatement)
                 metrics.reminders.add(.delivered, delivered.count)
             } catch let error as PostgresError where error.isUnavailable && !isFinishing {
                 // Marking twice is harmless, so an unknown outcome is no matter.
                 try? await Task.sleep(for: Self.retryPause)
             } catch {
+                if let error = error as? PostgresError, case .server = error.kind, batch.count > 1 {
+                    statementLimit = batch.count / 2
+                    continue
+                }
                 waiting.subtract(batch)
                 log.error("reminders were delivered and can't be marked so", ["error": .string("\(error)")])
             }

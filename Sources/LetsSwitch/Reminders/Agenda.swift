@@ -11,7 +11,7 @@ struct Agenda {
 
     private var reading: (epoch: Double, at: MonotonicTime)?
     /// When the database has something to claim or to give up; epoch seconds.
-    private var due: Double?
+    private(set) var due: Double?
     /// The earliest that was heard of since the database was asked last: its answer may not know of it yet.
     private var heard: Double?
     /// Rooms that are open, by the second at which they close. On the hour, thousands share one.

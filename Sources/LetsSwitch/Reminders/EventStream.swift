@@ -50,7 +50,10 @@ final class EventStream {
         stream.closed = { [weak self] in self?.end() }
         stream.drained = { [weak self] in self?.drained() }
         stream.write(StreamPiece { ServerSentEvent.comment("reminders", into: &$0) })
-        seen = backlog.seen.suffix(Self.memory)
+        seen = backlog.seen.suffix(Self.memory).map(\.id)
+        // The reader has them; whoever sent them may have died before it could say so.
+        streams.taken(
+            backlog.seen.filter { $0.state == .pending }.map { Unacknowledged(id: $0.id, lateness: 0, claimed: nil) })
         for reminder in backlog.unseen {
             send(reminder, StreamPiece { reminder.encode(into: &$0) }, claimed: nil)
         }

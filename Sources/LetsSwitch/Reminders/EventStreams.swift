@@ -157,6 +157,7 @@ final class EventStreams {
 
     /// The kernel has these reminders.
     func taken(_ reminders: [EventStream.Unacknowledged]) {
+        guard !reminders.isEmpty else { return }
         for reminder in reminders {
             guard let claimed = reminder.claimed else { continue }
             metrics.deliveryLateness.observe(.seconds(reminder.lateness) + (MonotonicTime.now() - claimed))

@@ -23,9 +23,26 @@ package struct OpenRoom: Hashable, Sendable {
 }
 
 extension Firing {
-    /// From rows of `letsswitch.fired`; nil when there are none.
+    /// From rows of `letsswitch.fired` of one batch; nil when there are none.
     init?(_ rows: PostgresRows) throws {
-        guard let first = rows.first else { return nil }
+        guard let firing = try Self.split(rows).first else { return nil }
+        self = firing
+    }
+
+    /// From rows of `letsswitch.fired` in firing order: one for each batch.
+    static func split(_ rows: PostgresRows) throws -> [Firing] {
+        var firings: [Firing] = []
+        var begin = rows.startIndex
+        while begin < rows.endIndex {
+            let batch = try rows[begin].integer("batch")
+            let end = try rows[begin...].firstIndex { try $0.integer("batch") != batch } ?? rows.endIndex
+            firings.append(try Firing(batch: batch, rows[begin..<end]))
+            begin = end
+        }
+        return firings
+    }
+
+    private init(batch: Int, _ rows: some Sequence<PostgresRow>) throws {
         var reminders: [Reminder] = []
         var rooms: [OpenRoom] = []
         var seen: Set<UUID> = []
@@ -37,7 +54,7 @@ extension Firing {
                 rooms.append(OpenRoom(id: room, closesAt: try row.double("closes_at")))
             }
         }
-        batch = try first.integer("batch")
+        self.batch = batch
         self.reminders = reminders
         self.rooms = rooms
     }

@@ -4,12 +4,19 @@ import Postgres
 enum ReminderStatements {
     /// The names that metrics go by.
     static let names = [
-        claimDue, firedBatch, nextDue, markDelivered, expire, remindersOf, remindersOfMany, openRooms, findRoom,
+        claimDue, claimEach, newestBatch, firedBetween, nextDue, markDelivered, expire, remindersOf, remindersOfMany,
+        openRooms, findRoom,
     ].map(\.name)
 
     static let claimDue = PostgresStatement(name: "claim_due", sql: "SELECT * FROM letsswitch.claim_due($1)")
 
-    static let firedBatch = PostgresStatement(name: "fired_batch", sql: "SELECT * FROM letsswitch.fired_batch($1)")
+    static let claimEach = PostgresStatement(name: "claim_each", sql: "SELECT * FROM letsswitch.claim_each($1)")
+
+    static let newestBatch = PostgresStatement(
+        name: "newest_batch", sql: "SELECT coalesce(max(batch), 0) AS batch FROM letsswitch.claim")
+
+    static let firedBetween = PostgresStatement(
+        name: "fired_between", sql: "SELECT * FROM letsswitch.fired_between($1, $2)")
 
     static let nextDue = PostgresStatement(name: "next_due", sql: "SELECT * FROM letsswitch.next_due()")
 

@@ -22,9 +22,22 @@ package struct ReminderStore: Sendable {
         try Firing(try await database.query(ReminderStatements.claimDue, [.integer(limit)], timeout: nil))
     }
 
-    /// What another daemon's claim did; nil when nothing of it is left.
-    package func firing(batch: Int) async throws -> Firing? {
-        try Firing(try await database.query(ReminderStatements.firedBatch, [.integer(batch)], timeout: nil))
+    /// The same, each task by itself: for when one among them can't be claimed. That one is put off, and ``claimDue(limit:)``
+    /// tries it again when its time has come.
+    package func claimEach(limit: Int) async throws -> Firing? {
+        try Firing(try await database.query(ReminderStatements.claimEach, [.integer(limit)], timeout: nil))
+    }
+
+    /// The latest claim there is, whoever made it; 0 when there is none. All before it are committed too.
+    package func newestBatch() async throws -> Int {
+        try await database.query(ReminderStatements.newestBatch, [], timeout: nil)[0].integer("batch")
+    }
+
+    /// What the claims after `batch` did, up to `last`, in firing order.
+    package func firings(after batch: Int, upTo last: Int) async throws -> [Firing] {
+        let rows = try await database.query(
+            ReminderStatements.firedBetween, [.integer(batch), .integer(last)], timeout: nil)
+        return try Firing.split(rows)
     }
 
     /// When to look again, by the database's clock.
@@ -66,7 +79,7 @@ package struct ReminderStore: Sendable {
         guard last != nil, !all.isEmpty else { return ReminderBacklog(unseen: all, seen: []) }
         let unseen = Set(try await reminders(of: device, after: last).map(\.id))
         return ReminderBacklog(
-            unseen: all.filter { unseen.contains($0.id) }, seen: all.map(\.id).filter { !unseen.contains($0) })
+            unseen: all.filter { unseen.contains($0.id) }, seen: all.filter { !unseen.contains($0.id) })
     }
 
     /// The rooms that are open now: for a daemon that starts.
@@ -81,6 +94,7 @@ package struct ReminderStore: Sendable {
     }
 
     private func reminders(_ rows: PostgresRows) throws -> [Reminder] {
-        try rows.map { try Reminder($0, id: try $0.uuid("reminder_id")) }
+        // One that was given up stays so, also when the clock goes back and its task is ahead again.
+        try rows.map { try Reminder($0, id: try $0.uuid("reminder_id")) }.filter { $0.state != .missed }
     }
 }

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Postgres
 import Sockets
+import Synchronization
 
 /// Fires what is due: claims it in the database, opens the rooms, hands the reminders to the channels.
 ///
@@ -24,8 +25,8 @@ actor Scheduler {
     private static let purgeLimit = 1000
     /// Devices whose reminders are asked for at once after notifications may have been missed.
     private static let devicesPerStatement = 500
-    /// Batches that are remembered, of either kind.
-    private static let batchLimit = 1000
+    /// Batches that are fetched one by one; whoever is further behind looks at everything anew.
+    private static let batchLimit = 32
 
     private let store: ReminderStore
     private let schedule: ScheduleStore
@@ -37,13 +38,17 @@ actor Scheduler {
     private let sleeper = Sleeper()
 
     private var agenda = Agenda()
+    /// Bits of the epoch seconds at which the scheduler will look by itself, for those who need not wake it then. Infinity while
+    /// it is looking: the database may have answered already, and not know of what is told now.
+    private nonisolated let nextLook = Atomic<UInt64>(Double.infinity.bitPattern)
     private var isAway = false
     private var isResynchronising = true
     private var purgeAt = MonotonicTime.now()
-    /// Batches that other daemons have claimed, to be fetched.
-    private var foreignBatches: [Int] = []
-    /// Batches that this daemon claimed and has not heard of yet: it hears of its own by NOTIFY too.
-    private var ownBatches: Set<Int> = []
+    /// The newest batch that rooms and streams here know, and all before it. Batches become known in their order, whoever
+    /// claimed them: a reader that comes again names the last reminder it saw, and means all before it too.
+    private var knownBatch = 0
+    /// The newest batch that was heard of.
+    private var heardBatch = 0
     private var isStopped = false
 
     /// - Parameter retention: Seconds after which what is past is forgotten.
@@ -76,6 +81,8 @@ actor Scheduler {
                     log.warning("the scheduler waits for the database", ["error": .string("\(error)")])
                 }
                 closeRooms()
+                // What failed may have been done nevertheless, a claim above all; then others have to be told of it.
+                isResynchronising = true
                 await sleeper.sleep(for: Self.retryPause)
             }
         }
@@ -99,14 +106,17 @@ actor Scheduler {
         if agenda.expect(epoch) { await sleeper.wake() }
     }
 
+    /// A task was registered through this daemon. NOTIFY says so too; but its connection may be gone, or dead unnoticed. Costs
+    /// nothing unless the task is earlier than all that is known.
+    nonisolated func registered(dueAt epoch: Double) async {
+        let next = Double(bitPattern: nextLook.load(ordering: .sequentiallyConsistent))
+        if epoch < next { await expect(epoch) }
+    }
+
     /// A claim was committed, by this daemon or another.
     func fired(_ batch: Int) async {
-        if foreignBatches.count < Self.batchLimit {
-            foreignBatches.append(batch)
-        } else {
-            isResynchronising = true
-        }
-        await sleeper.wake()
+        heardBatch = max(heardBatch, batch)
+        if heardBatch > knownBatch { await sleeper.wake() }
     }
 
     /// A peer found a room open that was not known to be: word of it is under way, or was lost.
@@ -128,28 +138,22 @@ actor Scheduler {
         // By the database's clock as it is now: a room that is closed too early would be found open there again.
         if agenda.hasClosings(at: .now()) { try await look() }
         closeRooms()
-        if isResynchronising {
-            isResynchronising = false
-            do {
-                try await catchUp()
-            } catch {
-                isResynchronising = true
-                throw error
-            }
-        }
+        if isResynchronising { try await catchUp() }
         if agenda.isDue(at: .now()) {
             try await claim()
             try await expire()
         }
-        try await fetchForeignBatches()
+        try await follow(to: heardBatch)
         try await look()
         try await purge()
     }
 
     private func look() async throws {
+        nextLook.store(Double.infinity.bitPattern, ordering: .sequentiallyConsistent)
         agenda.willRead()
         let next = try await store.nextDue()
         agenda.read(clock: next.now, due: next.due, at: .now())
+        nextLook.store((agenda.due ?? .infinity).bitPattern, ordering: .sequentiallyConsistent)
     }
 
     private func closeRooms() {
@@ -161,15 +165,27 @@ actor Scheduler {
 
     /// Claims until nothing is due. The database works on the next batch while this daemon delivers the last.
     private func claim() async throws {
-        var next = try await store.claimDue(limit: Self.claimLimit)
+        var next = try await claimNext()
         while let firing = next {
-            async let following = store.claimDue(limit: Self.claimLimit)
-            // Too many mean that notifications don't come; one that is forgotten is fetched again, which does no harm.
-            if ownBatches.count >= Self.batchLimit { ownBatches.removeAll() }
-            ownBatches.insert(firing.batch)
-            fire(firing)
+            async let following = claimNext()
+            heardBatch = max(heardBatch, firing.batch)
+            try await follow(to: firing.batch - 1)
+            // Else it came with those before it.
+            if knownBatch < firing.batch { fire(firing) }
             record(firing.reminders)
             next = try await following
+        }
+    }
+
+    /// Not on the actor, so that it goes on while the actor is busy with the batch before.
+    private nonisolated func claimNext() async throws -> Firing? {
+        do {
+            return try await store.claimDue(limit: Self.claimLimit)
+        } catch let error as PostgresError {
+            guard case .server = error.kind else { throw error }
+            log.error(
+                "what is due can't be claimed together: each task is claimed by itself", ["error": .string("\(error)")])
+            return try await store.claimEach(limit: Self.claimLimit)
         }
     }
 
@@ -180,6 +196,7 @@ actor Scheduler {
         streams.deliver(firing.reminders.filter { $0.state != .missed })
         // Nobody can join whoever was reminded alone.
         streams.slotsChanged(Array(firing.closedSlots))
+        knownBatch = firing.batch
     }
 
     private func record(_ reminders: [Reminder]) {
@@ -208,27 +225,44 @@ actor Scheduler {
         }
     }
 
-    private func fetchForeignBatches() async throws {
-        while let batch = foreignBatches.first {
-            if ownBatches.remove(batch) == nil {
-                if let firing = try await store.firing(batch: batch) { fire(firing) }
+    /// Fires what others have claimed and is not known here, up to `batch`.
+    private func follow(to batch: Int) async throws {
+        guard batch > knownBatch else { return }
+        guard batch - knownBatch <= Self.batchLimit else { return try await catchUp() }
+        do {
+            for firing in try await store.firings(after: knownBatch, upTo: batch) where firing.batch > knownBatch {
+                fire(firing)
             }
-            foreignBatches.removeFirst()
+        } catch let error as PostgresError where !error.isUnavailable {
+            // What can't be read now can't be read the next time: it must not stand before what comes after it.
+            log.error("claims of other daemons can't be read", ["error": .string("\(error)")])
         }
+        // Not every number is a batch's, and of some nothing is left.
+        knownBatch = max(knownBatch, batch)
     }
 
     /// What this daemon may have missed: rooms that are open, and the reminders of the devices that listen here.
     private func catchUp() async throws {
-        let open = try await store.openRooms()
-        for room in open { agenda.close(room.id, at: room.closesAt) }
-        rooms.open(open.map(\.id))
-        var devices = Array(await streams.devices())
-        while !devices.isEmpty {
-            let some = devices.suffix(Self.devicesPerStatement)
-            devices.removeLast(some.count)
-            streams.deliver(try await store.reminders(of: some))
+        isResynchronising = false
+        // What is claimed from now on is heard of. The number may be lower than before, in a database that was restored.
+        heardBatch = 0
+        do {
+            let newest = try await store.newestBatch()
+            let open = try await store.openRooms()
+            for room in open { agenda.close(room.id, at: room.closesAt) }
+            rooms.open(open.map(\.id))
+            var devices = Array(await streams.devices())
+            while !devices.isEmpty {
+                let some = devices.suffix(Self.devicesPerStatement)
+                devices.removeLast(some.count)
+                streams.deliver(try await store.reminders(of: some))
+            }
+            knownBatch = newest
+            try await look()
+        } catch {
+            isResynchronising = true
+            throw error
         }
-        try await look()
     }
 
     private func purge() async throws {

@@ -9,6 +9,7 @@ package enum ScheduleMigrations {
         migration(4, "days", PackageResources._004_days_sql),
         migration(5, "reminders", PackageResources._005_reminders_sql),
         migration(6, "devices", PackageResources._006_devices_sql),
+        migration(7, "retries", PackageResources._007_retries_sql),
     ]
 
     private static func migration(_ version: Int, _ name: String, _ sql: [UInt8]) -> PostgresMigration {

@@ -8,6 +8,8 @@ struct TaskRoutes: RouteCollection, Sendable {
     let changes: ScheduleChanges
     let metrics: ProductMetrics
     let log: Log
+    /// Told when a task that has just been registered is due; epoch seconds.
+    let registered: @Sendable (Double) async -> Void
 
     func boot(routes: RoutesBuilder) {
         routes.post("task", use: register)
@@ -21,6 +23,7 @@ struct TaskRoutes: RouteCollection, Sendable {
         case .created(let task, let change):
             metrics.tasks.add(.registered)
             if task.isPaired { metrics.pairs.add() }
+            await registered(Double(task.remindsAt.seconds))
             await changes.publish(change)
             log.info("task registered", describe(task))
             return .json(task.json, status: .created)

@@ -16,7 +16,8 @@ final class CancelRequest: @unchecked Sendable {
         PQfreeCancel(request)
     }
 
-    /// Blocks until the server has taken the request, or can't be reached. Nothing is to be done when it fails: the
+    /// Blocks until the server has taken the request, or can't be reached: as long as the kernel's time-outs for a
+    /// connection (libpq 15 has none of its own here), on a thread where nobody waits. Nothing is to be done when it fails: the
     /// connection is closed anyway.
     func send() {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { message in

@@ -1,17 +1,17 @@
 import CLibpq
 import Dispatch
+import Glibc
 
 /// A connection in libpq's pipeline mode. Confined to the pool's queue.
 ///
 /// Each query is sent as `[Parse] Bind Execute Sync`: its own transaction, and an error ends at its own Sync. Answers come
 /// in the order sent: for each `[prepared] rows|error synced`.
 final class PipelineConnection {
-    /// A query that has been answered. `isStale`: the prepared statement no longer fits the schema, or is gone, so that
-    /// the connection should be replaced.
+    /// A query that has been answered.
     struct Completion {
         let id: PoolStateMachine.QueryID
         let result: Result<PostgresRows, PostgresError>
-        let isStale: Bool
+        let fitness: ConnectionFitness
     }
 
     private let connection: ConnectionHandle
@@ -60,6 +60,12 @@ final class PipelineConnection {
         isFlushing = mustFlush
         let interest: ReadinessSource.Interest = mustFlush ? [.read, .write] : .read
         return readiness.watch(PQsocket(connection.pointer), for: interest) ? nil : "the socket can't be watched"
+    }
+
+    /// Whether something has come that was not read yet.
+    var hasInput: Bool {
+        var poller = pollfd(fd: PQsocket(connection.pointer), events: Int16(POLLIN), revents: 0)
+        return poll(&poller, 1, 0) > 0 && poller.revents & Int16(POLLIN) != 0
     }
 
     /// Reads what has come, and writes what was left: the queries answered, and why the connection is lost if it is.
@@ -126,13 +132,19 @@ final class PipelineConnection {
     }
 
     private func complete(_ query: PipelinedQuery) -> Completion {
-        guard case .server(let sqlState) = query.error?.kind else {
-            return Completion(id: query.id, result: query.result, isStale: false)
-        }
         // 26000: no such prepared statement. 0A000: its result type has changed with the schema.
-        if sqlState == "26000", let failure = prepareFailures[query.statement.name] {
-            return Completion(id: query.id, result: .failure(failure), isStale: false)
+        switch query.error?.kind {
+        case .server(sqlState: "26000"):
+            if let failure = prepareFailures[query.statement.name] {
+                return Completion(id: query.id, result: .failure(failure), fitness: .fit)
+            }
+            return Completion(id: query.id, result: query.result, fitness: .stale)
+        case .server(sqlState: "0A000"):
+            return Completion(id: query.id, result: query.result, fitness: .stale)
+        case .refused(sqlState: PostgresError.readOnlyState):
+            return Completion(id: query.id, result: query.result, fitness: .readOnly)
+        default:
+            return Completion(id: query.id, result: query.result, fitness: .fit)
         }
-        return Completion(id: query.id, result: query.result, isStale: sqlState == "26000" || sqlState == "0A000")
     }
 }

@@ -172,9 +172,13 @@ actor Pool {
         guard let (completions, loss) = connections[id]?.receive() else { return }
         for completion in completions {
             complete(completion.id, completion.result)
-            perform(machine.finished(completion.id, on: id, retire: completion.isStale, now: .now))
+            perform(machine.finished(completion.id, on: id, fitness: completion.fitness, now: .now))
         }
-        if let loss { lost(id, loss) }
+        if let loss {
+            lost(id, loss)
+        } else if completions.isEmpty {
+            perform(machine.heard(id, now: .now))
+        }
     }
 
     private func lost(_ id: ConnectionID, _ message: String) {
@@ -215,6 +219,8 @@ actor Pool {
 
     private func tick() {
         timerAt = nil
+        // Answers that are there are no silence: it may be this process that was held up.
+        for (id, connection) in connections where connection.hasInput { ready(id) }
         perform(machine.tick(.now))
     }
 }

@@ -3,69 +3,24 @@
 ///
 /// ```
 ///   submit → waiting ──send──▶ in flight ──finished──▶ answered
-///               │ acquireTimeout   │ deadline, connection lost
+///               │ silence          │ silence, deadline, connection lost
 ///               ▼                  ▼
 ///              fail          fail (outcome unknown)
 ///
 ///   connect → connecting ──▶ ready ──▶ leaving ──▶ closed
-///                  │           │ lost       aged, or its head is overdue
-///                  ▼           ▼
+///                  │         │   ▲          aged, or its head is overdue
+///                  │  silent ▼   │ heard
+///                  │        stalled     its queries fail, but it may come round; takes no more until then
+///                  ▼         │ lost, from any state
 ///               back-off    gone
 /// ```
+///
+/// Silence is what a wait is measured against (`stallTimeout`), not its length: a burst that moves on may queue for longer,
+/// and a server that has stopped answering keeps nobody waiting.
 struct PoolStateMachine {
     typealias Instant = ContinuousClock.Instant
     typealias QueryID = UInt64
     typealias ConnectionID = UInt64
-
-    enum Action: Equatable {
-        case connect(ConnectionID)
-        case send(QueryID, on: ConnectionID)
-        case fail(QueryID, Failure)
-        /// Ask the server to cancel what the connection runs now.
-        case cancelRunning(ConnectionID)
-        /// Close a connection, or give up opening it; the machine has forgotten it.
-        case close(ConnectionID)
-        /// After `shutDown`, once: no query and no connection is left.
-        case stopped
-    }
-
-    enum Failure: Equatable {
-        case noConnection(lastFailure: String?)
-        case tooManyWaiters
-        /// In flight when its deadline passed.
-        case timedOut
-        case connectionLost(String)
-        case shutDown
-    }
-
-    /// A connection, from the decision to open it.
-    struct Slot {
-        enum State: Equatable {
-            case connecting
-            case ready
-            /// Takes no more queries; closed when empty, or at `by` at the latest.
-            case leaving(by: Instant?)
-        }
-        var state = State.connecting
-        /// In the order sent, which is the order of the answers. At most `maxPipelined`.
-        var inFlight: [QueryID] = []
-        var openedAt: Instant
-        var retireAt: Instant
-        var idleSince: Instant
-
-        /// Leaving because it doesn't answer.
-        var isCondemned: Bool {
-            if case .leaving(by: .some) = state { return true }
-            return false
-        }
-    }
-
-    struct Query {
-        let deadline: Instant
-        /// Nobody waits any more: timed out or cancelled.
-        var abandoned = false
-        var overdue = false
-    }
 
     /// A connection lost sooner than this after it was opened counts as a failed attempt.
     static let shortLife: Duration = .seconds(1)
@@ -80,6 +35,8 @@ struct PoolStateMachine {
     var queries: [QueryID: Query] = [:]
     /// When `tick` is to be called at the latest.
     var wakeAt: Instant?
+    /// When the server was last heard on any connection.
+    private var heardAt: Instant?
     private var lastConnection: ConnectionID = 0
     private var backoff: Backoff
     private var nextAttempt: Instant?
@@ -109,9 +66,8 @@ struct PoolStateMachine {
     mutating func submit(_ query: QueryID, deadline: Instant, now: Instant) -> [Action] {
         guard !stopping else { return [.fail(query, .shutDown)] }
         guard waiting.count < configuration.maxWaiters else { return [.fail(query, .tooManyWaiters)] }
-        let giveUp = min(deadline, now + configuration.acquireTimeout)
-        waiting.append(query, giveUp: giveUp, deadline: deadline)
-        wake(at: giveUp)
+        waiting.append(WaitingQueries.Entry(id: query, submittedAt: now, deadline: deadline))
+        wake(at: min(deadline, now + configuration.stallTimeout))
         return advance(now)
     }
 
@@ -122,20 +78,27 @@ struct PoolStateMachine {
         return []
     }
 
-    /// The connection answered its oldest query. `retire`: it should take no more.
-    mutating func finished(_ query: QueryID, on connection: ConnectionID, retire: Bool = false, now: Instant)
-        -> [Action]
-    {
+    /// The connection answered its oldest query.
+    mutating func finished(
+        _ query: QueryID, on connection: ConnectionID, fitness: ConnectionFitness = .fit, now: Instant
+    ) -> [Action] {
         queries[query] = nil
         guard var slot = slots[connection] else { return [] }
         slot.inFlight.removeAll { $0 == query }
         slot.idleSince = now
-        if retire, slot.state == .ready { slot.state = .leaving(by: nil) }
         slots[connection] = slot
+        hear(connection, now)
+        replace(connection, fitness, now)
         return condemnIfHeadOverdue(connection, now) + advance(now)
     }
 
     // MARK: - Connections
+
+    /// Bytes came on the connection, or it took some, though no query's answer is complete yet.
+    mutating func heard(_ connection: ConnectionID, now: Instant) -> [Action] {
+        hear(connection, now)
+        return advance(now)
+    }
 
     mutating func connected(_ connection: ConnectionID, now: Instant) -> [Action] {
         guard var slot = slots[connection] else { return [] }
@@ -171,10 +134,11 @@ struct PoolStateMachine {
     /// Due at `wakeAt`; harmless at any other time.
     mutating func tick(_ now: Instant) -> [Action] {
         var actions: [Action] = []
-        for query in waiting.removeOverdue(now) {
+        for query in waiting.removeOverdue(now, heardAt: heardAt, patience: configuration.stallTimeout) {
             actions.append(.fail(query, .noConnection(lastFailure: lastFailure)))
         }
         for (connection, slot) in slots.sorted(by: { $0.key < $1.key }) {
+            actions += failIfSilent(connection, now)
             for query in slot.inFlight {
                 guard let state = queries[query], !state.overdue, state.deadline <= now else { continue }
                 if !state.abandoned { actions.append(.fail(query, .timedOut)) }
@@ -215,10 +179,10 @@ extension PoolStateMachine {
     private mutating func advance(_ now: Instant) -> [Action] {
         var actions = closeEmpty()
         while let (id, slot) = leastBusy, let query = waiting.popFirst() {
-            queries[query.id] = Query(deadline: query.deadline)
+            queries[query.id] = Query(submittedAt: query.submittedAt, deadline: query.deadline)
             let inFlight = slot.inFlight + [query.id]
             slots[id]?.inFlight = inFlight
-            wake(at: query.deadline)
+            wake(at: min(query.deadline, max(query.submittedAt, slot.heardAt) + configuration.stallTimeout))
             actions.append(.send(query.id, on: id))
         }
         actions += open(now)
@@ -261,9 +225,9 @@ extension PoolStateMachine {
             }
             if slots.isEmpty, configuration.keepAlive, hasConnected { wanted = 1 }
         }
-        // One that is done for may take a moment to go: its place is free already, within reason.
-        let condemned = slots.values.count { $0.isCondemned }
-        let room = min(configuration.maxConnections + condemned, 2 * configuration.maxConnections) - slots.count
+        // One that is done for, or seems so, may take a while to go: its place is free already, within reason.
+        let lame = slots.values.count { $0.isCondemned || $0.state == .stalled }
+        let room = min(configuration.maxConnections + lame, 2 * configuration.maxConnections) - slots.count
         wanted = min(wanted - connecting, room)
         guard wanted > 0 else { return [] }
         if let nextAttempt {
@@ -276,7 +240,7 @@ extension PoolStateMachine {
         }
         return (0..<wanted).map { _ in
             lastConnection += 1
-            slots[lastConnection] = Slot(openedAt: now, retireAt: now, idleSince: now)
+            slots[lastConnection] = Slot(openedAt: now, retireAt: now, idleSince: now, heardAt: now)
             return .connect(lastConnection)
         }
     }
@@ -303,7 +267,7 @@ extension PoolStateMachine {
     private mutating func retire(_ connection: ConnectionID, _ now: Instant) -> [Action] {
         guard let slot = slots[connection] else { return [] }
         switch slot.state {
-        case .connecting: return []
+        case .connecting, .stalled: return []
         case .leaving(by: let end):
             guard let end, end <= now else { return [] }
             slots[connection] = nil
@@ -323,6 +287,52 @@ extension PoolStateMachine {
         }
     }
 
+    /// A connection that may not write leaves together with all that are old enough: they will hardly be better.
+    private mutating func replace(_ connection: ConnectionID, _ fitness: ConnectionFitness, _ now: Instant) {
+        guard let slot = slots[connection], fitness.asksForReplacement(age: now - slot.openedAt) else { return }
+        for (id, other) in slots where other.state == .ready {
+            guard id == connection || fitness.asksForReplacementOfOthers(age: now - other.openedAt) else { continue }
+            slots[id]?.state = .leaving(by: nil)
+        }
+    }
+
+    private mutating func hear(_ connection: ConnectionID, _ now: Instant) {
+        heardAt = now
+        slots[connection]?.heardAt = now
+        if slots[connection]?.state == .stalled { slots[connection]?.state = .ready }
+    }
+
+    /// Fails the queries for which the connection has been silent too long. It is kept, because it may be the query that
+    /// takes so long; the deadline ends it. Idle connections that have heard nothing lately either may be as dead: they are
+    /// closed, rather than that the next queries find out one by one.
+    private mutating func failIfSilent(_ connection: ConnectionID, _ now: Instant) -> [Action] {
+        guard let slot = slots[connection], slot.state != .connecting else { return [] }
+        let silent = slot.inFlight.filter { query in
+            guard let state = queries[query] else { return false }
+            return max(state.submittedAt, slot.heardAt) + configuration.stallTimeout <= now
+        }
+        guard !silent.isEmpty else { return [] }
+        if slot.state == .ready {
+            slots[connection]?.state = .stalled
+            for (id, other) in slots where other.state == .ready && other.inFlight.isEmpty {
+                if other.heardAt + configuration.stallTimeout <= now { slots[id]?.state = .leaving(by: nil) }
+            }
+        }
+        return silent.compactMap { query in
+            guard queries[query]?.abandoned == false else { return nil }
+            queries[query]?.abandoned = true
+            return .fail(query, .stalled)
+        }
+    }
+
+    /// When the connection will have been silent for too long, as things are.
+    private func silenceEnd(_ slot: Slot) -> Instant? {
+        guard slot.state != .connecting else { return nil }
+        // Of a stalled one those behind the head alone have somebody waiting.
+        let first = slot.inFlight.lazy.compactMap { queries[$0] }.first { !$0.abandoned || slot.state == .ready }
+        return first.map { max($0.submittedAt, slot.heardAt) + configuration.stallTimeout }
+    }
+
     private mutating func wake(at instant: Instant) {
         wakeAt = wakeAt.map { min($0, instant) } ?? instant
     }
@@ -330,14 +340,17 @@ extension PoolStateMachine {
     /// O(queries in flight and waiting), once per tick.
     private func nextDeadline(_ now: Instant) -> Instant? {
         var deadlines: [Instant] = []
-        if let first = waiting.nextGiveUp { deadlines.append(first) }
+        if let first = waiting.nextGiveUp(heardAt: heardAt, patience: configuration.stallTimeout) {
+            deadlines.append(first)
+        }
         if let nextAttempt, nextAttempt > now, !waiting.isEmpty || configuration.keepAlive {
             deadlines.append(nextAttempt)
         }
         for slot in slots.values {
+            if let end = silenceEnd(slot) { deadlines.append(end) }
             deadlines += slot.inFlight.compactMap { queries[$0] }.filter { !$0.overdue }.map(\.deadline)
             switch slot.state {
-            case .connecting: break
+            case .connecting, .stalled: break
             case .leaving(by: let end): if let end { deadlines.append(end) }
             case .ready:
                 deadlines.append(slot.retireAt)

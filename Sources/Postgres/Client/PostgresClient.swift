@@ -16,8 +16,8 @@ package final class PostgresClient: Sendable {
     /// Runs a statement and returns its rows.
     ///
     /// Throws `PostgresError`, or `CancellationError` when the task is cancelled (the statement may then take effect
-    /// nevertheless). Ends within `timeout` (`queryTimeout` by default), and within `acquireTimeout` while there is no
-    /// connection.
+    /// nevertheless). Ends within `timeout` (`queryTimeout` by default), and within `stallTimeout` while the server is
+    /// silent.
     package func query(
         _ statement: PostgresStatement, _ parameters: [PostgresParameter] = [], timeout: Duration? = nil
     ) async throws -> PostgresRows {

@@ -7,6 +7,8 @@ extension PostgresError {
                 kind: .unavailable(outcomeUnknown: false), message: lastFailure ?? "no connection became free in time")
         case .tooManyWaiters:
             self.init(kind: .unavailable(outcomeUnknown: false), message: "too many queries wait for a connection")
+        case .stalled:
+            self.init(kind: .unavailable(outcomeUnknown: true), message: "the server is silent")
         case .timedOut:
             self.init(kind: .unavailable(outcomeUnknown: true), message: "no answer within the query's time")
         case .connectionLost(let message):

@@ -2,9 +2,13 @@
 struct WaitingQueries {
     struct Entry: Equatable {
         let id: PoolStateMachine.QueryID
-        /// When it stops waiting for a connection.
-        let giveUp: ContinuousClock.Instant
+        let submittedAt: ContinuousClock.Instant
         let deadline: ContinuousClock.Instant
+
+        /// When it stops waiting for a connection, if the server was last heard at `heardAt`.
+        func giveUp(heardAt: ContinuousClock.Instant?, patience: Duration) -> ContinuousClock.Instant {
+            min(deadline, max(submittedAt, heardAt ?? submittedAt) + patience)
+        }
     }
 
     private var entries: [PoolStateMachine.QueryID: Entry] = [:]
@@ -14,14 +18,15 @@ struct WaitingQueries {
 
     var count: Int { entries.count }
     var isEmpty: Bool { entries.isEmpty }
-    var nextGiveUp: ContinuousClock.Instant? { entries.values.lazy.map(\.giveUp).min() }
 
-    mutating func append(
-        _ id: PoolStateMachine.QueryID, giveUp: ContinuousClock.Instant, deadline: ContinuousClock.Instant
-    ) {
+    mutating func append(_ entry: Entry) {
         sweep()
-        order.append(id)
-        entries[id] = Entry(id: id, giveUp: giveUp, deadline: deadline)
+        order.append(entry.id)
+        entries[entry.id] = entry
+    }
+
+    func nextGiveUp(heardAt: ContinuousClock.Instant?, patience: Duration) -> ContinuousClock.Instant? {
+        entries.values.lazy.map { $0.giveUp(heardAt: heardAt, patience: patience) }.min()
     }
 
     mutating func popFirst() -> Entry? {
@@ -41,8 +46,11 @@ struct WaitingQueries {
     }
 
     /// Those that have waited in vain, oldest first. O(n).
-    mutating func removeOverdue(_ now: ContinuousClock.Instant) -> [PoolStateMachine.QueryID] {
-        let overdue = entries.values.filter { $0.giveUp <= now }.map(\.id).sorted()
+    mutating func removeOverdue(
+        _ now: ContinuousClock.Instant, heardAt: ContinuousClock.Instant?, patience: Duration
+    ) -> [PoolStateMachine.QueryID] {
+        let overdue = entries.values.filter { $0.giveUp(heardAt: heardAt, patience: patience) <= now }.map(\.id)
+            .sorted()
         for id in overdue { entries[id] = nil }
         return overdue
     }

@@ -50,7 +50,16 @@ struct ServerStart {
         return nil
     }
 
+    /// A server that was killed leaves its socket's lock, too. PostgreSQL takes it for a server's while any process has
+    /// that number: another by now, or a zombie that nobody reaps.
+    private func removeStaleSocketLock() {
+        let lock = placement.sockets.appending(".s.PGSQL.\(ClusterPlacement.port).lock")
+        guard let text = SmallFile.tail(lock.path), let file = PostmasterFile(text: text) else { return }
+        if !file.isRunning(in: placement.data), kill(file.pid, 0) == 0 { unlink(lock.path) }
+    }
+
     private func launch() async throws -> Postmaster {
+        removeStaleSocketLock()
         var template = Array("/tmp/letsswitch-start.XXXXXX".utf8CString)
         let output = mkstemp(&template)
         guard output >= 0 else { throw PrivateClusterError("cannot create", "/tmp/letsswitch-start", errno: errno) }

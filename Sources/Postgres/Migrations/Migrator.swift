@@ -3,6 +3,8 @@ struct Migrator {
     /// "letsswit" in ASCII: the key of the advisory lock.
     private static let lockKey: Int64 = 0x6C65_7473_7377_6974
 
+    private static let lockPause = Duration.milliseconds(100)
+
     let configuration: PostgresConfiguration
 
     /// The versions applied now.
@@ -23,13 +25,27 @@ struct Migrator {
         let timeout = configuration.migrationTimeout
         // The session's own limits: a migration may take its time, and so may another daemon's.
         try await session.execute("SET statement_timeout = 0")
-        try await session.execute("SELECT pg_advisory_lock(\(Self.lockKey))", timeout: timeout)
+        try await lock(session)
         try await createTable(session)
         let rows = try await session.execute("SELECT version FROM letsswitch.migration")
         let versions = try rows?.map { try $0.integer("version") } ?? []
         let plan = try MigrationPlan(known: migrations, applied: Set(versions))
         for migration in plan.missing { try await apply(migration, session, timeout) }
         return plan.missing.map(\.version)
+    }
+
+    /// Takes turns with other daemons. Asks again and again: a wait in the server would look the same as a server that hangs.
+    private func lock(_ session: PostgresSession) async throws {
+        let end = ContinuousClock.now + configuration.migrationTimeout
+        while true {
+            let rows = try await session.execute("SELECT pg_try_advisory_lock(\(Self.lockKey)) AS is_ours")
+            if try rows?.first?.boolean("is_ours") == true { return }
+            guard ContinuousClock.now < end else {
+                throw PostgresError(
+                    kind: .unavailable(outcomeUnknown: false), message: "another daemon's migrations take too long")
+            }
+            try await Task.sleep(for: Self.lockPause)
+        }
     }
 
     private func createTable(_ session: PostgresSession) async throws {

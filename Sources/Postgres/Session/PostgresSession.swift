@@ -34,6 +34,7 @@ package actor PostgresSession {
         executor: QueueExecutor,
         receive: (@Sendable (_ channel: String, _ payload: String) -> Void)? = nil
     ) async throws -> PostgresSession {
+        let end = ContinuousClock.now + configuration.connectTimeout
         let handle = try await ConnectionAttempt(configuration: configuration, executor: executor).open()
         let session = PostgresSession(handle, executor: executor, receive: receive)
         do {
@@ -45,7 +46,7 @@ package actor PostgresSession {
                 SET TimeZone = 'UTC'; SET DateStyle = 'ISO'; SET IntervalStyle = 'postgres';
                 SET standard_conforming_strings = on; SET statement_timeout = \(Int(milliseconds));
                 SET default_transaction_isolation = 'read committed'
-                """, timeout: configuration.connectTimeout)
+                """, timeout: max(.zero, end - .now))
         } catch {
             await session.close()
             throw error

@@ -1,6 +1,9 @@
 import CLibpq
 
 extension PostgresError {
+    /// SQLSTATE of a statement that would write where nothing may: in a standby, or what was made read-only for a while.
+    static let readOnlyState = "25006"
+
     /// The error that a result of libpq reports.
     init(result: OpaquePointer?) {
         let sqlState = Self.field("C", of: result)
@@ -20,12 +23,15 @@ extension PostgresError {
             return .unavailable(outcomeUnknown: true)
         }
         switch sqlState.prefix(2) {
-        // Out of disk, memory or connections; cancelled or shutting down; I/O errors.
-        case "53", "57", "58": return .unavailable(outcomeUnknown: false)
+        // Out of disk, memory or connections; I/O errors; internal errors, among them a file that may not grow (a quota or
+        // a limit: PostgreSQL has no code for those).
+        case "53", "58", "XX": return .refused(sqlState: sqlState)
+        // Cancelled, or shutting down.
+        case "57": return .unavailable(outcomeUnknown: false)
         // Connection exceptions.
         case "08": return .unavailable(outcomeUnknown: true)
         // Read-only: a standby, or made so for a while.
-        case "25" where sqlState == "25006": return .unavailable(outcomeUnknown: false)
+        case "25" where sqlState == readOnlyState: return .refused(sqlState: sqlState)
         default: return .server(sqlState: sqlState)
         }
     }

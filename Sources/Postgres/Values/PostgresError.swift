@@ -1,9 +1,12 @@
 /// What went wrong with the database.
 package struct PostgresError: Error, Sendable, Equatable {
     package enum Kind: Sendable, Equatable {
-        /// The database is away, starting, stopping, read-only, full, or did not answer in time. With `outcomeUnknown`
+        /// The database is away, starting, stopping, or did not answer in time. With `outcomeUnknown`
         /// the statement may have taken effect; without, it certainly has not.
         case unavailable(outcomeUnknown: Bool)
+        /// The server is there and can't do it now: it is read-only, full, out of memory or connections, or in trouble with its
+        /// files. The statement had no effect.
+        case refused(sqlState: String)
         /// PostgreSQL refused the statement, which had no effect.
         case server(sqlState: String)
         /// A column is missing or holds something else than was asked for.
@@ -28,8 +31,10 @@ package struct PostgresError: Error, Sendable, Equatable {
 
     /// Whether the database being away explains it, so that a later try may succeed.
     package var isUnavailable: Bool {
-        if case .unavailable = kind { return true }
-        return false
+        switch kind {
+        case .unavailable, .refused: true
+        case .server, .decoding, .invalidParameter, .shutDown: false
+        }
     }
 }
 
@@ -40,6 +45,7 @@ extension PostgresError: CustomStringConvertible {
         switch kind {
         case .unavailable(let outcomeUnknown):
             return "database unavailable\(outcomeUnknown ? " (outcome unknown)" : ""): \(message)"
+        case .refused(let sqlState): return "database refuses \(sqlState): \(message)"
         case .server(let sqlState):
             let quotesValues = sqlState.hasPrefix("22") || sqlState.hasPrefix("P0")
             return "database error \(sqlState)" + (quotesValues ? "" : ": \(message)")

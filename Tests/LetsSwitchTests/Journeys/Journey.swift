@@ -19,7 +19,7 @@ final class Journey: Sendable {
         configuration.maxConnections = 4
         configuration.connectTimeout = .seconds(20)
         configuration.queryTimeout = .seconds(60)
-        configuration.acquireTimeout = .seconds(30)
+        configuration.stallTimeout = .seconds(30)
         client = PostgresClient(configuration: configuration)
     }
 
@@ -61,11 +61,19 @@ final class Journey: Sendable {
 
     /// Starts a daemon of this process. `change` goes last over its configuration.
     func daemon(_ change: (inout Configuration) -> Void = { _ in }) async throws -> ClientEndpoint {
+        try await daemonAndEndpoint(change).endpoint
+    }
+
+    /// The same, for a test that tells the daemon what the system would.
+    func daemonAndEndpoint(
+        _ change: (inout Configuration) -> Void = { _ in }
+    ) async throws -> (daemon: Daemon, endpoint: ClientEndpoint) {
         var configuration = Configuration()
         configuration.listen = [.tcp(host: "127.0.0.1", port: 0)]
         configuration.database = .url(conninfo)
         configuration.loops = 2
         configuration.databaseConnections = 4
+        configuration.databaseWait *= TimeAllowance.factor
         // Of test clients that don't read any more.
         configuration.closeTimeout = .milliseconds(200)
         change(&configuration)

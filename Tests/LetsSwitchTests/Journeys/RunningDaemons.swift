@@ -10,7 +10,7 @@ actor RunningDaemons {
     /// For what nobody reads.
     private static let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
 
-    func start(_ configuration: Configuration) async throws -> ClientEndpoint {
+    func start(_ configuration: Configuration) async throws -> (daemon: Daemon, endpoint: ClientEndpoint) {
         SignalWatcher.ignoreBrokenPipes()
         let daemon = Daemon(
             configuration, log: Log(level: configuration.logLevel, format: .json, descriptor: Self.nowhere))
@@ -18,7 +18,7 @@ actor RunningDaemons {
         guard let address = try await daemon.start().first, let endpoint = ClientEndpoint("\(address)") else {
             throw ClientFailure.violation("a daemon that listens nowhere")
         }
-        return endpoint
+        return (daemon, endpoint)
     }
 
     func stop() async {

@@ -1,0 +1,39 @@
+import Sockets
+
+/// What `letsswitchd check` says: whether the daemon could serve with these settings, as far as that can be told without
+/// a database and without a socket. (Settings that are wrong in themselves have been refused before.)
+package struct ConfigurationCheck: Sendable {
+    /// Lines for the terminal.
+    package private(set) var report = ""
+    package private(set) var isPassed = true
+
+    /// Reads the files that the settings name.
+    ///
+    /// - Parameter now: In seconds since 1970.
+    package init(of configuration: Configuration, at now: Int64) {
+        for warning in configuration.warnings { add("warning: \(warning)") }
+        add("listen: \(configuration.listen.map(\.description).joined(separator: ", "))")
+        do throws(TLSFileError) {
+            guard let context = try configuration.tlsContext() else { return }
+            add(context, at: now)
+        } catch {
+            refuse("\(error)")
+        }
+    }
+
+    private mutating func add(_ context: TLSContext, at now: Int64) {
+        let certificate = context.certificate
+        add("certificate: \(certificate.subject), serial \(certificate.serial), chain of \(certificate.chainLength)")
+        let days = (certificate.validUntil - now) / 86_400
+        add("certificate: valid until \(Instant(seconds: Int(certificate.validUntil))), \(days) days")
+        for warning in context.warnings { add("warning: \(warning)") }
+        if let refusal = certificate.refusal(at: now) { refuse(refusal) }
+    }
+
+    private mutating func add(_ line: String) { report += line + "\n" }
+
+    private mutating func refuse(_ reason: String) {
+        isPassed = false
+        add("error: \(reason)")
+    }
+}

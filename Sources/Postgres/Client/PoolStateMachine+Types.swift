@@ -1,0 +1,59 @@
+extension PoolStateMachine {
+    /// What the driver is to do.
+    enum Action: Equatable {
+        case connect(ConnectionID)
+        case send(QueryID, on: ConnectionID)
+        case fail(QueryID, Failure)
+        /// Ask the server to cancel what the connection runs now.
+        case cancelRunning(ConnectionID)
+        /// Close a connection, or give up opening it; the machine has forgotten it.
+        case close(ConnectionID)
+        /// After `shutDown`, once: no query and no connection is left.
+        case stopped
+    }
+
+    enum Failure: Equatable {
+        case noConnection(lastFailure: String?)
+        case tooManyWaiters
+        /// In flight when its deadline passed.
+        case timedOut
+        /// In flight on a connection that heard nothing for too long.
+        case stalled
+        case connectionLost(String)
+        case shutDown
+    }
+
+    /// A connection, from the decision to open it.
+    struct Slot {
+        enum State: Equatable {
+            case connecting
+            case ready
+            /// Owes an answer for too long, and takes no more queries until it hears one.
+            case stalled
+            /// Takes no more queries; closed when empty, or at `by` at the latest.
+            case leaving(by: Instant?)
+        }
+        var state = State.connecting
+        /// In the order sent, which is the order of the answers. At most `maxPipelined`.
+        var inFlight: [QueryID] = []
+        var openedAt: Instant
+        var retireAt: Instant
+        var idleSince: Instant
+        /// When the server was last heard on it; at first, when it began to be opened.
+        var heardAt: Instant
+
+        /// Leaving because it doesn't answer.
+        var isCondemned: Bool {
+            if case .leaving(by: .some) = state { return true }
+            return false
+        }
+    }
+
+    struct Query {
+        let submittedAt: Instant
+        let deadline: Instant
+        /// Nobody waits any more: failed or cancelled.
+        var abandoned = false
+        var overdue = false
+    }
+}

@@ -1,0 +1,68 @@
+import Sockets
+import Wire
+
+/// Waits for a connection's TLS handshake, and hands the socket over to HTTP.
+final class TLSGreeting: TLSHandshakeHandler {
+    private let server: ServerLoop
+    private let peer: Peer
+
+    /// - Parameter received: What the peer sent already, behind a PROXY header.
+    @discardableResult
+    init(on socket: StreamSocket, from peer: Peer, server: ServerLoop, received: UnsafeRawBufferPointer) {
+        self.server = server
+        self.peer = peer
+        // Without a context none of the endpoints is made to speak TLS.
+        guard let context = server.tls else {
+            socket.close()
+            return
+        }
+        socket.deadline = socket.reactor.now + server.application.limits.tlsHandshakeTimeout
+        socket.beginTLS(context, handler: self, received: received)
+    }
+
+    func socketDidSecure(_ socket: StreamSocket) {
+        server.counters.tlsHandshakes += 1
+        HTTPConnection(on: socket, from: peer, server: server)
+    }
+
+    func socket(_ socket: StreamSocket, handshakeFailed failure: TLSHandshakeFailure, because reason: String) {
+        failed(failure, because: reason)
+        guard failure == .plainHTTP else { return socket.finish() }
+        // Somebody has `http://` where `https://` belongs: said in a form that a browser shows.
+        let abort = Abort(.badRequest, reason: "This port speaks TLS: the address begins with https:// or wss://.")
+        let response = Response(abort)
+        server.counters.responses[response.status.code, default: 0] += 1
+        var writer = ResponseWriter(response, date: server.date)
+        writer.field("Connection", "close")
+        writer.contentLength(response.content.count)
+        writer.finish(content: response.content)
+        socket.enqueue(SharedBytes(writer.bytes))
+        socket.finish()
+    }
+
+    private func failed(_ failure: TLSHandshakeFailure, because reason: String) {
+        server.counters.failedTLSHandshakes[failure, default: 0] += 1
+        server.application.edge.tlsHandshakeFailed?(failure, reason)
+    }
+
+    func socketDeadlinePassed(_ socket: StreamSocket) {
+        failed(.timeout, because: "it took longer than it may")
+        socket.close()
+    }
+
+    func socketReceivedEnd(_ socket: StreamSocket) {
+        failed(.closed, because: "the peer left")
+        socket.close()
+    }
+
+    func socketDidClose(_ socket: StreamSocket, because cause: StreamSocket.CloseCause) {
+        if case .failed = cause { failed(.closed, because: "the peer left") }
+    }
+
+    func serverStops(_ socket: StreamSocket) { socket.close() }
+
+    /// Nothing of HTTP has come.
+    func socket(_ socket: StreamSocket, received bytes: UnsafeMutableRawBufferPointer) {}
+
+    func socketDidDrain(_ socket: StreamSocket) {}
+}

@@ -1,0 +1,45 @@
+import COpenSSL
+import Glibc
+
+/// What a certificate says about itself, for operators.
+package struct TLSCertificate: Sendable, Equatable {
+    /// The subject's name, or the first name that it is for: `CN=example.org`.
+    package let subject: String
+    /// In hexadecimal, as other tools show it.
+    package let serial: String
+    /// In seconds since 1970.
+    package let validFrom: Int64
+    /// In seconds since 1970.
+    package let validUntil: Int64
+    /// Certificates sent to a client, its own and those between it and the root.
+    package let chainLength: Int
+
+    /// Why no client accepts it at `now` (seconds since 1970); `nil` within its time.
+    package func refusal(at now: Int64) -> String? {
+        if now < validFrom { return "the certificate is not valid yet" }
+        if now > validUntil { return "the certificate has expired" }
+        return nil
+    }
+
+    /// - Returns: `nil` when its times can't be read.
+    init?(_ certificate: OpaquePointer, chainLength: Int) {
+        guard let from = Self.seconds(X509_get0_notBefore(certificate)),
+            let until = Self.seconds(X509_get0_notAfter(certificate))
+        else { return nil }
+        (validFrom, validUntil) = (from, until)
+        self.chainLength = chainLength
+        var name = [CChar](repeating: 0, count: 256)
+        X509_NAME_oneline(X509_get_subject_name(certificate), &name, CInt(name.count))
+        let subject = String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        self.subject = subject.hasPrefix("/") ? String(subject.dropFirst()) : subject
+        let serial = X509_get0_serialNumber(certificate)
+        let bytes = UnsafeBufferPointer(start: ASN1_STRING_get0_data(serial), count: Int(ASN1_STRING_length(serial)))
+        self.serial = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
+    }
+
+    private static func seconds(_ time: UnsafePointer<ASN1_TIME>?) -> Int64? {
+        var parts = tm()
+        guard ASN1_TIME_to_tm(time, &parts) == 1 else { return nil }
+        return Int64(timegm(&parts))
+    }
+}

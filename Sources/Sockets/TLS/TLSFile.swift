@@ -1,0 +1,43 @@
+import Glibc
+
+/// A small file, read whole.
+struct TLSFile {
+    /// Far beyond any chain of certificates; it also bounds what a handshake has to send.
+    static let maxBytes = 64 * 1024
+
+    let path: String
+    let bytes: [UInt8]
+    /// Whether others than owner and group may read or write it.
+    let isOpenToOthers: Bool
+
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    init(_ path: String) throws(TLSFileError) {
+        // Non-blocking: a FIFO without a writer must not hold up the caller.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw TLSFileError(path: path, reason: Self.reason(errno)) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw TLSFileError(path: path, reason: Self.reason(errno)) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw TLSFileError(path: path, reason: "it is no file") }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 16 * 1024)
+        while true {
+            let count = read(descriptor, &buffer, buffer.count)
+            if count < 0 {
+                guard errno == EINTR else { throw TLSFileError(path: path, reason: Self.reason(errno)) }
+                continue
+            }
+            guard count > 0 else { break }
+            bytes.append(contentsOf: buffer[..<count])
+            guard bytes.count <= Self.maxBytes else {
+                throw TLSFileError(path: path, reason: "it is larger than \(Self.maxBytes) bytes")
+            }
+        }
+        self.path = path
+        self.bytes = bytes
+        isOpenToOthers = status.st_mode & (S_IROTH | S_IWOTH) != 0
+    }
+
+    private static func reason(_ code: CInt) -> String { String(cString: strerror(code)) }
+}

@@ -1,0 +1,187 @@
+import COpenSSL
+import Glibc
+
+/// One connection's TLS: ciphertext in, plaintext out, and the other way round. It touches no socket.
+///
+/// Not `Sendable`: it belongs to its socket, and with it to a loop at a time. What OpenSSL reads is used up within the
+/// call, so between two calls nothing waits in it but a record that came in part.
+final class TLSSession {
+    /// What a piece of ciphertext brought.
+    struct Input {
+        /// In the loop's buffer: valid until the next call for any session of the loop.
+        var plaintext: UnsafeMutableRawBufferPointer
+        /// The handshake ended well, with this piece.
+        var isNewlySecure = false
+        /// The peer sent close_notify: there is nothing to come (RFC 8446 §6.1).
+        var hasEnded = false
+        /// What is wrong; OpenSSL has put an alert into the output.
+        var failure: (cause: TLSHandshakeFailure, reason: String)?
+    }
+
+    private static let maxHandshakeBytes = 32 * 1024
+    /// Ciphertext that waits for the kernel, beyond which no more is made.
+    private static let sealedAhead = TLSTraffic.recordBytes
+    private static let recordsPerSend = 3
+    /// Beyond it a peer provokes answers (alerts, key updates) and doesn't read them.
+    static let maxUnsentBytes = 256 * 1024
+
+    private let ssl: OpaquePointer
+    private let bio: OpaquePointer
+    private var greeting = TLSClientGreeting()
+    private var handshakeBytes = 0
+    private var hasSaidGoodbye = false
+    private(set) var isSecure = false
+    /// Told of the handshake's end, then let go of.
+    var handshakeHandler: (any TLSHandshakeHandler)?
+    /// Ciphertext that the kernel has not taken yet.
+    private(set) var unsent: [UInt8] = []
+
+    /// - Returns: `nil` when there is no memory.
+    init?(_ context: TLSContext, handler: any TLSHandshakeHandler) {
+        guard let ssl = SSL_new(context.handle) else {
+            TLSErrorQueue.clear()
+            return nil
+        }
+        guard let bio = TLSBIO.make() else {
+            SSL_free(ssl)
+            TLSErrorQueue.clear()
+            return nil
+        }
+        // The session owns the BIO: both ways are the same one, of which it takes one reference.
+        SSL_set_bio(ssl, bio, bio)
+        SSL_set_accept_state(ssl)
+        self.ssl = ssl
+        self.bio = bio
+        handshakeHandler = handler
+    }
+
+    deinit {
+        SSL_free(ssl)
+    }
+
+    // MARK: In
+
+    /// Takes all of `ciphertext`. What has to be answered is added to ``unsent``.
+    func open(_ ciphertext: UnsafeRawBufferPointer, with traffic: TLSTraffic) -> Input {
+        var input = Input(plaintext: UnsafeMutableRawBufferPointer(start: nil, count: 0))
+        if !isSecure {
+            handshakeBytes += ciphertext.count
+            if case .refused(let cause) = greeting.judge(ciphertext) {
+                input.failure = (cause, "the first bytes are no ClientHello")
+                return input
+            }
+        }
+        begin(with: traffic)
+        traffic.ports.pointee.input = ciphertext
+        TLSErrorQueue.clear()
+        if isSecure || shakeHands(&input) { decrypt(into: traffic.plaintext, &input) }
+        traffic.ports.pointee.input = UnsafeRawBufferPointer(start: nil, count: 0)
+        unsent.append(contentsOf: traffic.output)
+        return input
+    }
+
+    /// Whether the handshake is complete.
+    private func shakeHands(_ input: inout Input) -> Bool {
+        let result = SSL_do_handshake(ssl)
+        if result == 1 {
+            isSecure = true
+            input.isNewlySecure = true
+            return true
+        }
+        if SSL_get_error(ssl, result) != SSL_ERROR_WANT_READ {
+            input.failure = (.protocolError, TLSErrorQueue.take())
+        } else if handshakeBytes > Self.maxHandshakeBytes {
+            input.failure = (.tooLarge, "more than \(Self.maxHandshakeBytes) bytes")
+        }
+        return false
+    }
+
+    private func decrypt(into buffer: UnsafeMutableRawBufferPointer, _ input: inout Input) {
+        var length = 0
+        defer { input.plaintext = UnsafeMutableRawBufferPointer(rebasing: buffer[..<length]) }
+        while length < buffer.count, let start = buffer.baseAddress {
+            let count = SSL_read(ssl, start + length, CInt(buffer.count - length))
+            guard count <= 0 else {
+                length += Int(count)
+                continue
+            }
+            switch SSL_get_error(ssl, count) {
+            case SSL_ERROR_WANT_READ: break
+            case SSL_ERROR_ZERO_RETURN: input.hasEnded = true
+            default: input.failure = (.protocolError, TLSErrorQueue.take())
+            }
+            return
+        }
+    }
+
+    // MARK: Out
+
+    /// Turns what waits in `queue` into records, as far as they can leave soon: into ``TLSTraffic/output``, which is to be
+    /// sent behind ``unsent``.
+    ///
+    /// - Parameter isLast: Whether close_notify follows when the queue is empty.
+    /// - Returns: `false` when the session is broken.
+    func seal(
+        _ queue: inout SendQueue, isLast: Bool, with traffic: TLSTraffic, _ vectors: UnsafeMutableBufferPointer<iovec>
+    )
+        -> Bool
+    {
+        begin(with: traffic)
+        guard isSecure else { return true }
+        TLSErrorQueue.clear()
+        var records = 0
+        while !queue.isEmpty, records < Self.recordsPerSend, unsent.count <= Self.sealedAhead {
+            let plaintext = Self.nextRecord(of: queue, in: traffic.record, vectors)
+            // Its BIO takes everything at once, and a renegotiation never is under way: so all of it, or an error.
+            guard SSL_write(ssl, plaintext.baseAddress, CInt(plaintext.count)) == plaintext.count else {
+                TLSErrorQueue.clear()
+                return false
+            }
+            queue.removeFirst(plaintext.count)
+            records += 1
+        }
+        if isLast, queue.isEmpty, !hasSaidGoodbye {
+            hasSaidGoodbye = true
+            // 0: sent, the peer's has not come; that one isn't waited for.
+            if SSL_shutdown(ssl) < 0 { TLSErrorQueue.clear() }
+        }
+        return true
+    }
+
+    /// Whether something is to be sent once ``StreamSocket/finish(sending:)`` was called and the queue is empty.
+    var owesGoodbye: Bool { isSecure && !hasSaidGoodbye }
+
+    /// The next bytes, at most a record's: put together in `buffer`, unless they lie in one piece.
+    private static func nextRecord(
+        of queue: SendQueue, in buffer: UnsafeMutableRawBufferPointer, _ vectors: UnsafeMutableBufferPointer<iovec>
+    ) -> UnsafeRawBufferPointer {
+        let count = queue.gather(into: vectors)
+        if count == 1 || (count > 0 && vectors[0].iov_len >= buffer.count) {
+            return UnsafeRawBufferPointer(start: vectors[0].iov_base, count: min(vectors[0].iov_len, buffer.count))
+        }
+        var length = 0
+        for index in 0..<count where length < buffer.count {
+            let part = UnsafeRawBufferPointer(start: vectors[index].iov_base, count: vectors[index].iov_len)
+                .prefix(buffer.count - length)
+            UnsafeMutableRawBufferPointer(rebasing: buffer[length...]).copyBytes(from: part)
+            length += part.count
+        }
+        return UnsafeRawBufferPointer(rebasing: buffer[..<length])
+    }
+
+    /// Of ``unsent`` and `output` behind it, the kernel took `count` bytes: the rest is kept.
+    func sent(_ count: Int, of output: UnsafeRawBufferPointer) {
+        if count >= unsent.count {
+            let rest = output[(count - unsent.count)...]
+            unsent = Array(rest)
+        } else {
+            unsent.removeFirst(count)
+            unsent.append(contentsOf: output)
+        }
+    }
+
+    private func begin(with traffic: TLSTraffic) {
+        traffic.beginOutput()
+        BIO_set_data(bio, traffic.ports)
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import Postgres
+import TestSupport
+import Testing
+
+@testable import LetsSwitch
+
+/// The database's clock jumps, and the system's with it.
+@Suite struct ClockJumpTests {
+    /// How many statements of the scheduler's the daemon has sent.
+    private static func statements(_ endpoint: ClientEndpoint) async throws -> Double {
+        let reading = try await MetricsReading(endpoint)
+        return ["claim_due", "next_due", "expire_reminders", "open_rooms"].reduce(0) { sum, name in
+            sum + reading[#"letsswitch_db_query_seconds_count{name="\#(name)"}"#]
+        }
+    }
+
+    @Test("an hour ahead or back: nothing fires twice or early, nothing spins, and all is right within a second")
+    func hour() async throws {
+        try await Journey.run { journey in
+            let (daemon, endpoint) = try await journey.daemonAndEndpoint()
+            let stream = try await endpoint.reminders(of: "ada")
+            let base = try await journey.instant(in: 0)
+            func at(_ minutes: Double) -> Instant { Instant(seconds: base.seconds + Int(60 * minutes)) }
+            func jump(_ seconds: Int) async throws {
+                try await journey.sql("UPDATE letsswitch.test_clock SET shift = shift + interval '\(seconds) s'")
+                await daemon.clockWasSet()
+            }
+            // Over before the jump ends; reminded late; due soon after it; much later.
+            for (title, minutes) in [("Over", 30.0), ("Late", 60.5), ("Next", 61.1), ("Far", 130)] {
+                try await endpoint.register("ada", at(minutes), title)
+            }
+            let before = try await Self.statements(endpoint)
+
+            try await jump(3600)
+            let late = try await stream.nextReminder(within: TimeAllowance.bound(.seconds(1)))
+            #expect(late.title == "Late")
+            #expect(try await stream.nextReminder().title == "Next")
+            try await journey.wait(
+                until: """
+                    (SELECT string_agg(title || ' ' || state, ', ' ORDER BY task.starts_at)
+                    FROM letsswitch.reminder JOIN letsswitch.task ON task.id = task_id)
+                    = 'Over missed, Late delivered, Next delivered'
+                    """)
+            // Nor does whoever comes now get the one that was missed.
+            #expect(try await endpoint.reminders(of: "ada").nextReminder().title == "Late")
+
+            // Back: what has fired has fired, and what is due next comes in its time.
+            try await jump(-3600)
+            let lead = try await journey.instant(in: 62)
+            try await endpoint.register("ada", lead, "Back")
+            let due = Double(lead.seconds - 60) - (try await journey.shift())
+            #expect(try await stream.nextReminder().title == "Back")
+            let lateness = Date().timeIntervalSince1970 - due
+            #expect((0...(TimeAllowance.bound(.seconds(1)) / .seconds(1))).contains(lateness))
+            let rows = try await journey.sql(
+                "SELECT count(*) AS n, count(DISTINCT task_id) AS tasks FROM letsswitch.reminder")
+            #expect(try rows[0].integer("n") == 4 && rows[0].integer("tasks") == 4)
+            // Two jumps, four claims with what belongs to them, five registrations that are told.
+            #expect(try await Self.statements(endpoint) - before < 80)
+        }
+    }
+
+    @Test("a clock that goes back unnoticed: what seemed due is not claimed before its time, and nobody asks in a loop")
+    func unnoticed() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            let stream = try await endpoint.reminders(of: "ada")
+            let start = try await journey.instant(in: 62)
+            try await endpoint.register("ada", start)
+            try await journey.sql("UPDATE letsswitch.test_clock SET shift = interval '-1 h'")
+            let before = try await Self.statements(endpoint)
+            // Past the instant at which the scheduler, which knows no better, looks.
+            try await Task.sleep(for: .milliseconds(3500))
+            #expect(try await journey.count("letsswitch.reminder") == 0)
+            #expect(try await Self.statements(endpoint) - before < 10)
+            try await journey.advance(to: start, -60)
+            #expect(try await stream.nextReminder().title == "History")
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+extension DaemonProcess {
+    /// `kill -9`; returns when it has ended.
+    func kill9() async throws {
+        await signal(SIGKILL)
+        #expect(try await waitForExit() == .signalled(SIGKILL))
+    }
+
+    /// Stops the process; returns when none of its threads runs any more.
+    func freeze() async throws {
+        await signal(SIGSTOP)
+        let deadline = ContinuousClock.now + Deadline.standard
+        while try !threadStates().allSatisfy({ $0 == "T" || $0 == "t" }) {
+            try #require(ContinuousClock.now < deadline)
+            try await Task.sleep(for: .milliseconds(1))
+        }
+    }
+
+    func thaw() async { await signal(SIGCONT) }
+
+    /// The letters of proc(5), `/proc/pid/task/tid/stat`.
+    private func threadStates() throws -> [Character] {
+        let tasks = "/proc/\(process.pid)/task"
+        return try FileManager.default.contentsOfDirectory(atPath: tasks).compactMap { task in
+            // A thread that has ended meanwhile has no state.
+            guard let line = try? String(contentsOfFile: "\(tasks)/\(task)/stat", encoding: .utf8),
+                let name = line.lastIndex(of: ")")
+            else { return nil }
+            return line[line.index(after: name)...].first { $0 != " " }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import Postgres
+import TestSupport
+import Testing
+
+@testable import LetsSwitch
+
+/// The database is slow, or some of it is, and nobody waits in vain or for ever.
+@Suite struct SlowDatabaseTests {
+    @Test("a burst that takes longer than a request waits for a silent database is answered whole")
+    func burst() async throws {
+        try await Journey.run { journey in
+            let (relay, conninfo) = try journey.relay()
+            let endpoint = try await journey.daemon {
+                $0.database = .url(conninfo)
+                $0.databaseConnections = 1
+                $0.databaseWait = .milliseconds(500) * TimeAllowance.factor
+            }
+            let start = try await journey.instant(in: 3600)
+            try await endpoint.register("warm", start)
+            // 32 in a pipeline, and a round trip of 200 ms: 320 of them take two seconds and more.
+            relay.slow(by: .milliseconds(100))
+            let began = ContinuousClock.now
+            let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+                for number in 0..<320 {
+                    let wish = ClientEndpoint.task("d\(number)", Instant(seconds: start.seconds + number), "T")
+                    group.addTask { try await endpoint.post("/task", wish).status }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(statuses.allSatisfy { $0 == 201 })
+            #expect(ContinuousClock.now - began > .seconds(1))
+            relay.close()
+        }
+    }
+
+    @Test("one statement that hangs holds up nobody but itself, and its own request gets a 503 in time")
+    func hangingStatement() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.databaseConnections = 2 }
+            let start = try await journey.instant(in: 3600)
+            try await endpoint.register("ada", start)
+            let holder = try await journey.connect()
+            try await holder.execute("BEGIN")
+            // As a registration in this slot does, and never ends.
+            try await holder.execute("SELECT pg_advisory_xact_lock((19539::bigint << 48) + \(start.seconds))")
+
+            let began = ContinuousClock.now
+            async let held = endpoint.post("/task", ClientEndpoint.task("bob", start, "Maths"))
+            var statuses: [Int] = []
+            repeat {
+                let other = Instant(seconds: start.seconds + 60 + statuses.count)
+                statuses.append(try await endpoint.post("/task", ClientEndpoint.task("cleo", other, "T")).status)
+            } while ContinuousClock.now - began < .seconds(2) || statuses.count < 20
+            let refused = try await held
+            #expect(refused.status == 503 && refused.headers["Retry-After"] != nil)
+            // Those that were sent behind it, before it was seen to hang, are refused with it.
+            #expect(statuses.count { $0 == 503 } <= 2)
+            #expect(statuses.suffix(5).allSatisfy { $0 == 201 })
+            try await holder.execute("COMMIT")
+            await holder.close()
+            #expect(
+                [200, 201].contains(try await endpoint.post("/task", ClientEndpoint.task("bob", start, "Maths")).status)
+            )
+            #expect(try await journey.count("letsswitch.task WHERE device_id = 'bob'") == 1)
+        }
+    }
+
+    @Test("connections that went dead while idle are noticed all at once: the second try is answered")
+    func deadWhileIdle() async throws {
+        try await Journey.run { journey in
+            let (relay, conninfo) = try journey.relay()
+            let endpoint = try await journey.daemon { $0.database = .url(conninfo) }
+            let start = try await journey.instant(in: 3600)
+            // Several connections, opened by a burst.
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<60 { group.addTask { try await endpoint.register("d\(number)", start) } }
+                try await group.waitForAll()
+            }
+            let stream = try await endpoint.reminders(of: "ada")
+            let soon = try await journey.instant(in: 63)
+            try await endpoint.register("ada", soon)
+            relay.abandon()
+            try await Task.sleep(for: .milliseconds(1600))
+            let began = ContinuousClock.now
+            let first = try await endpoint.post("/task", ClientEndpoint.task("bob", start, "T"))
+            #expect(first.status == 503)
+            #expect(ContinuousClock.now - began <= TimeAllowance.bound(.seconds(2)))
+            #expect(try await endpoint.post("/task", ClientEndpoint.task("bob", start, "T")).status == 201)
+            // The scheduler's connection is as dead: it claims on it in vain, and then on another.
+            let reminder = try await stream.nextReminder()
+            let late = Date().timeIntervalSince1970 - Double(soon.seconds - 60)
+            #expect(reminder.title == "History")
+            #expect(late <= TimeAllowance.bound(.seconds(5)) / .seconds(1))
+            relay.close()
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import Testing
+
+@Suite struct PromiseHistoryTests {
+    private let task = StoredSchedule.Task(
+        id: UUID(), device: "ada", slot: 1_800_000_000, room: UUID(), partner: nil, partnerDevice: nil, isDue: false,
+        waiting: 1)
+    private var promise: PromiseHistory.Promise { PromiseHistory.Promise(id: task.id, room: task.room) }
+
+    /// A history after these steps, each a request and its answer.
+    private func history(_ steps: ((inout PromiseHistory) -> Void)...) -> PromiseHistory {
+        var history = PromiseHistory()
+        for step in steps {
+            history.begin()
+            step(&history)
+        }
+        return history
+    }
+
+    private func isConsistent(_ history: PromiseHistory, with task: StoredSchedule.Task?) -> Bool {
+        history.objections.isEmpty && history.contradictions(to: task).isEmpty
+    }
+
+    @Test("what was acknowledged must be there, and what was cancelled must not")
+    func certain() {
+        let registered = history({ $0.registered(promise, isNew: true) })
+        #expect(isConsistent(registered, with: task))
+        #expect(!isConsistent(registered, with: nil))
+        let cancelled = history({ $0.registered(promise, isNew: true) }, { $0.cancelled(task.id) })
+        #expect(isConsistent(cancelled, with: nil))
+        #expect(!isConsistent(cancelled, with: task))
+        let untouched = PromiseHistory()
+        #expect(isConsistent(untouched, with: nil))
+        #expect(!isConsistent(untouched, with: task))
+    }
+
+    @Test("a request without an answer may have taken effect or not")
+    func doubtful() {
+        let maybe = history({ $0.unanswered(.registration) })
+        #expect(isConsistent(maybe, with: nil) && isConsistent(maybe, with: task))
+        let perhaps = history({ $0.registered(promise, isNew: true) }, { $0.unanswered(.cancellation) })
+        #expect(isConsistent(perhaps, with: nil) && isConsistent(perhaps, with: task))
+        let repeated = history({ $0.unanswered(.registration) }, { $0.registered(promise, isNew: false) })
+        #expect(isConsistent(repeated, with: task))
+        #expect(!isConsistent(repeated, with: nil))
+    }
+
+    @Test("it may take effect after a later answer, until the database has died")
+    func late() {
+        let open = history(
+            { $0.registered(promise, isNew: true) }, { $0.unanswered(.cancellation) },
+            { $0.registered(promise, isNew: false) })
+        #expect(isConsistent(open, with: nil))
+        let over = history(
+            { $0.registered(promise, isNew: true) }, { $0.unanswered(.cancellation) },
+            {
+                $0.databaseDies()
+                $0.databaseDied()
+                $0.begin()
+                $0.registered(promise, isNew: false)
+            })
+        #expect(!isConsistent(over, with: nil))
+        // It died while the later request was under way: which of the two came first, nobody knows.
+        let during = history(
+            { $0.registered(promise, isNew: true) }, { $0.unanswered(.cancellation) },
+            {
+                $0.databaseDies()
+                $0.databaseDied()
+                $0.registered(promise, isNew: false)
+            })
+        #expect(isConsistent(during, with: nil))
+    }
+
+    @Test("a doubt that arose while the database died is not over")
+    func dying() {
+        var history = history({ $0.registered(promise, isNew: true) })
+        history.databaseDies()
+        history.begin()
+        history.unanswered(.cancellation)
+        history.databaseDied()
+        history.begin()
+        history.registered(promise, isNew: false)
+        #expect(isConsistent(history, with: nil))
+    }
+
+    @Test("a match is kept, whatever doubt there is about a cancel")
+    func fixed() {
+        var paired = promise
+        paired.partner = "bob"
+        paired.isFixed = true
+        let kept = history({ $0.registered(paired, isNew: true) }, { $0.unanswered(.cancellation) })
+        #expect(!isConsistent(kept, with: nil))
+        #expect(!isConsistent(kept, with: task), "the partner is gone")
+        let refused = history({ $0.registered(promise, isNew: true) }, { $0.kept() }, { $0.unanswered(.cancellation) })
+        #expect(!isConsistent(refused, with: nil))
+        #expect(isConsistent(refused, with: task))
+        let cancelled = history({ $0.registered(paired, isNew: true) }, { $0.cancelled(task.id) })
+        #expect(!cancelled.objections.isEmpty)
+    }
+
+    @Test("answers that contradict those before are objected to")
+    func answers() {
+        let other = PromiseHistory.Promise(id: UUID(), room: UUID())
+        var moved = promise
+        moved.room = UUID()
+        let contradictory = [
+            history({ $0.registered(promise, isNew: true) }, { $0.registered(other, isNew: true) }),
+            history({ $0.registered(promise, isNew: true) }, { $0.registered(other, isNew: false) }),
+            history({ $0.registered(promise, isNew: true) }, { $0.registered(moved, isNew: false) }),
+            history({ $0.registered(promise, isNew: true) }, { $0.notFound() }),
+            history({ $0.registered(promise, isNew: true) }, { $0.registrationRefused() }),
+            history({ $0.registered(promise, isNew: true) }, { $0.cancelled(UUID()) }),
+            history({ $0.registered(promise, isNew: false) }),
+            history({ $0.cancelled(UUID()) }),
+            history({ $0.kept() }),
+        ]
+        for history in contradictory { #expect(!history.objections.isEmpty) }
+        let fine = [
+            history({ $0.notFound() }), history({ $0.registrationRefused() }),
+            history({ $0.unanswered(.registration) }, { $0.cancelled(UUID()) }),
+            history({ $0.unanswered(.registration) }, { $0.kept() }),
+            history(
+                { $0.registered(promise, isNew: true) }, { $0.unanswered(.cancellation) },
+                { $0.registered(other, isNew: true) }),
+        ]
+        for history in fine { #expect(history.objections.isEmpty) }
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+
+/// The database's content, as the checker looks at it.
+struct StoredSchedule: Equatable {
+    struct Task: Equatable {
+        let id: UUID
+        let device: String
+        /// Epoch seconds.
+        let slot: Int
+        let room: UUID
+        let partner: UUID?
+        /// The device of the partner's task, if that task is there.
+        let partnerDevice: String?
+        /// Whether its minute has come.
+        let isDue: Bool
+        /// Rows that wait for the claim.
+        let waiting: Int
+    }
+
+    struct Reminder: Equatable {
+        let id: UUID
+        let task: UUID
+        let state: String
+    }
+
+    var tasks: [Task] = []
+    var reminders: [Reminder] = []
+
+    /// What can't be, whatever the clients were told.
+    func contradictions() -> [String] {
+        var contradictions: [String] = []
+        let byID = Dictionary(grouping: tasks, by: \.id)
+        let remindersOf = Dictionary(grouping: reminders, by: \.task)
+        for task in tasks {
+            let name = "task \(task.id) of \(task.device) at \(task.slot)"
+            if let partner = task.partner {
+                guard let other = byID[partner]?.first else {
+                    contradictions.append("\(name): its partner isn't there")
+                    continue
+                }
+                if other.partner != task.id { contradictions.append("\(name): its partner has another") }
+                if other.slot != task.slot { contradictions.append("\(name): its partner starts at another time") }
+                if other.device == task.device { contradictions.append("\(name): paired with itself") }
+                if other.room != task.room { contradictions.append("\(name): its partner has another room") }
+            }
+            switch (task.isDue, task.waiting, remindersOf[task.id]?.count ?? 0) {
+            case (false, 1, 0), (true, 0, 1): break
+            case (let isDue, let waiting, let count):
+                contradictions.append("\(name): due \(isDue), waiting \(waiting) times, \(count) reminders")
+            }
+        }
+        contradictions += matchContradictions()
+        for reminder in reminders {
+            if byID[reminder.task] == nil { contradictions.append("reminder \(reminder.id) without a task") }
+            if reminder.state != "delivered" { contradictions.append("reminder \(reminder.id) is \(reminder.state)") }
+        }
+        return contradictions
+    }
+
+    private func matchContradictions() -> [String] {
+        var contradictions: [String] = []
+        for (room, members) in Dictionary(grouping: tasks.filter { $0.partner != nil }, by: \.room)
+        where members.count != 2 {
+            contradictions.append("the match of room \(room) has \(members.count) tasks")
+        }
+        for (slot, tasks) in Dictionary(grouping: tasks, by: \.slot) {
+            for (device, own) in Dictionary(grouping: tasks, by: \.device) where own.count > 1 {
+                contradictions.append("\(device) has \(own.count) tasks at \(slot)")
+            }
+            let single = tasks.count { $0.partner == nil }
+            if single > 1 { contradictions.append("\(single) wait for one another at \(slot)") }
+        }
+        return contradictions
+    }
+}

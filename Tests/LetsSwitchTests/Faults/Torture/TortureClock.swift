@@ -1,0 +1,40 @@
+import Postgres
+
+/// The slots of a run and the database's clock, which moves when the run wants it to: from one slot's minute to the next.
+/// No task ever starts, so that no reminder becomes useless: each that falls due has to come.
+struct TortureClock: Sendable {
+    /// As the daemons are told.
+    private static let lead = 43_200
+    private static let slotLength = 60
+
+    /// The first slot; epoch seconds.
+    let first: Int
+
+    /// Puts the clock a minute and a half before the first slot's minute.
+    static func install(in world: TortureWorld) async throws -> TortureClock {
+        let rows = try await world.sql("SELECT ceil(extract(epoch FROM clock_timestamp()))::bigint AS now")
+        let first = try rows[0].integer("now") + lead + 90
+        try await world.sql("CREATE TABLE IF NOT EXISTS letsswitch.test_clock AS SELECT interval '0' AS shift")
+        try await world.sql(
+            """
+            CREATE OR REPLACE FUNCTION letsswitch.clock() RETURNS timestamptz LANGUAGE sql VOLATILE AS
+            $$ SELECT clock_timestamp() + (SELECT shift FROM letsswitch.test_clock) $$
+            """)
+        return TortureClock(first: first)
+    }
+
+    func slot(_ number: Int) -> Int { first + number * Self.slotLength }
+
+    /// The minute of the slot begins; it never goes back.
+    func advance(to number: Int, in world: TortureWorld) async throws {
+        let epoch = slot(number) - Self.lead
+        try await world.sql(
+            """
+            WITH moved AS (
+                UPDATE letsswitch.test_clock SET shift = greatest(shift, to_timestamp(\(epoch)) - clock_timestamp())
+                RETURNING shift
+            )
+            SELECT pg_notify('letsswitch_due', '0') FROM moved
+            """)
+    }
+}

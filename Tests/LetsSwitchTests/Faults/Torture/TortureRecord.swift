@@ -1,0 +1,33 @@
+import Foundation
+
+/// The ledger of a run, which many clients write.
+actor TortureRecord {
+    private(set) var ledger = PromiseLedger()
+    private(set) var tally = Tally()
+
+    /// What there was, to be printed.
+    struct Tally: Sendable {
+        var registered = 0
+        var paired = 0
+        var cancelled = 0
+        var refused = 0
+        var unanswered = 0
+        var streams = 0
+
+        /// Answers that say something for certain.
+        var answered: Int { registered + cancelled + refused }
+    }
+
+    func note(_ key: PromiseLedger.Key, _ change: @Sendable (inout PromiseHistory) -> Void) {
+        ledger.note(key, change)
+    }
+
+    func count(_ change: @Sendable (inout Tally) -> Void) { change(&tally) }
+
+    func object(_ text: String) { ledger.object(text) }
+
+    func received(_ receipt: PromiseLedger.Receipt, by device: String) { ledger.received(receipt, by: device) }
+
+    func databaseDies() { ledger.databaseDies() }
+    func databaseDied() { ledger.databaseDied() }
+}

@@ -1,0 +1,146 @@
+import Foundation
+import Glibc
+import TestSupport
+
+@testable import LetsSwitch
+@testable import Postgres
+
+/// Daemons and their database, to be killed and brought back.
+actor TortureWorld {
+    enum Kind: String, CaseIterable {
+        /// Two daemons on one database, which somebody else starts again, as an init does.
+        case shared
+        /// One daemon that keeps the database itself.
+        case privateCluster
+    }
+
+    private static let arguments = [
+        "--listen", "127.0.0.1:0", "--reminder-lead", "12h", "--database-connections", "4", "--close-timeout", "0.2s",
+    ]
+
+    let kind: Kind
+    private let stateDirectory: String
+    private let cluster: PrivateCluster?
+    private let conninfo: String
+    private var daemons: [(process: DaemonProcess, endpoint: ClientEndpoint?)] = []
+    nonisolated let client: PostgresClient
+
+    /// Nothing runs yet but the database of ``Kind/shared``.
+    init(_ kind: Kind) async throws {
+        self.kind = kind
+        stateDirectory = TestClusterDirectories.shared.make()
+        switch kind {
+        case .shared:
+            let cluster = PrivateCluster(stateDirectory: stateDirectory, isDurable: false, maxConnections: 60)
+            conninfo = try await cluster.start().conninfo
+            self.cluster = cluster
+        case .privateCluster:
+            cluster = nil
+            conninfo = ClusterPlacement.conninfo(
+                sockets: "\(stateDirectory)/postgres/socket", database: "letsswitch")
+        }
+        var configuration = PostgresConfiguration(conninfo: conninfo)
+        configuration.maxConnections = 2
+        client = PostgresClient(configuration: configuration)
+    }
+
+    var daemonCount: Int { kind == .shared ? 2 : 1 }
+
+    /// Starts the daemons, and returns when they listen.
+    func start() async throws {
+        for number in 0..<daemonCount { try await startDaemon(number) }
+        for number in 0..<daemonCount { try await waitForDaemon(number) }
+    }
+
+    /// Ends everything as an operator does.
+    func stop() async throws -> [ExitStatus] {
+        var statuses: [ExitStatus] = []
+        for daemon in daemons { statuses.append(try await daemon.process.terminate()) }
+        await client.shutdown()
+        await cluster?.stop()
+        return statuses
+    }
+
+    /// A daemon that may be there.
+    func endpoint(using random: inout SeededRandom) -> ClientEndpoint? {
+        daemons.compactMap(\.endpoint).randomElement(using: &random)
+    }
+
+    /// The daemons' last words, for a failure's message.
+    var output: String {
+        daemons.map { $0.process.output.split(separator: "\n").suffix(20).joined(separator: "\n") }
+            .joined(separator: "\n--\n")
+    }
+
+    // MARK: Daemons
+
+    /// Starts it. It is to be waited for, or killed before it is up.
+    func startDaemon(_ number: Int) async throws {
+        let database =
+            kind == .shared ? ["--database-url", conninfo] : ["--state-dir", stateDirectory]
+        let process = try await DaemonProcess.start(Self.arguments + database)
+        if number < daemons.count { daemons[number] = (process, nil) } else { daemons.append((process, nil)) }
+    }
+
+    /// Returns when it listens. One that gives up, because its database was killed as it started, is started again, as an
+    /// init does.
+    func waitForDaemon(_ number: Int) async throws {
+        for _ in 0..<5 where daemons[number].endpoint == nil {
+            do {
+                daemons[number].endpoint = try await daemons[number].process.nextListening(within: Deadline.standard)
+            } catch ClientFailure.ended {
+                try await startDaemon(number)
+            }
+        }
+    }
+
+    /// Returns when every daemon says that it has its database.
+    func waitUntilReady() async throws {
+        let deadline = ContinuousClock.now + Deadline.standard
+        for endpoint in daemons.compactMap(\.endpoint) {
+            while try await endpoint.get("/readyz").status != 200 {
+                guard ContinuousClock.now < deadline else { throw ClientFailure.violation("never ready again") }
+                try await Task.sleep(for: .milliseconds(10))
+            }
+        }
+    }
+
+    func killDaemon(_ number: Int) async throws {
+        daemons[number].endpoint = nil
+        try await daemons[number].process.kill9()
+    }
+
+    // MARK: The database
+
+    /// - Returns: Whether it was running.
+    func killDatabase() async throws -> Bool {
+        guard let postmaster = await postmaster() else { return false }
+        try await DatabaseProcesses.kill9(postmaster: postmaster)
+        return true
+    }
+
+    /// Starts it, unless that is the daemon's part.
+    func startDatabase() async throws {
+        _ = try await cluster?.start()
+    }
+
+    private func postmaster() async -> pid_t? {
+        if let cluster { return await cluster.processIdentifier }
+        let data = Directory(path: "\(stateDirectory)/postgres/data")
+        guard let file = PostmasterFile(data: data), file.isRunning(in: data) else { return nil }
+        return file.pid
+    }
+
+    /// A statement that may be done twice, tried until the database takes it.
+    @discardableResult
+    func sql(_ text: String) async throws -> PostgresRows {
+        let deadline = ContinuousClock.now + Deadline.standard
+        while true {
+            do {
+                return try await client.query(PostgresStatement(name: "", sql: text), [], timeout: nil)
+            } catch let error as PostgresError where error.isUnavailable && ContinuousClock.now < deadline {
+                try await Task.sleep(for: .milliseconds(10))
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import Testing
+
+@testable import Postgres
+
+/// What the pool does while the server says nothing (`stallTimeout`, here 1.5 s), and what silence is not.
+@Suite struct PoolSilenceTests {
+    typealias Tests = PoolStateMachineTests
+
+    private static func at(_ seconds: Double) -> ContinuousClock.Instant { Tests.at(seconds) }
+
+    @Test("who waits for the answer of a silent connection fails, and whoever comes next gets another connection")
+    func silent() {
+        var machine = Tests.connected { $0.maxConnections = 1 }
+        _ = machine.submit(1, deadline: Self.at(20), now: Self.at(10))
+        _ = machine.submit(2, deadline: Self.at(21), now: Self.at(11))
+        #expect(machine.tick(Self.at(11.49)) == [])
+        #expect(machine.wakeAt == Self.at(11.5))
+        #expect(machine.tick(Self.at(11.5)) == [.fail(1, .stalled)])
+        #expect(machine.submit(3, deadline: Self.at(22), now: Self.at(12)) == [.connect(2)])
+        #expect(machine.tick(Self.at(12.5)) == [.fail(2, .stalled)])
+        // The statement may run on: only its deadline ends the connection.
+        #expect(machine.connected(2, now: Self.at(12.6)).first == .send(3, on: 2))
+        #expect(machine.finished(3, on: 2, now: Self.at(12.7)) == [])
+        #expect(machine.tick(Self.at(20)) == [.cancelRunning(1)])
+        #expect(machine.tick(Self.at(21)) == [.close(1)])
+    }
+
+    @Test("a silent connection that speaks again takes queries again")
+    func comesRound() {
+        var machine = Tests.connected { $0.maxConnections = 1 }
+        _ = machine.submit(1, deadline: Self.at(20), now: Self.at(10))
+        #expect(machine.tick(Self.at(11.5)) == [.fail(1, .stalled)])
+        #expect(machine.submit(2, deadline: Self.at(22), now: Self.at(12)) == [.connect(2)])
+        #expect(machine.finished(1, on: 1, now: Self.at(12.1)) == [.send(2, on: 1)])
+    }
+
+    @Test("a pipeline that moves on may take longer than the silence that is borne, also by parts of an answer")
+    func movesOn() {
+        var machine = Tests.connected { $0.maxConnections = 1 }
+        for query in 1...4 as ClosedRange<UInt64> {
+            _ = machine.submit(query, deadline: Self.at(20), now: Self.at(10))
+        }
+        for step in 1...3 as ClosedRange<UInt64> {
+            let now = 10 + 1.4 * Double(step)
+            #expect(machine.tick(Self.at(now - 0.01)) == [])
+            #expect(machine.finished(step, on: 1, now: Self.at(now)) == [])
+        }
+        #expect(machine.tick(Self.at(15)) == [])
+        #expect(machine.heard(1, now: Self.at(15.6)) == [])
+        #expect(machine.tick(Self.at(17)) == [])
+        #expect(machine.finished(4, on: 1, now: Self.at(17)) == [])
+    }
+
+    @Test("who waits for a connection fails after silence on all of them, not after a long queue")
+    func queue() {
+        var machine = Tests.connected {
+            $0.maxConnections = 2
+            $0.maxPipelined = 1
+        }
+        _ = machine.submit(1, deadline: Self.at(20), now: Self.at(10))
+        #expect(machine.submit(2, deadline: Self.at(20), now: Self.at(10)) == [.connect(2)])
+        _ = machine.connected(2, now: Self.at(10))
+        _ = machine.submit(3, deadline: Self.at(20), now: Self.at(10))
+        _ = machine.submit(4, deadline: Self.at(13.5), now: Self.at(10))
+        // One of two is silent, and the other goes on.
+        #expect(machine.finished(2, on: 2, now: Self.at(11)) == [.send(3, on: 2)])
+        #expect(machine.tick(Self.at(11.5)) == [.fail(1, .stalled), .connect(3)])
+        #expect(machine.tick(Self.at(12.4)) == [])
+        #expect(machine.tick(Self.at(12.5)) == [.fail(4, .noConnection(lastFailure: nil)), .fail(3, .stalled)])
+    }
+
+    @Test("with one connection silent, idle ones that were not heard lately either are closed")
+    func suspects() {
+        var machine = Tests.connected { $0.maxConnections = 3 }
+        _ = machine.submit(1, deadline: Self.at(20), now: Self.at(10))
+        #expect(machine.submit(2, deadline: Self.at(20), now: Self.at(10)) == [.send(2, on: 1), .connect(2)])
+        _ = machine.connected(2, now: Self.at(10))
+        _ = machine.finished(1, on: 1, now: Self.at(10))
+        _ = machine.finished(2, on: 1, now: Self.at(10))
+        _ = machine.submit(3, deadline: Self.at(40), now: Self.at(30))
+        #expect(machine.tick(Self.at(31.5)) == [.fail(3, .stalled), .close(2)])
+    }
+
+    @Test("what waited for its connection has only the rest of the time for its answer")
+    func bothWaits() {
+        var machine = Tests.machine()
+        _ = machine.submit(1, deadline: Self.at(20), now: Self.at(10))
+        #expect(machine.connected(1, now: Self.at(11.4)) == [.send(1, on: 1)])
+        #expect(machine.tick(Self.at(11.5)) == [.fail(1, .stalled)])
+    }
+
+    @Test("a connection that may not write is replaced, but not more than one a second")
+    func readOnly() {
+        var machine = Tests.connected { $0.maxConnections = 1 }
+        _ = machine.submit(1, deadline: Self.at(20), now: Self.at(0.5))
+        #expect(machine.finished(1, on: 1, fitness: .readOnly, now: Self.at(0.6)) == [])
+        _ = machine.submit(2, deadline: Self.at(20), now: Self.at(1))
+        #expect(machine.finished(2, on: 1, fitness: .readOnly, now: Self.at(1.1)) == [.close(1)])
+        #expect(machine.submit(3, deadline: Self.at(20), now: Self.at(1.2)) == [.connect(2)])
+    }
+    @Test("and all others of its age with it, when they have answered what they owe")
+    func readOnlyGeneration() {
+        var machine = Tests.connected { $0.maxConnections = 2 }
+        _ = machine.submit(1, deadline: Self.at(20), now: Self.at(1))
+        #expect(machine.submit(2, deadline: Self.at(20), now: Self.at(1)) == [.send(2, on: 1), .connect(2)])
+        _ = machine.connected(2, now: Self.at(1))
+        #expect(machine.submit(3, deadline: Self.at(20), now: Self.at(1)) == [.send(3, on: 2)])
+        #expect(machine.finished(1, on: 1, now: Self.at(2.5)) == [])
+        #expect(machine.finished(2, on: 1, fitness: .readOnly, now: Self.at(2.5)) == [.close(1)])
+        #expect(machine.finished(3, on: 2, now: Self.at(2.5)) == [.close(2)])
+    }
+}

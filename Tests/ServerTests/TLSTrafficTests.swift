@@ -1,0 +1,140 @@
+import Foundation
+import Server
+import Sockets
+import TestSupport
+import Testing
+import Wire
+
+@Suite struct TLSTrafficTests {
+    @Test("Large bodies go both ways whole")
+    func large() async throws {
+        var limits = ServerLimits.patient
+        limits.http = HTTPLimits(headBytes: 16_384, bodyBytes: 2 << 20)
+        try await TLSServer.run(limits: limits) { tls in
+            let tunnel = try await tls.tunnel()
+            defer { withExtendedLifetime(tunnel) {} }
+            let client = tunnel.http
+            let body = (0..<1_500_000).map { UInt8(truncatingIfNeeded: $0 &* 13) }
+            #expect(try await client.request("POST", "/echo", body: body).body == body)
+            #expect(try await client.request("GET", "/now/after").text == "after")
+        }
+    }
+
+    @Test("A peer that takes its time over an answer gets it whole, and the server holds back its requests meanwhile")
+    func slowReader() async throws {
+        try await TLSServer.run { tls in
+            let tunnel = try await tls.tunnel()
+            defer { withExtendedLifetime(tunnel) {} }
+            let client = tunnel.http
+            let size = 20 << 20
+            try await client.sendRequest("GET", "/big?size=\(size)")
+            try await client.sendRequest("GET", "/now/next")
+            // The answer is made; its end can't leave before somebody reads.
+            try await tls.server.until("the answer") { $0.responses[200] == 1 }
+            #expect(try await client.readResponse(within: .seconds(120)).body.count == size)
+            #expect(try await client.readResponse().text == "next")
+        }
+    }
+
+    @Test("Pipelined requests in one record, or one in many records, are answered in order")
+    func records() async throws {
+        try await TLSServer.run { tls in
+            let client = try TLSTestSession()
+            let connection = try await Self.secured(client, tls)
+            let requests = (0..<50).map { "GET /now/\($0) HTTP/1.1\r\nHost: x\r\n\r\n" }
+            try client.write(Array(requests.joined().utf8))
+            for byte in "GET /later/end HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".utf8 {
+                try client.write([byte])
+            }
+            try await connection.send(client.takeOutput())
+            client.receive(try await connection.receiveToEnd())
+            let answers = String(decoding: try client.read(), as: UTF8.self)
+            let bodies = answers.components(separatedBy: "\r\n\r\n").dropFirst().map {
+                $0.components(separatedBy: "HTTP/1.1")[0]
+            }
+            #expect(bodies == (0..<50).map(String.init) + ["end"])
+        }
+    }
+
+    @Test("After close_notify the answer still comes, and then the server's")
+    func halfClose() async throws {
+        try await TLSServer.run { tls in
+            let client = try TLSTestSession()
+            let connection = try await Self.secured(client, tls)
+            try client.write(Array("GET /later/last HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
+            client.close()
+            try await connection.send(client.takeOutput())
+            client.receive(try await connection.receiveToEnd())
+            #expect(String(decoding: try client.read(), as: UTF8.self).hasSuffix("last"))
+            #expect(client.hasEnded)
+            try await tls.server.untilConnections(0)
+        }
+    }
+
+    @Test(
+        "An end without close_notify, or in the midst of a record, ends the connection and nothing else",
+        arguments: [0, 3, 30])
+    func truncated(count: Int) async throws {
+        try await TLSServer.run { tls in
+            let client = try TLSTestSession()
+            let connection = try await Self.secured(client, tls)
+            try client.write(Array("GET /now/1 HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
+            try await connection.send(Array(client.takeOutput().prefix(count)))
+            try await connection.shutdownWrite()
+            client.receive(try await connection.receiveToEnd())
+            #expect(try client.read().isEmpty)
+            try await tls.server.untilConnections(0)
+            #expect(await tls.server.application.counters().failedTLSHandshakes.isEmpty)
+        }
+    }
+
+    @Test("A record that is broken ends its connection with an alert")
+    func broken() async throws {
+        try await TLSServer.run { tls in
+            let client = try TLSTestSession()
+            let connection = try await Self.secured(client, tls)
+            try await connection.send([0x17, 3, 3, 0, 20] + [UInt8](repeating: 1, count: 20))
+            client.receive(try await connection.receiveToEnd())
+            let failure = #expect(throws: TLSTestSession.Failure.self) { try client.read() }
+            #expect(failure?.reason.contains("bad record mac") == true)
+            try await tls.server.untilConnections(0)
+        }
+    }
+
+    @Test("New connections get another certificate, and those that are there go on with theirs")
+    func replaced() async throws {
+        try await TLSServer.run { tls in
+            let tunnel = try await tls.tunnel()
+            defer { withExtendedLifetime(tunnel) {} }
+            let old = tunnel.http
+            #expect(try await old.request("GET", "/now/1").text == "1")
+            let identity = try await tls.authority.issue("next", serial: 0xBEEF)
+            await tls.server.application.replaceTLS(
+                try TLSContext(certificateFile: identity.certificate, keyFile: identity.key))
+            #expect(try await old.request("GET", "/now/2").text == "2")
+            // Whichever loop serves them.
+            for _ in 0..<2 {
+                let (status, output) = try await Curl.run([
+                    "--cacert", tls.authority.file, "-w", "%{certs}", "https://\(tls.endpoint)/now/new",
+                ])
+                #expect(status == .exited(0))
+                #expect(output.contains("Serial Number:beef"), "\(output)")
+            }
+        }
+    }
+
+    /// A connection on which the handshake is over.
+    private static func secured(_ client: TLSTestSession, _ tls: TLSServer) async throws -> RawConnection {
+        let connection = try await tls.server.connection()
+        while try !client.shakeHands() {
+            let bytes = client.takeOutput()
+            if bytes.isEmpty {
+                client.receive(try await connection.receive(upTo: 65_536))
+            } else {
+                try await connection.send(bytes)
+            }
+        }
+        try await connection.send(client.takeOutput())
+        return connection
+    }
+}

@@ -1,0 +1,28 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Sockets
+
+@Suite struct StreamSocketSizeTests {
+    /// From malloc.h, which Swift's Glibc module leaves out.
+    private typealias UsableSize = @convention(c) (UnsafeMutableRawPointer?) -> Int
+
+    @Test("A plain socket costs no more because it could be another: 136 bytes, one size of the allocator's")
+    func size() async throws {
+        try await SocketBench.run { bench in
+            // Where a hole that was there happened to fit, the allocator gives more than was asked for; the least is it.
+            var (least, clients) = (Int.max, [RawConnection]())
+            for _ in 0..<32 {
+                clients.append(try await bench.connect())
+                let size = try await bench.withSocket { socket in
+                    let usableSize = unsafeBitCast(
+                        try #require(dlsym(nil, "malloc_usable_size")), to: UsableSize.self)
+                    return usableSize(Unmanaged.passUnretained(socket).toOpaque())
+                }
+                least = min(least, size)
+            }
+            #expect(least <= 136)
+        }
+    }
+}

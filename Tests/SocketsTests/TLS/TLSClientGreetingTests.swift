@@ -1,0 +1,46 @@
+import Testing
+
+@testable import Sockets
+
+@Suite struct TLSClientGreetingTests {
+    private func verdict(_ bytes: [UInt8], inPiecesOf size: Int) -> TLSClientGreeting.Verdict {
+        var greeting = TLSClientGreeting()
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let piece = Array(rest.prefix(size))
+            rest = rest.dropFirst(size)
+            let verdict = piece.withUnsafeBytes { greeting.judge($0) }
+            guard verdict == .mayPass else { return verdict }
+        }
+        return .mayPass
+    }
+
+    @Test(
+        "What the first bytes are is told however they are cut",
+        arguments: [
+            // Record: handshake, TLS 1.0, 512 bytes; message: ClientHello, 508 bytes.
+            ([0x16, 3, 1, 2, 0, 1, 0, 1, 0xFC, 3, 3], TLSClientGreeting.Verdict.mayPass),
+            // 16 KB and one byte more.
+            ([0x16, 3, 1, 0x40, 0, 1, 0, 0x40, 0], .mayPass),
+            ([0x16, 3, 1, 0x40, 0, 1, 0, 0x40, 1], .refused(.tooLarge)),
+            ([0x16, 3, 1, 0x40, 0, 1, 2, 0, 0], .refused(.tooLarge)),
+            // The message's header cut in two records.
+            ([0x16, 3, 1, 0, 2, 1, 0, 0x16, 3], .refused(.protocolError)),
+            (Array("GET / HTTP/1.1\r\n".utf8), .refused(.plainHTTP)),
+            (Array("POST".utf8), .refused(.plainHTTP)),
+            (Array("SSH-2.0-x".utf8), .refused(.plainHTTP)),
+            // SSL 2's hello, and a record of application data.
+            ([0x80, 0x2E, 1, 3, 1], .refused(.protocolError)),
+            ([0x17, 3, 3, 0, 5, 0, 0, 0, 0], .refused(.protocolError)),
+            ([0], .refused(.protocolError)),
+        ], [1, 2, 7, 1000])
+    func verdicts(_ example: ([UInt8], TLSClientGreeting.Verdict), size: Int) {
+        #expect(verdict(example.0, inPiecesOf: size) == example.1)
+    }
+
+    @Test("What comes behind the header is none of its business")
+    func behind() {
+        let hello: [UInt8] = [0x16, 3, 1, 2, 0, 1, 0, 1, 0xFC]
+        #expect(verdict(hello + Array("GET / HTTP/1.1".utf8), inPiecesOf: 9) == .mayPass)
+    }
+}

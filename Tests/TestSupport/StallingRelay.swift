@@ -1,0 +1,233 @@
+import Foundation
+import Glibc
+
+/// A TCP relay on 127.0.0.1 between a client and a server, which can stop forwarding, lose connections, or be slow: a
+/// network's bad days, for tests.
+///
+/// What it doesn't forward it doesn't read either, beyond one piece, so that a sender is held up as by a network that is
+/// gone, though its kernel has the bytes acknowledged.
+///
+/// `@unchecked Sendable`: all state is touched with `gate` locked.
+package final class StallingRelay: @unchecked Sendable {
+    package enum Direction: Hashable, Sendable, CaseIterable {
+        case toServer, toClient
+    }
+
+    /// The port on 127.0.0.1 to connect to.
+    package let port: UInt16
+
+    private let server: ClientEndpoint
+    private let listener: Int32
+    /// Broadcast whenever something changes.
+    private let gate = NSCondition()
+    private var stalled: Set<Direction> = []
+    private var delay: Duration = .zero
+    private var connections: [RelayedConnection] = []
+    /// Pieces that wait for the relay to go on, by direction.
+    private var held: [Direction: Int] = [:]
+    private var isClosed = false
+
+    /// Listens, and connects to `server` for each connection that comes.
+    package init(to server: ClientEndpoint) throws(ClientFailure) {
+        self.server = server
+        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard listener >= 0 else { throw .system(call: "socket", code: errno) }
+        let listener = listener
+        let bound = try ClientEndpoint.tcp(host: "127.0.0.1", port: 0).withSocketAddress { address, length in
+            bind(listener, address, length) == 0 && listen(listener, 128) == 0
+        }
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let named = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(listener, $0, &length) == 0 }
+        }
+        guard bound, named else {
+            let code = errno
+            Glibc.close(listener)
+            throw .system(call: "bind", code: code)
+        }
+        port = UInt16(bigEndian: address.sin_port)
+        Self.thread { [weak self] in
+            while true {
+                let client = Glibc.accept(listener, nil, nil)
+                if client < 0, errno == EINTR || errno == ECONNABORTED { continue }
+                guard client >= 0, let self else {
+                    if client >= 0 { Glibc.close(client) }
+                    Glibc.close(listener)
+                    return
+                }
+                self.accept(client)
+            }
+        }
+    }
+
+    deinit {
+        if !isClosed { shutdown(listener, Int32(SHUT_RDWR)) }
+    }
+
+    /// Ends the relay and all its connections.
+    package func close() {
+        change { isClosed = true }
+        drop()
+        // Wakes the thread in accept, which closes it.
+        shutdown(listener, Int32(SHUT_RDWR))
+    }
+
+    // MARK: Faults
+
+    /// Nothing passes from now on, in these directions, on connections there are and on those to come: these are accepted, and
+    /// then hear nothing.
+    package func stall(_ directions: Set<Direction> = Set(Direction.allCases)) {
+        change { stalled = directions }
+    }
+
+    /// All goes on where it stopped.
+    package func resume() {
+        change { stalled = [] }
+    }
+
+    /// The connections there are never forward anything again, and don't end either: a half-open connection as each side sees it.
+    package func abandon() {
+        change { for connection in connections { connection.isAbandoned = true } }
+    }
+
+    /// Ends the connections there are, for both sides; what was held is lost.
+    package func drop() {
+        change {
+            for connection in connections { connection.end() }
+            connections = []
+        }
+    }
+
+    /// Each piece waits for so long before it is forwarded.
+    package func slow(by delay: Duration) {
+        change { self.delay = delay }
+    }
+
+    // MARK: What is seen
+
+    /// How many pieces wait in a direction, for `stall` to end or for ever.
+    package func heldPieces(_ direction: Direction) -> Int {
+        gate.withLock { held[direction, default: 0] }
+    }
+
+    /// Connections that have not ended.
+    package var connectionCount: Int {
+        gate.withLock { connections.count { !$0.hasEnded } }
+    }
+
+    // MARK: -
+
+    private func change(_ body: () -> Void) {
+        gate.withLock {
+            body()
+            gate.broadcast()
+        }
+    }
+
+    private func accept(_ client: Int32) {
+        // A child that is started in between inherits it: the relay's connections end by shutdown, not by close alone.
+        _ = fcntl(client, F_SETFD, FD_CLOEXEC)
+        let upstream = connect()
+        guard upstream >= 0 else {
+            Glibc.close(client)
+            return
+        }
+        let connection = RelayedConnection(client: client, server: upstream)
+        let isLate = gate.withLock {
+            connections.removeAll { $0.hasEnded }
+            connections.append(connection)
+            return isClosed
+        }
+        if isLate { connection.end() }
+        Self.thread { self.forward(connection, .toServer, from: client, to: upstream) }
+        Self.thread { self.forward(connection, .toClient, from: upstream, to: client) }
+    }
+
+    private func connect() -> Int32 {
+        let descriptor = socket(server.family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return -1 }
+        let isConnected = try? server.withSocketAddress { Glibc.connect(descriptor, $0, $1) == 0 }
+        guard isConnected == true else {
+            Glibc.close(descriptor)
+            return -1
+        }
+        return descriptor
+    }
+
+    /// Runs on a thread of its own, until either side ends.
+    private func forward(_ connection: RelayedConnection, _ direction: Direction, from: Int32, to: Int32) {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = recv(from, &buffer, buffer.count, 0)
+            if count < 0, errno == EINTR { continue }
+            // The end is a piece as any other: a network that is gone doesn't tell of it.
+            guard pass(connection, direction), count > 0 else { break }
+            var sent = 0
+            while sent < count {
+                let part = buffer.withUnsafeBytes { bytes in
+                    send(to, bytes.baseAddress?.advanced(by: sent), count - sent, Int32(MSG_NOSIGNAL))
+                }
+                if part < 0, errno == EINTR { continue }
+                guard part > 0 else { break }
+                sent += part
+            }
+            guard sent == count else { break }
+        }
+        change { connection.finish() }
+    }
+
+    /// Waits until the piece may pass; false when its connection has ended.
+    private func pass(_ connection: RelayedConnection, _ direction: Direction) -> Bool {
+        gate.lock()
+        defer { gate.unlock() }
+        if delay > .zero {
+            let end = Date(timeIntervalSinceNow: delay / .seconds(1))
+            while !connection.hasEnded, gate.wait(until: end) {}
+        }
+        held[direction, default: 0] += 1
+        defer { held[direction, default: 0] -= 1 }
+        while !connection.hasEnded, connection.isAbandoned || stalled.contains(direction) { gate.wait() }
+        return !connection.hasEnded
+    }
+
+    private static func thread(_ body: @escaping @Sendable () -> Void) {
+        let thread = Thread(block: body)
+        thread.name = "relay"
+        thread.start()
+    }
+}
+
+/// A client's socket and the one to the server that belongs to it. Touched with the relay's gate locked, or by the two threads
+/// that read from them and are the last to let go.
+///
+/// `@unchecked Sendable` for that reason.
+private final class RelayedConnection: @unchecked Sendable {
+    private let client: Int32
+    private let server: Int32
+    private(set) var hasEnded = false
+    var isAbandoned = false
+    private var threads = 2
+
+    init(client: Int32, server: Int32) {
+        self.client = client
+        self.server = server
+    }
+
+    /// Ends both sides; the threads notice, and close the descriptors.
+    func end() {
+        guard !hasEnded else { return }
+        hasEnded = true
+        shutdown(client, Int32(SHUT_RDWR))
+        shutdown(server, Int32(SHUT_RDWR))
+    }
+
+    /// A thread is done: one side has ended, and so shall the other.
+    func finish() {
+        end()
+        threads -= 1
+        guard threads == 0 else { return }
+        close(client)
+        close(server)
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+
+/// A certificate authority for a test, made by the `openssl` command in a directory of its own, which goes with it.
+package final class TestAuthority: Sendable {
+    /// A certificate with its key, in files.
+    package struct Identity: Sendable {
+        package let certificate: String
+        package let key: String
+    }
+
+    package let directory: String
+    /// The authority's own certificate.
+    package let file: String
+
+    package init() async throws {
+        directory = "/tmp/letsswitch-tls-\(UUID().uuidString)"
+        file = "\(directory)/authority.pem"
+        try FileManager.default.createDirectory(
+            atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try await openssl(
+            ["req", "-x509", "-keyout", "\(directory)/authority.key", "-out", file, "-subj", "/CN=Test authority"]
+                + Self.ellipticCurve)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: directory)
+    }
+
+    /// A certificate for 127.0.0.1 and localhost, in files of that name; those that are there are replaced.
+    package func issue(_ name: String = "server", serial: Int = 1, days: Int = 30) async throws -> Identity {
+        let identity = Identity(certificate: "\(directory)/\(name).pem", key: "\(directory)/\(name).key")
+        try await openssl(
+            [
+                "req", "-x509", "-CA", file, "-CAkey", "\(directory)/authority.key", "-keyout", identity.key, "-out",
+                identity.certificate, "-subj", "/CN=localhost", "-set_serial", "\(serial)", "-days", "\(days)",
+                "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-addext", "basicConstraints=critical,CA:FALSE",
+            ] + Self.ellipticCurve)
+        return identity
+    }
+
+    private static let ellipticCurve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-noenc"]
+
+    /// Runs the command, and gives what it says.
+    @discardableResult
+    package func openssl(_ arguments: [String]) async throws -> String {
+        let process = try await ChildProcess.start(
+            "/usr/bin/openssl", arguments, environment: DaemonProcess.cleanEnvironment())
+        let status = try await process.waitForExit()
+        let output = process.lines.all.map(\.text).joined(separator: "\n")
+        guard status == .exited(0) else {
+            throw ClientFailure.violation("openssl \(arguments.joined(separator: " ")): \(status): \(output)")
+        }
+        return output
+    }
+}
