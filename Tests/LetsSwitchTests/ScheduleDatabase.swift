@@ -20,6 +20,7 @@ struct ScheduleDatabase {
         configuration.maxConnections = connections
         configuration.queryTimeout = .seconds(60)
         configuration.stallTimeout = .seconds(30)
+        configuration.connectTimeout = .seconds(30)
         let client = PostgresClient(configuration: configuration)
         let database = ScheduleDatabase(
             configuration: configuration,
