@@ -20,6 +20,8 @@ struct Options {
     var rounds = 5
     /// How long a round is measured.
     var seconds = 1.0
+    /// Small numbers of everything: to see that it works.
+    var isQuick = false
     /// Beginnings of the ids of the workloads wanted; all, when empty.
     var only: [String] = []
     /// Where the results go as JSON.
@@ -69,7 +71,7 @@ struct Options {
             case "--only": only = try value().split(separator: ",").map(String.init)
             case "--rounds": rounds = try Self.number(value(), in: 1...1_000)
             case "--seconds": seconds = try Self.number(value(), in: 0.05...3_600)
-            case "--quick": (rounds, seconds) = (1, 0.1)
+            case "--quick": (isQuick, rounds, seconds) = (true, 1, 0.1)
             case "--offer-compression": offersCompression = true
             case "--daemon-flag": daemonFlags.append(try value())
             case "--json": json = try value()

@@ -16,7 +16,7 @@ struct HourBenchmark {
     let laboratory: Laboratory
 
     func run() throws -> Findings {
-        let isQuick = laboratory.options.seconds < 0.5
+        let isQuick = laboratory.options.isQuick
         let matches = isQuick ? 100 : min(Self.matches, (laboratory.descriptors - Self.streams) / 2)
         let streams = isQuick ? 50 : Self.streams
         let daemon = try laboratory.daemon(flags: [], on: laboratory.processors)

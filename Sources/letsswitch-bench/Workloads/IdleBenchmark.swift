@@ -8,7 +8,7 @@ enum IdleBenchmark {
 
     static func run(_ laboratory: Laboratory, _ report: inout Report) throws(BenchFailure) {
         let peers = min(19_000, laboratory.descriptors) / 2 * 2
-        let count = laboratory.options.seconds < 0.5 ? 1_000 : peers
+        let count = laboratory.options.isQuick ? 1_000 : peers
         if peers < 19_000 {
             report.notes.append("Idle: \(peers) connections, since no more descriptors are allowed.")
         }
