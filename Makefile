@@ -51,6 +51,39 @@ torture: setup-test ## kill -9 daemons and databases 200 times (TORTURE_KILLS=),
 test-asan: setup-test ## run the tests under AddressSanitizer
 	ASAN_OPTIONS=detect_leaks=0 swift test --sanitize=address --scratch-path .build-address $(FILTERFLAGS)
 
+# libFuzzer looks for inputs that break a promise of Tests/Fuzz/Properties, from the corpora on; what it finds is written to
+# .build-fuzz/findings. New inputs worth keeping gather in .build-fuzz/corpora; `make fuzz-corpora` keeps the fewest that cover
+# as much. The backtracer is off, because it can hang on a process that the fuzzer ends.
+FUZZ ?= http websocket deflate message proxy forwarded request
+FUZZ_SECONDS ?= 60
+FUZZFLAGS = --sanitize=fuzzer --sanitize=address --scratch-path .build-fuzz
+FUZZER = SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=detect_leaks=0 FUZZ_TARGET=$$target .build-fuzz/debug/fuzz
+
+.PHONY: fuzz
+fuzz: fuzz-build ## fuzz every reader of foreign bytes (FUZZ="http proxy" for some, FUZZ_SECONDS=60 each)
+	@set -e; for target in $(FUZZ); do \
+		mkdir -p .build-fuzz/corpora/$$target .build-fuzz/findings; \
+		echo "fuzz: $$target"; \
+		$(FUZZER) -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -verbosity=0 -print_final_stats=1 \
+			-dict=Tests/Fuzz/Dictionaries/$$target.dict -artifact_prefix=.build-fuzz/findings/$$target- \
+			.build-fuzz/corpora/$$target Tests/Fuzz/Corpora/$$target; \
+	done
+
+.PHONY: fuzz-corpora
+fuzz-corpora: fuzz-build ## take what fuzzing found into the corpora that are checked in
+	@set -e; for target in $(FUZZ); do \
+		rm -rf .build-fuzz/merged; mkdir -p .build-fuzz/merged .build-fuzz/corpora/$$target; \
+		$(FUZZER) -set_cover_merge=1 -max_len=1024 -verbosity=0 .build-fuzz/merged Tests/Fuzz/Corpora/$$target .build-fuzz/corpora/$$target; \
+		rm -rf Tests/Fuzz/Corpora/$$target; mkdir Tests/Fuzz/Corpora/$$target; \
+		ls -S .build-fuzz/merged | head -n 100 | while read -r name; do \
+			cp .build-fuzz/merged/$$name Tests/Fuzz/Corpora/$$target/; \
+		done; \
+	done
+
+.PHONY: fuzz-build
+fuzz-build: setup
+	@LETSSWITCH_FUZZ=1 swift build --product fuzz $(FUZZFLAGS)
+
 BENCHFLAGS = -c release --product letsswitch-bench --static-swift-stdlib
 BENCH = .build/release/letsswitch-bench
 

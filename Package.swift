@@ -1,14 +1,30 @@
 // swift-tools-version: 6.0
 import PackageDescription
 
+// `make fuzz`: coverage of every target for libFuzzer, and the driver. Ordinary builds see nothing of it.
+let isFuzzing = Context.environment["LETSSWITCH_FUZZ"] != nil
+let fuzzFlags: [SwiftSetting] = isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer", "-O"])] : []
+
 // Swift 6 language mode (the default of tools 6.0) with complete concurrency checking. On top of it:
 // `any` is written out, a file shows by `package import` what it passes on, and a member is visible only where its
 // module is imported.
-let swiftSettings: [SwiftSetting] = [
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-]
+let swiftSettings: [SwiftSetting] =
+    fuzzFlags + [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+    ]
+
+let fuzzTargets: [Target] =
+    !isFuzzing
+    ? []
+    : [
+        .executableTarget(
+            name: "fuzz", dependencies: ["FuzzProperties"], path: "Tests/Fuzz/Driver",
+            swiftSettings: swiftSettings + [.unsafeFlags(["-parse-as-library"])],
+            // gold warns of each of AddressSanitizer's symbols.
+            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])])
+    ]
 
 let package = Package(
     name: "LetsSwitch",
@@ -69,8 +85,14 @@ let package = Package(
         .testTarget(
             name: "LetsSwitchTests", dependencies: ["LetsSwitch", "letsswitchd", "TestSupport", "Wire"],
             swiftSettings: swiftSettings),
+
+        // What is promised of every input: checked by the fuzzer's driver, and by a test that replays the corpora.
+        .target(
+            name: "FuzzProperties", dependencies: ["LetsSwitch", "Wire", "CZlib"],
+            path: "Tests/Fuzz/Properties", swiftSettings: swiftSettings),
+        .testTarget(name: "FuzzTests", dependencies: ["FuzzProperties"], swiftSettings: swiftSettings),
         .testTarget(
             name: "BenchTests", dependencies: ["letsswitch-bench", "letsswitchd", "TestSupport"],
             swiftSettings: swiftSettings),
-    ]
+    ] + fuzzTargets
 )

@@ -118,7 +118,8 @@ package actor Daemon {
         let database = Database(postgres, settings: configuration, observer: observer, refusals: refusals)
         let loops = try EventLoopGroup(count: configuration.loops)
         let rooms = Rooms(
-            loops: loops.loops, anyRoomIsOpen: configuration.openRooms, roomSize: configuration.roomSize)
+            loops: loops.loops, anyRoomIsOpen: configuration.openRooms, roomSize: configuration.roomSize,
+            metrics: metrics)
         let acknowledgements = Acknowledgements(
             store: database.schedulerStores.reminders, metrics: metrics, log: log)
         let streams = ReminderStreams(

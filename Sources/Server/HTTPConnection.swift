@@ -34,6 +34,7 @@ final class HTTPConnection: StreamSocketHandler {
     /// Bytes that came while a request was being answered.
     var backlog: [UInt8] = []
     private var isParsing = false
+    private var hasAnswered = false
 
     private var limits: ServerLimits { server.application.limits }
 
@@ -114,7 +115,10 @@ final class HTTPConnection: StreamSocketHandler {
         case .found(let endpoint, let parameters):
             let request = Request(head: head, body: content, parameters: parameters, loop: server.loop)
             serve(request, endpoint, rest: &input)
-        case .methodNotAllowed(let allow):
+        case .methodNotAllowed(_, isWebSocket: true) where WebSocketHandshake.isAsked(by: head):
+            let refusal = WebSocketHandshakeError.notGet
+            answer(Response(Abort(refusal.status, reason: refusal.reason)), to: head)
+        case .methodNotAllowed(let allow, _):
             let allow = HTTPField("Allow", allow)
             guard head.method != .options else {
                 let fields = [allow] + preflight(head, allowing: allow.value)
@@ -209,6 +213,7 @@ final class HTTPConnection: StreamSocketHandler {
     }
 
     private func answered(keepsAlive: Bool) {
+        hasAnswered = true
         guard keepsAlive else { return end() }
         guard socket.unsentBytes > limits.sendQueueBytes else {
             state = .reading
@@ -331,11 +336,19 @@ final class HTTPConnection: StreamSocketHandler {
     func socketDeadlinePassed(_ socket: StreamSocket) {
         switch state {
         case .reading:
-            if socket.unsentBytes > 0 { return socket.close() }
-            guard !isBetweenRequests else { return end() }
+            if socket.unsentBytes > 0 {
+                server.counters.timedOut(.write)
+                return socket.close()
+            }
+            guard !isBetweenRequests else {
+                server.counters.timedOut(hasAnswered ? .keepAlive : .header)
+                return end()
+            }
+            server.counters.timedOut(head == nil ? .header : .body)
             refuse(Abort(.requestTimeout, reason: "The request did not come whole in time."))
         case .streaming, .draining:
             server.counters.slowPeers += 1
+            server.counters.timedOut(.write)
             endStream(tellingIt: true)
             socket.close()
         case .awaiting, .over:

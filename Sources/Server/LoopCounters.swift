@@ -30,12 +30,21 @@ package struct LoopCounters: Sendable {
     package var closedWebSockets: [UInt16: Int] = [:]
     package var receivedMessages = 0
     package var sentMessages = 0
+    /// Those of the messages that came, and went, compressed.
+    package var receivedCompressedMessages = 0
+    package var sentCompressedMessages = 0
+    /// Peers that took longer than they may.
+    package var timeouts: [TimeLimit: Int] = [:]
     /// Peers cut off because they read too slowly.
     package var slowPeers = 0
     /// Peers cut off because they sent too fast.
     package var hastyPeers = 0
 
     package init() {}
+
+    mutating func timedOut(_ limit: TimeLimit) {
+        timeouts[limit, default: 0] += 1
+    }
 
     package static func + (left: LoopCounters, right: LoopCounters) -> LoopCounters {
         var sum = left
@@ -56,6 +65,9 @@ package struct LoopCounters: Sendable {
         sum.closedWebSockets.merge(right.closedWebSockets, uniquingKeysWith: +)
         sum.receivedMessages += right.receivedMessages
         sum.sentMessages += right.sentMessages
+        sum.receivedCompressedMessages += right.receivedCompressedMessages
+        sum.sentCompressedMessages += right.sentCompressedMessages
+        sum.timeouts.merge(right.timeouts, uniquingKeysWith: +)
         sum.slowPeers += right.slowPeers
         sum.hastyPeers += right.hastyPeers
         return sum

@@ -43,6 +43,7 @@ final class ProxyGreeting: StreamSocketHandler {
 
     func socketDeadlinePassed(_ socket: StreamSocket) {
         server.counters.refusedProxies += 1
+        server.counters.timedOut(.header)
         socket.close()
     }
 

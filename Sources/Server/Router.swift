@@ -5,7 +5,8 @@ struct Router: Sendable {
     enum Match {
         case found(Route.Endpoint, parameters: [String: String])
         /// The path is known, but not with this method; `Allow` lists those that are.
-        case methodNotAllowed(allow: String)
+        /// A WebSocket's handshake has its own answer to that.
+        case methodNotAllowed(allow: String, isWebSocket: Bool)
         case notFound
     }
 
@@ -15,12 +16,14 @@ struct Router: Sendable {
         // A HEAD is a GET whose content stays away (RFC 9110 §9.3.2).
         let method = head.method == .head ? .get : head.method
         var others: [HTTPMethod] = []
+        var isWebSocket = false
         for route in routes {
             guard let parameters = route.match(head) else { continue }
             if route.method == method { return .found(route.endpoint, parameters: parameters) }
             if !others.contains(route.method) { others.append(route.method) }
+            if case .webSocket = route.endpoint { isWebSocket = true }
         }
-        return others.isEmpty ? .notFound : .methodNotAllowed(allow: Self.allow(others))
+        return others.isEmpty ? .notFound : .methodNotAllowed(allow: Self.allow(others), isWebSocket: isWebSocket)
     }
 
     /// The value of `Allow` for the methods of a path (RFC 9110 §10.2.1).

@@ -92,6 +92,7 @@ package final class WebSocket: StreamSocketHandler {
         guard message.count >= server.application.limits.minCompressedBytes,
             let payload = compression?.deflate(message, with: server.deflatePool)
         else { return nil }
+        server.counters.sentCompressedMessages += 1
         return SharedBytes { WebSocketFrameEncoder.encode(opcode, payload, isCompressed: true, into: &$0) }
     }
 
@@ -134,7 +135,10 @@ package final class WebSocket: StreamSocketHandler {
         case .message(let opcode, let isCompressed, let payload):
             guard phase == .open, isInTime() else { return }
             var message = UnsafeRawBufferPointer(payload)
-            if isCompressed { message = try inflate(message, opcode) }
+            if isCompressed {
+                message = try inflate(message, opcode)
+                server.counters.receivedCompressedMessages += 1
+            }
             server.counters.receivedMessages += 1
             handler?.webSocket(self, received: message, opcode)
         case .ping(let payload):
@@ -206,7 +210,10 @@ package final class WebSocket: StreamSocketHandler {
     // MARK: The socket
 
     package func socketDeadlinePassed(_ socket: StreamSocket) {
-        guard phase == .open, !awaitsPong else { return socket.close() }
+        guard phase == .open, !awaitsPong else {
+            server.counters.timedOut(phase == .open ? .pong : .close)
+            return socket.close()
+        }
         awaitsPong = true
         socket.enqueue(server.pingFrame)
         socket.deadline = socket.reactor.now + server.application.limits.pongTimeout

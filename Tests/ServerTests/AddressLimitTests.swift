@@ -112,6 +112,55 @@ import Wire
         }
     }
 
+    @Test("Whoever comes by a Unix socket counts for whom it is forwarded, and for nobody otherwise")
+    func unixSocket() async throws {
+        var limits = ServerLimits.patient
+        (limits.maxConnectionsPerAddress, limits.connectionRate, limits.upgradeRate) = (1, 1, 1)
+        try await WebSocketBench.run(at: "/tmp/ls-exempt-\(getpid())", limits: limits) { bench in
+            var clients: [HTTPTestClient] = []
+            for _ in 0..<4 {
+                let client = try await bench.server.client()
+                #expect(try await client.request("GET", "/now/1").status == 200)
+                // No handshake, but an attempt.
+                #expect(try await client.request("GET", "/echo").status == 426)
+                clients.append(client)
+            }
+            let header = Self.forwarded("203.0.113.7")
+            #expect(try await clients[0].request("GET", "/now/1", headers: header).status == 200)
+            #expect(try await clients[1].request("GET", "/now/1", headers: header).status == 429)
+            let counters = await bench.server.application.counters()
+            #expect(counters.crowdedAddresses == 1 && counters.refusedUpgrades == 0)
+        }
+    }
+
+    @Test("While one address hammers with new connections, another's requests are all answered")
+    func hammering() async throws {
+        try await Self.withServer {
+            $0.connectionRate = 1
+        } _: { server in
+            let hasSeenEnough = EventRecorder<Bool>()
+            let hammer = Task {
+                var refused = 0
+                while hasSeenEnough.all.isEmpty {
+                    let client = try await server.client()
+                    let response = try await client.request("GET", "/now/1", headers: Self.forwarded("203.0.113.7"))
+                    if response.status == 429 { refused += 1 }
+                    await client.close()
+                }
+                return refused
+            }
+            let other = try await server.client()
+            try await server.until("the refusals") { $0.hastyAddresses > 5 }
+            for number in 0..<200 {
+                let path = number % 2 == 0 ? "/now/\(number)" : "/later/\(number)"
+                let response = try await other.request("GET", path, headers: Self.forwarded("203.0.113.8"))
+                #expect(response.status == 200 && response.text == "\(number)")
+            }
+            hasSeenEnough.append(true)
+            #expect(try await hammer.value > 5)
+        }
+    }
+
     @Test("A peer from elsewhere is refused as it connects", .enabled(if: OwnAddress.outside != nil))
     func direct() async throws {
         let address = try #require(OwnAddress.outside)

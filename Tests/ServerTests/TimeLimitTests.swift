@@ -32,6 +32,7 @@ import Testing
                     #expect(response.status == 408)
                     #expect(!response.keepsConnection)
                     try await client.expectClosed()
+                    #expect(await server.application.counters().timeouts == [.header: 1])
                 }
             } catch ClientFailure.ended where patience < .seconds(9) {}
         }
@@ -46,6 +47,7 @@ import Testing
             try await client.sendHead("POST", "/echo", headers: ["Content-Length": "5"], body: Array("four".utf8))
             #expect(try await client.readResponse().status == 408)
             try await client.expectClosed()
+            #expect(await server.application.counters().timeouts == [.body: 1])
         }
     }
 
@@ -56,7 +58,8 @@ import Testing
         } _: { server in
             let connection = try await server.connection()
             try await connection.expectClosed()
-            #expect(await server.application.counters().responses == [:])
+            let counters = await server.application.counters()
+            #expect(counters.responses == [:] && counters.timeouts == [.header: 1])
         }
     }
 
@@ -70,6 +73,7 @@ import Testing
             try await client.expectClosed()
             await client.close()
             try await server.untilConnections(0)
+            #expect(await server.application.counters().timeouts == [.keepAlive: 1])
         }
     }
 
@@ -101,6 +105,7 @@ import Testing
             try await server.until("the answer") { $0.responses[200] == 1 }
             try await server.untilConnections(0)
             #expect(try await connection.receiveToEnd().count < 1_000_000)
+            if !last { #expect(await server.application.counters().timeouts == [.write: 1]) }
         }
     }
 }

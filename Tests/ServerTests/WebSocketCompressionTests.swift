@@ -108,6 +108,9 @@ import Wire
                 #expect(try inflated(payload, &client, pool) == Array(text.utf8))
                 sizes.append(payload.count)
             }
+            let counters = await server.application.counters()
+            #expect(counters.receivedCompressedMessages == 1 && counters.receivedMessages == 3)
+            #expect(counters.sentCompressedMessages == 2 && counters.sentMessages == 3)
             if path == "/kept" { #expect(sizes[1] < sizes[0]) } else { #expect(sizes[1] == sizes[0]) }
         }
     }

@@ -198,6 +198,7 @@ import Testing
             #expect(try await client.nextFrame() == TestFrame(.ping))
             try await client.connection.expectClosed()
             try await bench.events.next("the end") { $0 == .closed(1006) }
+            #expect(await bench.server.application.counters().timeouts == [.pong: 1])
         }
     }
 
@@ -238,6 +239,7 @@ import Testing
             #expect(try await client.nextFrame().opcode == .close)
             try await client.connection.expectClosed()
             #expect(bench.events.all.filter { if case .closed = $0 { true } else { false } } == [.closed(1000)])
+            #expect(await bench.server.application.counters().timeouts == [.close: 1])
         }
     }
 

@@ -14,12 +14,20 @@ package final class ProductMetrics: Sendable {
         case missed
     }
 
+    /// What a full place turned away, named by the flag that says how much it holds.
+    package enum PlaceLimit: String, Sendable, CaseIterable {
+        case roomSize = "room-size"
+        case streamsPerDevice = "max-streams-per-device"
+    }
+
     /// How a statement ended.
     package enum QueryOutcome: String, Sendable, CaseIterable {
         case succeeded, failed, unavailable
     }
 
     package let tasks = CounterSet<TaskOutcome>()
+    /// Peers and streams that found their place full.
+    package let turnedAway = CounterSet<PlaceLimit>()
     /// Matches made.
     package let pairs = Counter()
     /// Tasks that were reminded without a partner.
@@ -51,6 +59,9 @@ package final class ProductMetrics: Sendable {
 
     package func write(to text: inout MetricsText) {
         text.counter("letsswitch_tasks_total", "Changes of tasks by outcome.", tasks.samples(label: "outcome"))
+        text.counter(
+            "letsswitch_turned_away_total", "Peers and streams that found their place full, by cause.",
+            turnedAway.samples(label: "cause"))
         text.counter("letsswitch_pairs_total", "Matches made.", pairs.value)
         text.counter("letsswitch_unpaired_total", "Tasks reminded without a partner.", unpaired.value)
         text.counter("letsswitch_reminders_total", "Reminders by outcome.", reminders.samples(label: "outcome"))

@@ -63,6 +63,15 @@ struct MetricsPage: Sendable {
             "letsswitch_messages_received_total", "WebSocket messages from peers.", counters.receivedMessages)
         text.counter("letsswitch_messages_sent_total", "WebSocket messages to peers.", counters.sentMessages)
         text.counter(
+            "letsswitch_compressed_messages_received_total", "Those of the messages from peers that were compressed.",
+            counters.receivedCompressedMessages)
+        text.counter(
+            "letsswitch_compressed_messages_sent_total", "Those of the messages to peers that were compressed.",
+            counters.sentCompressedMessages)
+        text.counter(
+            "letsswitch_timeouts_total", "Peers that took longer than they may, by cause.",
+            TimeLimit.allCases.map { MetricSample(["cause": $0.rawValue], counters.timeouts[$0] ?? 0) })
+        text.counter(
             "letsswitch_slow_peers_total", "Peers cut off because they did not read.", counters.slowPeers)
         text.counter(
             "letsswitch_hasty_peers_total", "Peers cut off because they sent too fast.", counters.hastyPeers)

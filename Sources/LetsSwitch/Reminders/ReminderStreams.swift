@@ -13,7 +13,7 @@ final class ReminderStreams: Sendable {
 
     /// - Parameters:
     ///   - limitPerDevice: Streams that a device may have open.
-    ///   - metrics: Told how late each reminder was when the kernel took it.
+    ///   - metrics: Told how late each reminder was when the kernel took it, and of streams that found no place.
     ///   - acknowledge: Told the reminders that the kernel has taken for a stream; called on a loop.
     init(
         loops: [EventLoop], limitPerDevice: Int, metrics: ProductMetrics,
@@ -41,7 +41,9 @@ final class ReminderStreams: Sendable {
     ///
     /// - Returns: Whether there was one.
     func takePlace(for device: DeviceID) async -> Bool {
-        await home(of: device).run { self.places(on: $0).take(for: device) }
+        let isTaken = await home(of: device).run { self.places(on: $0).take(for: device) }
+        if !isTaken { metrics.turnedAway.add(.streamsPerDevice) }
+        return isTaken
     }
 
     private func giveBackPlace(by device: DeviceID) {

@@ -13,13 +13,15 @@ final class RoomController: TurnEndHandler {
     private var refusals = RefusalMemory()
     private let anyRoomIsOpen: Bool
     private let roomSize: Int
+    private let metrics: ProductMetrics
 
     /// Frames that are the same for everybody, on this loop: encoded once, and no other thread counts their references.
     private let handshakeFrame = SharedBytes(RoomFrame.handshake)
     /// A burst of ales leaves as one run of this frame.
     private let aleFrame = SharedBytes(RoomFrame.aleResponse, copies: 64)
 
-    init(anyRoomIsOpen: Bool, roomSize: Int) {
+    init(anyRoomIsOpen: Bool, roomSize: Int, metrics: ProductMetrics) {
+        self.metrics = metrics
         self.anyRoomIsOpen = anyRoomIsOpen
         self.roomSize = roomSize
     }
@@ -62,6 +64,7 @@ final class RoomController: TurnEndHandler {
             return refusals.refusal(of: room, at: now).map(Standing.refused) ?? .unknown
         }
         guard map.count(of: room) < roomSize else {
+            metrics.turnedAway.add(.roomSize)
             return .refused(
                 Abort(.conflict, code: "room_full", reason: "The room has \(roomSize) connections, its limit."))
         }

@@ -1,8 +1,8 @@
-import FoundationEssentials
+package import FoundationEssentials
 import Wire
 
 /// What a peer may say in a room.
-enum RoomMessage: Equatable {
+package enum RoomMessage: Equatable {
     /// A cheer, for the room with this id.
     case ale(UUID)
     /// Nothing that we know; the sentence says why, and goes back to the peer.
@@ -12,7 +12,7 @@ enum RoomMessage: Equatable {
     ///
     /// Almost every message is a flat object of plain strings, which is understood without allocating anything; the
     /// rest goes through `JSONSyntax`, the one judge of what is JSON, and `JSONDecoder`.
-    init(_ bytes: UnsafeRawBufferPointer) {
+    package init(_ bytes: UnsafeRawBufferPointer) {
         if let members = FlatJSONObject(bytes), let type = members.type {
             self = type.elementsEqual("ale".utf8) ? Self.ale(id: members.id) : .unknown(Self.unknownType)
             return

@@ -8,8 +8,10 @@ final class Rooms: Sendable {
     private let key = LoopLocal<RoomController>()
     private let anyRoomIsOpen: Bool
     private let roomSize: Int
+    private let metrics: ProductMetrics
 
-    init(loops: [EventLoop], anyRoomIsOpen: Bool, roomSize: Int) {
+    init(loops: [EventLoop], anyRoomIsOpen: Bool, roomSize: Int, metrics: ProductMetrics) {
+        self.metrics = metrics
         self.loops = loops
         self.anyRoomIsOpen = anyRoomIsOpen
         self.roomSize = roomSize
@@ -27,7 +29,9 @@ final class Rooms: Sendable {
 
     /// The rooms of a loop. On that loop.
     func controller(on reactor: Reactor) -> RoomController {
-        key.value(on: reactor) { RoomController(anyRoomIsOpen: anyRoomIsOpen, roomSize: roomSize) }
+        key.value(on: reactor) {
+            RoomController(anyRoomIsOpen: anyRoomIsOpen, roomSize: roomSize, metrics: metrics)
+        }
     }
 
     /// Opens rooms. A peer that connects because of a reminder sent after this call finds its room open.

@@ -26,7 +26,7 @@ package struct WebSocketHandshakeError: Error, Sendable, Hashable {
     static var badVersion: Self {
         Self(.upgradeRequired, "RFC 6455 §4.4: Sec-WebSocket-Version is 13 here.", fields: offer)
     }
-    static var notGet: Self { Self(.badRequest, "RFC 6455 §4.2.1: a handshake is a GET.") }
+    package static var notGet: Self { Self(.badRequest, "RFC 6455 §4.2.1: a handshake is a GET.") }
     static var hasBody: Self { Self(.badRequest, "RFC 6455 §4.2.1: a handshake has no body.") }
     static var oldHTTP: Self { Self(.badRequest, "RFC 6455 §4.2.1: a handshake is HTTP/1.1.") }
     static var noConnectionUpgrade: Self {

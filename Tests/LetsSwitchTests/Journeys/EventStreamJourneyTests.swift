@@ -82,7 +82,9 @@ import Testing
             #expect(refused?.response.status == 429 && refused?.response.code == "too_many_streams")
             #expect(refused?.response.headers["Retry-After"] != nil)
             streams.append(try await endpoint.reminders(of: "bob"))
-            #expect(try await MetricsReading(endpoint)[#"letsswitch_connections{kind="stream"}"#] == 4)
+            let metrics = try await MetricsReading(endpoint)
+            #expect(metrics[#"letsswitch_connections{kind="stream"}"#] == 4)
+            #expect(metrics[#"letsswitch_turned_away_total{cause="max-streams-per-device"}"#] == 1)
             await streams[0].connection.close()
             let deadline = ContinuousClock.now + Deadline.standard
             while streams.count < 5 {

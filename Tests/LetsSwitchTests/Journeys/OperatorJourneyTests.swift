@@ -55,6 +55,22 @@ import Testing
         }
     }
 
+    private static let limitCounters: [(String, [String])] = [
+        (
+            "letsswitch_connections_refused_total",
+            ["max-connections", "max-connections-per-address", "connection-rate", "proxy-protocol"]
+        ),
+        ("letsswitch_upgrades_refused_total", ["upgrade-rate", "allowed-origins"]),
+        (
+            "letsswitch_timeouts_total",
+            ["header-timeout", "body-timeout", "keep-alive-timeout", "write-timeout", "pong-timeout", "close-timeout"]
+        ),
+        ("letsswitch_turned_away_total", ["room-size", "max-streams-per-device"]),
+        ("letsswitch_slow_peers_total", [""]), ("letsswitch_hasty_peers_total", [""]),
+        ("letsswitch_compressed_messages_received_total", [""]),
+        ("letsswitch_compressed_messages_sent_total", [""]), ("letsswitch_listener_rests_total", [""]),
+    ]
+
     @Test("the metrics page parses, and counts what happened")
     func metrics() async throws {
         try await Journey.run { journey in
@@ -99,6 +115,13 @@ import Testing
                 #"letsswitch_http_responses_total{status="101"}"#: 3,
             ]
             for (name, value) in expected { #expect(metrics[name] == value, "\(name)") }
+            // Each limit has its counter, there from the beginning.
+            for (name, causes) in Self.limitCounters {
+                for cause in causes {
+                    let sample = cause.isEmpty ? name : "\(name){cause=\"\(cause)\"}"
+                    #expect(metrics.samples[sample] == 0, "\(sample)")
+                }
+            }
             #expect(metrics[#"letsswitch_db_query_seconds_count{name="register_task"}"#] == 3)
             #expect(metrics["process_resident_memory_bytes"] > 0)
         }

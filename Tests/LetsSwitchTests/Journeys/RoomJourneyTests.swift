@@ -44,6 +44,8 @@ import Testing
             let peers = try await (0..<3).map { $0 }.asyncMap { _ in try await endpoint.enter(room) }
             let refused = try await WebSocketTestClient.refusal(at: endpoint, ClientEndpoint.room(room))
             #expect(refused.status == 409 && refused.code == "room_full")
+            let turnedAway = #"letsswitch_turned_away_total{cause="room-size"}"#
+            #expect(try await MetricsReading(endpoint)[turnedAway] == 1)
             try await peers[0].closeHandshake()
             let fourth = try await endpoint.enter(room)
             // The connection is gone, without a word.

@@ -1,0 +1,34 @@
+/// A reader of foreign bytes, and what is promised of it for every input.
+package enum FuzzTarget: String, CaseIterable, Sendable {
+    /// Requests of a connection.
+    case http
+    /// A WebSocket peer's frames, with and without compression.
+    case websocket
+    /// permessage-deflate, both directions.
+    case deflate
+    /// What peers say in a room.
+    case message
+    /// PROXY headers, versions 1 and 2.
+    case proxy
+    /// `X-Forwarded-For`.
+    case forwarded
+    /// Bodies of requests, with their dates and times.
+    case request
+
+    /// Bytes of an input that are looked at: beyond, nothing new is to be found.
+    package static var longestInput: Int { 4096 }
+
+    /// Throws when a property doesn't hold for `bytes`.
+    package func check(_ bytes: UnsafeRawBufferPointer) throws(BrokenProperty) {
+        let input = FuzzInput(bytes)
+        switch self {
+        case .http: try HTTPProperties.check(input)
+        case .websocket: try WebSocketProperties.check(input)
+        case .deflate: try DeflateProperties.check(input)
+        case .message: try MessageProperties.check(input)
+        case .proxy: try ProxyProperties.check(input)
+        case .forwarded: try ForwardedProperties.check(input)
+        case .request: try RequestProperties.check(input)
+        }
+    }
+}
