@@ -32,7 +32,8 @@ struct Options {
     static let help = """
         Usage: letsswitch-bench [table | hour | registrations] [flags]
 
-        Measures letsswitchd beside a bare relay, its floor.
+        Measures letsswitchd beside a bare relay, its floor. A frame that is lost or comes twice ends it with status 1; a figure
+        beyond what is wanted doesn't.
 
           table                  every workload of --only; the default
           hour                   8,000 matches due at the same second

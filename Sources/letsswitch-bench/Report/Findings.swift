@@ -11,6 +11,8 @@ struct Findings: Encodable {
         let isMet: Bool?
     }
 
+    /// As it was at the start.
+    let machine = Report.describeMachine()
     let title: String
     var findings: [Finding] = []
 
@@ -47,7 +49,7 @@ struct Findings: Encodable {
                 finding.isMet.map { ($0 ? "yes: " : "NO: ") + finding.wanted } ?? "",
             ]
         }
-        return "\(Report.describeMachine())\n\(title)\n\n\(Column.align(lines))"
+        return "\(machine)\n\(title)\n\n\(Column.align(lines))"
     }
 }
 

@@ -61,6 +61,7 @@ struct Report: Encodable {
             .first { $0.hasPrefix("model name") }?.split(separator: ":").last.map { $0.trimmingPrefix(" ") }
             ?? "unknown"
         let kernel = (ProcText.read("/proc/sys/kernel/osrelease") ?? "").split(separator: "\n").first ?? ""
-        return "\(sysconf(Int32(_SC_NPROCESSORS_ONLN))) × \(cpu), Linux \(kernel)"
+        let load = (ProcText.read("/proc/loadavg") ?? "").split(separator: " ").first ?? "?"
+        return "\(sysconf(Int32(_SC_NPROCESSORS_ONLN))) × \(cpu), Linux \(kernel), load average \(load)"
     }
 }

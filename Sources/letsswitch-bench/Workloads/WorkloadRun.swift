@@ -25,7 +25,9 @@ struct WorkloadRun {
         case .arrivals(let peers):
             let peers = Int((Double(peers) * min(1, options.seconds)).rounded(.up)) / 2 * 2
             return try alternate { index throws(BenchFailure) in
-                try ArrivalLoad.run(servers[index], peers: peers, offersCompression: options.offersCompression)
+                var load = try ArrivalLoad(
+                    servers[index], peers: peers, offersCompression: options.offersCompression)
+                return try load.run()
             }
         case .visitors(let places):
             return try alternate { index throws(BenchFailure) in
