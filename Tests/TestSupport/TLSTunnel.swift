@@ -20,6 +20,9 @@ package struct TLSTunnel: Sendable {
 
     package var http: HTTPTestClient { HTTPTestClient(over: plain) }
 
-    /// What `s_client` said about the connection's end.
-    package var complaints: String { process.lines.all.map(\.text).joined(separator: "\n") }
+    /// What `s_client` said about the connection's end. Waits for its own.
+    package func complaints() async throws -> String {
+        _ = try await process.waitForExit()
+        return process.lines.all.map(\.text).joined(separator: "\n")
+    }
 }

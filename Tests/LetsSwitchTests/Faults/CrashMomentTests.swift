@@ -9,7 +9,7 @@ import Testing
 /// `kill -9` of the daemon at the two moments at which a reminder could be lost or doubled.
 @Suite struct CrashMomentTests {
     /// From the restart to the reminder.
-    private static let patience = Duration.seconds(10)
+    private static let patience = TimeAllowance.bound(.seconds(10))
 
     enum Fate: CaseIterable { case committed, rolledBack }
 

@@ -7,9 +7,9 @@ import TestSupport
 actor TortureRun {
     private static let deviceCount = 12
     /// Once everything is up again, until every due reminder is delivered.
-    static let patience = Duration.seconds(10)
+    static let patience = TimeAllowance.bound(.seconds(10))
     /// For the first answer after a kill.
-    private static let servicePatience = Duration.seconds(20)
+    private static let servicePatience = TimeAllowance.bound(.seconds(20))
 
     private let kind: TortureWorld.Kind
     private var random: SeededRandom
