@@ -3,20 +3,26 @@ enum Base64 {
     private static let alphabet: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
     static func encode(_ bytes: [UInt8]) -> String {
-        var text: [UInt8] = []
-        text.reserveCapacity((bytes.count + 2) / 3 * 4)
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let present = min(3, bytes.count - start)
-            var bits: UInt32 = 0
-            for offset in 0..<3 {
-                bits = bits << 8 | (offset < present ? UInt32(bytes[start + offset]) : 0)
+        bytes.withUnsafeBytes { encode($0) }
+    }
+
+    static func encode(_ bytes: UnsafeRawBufferPointer) -> String {
+        let length = (bytes.count + 2) / 3 * 4
+        return String(unsafeUninitializedCapacity: length) { text in
+            var next = 0
+            for start in stride(from: 0, to: bytes.count, by: 3) {
+                let present = min(3, bytes.count - start)
+                var bits = UInt32(bytes[start]) << 16
+                if present > 1 { bits |= UInt32(bytes[start + 1]) << 8 }
+                if present > 2 { bits |= UInt32(bytes[start + 2]) }
+                for digit in 0..<4 {
+                    let value = Int(bits >> UInt32(18 - 6 * digit) & 0x3F)
+                    text[next] = digit <= present ? alphabet.utf8Start[value] : UInt8(ascii: "=")
+                    next += 1
+                }
             }
-            for digit in 0..<4 {
-                let value = Int(bits >> UInt32(18 - 6 * digit) & 0x3F)
-                text.append(digit <= present ? alphabet.utf8Start[value] : UInt8(ascii: "="))
-            }
+            return length
         }
-        return String(decoding: text, as: UTF8.self)
     }
 
     /// Whether `text` is the base64 of 16 bytes, which is what `Sec-WebSocket-Key` has to be: 22 digits and `==`.
