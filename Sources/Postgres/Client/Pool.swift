@@ -13,7 +13,7 @@ actor Pool {
         let waiter: CheckedContinuation<PostgresRows, any Error>
     }
 
-    private nonisolated let executor = QueueExecutor(label: "postgres.pool")
+    nonisolated let executor = QueueExecutor(label: "postgres.pool")
     /// Where connections are opened, which may block on the resolution of a name.
     private let connectExecutor = QueueExecutor(label: "postgres.connect")
     /// Where cancel requests are sent, which block; one at a time, further ones are left out.
