@@ -1,9 +1,8 @@
 import Dispatch
 
 /// Runs an actor's jobs on a serial Dispatch queue, so that the handlers of Dispatch sources on that queue may enter the
-/// actor with `assumeIsolated`, without a hop. (`DispatchQueue` is no `SerialExecutor` on Linux.) Tasks may prefer the queue, too:
-/// from them the actor is entered without a change of thread.
-final class QueueExecutor: SerialExecutor, TaskExecutor {
+/// actor with `assumeIsolated`, without a hop. (`DispatchQueue` is no `SerialExecutor` on Linux.)
+final class QueueExecutor: SerialExecutor {
     let queue: DispatchQueue
 
     init(label: String) {
@@ -12,10 +11,7 @@ final class QueueExecutor: SerialExecutor, TaskExecutor {
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        queue.async {
-            job.runSynchronously(
-                isolatedTo: self.asUnownedSerialExecutor(), taskExecutor: self.asUnownedTaskExecutor())
-        }
+        queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
     }
 
     func asUnownedSerialExecutor() -> UnownedSerialExecutor {
