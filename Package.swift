@@ -74,11 +74,12 @@ let package = Package(
 
         // What several test targets share: clients, a private cluster, events to wait for.
         .target(
-            name: "TestSupport", dependencies: ["Wire", "Postgres", "COpenSSL"],
+            name: "TestSupport", dependencies: ["Crypto", "Wire", "Postgres", "COpenSSL"],
             path: "Tests/TestSupport", swiftSettings: swiftSettings),
         .testTarget(name: "TestSupportTests", dependencies: ["TestSupport", "CLinux"], swiftSettings: swiftSettings),
         .testTarget(name: "WireTests", dependencies: ["Wire", "CZlib"], swiftSettings: swiftSettings),
-        .testTarget(name: "CryptoTests", dependencies: ["Crypto", "Wire"], swiftSettings: swiftSettings),
+        .testTarget(
+            name: "CryptoTests", dependencies: ["Crypto", "TestSupport", "Wire"], swiftSettings: swiftSettings),
         .testTarget(
             name: "SocketsTests", dependencies: ["Sockets", "TestSupport"], swiftSettings: swiftSettings),
         .testTarget(
