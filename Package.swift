@@ -53,7 +53,9 @@ let package = Package(
         .target(
             name: "LetsSwitch",
             dependencies: ["Crypto", "Server", "Sockets", "Wire", "Postgres"],
+            exclude: ["Page/Screenshots"],
             resources: [
+                .embedInCode("Page/Assets"),
                 .embedInCode("Migrations/0001-tables.sql"),
                 .embedInCode("Migrations/0002-zones.sql"),
                 .embedInCode("Migrations/0003-tasks.sql"),
