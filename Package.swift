@@ -91,6 +91,8 @@ let package = Package(
         .testTarget(
             name: "LetsSwitchTests", dependencies: ["LetsSwitch", "letsswitchd", "TestSupport", "Wire"],
             swiftSettings: swiftSettings),
+        // The page, in a real browser.
+        .testTarget(name: "PageTests", dependencies: ["letsswitchd", "TestSupport"], swiftSettings: swiftSettings),
 
         // What is promised of every input: checked by the fuzzer's driver, and by a test that replays the corpora.
         .target(

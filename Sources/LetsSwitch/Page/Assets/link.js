@@ -1,6 +1,9 @@
 // The WebSocket of a room: comes back by itself until the room is over.
 import { Backoff, afterClose, afterRefusal, retryAfter } from './retry.js'
 
+/** Browsers take a longer wait for none. */
+const LONGEST_TIMER = 2 ** 31 - 1
+
 export class RoomLink {
   #api
   #path
@@ -10,16 +13,17 @@ export class RoomLink {
   #timer = null
   #backoff = new Backoff({ most: 10_000 })
   #isOver = false
-  #online = () => this.#socket === null && this.#retry(0)
+  #hasKnocked = false
+  #online = () => this.#hasKnocked && this.#socket === null && this.#retry(0)
 
-  /** `told` has `state(name)`, with open, lost, over or none (nobody else has this room), and `ale()`. */
-  constructor(api, room, task, told) {
+  /** Knocks in `wait` milliseconds. `told` has `state(name)`, with open, lost, over or none (nobody else has this room), and `ale()`. */
+  constructor(api, room, task, wait, told) {
     this.#api = api
     this.#room = room
     this.#path = `/socket?${new URLSearchParams({ id: room, taskId: task })}`
     this.#told = told
     addEventListener('online', this.#online)
-    this.#connect()
+    this.#timer = setTimeout(() => this.#connect(), Math.min(wait, LONGEST_TIMER))
   }
 
   get isOpen() { return this.#socket?.readyState === WebSocket.OPEN }
@@ -39,6 +43,7 @@ export class RoomLink {
   }
 
   #connect() {
+    this.#hasKnocked = true
     const socket = this.#socket = new WebSocket(location.origin.replace(/^http/, 'ws') + this.#path)
     let wasOpen = false
     socket.binaryType = 'arraybuffer'

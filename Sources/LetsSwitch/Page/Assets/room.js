@@ -7,7 +7,7 @@ import { stateOf } from './slots.js'
 const FLYING = 24
 const LINK_WORDS = {
   waiting: 'Opening the room…',
-  open: 'You are both welcome: the room is open.',
+  open: 'You are in the room.',
   lost: 'The room is out of reach. Trying again…',
   over: 'The room is over. Well done.',
   none: 'Nobody else this time. You start all the same.',
@@ -74,7 +74,10 @@ export class RoomView {
     this.#link?.close()
     this.#linkedRoom = slot.room
     this.#showLink('waiting')
-    this.#link = new RoomLink(this.#api, slot.room, slot.id, {
+    // Not before the room is open by the server's clock, as far as that is known: who knocks early is refused.
+    const { clock, lead } = this.#settings
+    const wait = Math.max(0, slot.startsAt - lead + Math.min(clock.uncertainty, 1000) + 300 - clock.now())
+    this.#link = new RoomLink(this.#api, slot.room, slot.id, wait, {
       state: state => this.#showLink(state),
       ale: () => this.#receiveAle(),
     })

@@ -1,0 +1,99 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Who one is, and reminders outside of the page.
+@Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
+struct PageDeviceTests {
+    @Test("the secret is made once, and makes another browser the same device by hand; one can be forgotten")
+    func moving() async throws {
+        try await PageWorld.run { world in
+            let first = try await world.visit(.init(timeZone: PageWorld.noonZone))
+            let secret = try await first.evaluate("localStorage.device").string ?? ""
+            #expect(UUID(uuidString: secret) != nil)
+            try await world.register(secret, "History", at: PageWorld.hour(18))
+            try await first.waitForState("own", at: "18:00")
+
+            let second = try await world.visit(.init(timeZone: PageWorld.noonZone))
+            #expect(try await second.evaluate("localStorage.device").string != secret)
+            try await second.waitForState("somebody", at: "18:00")
+            try await second.click("#open-device")
+            try await second.click("#other-id")
+            try await second.type(" \(secret)\n")
+            try await second.press(.enter)
+            try await second.waitForState("own", at: "18:00")
+
+            try await first.click("#open-device")
+            #expect(try await first.evaluate("document.querySelector('#device-id').value").string == secret)
+            // Twice, since it can't be undone.
+            try await first.click("#forget")
+            try await first.click("#forget")
+            try await first.waitForState("free", at: "18:00")
+            try await second.waitForState("free", at: "18:00")
+            #expect(try await first.evaluate("localStorage.device").string != secret)
+        }
+    }
+
+    @Test("where the browser trusts nothing, the page still works: a secret by dice, no notifications")
+    func untrusted() async throws {
+        try await PageWorld.run { world in
+            let page = try await world.visit(.init(timeZone: PageWorld.noonZone))
+            let port = world.address.split(separator: ":").last ?? ""
+            try await page.navigate(to: "http://\(Chromium.untrustedName):\(port)")
+            try await page.wait(until: "location.hostname === '\(Chromium.untrustedName)'")
+            try await page.waitUntilLive()
+            #expect(
+                try await page.evaluate("isSecureContext || 'randomUUID' in crypto || 'serviceWorker' in navigator")
+                    == false)
+            let secret = try await page.evaluate("localStorage.device").string ?? ""
+            #expect(UUID(uuidString: secret) != nil)
+            #expect(try await page.text(of: "#alerts-said").contains("https only"))
+            try await page.click("#open-device")
+            try await page.click("#copy")
+            try await page.wait(until: "document.querySelector('#device-said').innerText.startsWith('Copied.')")
+        }
+    }
+
+    @Test("a reminder is a notification when nobody looks at the page, and a push of the same replaces it")
+    func notifications() async throws {
+        try await PageWorld.run(["--reminder-lead", "60s"]) { world in
+            let page = try await BrowserPage.open(.init(device: "ada"))
+            try await page.allowNotifications(of: String(world.address.dropLast()))
+            // Nobody looks at it.
+            try await page.runFirst("Object.defineProperty(document, 'hidden', { get: () => true })")
+            try await page.navigate(to: world.address)
+            try await page.waitUntilLive()
+            try await page.wait(until: "navigator.serviceWorker.controller")
+            try await page.wait(
+                until: "document.querySelector('#alerts-said').innerText.includes('notifications while')")
+            try await page.call("ServiceWorker.enable")
+            let version = try await page.events.next("the service worker") {
+                $0.method == "ServiceWorker.workerVersionUpdated"
+                    && $0.parameters["versions"].array?.contains { $0["status"] == "activated" } == true
+            }
+            let registration = version.parameters["versions"].array?.first { $0["status"] == "activated" }?[
+                "registrationId"]
+
+            try await world.register("ada", "History", at: PageWorld.second(in: 61.5))
+            let shown = "navigator.serviceWorker.ready.then(worker => worker.getNotifications())"
+            let watch =
+                "window.shown = \(shown).then(list => window.list = list.map(n => n.title + '|' + n.body + '|' + n.tag))"
+            try await page.wait(until: "(\(watch), window.list?.[0]?.startsWith('History at '))")
+            let tag = try await page.evaluate("window.list[0].split('|')[2]").string ?? ""
+            #expect(UUID(uuidString: tag) != nil)
+
+            let push =
+                #"{"id":"\#(tag)","title":"History","startsAt":"2026-11-22T09:00:00Z","startTime":"09:00","partnerTask":"Maths"}"#
+            try await page.call(
+                "ServiceWorker.deliverPushMessage",
+                ["origin": .string(world.address), "registrationId": registration ?? .absent, "data": .string(push)])
+            try await page.wait(
+                until:
+                    "(\(watch), window.list?.[0] === 'History at 09:00|Your partner will start Maths. The waiting room is open.|\(tag)')"
+            )
+            #expect(try await page.evaluate("window.list.length") == 1)
+            #expect(page.complaints.isEmpty)
+            try await page.close()
+        }
+    }
+}
