@@ -96,4 +96,85 @@ struct PageDeviceTests {
             try await page.close()
         }
     }
+
+    @Test("where the server offers Web Push, the browser subscribes and tells it")
+    func subscribing() async throws {
+        try await PageWorld.run { world in
+            let page = try await BrowserPage.open(.init(device: "ada"))
+            // A browser subscribes at its maker's service, which tests don't ask.
+            try await page.runFirst(
+                """
+                PushManager.prototype.subscribe = async function (options) {
+                    window.asked = new Uint8Array(options.applicationServerKey).join()
+                    const json = { endpoint: 'https://push.example/1', expirationTime: null, keys: { p256dh: 'p', auth: 'a' } }
+                    return { toJSON: () => json }
+                }
+                """)
+            try await page.navigate(to: world.address)
+            try await page.waitUntilLive()
+            try await page.wait(
+                until: "!document.querySelector('#alerts').hidden && navigator.serviceWorker.controller")
+            try await page.allowNotifications(of: String(world.address.dropLast()))
+            try await page.call("Fetch.enable", ["patterns": [["urlPattern": "*/push/*"]]])
+            try await page.click("#alerts")
+            let key = try await page.answer("/push/key", with: #"{"publicKey":"_-8"}"#)
+            #expect(key["method"] == "GET")
+            let subscription = try await page.answer("/push/subscription", with: "{}")
+            let body = try TestJSON(parsing: Array((subscription["postData"].string ?? "").utf8))
+            #expect(subscription["method"] == "POST")
+            #expect(
+                body == [
+                    "deviceId": "ada",
+                    "subscription": ["endpoint": "https://push.example/1", "keys": ["p256dh": "p", "auth": "a"]],
+                ])
+            #expect(try await page.evaluate("window.asked") == "255,239")
+            try await page.wait(until: "document.querySelector('#alerts').hidden")
+            #expect(page.complaints.isEmpty)
+            try await page.close()
+        }
+    }
+
+    @Test("the tabs of a browser share one stream, and the next goes on when one is closed")
+    func tabs() async throws {
+        try await PageWorld.run { world in
+            let first = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "ada"))
+            let second = try await world.visit(.init(timeZone: PageWorld.noonZone), beside: first)
+            try await world.register("ada", "History", at: PageWorld.hour(16))
+            for page in [first, second] { try await page.waitForState("own", at: "16:00") }
+            #expect(first.streams == 1 && second.streams == 0)
+            try await first.closeTab()
+            _ = try await second.events.next("a stream of its own") {
+                $0.method == "Network.responseReceived" && $0.isStream
+            }
+            try await world.register("ada", "Art", at: PageWorld.hour(17))
+            try await second.waitForState("own", at: "17:00")
+        }
+    }
+}
+
+extension DevTools.Event {
+    fileprivate var isStream: Bool {
+        (parameters["request"]["url"].string ?? parameters["response"]["url"].string)?.contains("/reminders?") == true
+    }
+}
+
+extension BrowserPage {
+    /// Event streams that the page has asked for.
+    fileprivate var streams: Int {
+        events.all.count { $0.method == "Network.requestWillBeSent" && $0.isStream }
+    }
+
+    /// Answers the page's next request in the server's place, and gives the request.
+    fileprivate func answer(_ path: String, with json: String) async throws -> TestJSON {
+        let paused = try await events.next("a request for \(path)") {
+            $0.method == "Fetch.requestPaused" && $0.parameters["request"]["url"].string?.hasSuffix(path) == true
+        }
+        try await call(
+            "Fetch.fulfillRequest",
+            [
+                "requestId": paused.parameters["requestId"], "responseCode": 200,
+                "body": .string(Data(json.utf8).base64EncodedString()),
+            ])
+        return paused.parameters["request"]
+    }
 }

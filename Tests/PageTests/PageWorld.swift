@@ -74,11 +74,12 @@ final class PageWorld: Sendable {
     /// Opens the page in a browser of its own, and waits until it is live. What it is then to complain of fails the test,
     /// unless `mayComplain`.
     func visit(
-        _ settings: BrowserPage.Settings = BrowserPage.Settings(), at path: String = "", mayComplain: Bool = false
+        _ settings: BrowserPage.Settings = BrowserPage.Settings(), beside other: BrowserPage? = nil,
+        mayComplain: Bool = false
     ) async throws -> BrowserPage {
-        let page = try await BrowserPage.open(settings)
+        let page = try await BrowserPage.open(settings, beside: other)
         if mayComplain { guests.append(page) } else { people.append(page) }
-        try await page.navigate(to: address + path)
+        try await page.navigate(to: address)
         try await page.waitUntilLive()
         return page
     }

@@ -43,7 +43,8 @@ struct PageAssets: Sendable {
             ("device", PackageResources.device_js), ("dialogs", PackageResources.dialogs_js),
             ("dom", PackageResources.dom_js), ("events", PackageResources.events_js),
             ("link", PackageResources.link_js), ("retry", PackageResources.retry_js),
-            ("room", PackageResources.room_js), ("slots", PackageResources.slots_js),
+            ("room", PackageResources.room_js), ("share", PackageResources.share_js),
+            ("slots", PackageResources.slots_js),
             ("store", PackageResources.store_js), ("stream", PackageResources.stream_js),
             ("time", PackageResources.time_js), ("words", PackageResources.words_js),
         ]

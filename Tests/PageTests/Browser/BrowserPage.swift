@@ -19,9 +19,13 @@ struct BrowserPage: Sendable {
     private let context: String
     let events: EventRecorder<DevTools.Event>
 
-    static func open(_ settings: Settings = Settings()) async throws -> BrowserPage {
+    /// Opens an empty page, in a browser of its own or as another tab.
+    static func open(_ settings: Settings = Settings(), beside other: BrowserPage? = nil) async throws -> BrowserPage {
         let devTools = try await Chromium.shared.devTools()
-        let context = try await devTools.call("Target.createBrowserContext")["browserContextId"]
+        let context: TestJSON =
+            if let other { .string(other.context) } else {
+                try await devTools.call("Target.createBrowserContext")["browserContextId"]
+            }
         let target = try await devTools.call(
             "Target.createTarget", ["url": "about:blank", "browserContextId": context])["targetId"]
         let attached = try await devTools.call("Target.attachToTarget", ["targetId": target, "flatten": true])
@@ -62,6 +66,12 @@ struct BrowserPage: Sendable {
         try await devTools.call(method, parameters, session: session)
     }
 
+    /// Closes the tab.
+    func closeTab() async throws {
+        try await call("Page.close")
+    }
+
+    /// Ends the browser with all its tabs.
     func close() async throws {
         try await devTools.call("Target.disposeBrowserContext", ["browserContextId": .string(context)])
         await devTools.forget(session)

@@ -42,7 +42,8 @@ async function subscribe(api, device) {
   // A subscription is bound to the key that it was made with.
   if (old && oldKey.join() !== key.join()) await old.unsubscribe()
   const subscription = await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key })
-  await api.request('POST', '/push/subscription', { deviceId: device, subscription: subscription.toJSON() })
+  const { endpoint, keys } = subscription.toJSON()
+  await api.request('POST', '/push/subscription', { deviceId: device, subscription: { endpoint, keys } })
 }
 
 /** Forgets the subscription, here and there: for a browser that becomes another device. */

@@ -7,6 +7,7 @@ import { DeviceDialog, PromiseDialog, firstDevice } from './dialogs.js'
 import { find, say } from './dom.js'
 import { Backoff } from './retry.js'
 import { RoomView } from './room.js'
+import { shareStream } from './share.js'
 import { slotsOf, stateOf } from './slots.js'
 import * as store from './store.js'
 import { Stream } from './stream.js'
@@ -139,11 +140,10 @@ const promise = new PromiseDialog({
 
 // Reminders
 
-const stream = new Stream(api, device, {
+const heard = {
   live() {
-    const wasAway = link !== 'live'
     link = 'live'
-    if (wasAway) load()
+    load()
   },
   lost() {
     link = 'lost'
@@ -154,7 +154,7 @@ const stream = new Stream(api, device, {
     if (name === 'schedule') reloadSoon()
     if (name === 'reminder') remind(JSON.parse(data))
   },
-})
+}
 
 function remind(reminder) {
   reloadSoon()
@@ -237,11 +237,13 @@ say(find('#zone'), zone.replaceAll('_', ' '))
 addEventListener('hashchange', route)
 addEventListener('online', render)
 addEventListener('offline', render)
+// Another tab has become another device.
+addEventListener('storage', ({ key }) => { if (key === 'device') location.reload() })
 document.addEventListener('visibilitychange', () => { if (!document.hidden) reloadSoon() })
 navigator.serviceWorker?.addEventListener('message', ({ data }) => { if (data.target) location.hash = data.target.slice(2) })
 showDay(day).then(route)
 tick()
-stream.run()
+shareStream(told => new Stream(api, device, told).run(), heard)
 startWorker()
 renderAlerts()
 keepSubscription(api, device)

@@ -76,6 +76,8 @@ export class DayView {
     const hadFocus = isInert && document.activeElement === button
     row.dataset.state = state
     row.classList.toggle('own', slot.isOwn)
+    row.classList.toggle('alone', slot.isOwn && !slot.hasOther)
+    row.classList.toggle('odd', slot.time.length > 5)
     say(part(row, 'state'), WORDS[state])
     say(part(row, 'detail'), detailOf(slot, state))
     say(part(row, 'action'), ACTIONS[state] ?? '')

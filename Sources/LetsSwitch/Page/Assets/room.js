@@ -11,6 +11,7 @@ const LINK_WORDS = {
   lost: 'The room is out of reach. Trying again…',
   over: 'The room is over. Well done.',
   none: 'Nobody else this time. You start all the same.',
+  early: 'Somebody may still come.',
 }
 
 export class RoomView {
@@ -63,11 +64,15 @@ export class RoomView {
   update(slot) {
     this.#slot = slot
     say(find('#own-title'), slot.title)
-    say(find('#partner-title'), slot.hasOther ? slot.partner ?? '' : 'Nobody yet')
+    say(find('#partner-title'), slot.hasOther ? slot.partner ?? '' : this.#isOpen ? 'Nobody' : 'Nobody yet')
     say(find('#room-title'), `${slot.title} at ${slot.time}`)
     document.body.dataset.company = slot.hasOther ? 'two' : 'one'
     if (slot.hasOther && slot.room && slot.room !== this.#linkedRoom) this.#open(slot)
-    if (!slot.hasOther) this.#showLink('none')
+    if (!slot.hasOther) this.#showLink(this.#isOpen ? 'none' : 'early')
+  }
+
+  get #isOpen() {
+    return this.#slot !== null && stateOf(this.#slot, this.#settings.clock.now(), this.#settings) === 'room'
   }
 
   #open(slot) {
@@ -85,8 +90,7 @@ export class RoomView {
 
   #showLink(state) {
     this.#linkState = state
-    const isEarly = this.#slot && stateOf(this.#slot, this.#settings.clock.now(), this.#settings) !== 'room'
-    say(find('#link'), isEarly && (state === 'waiting' || state === 'lost')
+    say(find('#link'), !this.#isOpen && (state === 'waiting' || state === 'lost')
       ? 'The room opens shortly before the start.' : LINK_WORDS[state])
     find('#link').dataset.state = state
     find('#ale').setAttribute('aria-disabled', state !== 'open')

@@ -4,7 +4,7 @@ const CACHE = 'page'
 const PATIENCE = 3_000
 const FILES = ['/', '/page/manifest.webmanifest', '/page/icon.svg', ...[
   'alerts', 'api', 'app', 'clock', 'countdown', 'day', 'device', 'dialogs', 'dom', 'events', 'link', 'retry', 'room',
-  'slots', 'store', 'stream', 'time', 'words',
+  'share', 'slots', 'store', 'stream', 'time', 'words',
 ].map(name => `/page/${name}.js`)]
 
 addEventListener('install', event => {
