@@ -1,6 +1,6 @@
 /// Lets a few of the tests with browsers run at a time: all of them at once would starve one another.
 actor PageLimit {
-    static let shared = PageLimit(4)
+    static let shared = PageLimit(6)
 
     private var free: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []
