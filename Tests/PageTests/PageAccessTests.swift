@@ -8,9 +8,9 @@ struct PageAccessTests {
     @Test("everything can be done by keyboard alone, and the focus is where one expects it")
     func keyboard() async throws {
         try await PageWorld.run(["--reminder-lead", "4s"]) { world in
-            let start = PageWorld.second(in: 9)
-            try await world.register("bob", "Maths", at: start)
             let page = try await world.visit(.init(device: "ada"))
+            try await world.register("bob", "Maths", at: PageWorld.second(in: 4 + 7 * PageWorld.pace))
+            try await page.wait(until: "document.querySelector('[data-state=somebody]')")
             try await page.tab(to: "element.closest('[data-state=somebody]')")
             try await page.press(.enter)
             #expect(try await page.evaluate("document.activeElement.id") == "title")

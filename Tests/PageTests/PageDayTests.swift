@@ -104,9 +104,8 @@ struct PageDayTests {
     @Test("what the server refuses is said beside the field")
     func refusals() async throws {
         try await PageWorld.run(["--reminder-lead", "20s"]) { world in
-            let start = PageWorld.second(in: 25)
-            try await world.register("bob", "Maths", at: start)
             let page = try await world.visit(mayComplain: true)
+            try await world.register("bob", "Maths", at: PageWorld.second(in: 20 + 5 * PageWorld.pace))
             try await page.click("[data-state=somebody] button")
             // Registration closes while the dialog is open.
             try await page.wait(

@@ -103,6 +103,9 @@ final class PageWorld: Sendable {
 
     // MARK: Time
 
+    /// How many times slower people are here: a sanitizer holds everything up.
+    static let pace = Double(min(3, TimeAllowance.factor))
+
     static func text(_ date: Date) -> String { date.formatted(.iso8601) }
 
     /// A whole second, so many after now.

@@ -134,20 +134,21 @@ struct BrowserPage: Sendable {
     }
 
     /// What the browser complained of: errors in the console, exceptions, breaches of the security policy, failed loads.
-    var complaints: [String] {
-        events.all.compactMap { event in
-            let parameters = event.parameters
-            switch event.method {
-            case "Runtime.exceptionThrown": return parameters["exceptionDetails"]["exception"]["description"].string
-            case "Runtime.consoleAPICalled":
-                guard ["error", "warning", "assert"].contains(parameters["type"].string) else { return nil }
-                return "\(parameters["args"])"
-            case "Log.entryAdded":
-                let entry = parameters["entry"]
-                guard entry["level"] == "error" || entry["source"] == "security" else { return nil }
-                return "\(entry["text"].string ?? "") \(entry["url"].string ?? "")"
-            default: return nil
-            }
+    var complaints: [String] { events.all.compactMap(Self.complaint) }
+
+    /// The complaint that an event is; `nil` for most.
+    static func complaint(in event: DevTools.Event) -> String? {
+        let parameters = event.parameters
+        switch event.method {
+        case "Runtime.exceptionThrown": return parameters["exceptionDetails"]["exception"]["description"].string
+        case "Runtime.consoleAPICalled":
+            guard ["error", "warning", "assert"].contains(parameters["type"].string) else { return nil }
+            return "\(parameters["args"])"
+        case "Log.entryAdded":
+            let entry = parameters["entry"]
+            guard entry["level"] == "error" || entry["source"] == "security" else { return nil }
+            return "\(entry["text"].string ?? "") \(entry["url"].string ?? "")"
+        default: return nil
         }
     }
 
