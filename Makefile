@@ -41,6 +41,10 @@ test: setup-test ## run every test (FILTER=regex for some, STRICT=1 makes warnin
 test-tsan: setup-test ## run the tests under ThreadSanitizer
 	swift test --sanitize=thread --scratch-path .build-thread $(FILTERFLAGS)
 
+.PHONY: screenshots
+screenshots: setup-test ## make the screenshots of the README anew
+	LETSSWITCH_SCREENSHOTS='$(CURDIR)/Sources/LetsSwitch/Page/Screenshots' swift test $(SWIFTFLAGS) --filter PageScreenshots
+
 # How often it kills a daemon or the database. LETSSWITCH_TEST_SEED repeats a run.
 TORTURE_KILLS ?= 200
 

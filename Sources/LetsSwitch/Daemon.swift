@@ -132,6 +132,7 @@ package actor Daemon {
             store: database.schedulerStores.reminders, schedule: database.schedulerStores.schedule,
             retention: configuration.retention / .seconds(1), rooms: rooms, streams: streams, metrics: metrics,
             log: log)
+        let browserPage = try PageRoutes(configuration)
         let page = MetricsPage(product: metrics, database: database, rooms: rooms)
         let application = Application(
             on: loops, limits: limits, edge: edge, tls: tls, handlerExecutor: database.executor, mapError: mapError
@@ -150,6 +151,7 @@ package actor Daemon {
                 collection: OperationsRoutes(
                     readiness: { [weak self] in await self?.readiness() ?? .gone },
                     metrics: { [weak self] in await self?.render(page) ?? [] }))
+            routes.register(collection: browserPage)
             if configuration.echo { routes.register(collection: EchoRoutes()) }
         }
         let listener = PostgresListener(

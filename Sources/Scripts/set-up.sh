@@ -139,6 +139,10 @@ if [ "$purpose" = test ]; then
     has curl || need curl "a client for the tests"
     has_module websockets || need python3-websockets "an independent WebSocket client for the tests"
 fi
+wanted=
+if [ "$purpose" = test ] && ! has chromium && ! has chromium-browser && ! has google-chrome; then
+    wanted=chromium
+fi
 
 # --- Install it -------------------------------------------------------------------------------------------------
 
@@ -159,6 +163,19 @@ if [ -n "$missing" ]; then
     as_root --install $missing tzdata ||
         fail "nothing can be built without them. As root, run:  sh $here/set-up.sh --install$missing"
     say "done"
+fi
+
+# What tests can do without: those that need it are skipped, and say so. Tried once a day.
+tried=$root/.build/chromium-tried
+if [ -n "$wanted" ] && is_debian_like && [ -z "$(find "$tried" -mtime -1 2>/dev/null)" ]; then
+    mkdir -p "$root/.build"
+    : >"$tried" || true
+    if [ "$(id -u)" = 0 ] || { has sudo && sudo -n true 2>/dev/null; }; then
+        say "installing with apt-get: $wanted (a browser for the tests of the page)"
+        as_root --install "$wanted" || say "note: without $wanted, the tests of the page are skipped"
+    else
+        say "note: without $wanted, the tests of the page are skipped; as root, run:  apt-get install $wanted"
+    fi
 fi
 
 # --- Time zone rules, once a day --------------------------------------------------------------------------------

@@ -1,0 +1,249 @@
+// The page: puts the parts together.
+import { alertState, allowAlerts, keepSubscription, notify, startWorker, unsubscribe } from './alerts.js'
+import { Api } from './api.js'
+import { ServerClock } from './clock.js'
+import { DayView, asOfText } from './day.js'
+import { DeviceDialog, PromiseDialog, firstDevice } from './dialogs.js'
+import { find, say } from './dom.js'
+import { Backoff } from './retry.js'
+import { RoomView } from './room.js'
+import { shareStream } from './share.js'
+import { slotsOf, stateOf } from './slots.js'
+import * as store from './store.js'
+import { Stream } from './stream.js'
+import { clockFace, dayOf, isoOf, midnight } from './time.js'
+import { sentence } from './words.js'
+
+const { lead, roomDuration } = document.documentElement.dataset
+const clock = new ServerClock()
+const settings = { clock, lead: lead * 1000, roomDuration: roomDuration * 1000 }
+const zone = Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC'
+const api = new Api(clock)
+const device = firstDevice(store.device.get())
+const isRemembered = store.device.set(device)
+
+let day = dayOf(clock.now(), zone)
+let today = day
+let slots = []
+let asOf = null
+let isFresh = false
+let link = 'waiting'
+let loading = null
+
+// The day
+
+const dayView = new DayView(settings, {
+  chose(slot, state) {
+    if (state === 'room') location.hash = `#room/${isoOf(slot.startsAt)}`
+    else promise.open(slot, state, day)
+  },
+  choseDay(date) { showDay(date) },
+})
+
+function showDay(date) {
+  day = date
+  const kept = store.days.get(date)
+  slots = slotsOf(kept?.answer, date, zone)
+  asOf = kept?.asOf ?? null
+  isFresh = false
+  find('#slots').dataset.filled = 'false'
+  render()
+  return load()
+}
+
+const patience = new Backoff({ first: 1_000 })
+let again = null
+
+/** Asks for the day. Of several askers at once, the last gets its answer. */
+async function load() {
+  const wanted = day
+  const mine = loading = api.schedule(device, isoOf(midnight(wanted, zone)), zone)
+  try {
+    const answer = await mine
+    if (mine !== loading || wanted !== day) return
+    store.days.set(wanted, answer, clock.now())
+    slots = slotsOf(answer, wanted, zone)
+    asOf = clock.now()
+    isFresh = true
+    patience.reset()
+    clearTimeout(again)
+    say(find('#trouble'), '')
+  } catch (refusal) {
+    if (mine !== loading) return
+    isFresh = false
+    say(find('#trouble'), refusal.status ? sentence(refusal, '') : '')
+    clearTimeout(again)
+    again = setTimeout(load, patience.next(refusal.wait))
+  }
+  render()
+}
+
+/** Everybody hears of an open slot at the same moment; not everybody has to ask then. */
+let reloading = null
+function reloadSoon() {
+  reloading ??= setTimeout(() => {
+    reloading = null
+    load()
+  }, 50 + Math.random() * 250)
+}
+
+function render() {
+  const now = clock.now()
+  today = dayOf(now, zone)
+  dayView.showDays(today, day)
+  const isStale = !isFresh && asOf !== null
+  if (slots.length) dayView.show(slots, now, isStale)
+  renderBanner(isStale)
+  const open = promise.slot && slots.find(slot => slot.key === promise.slot.key)
+  if (open) promise.update(open, stateOf(open, now, settings))
+  const shown = room.isShown && slots.find(slot => slot.startsAt === room.startsAt && slot.isOwn)
+  if (shown) room.update(shown)
+}
+
+function renderBanner(isStale) {
+  const isAway = !navigator.onLine || link === 'lost'
+  const parts = []
+  if (!navigator.onLine) parts.push('You are offline.')
+  else if (link === 'lost') parts.push('The server is out of reach. Trying again…')
+  if (isStale && isAway) parts.push(`This is the day ${asOfText(asOf, zone)}.`)
+  if (!isRemembered) parts.push('This browser keeps nothing: your promises stay yours for as long as this page is open.')
+  say(find('#banner'), parts.join(' '))
+  document.body.dataset.link = isAway ? 'lost' : link
+}
+
+function tick() {
+  const now = clock.now()
+  const before = today
+  if (dayOf(now, zone) !== before && day === before) showDay(dayOf(now, zone))
+  else render()
+  setTimeout(tick, 1000 - clock.now() % 1000 + 5)
+}
+
+// Promises
+
+const taskOf = (slot, title) => ({ deviceId: device, title, startsAt: isoOf(slot.startsAt), timeZone: zone })
+
+const promise = new PromiseDialog({
+  async register(slot, title) {
+    const task = await api.register(taskOf(slot, title))
+    await load()
+    say(find('#said'), task.isPaired
+      ? `Promised. Your partner at ${slot.time} will start ${task.partnerTitle}.` : `Promised: ${title} at ${slot.time}.`)
+    renderAlerts()
+  },
+  async cancel(slot) {
+    await api.cancel(taskOf(slot, slot.title))
+    await load()
+    say(find('#said'), `Taken back: ${slot.title} at ${slot.time}.`)
+  },
+})
+
+// Reminders
+
+const heard = {
+  live() {
+    link = 'live'
+    load()
+  },
+  lost() {
+    link = 'lost'
+    isFresh = false
+    render()
+  },
+  event(name, data) {
+    if (name === 'schedule') reloadSoon()
+    if (name === 'reminder') remind(JSON.parse(data))
+  },
+}
+
+function remind(reminder) {
+  reloadSoon()
+  const startsAt = Date.parse(reminder.startsAt)
+  if (room.startsAt === startsAt) return
+  say(find('#reminder-text'), `${reminder.title} at ${clockFace(startsAt, zone)}. `
+    + (reminder.partnerTask ? `Your partner will start ${reminder.partnerTask}.` : 'It begins in a moment.'))
+  find('#reminder-enter').onclick = () => { location.hash = `#room/${isoOf(startsAt)}` }
+  find('#reminder').hidden = false
+  if (document.hidden) notify(reminder)
+}
+
+find('#reminder-close').onclick = () => { find('#reminder').hidden = true }
+
+const ALERTS = {
+  impossible: 'Reminders come while this page is open. (Browsers show them outside of it on https only.)',
+  ask: 'Reminders come while this page is open.',
+  blocked: 'Your browser blocks notifications of this page; reminders come while you look at it.',
+  open: 'Reminders come as notifications while this page is open.',
+  closed: 'Reminders come as notifications, also when this page is closed.',
+}
+
+async function renderAlerts() {
+  const state = await alertState()
+  say(find('#alerts-said'), ALERTS[state])
+  find('#alerts').hidden = state !== 'ask'
+}
+
+find('#alerts').onclick = async () => {
+  await allowAlerts(api, device)
+  renderAlerts()
+}
+
+// The room
+
+const room = new RoomView(api, settings)
+
+async function route() {
+  const match = /^#room\/(.+)$/.exec(location.hash)
+  const startsAt = match ? Date.parse(match[1]) : NaN
+  if (!Number.isFinite(startsAt)) {
+    const left = slots.find(slot => slot.startsAt === room.startsAt)
+    const wasShown = room.isShown
+    room.leave()
+    document.title = 'Let’s Switch'
+    if (wasShown) dayView.focus(left?.key)
+    return
+  }
+  find('#reminder').hidden = true
+  if (dayOf(startsAt, zone) !== day || !slots.length) await showDay(dayOf(startsAt, zone))
+  const slot = slots.find(slot => slot.startsAt === startsAt && slot.isOwn)
+  if (slot) return room.enter(slot)
+  say(find('#said'), `There is no task of yours at ${clockFace(startsAt, zone)}.`)
+  location.replace('#')
+}
+
+find('#leave').onclick = () => { location.hash = '' }
+
+// Who one is
+
+new DeviceDialog(device, {
+  async become(other) {
+    await unsubscribe(api, device)
+    store.device.set(other)
+    store.days.clear()
+    location.reload()
+  },
+  async forget() {
+    await unsubscribe(api, device)
+    await api.request('DELETE', `/device?${new URLSearchParams({ deviceId: device })}`)
+    store.device.set('')
+    store.days.clear()
+    location.reload()
+  },
+})
+
+// Begin
+
+say(find('#zone'), zone.replaceAll('_', ' '))
+addEventListener('hashchange', route)
+addEventListener('online', render)
+addEventListener('offline', render)
+// Another tab has become another device.
+addEventListener('storage', ({ key }) => { if (key === 'device') location.reload() })
+document.addEventListener('visibilitychange', () => { if (!document.hidden) reloadSoon() })
+navigator.serviceWorker?.addEventListener('message', ({ data }) => { if (data.target) location.hash = data.target.slice(2) })
+showDay(day).then(route)
+tick()
+shareStream(told => new Stream(api, device, told).run(), heard)
+startWorker()
+renderAlerts()
+keepSubscription(api, device)

@@ -1,0 +1,36 @@
+// What the room shows at an instant. Without DOM.
+
+/** From here on each second is shouted. */
+export const LAST = 5
+/** For how long "Start!" stands, in milliseconds. */
+const CHEER = 20_000
+
+/**
+ * `left`: whole seconds until the start, so that it turns 0 at the start itself; `phase`: wait, last, start, going;
+ * `text`: what stands large; `progress`: 0 when the lead begins, 1 at the start.
+ */
+export function countdown(startsAt, now, lead) {
+  const left = Math.max(0, Math.ceil((startsAt - now) / 1000))
+  const progress = Math.min(1, Math.max(0, 1 - (startsAt - now) / Math.max(lead, 1000)))
+  if (left > 0) return { left, phase: left > LAST ? 'wait' : 'last', text: textOf(left), progress }
+  const minutes = Math.floor((now - startsAt) / 60_000)
+  if (now - startsAt < CHEER) return { left, phase: 'start', text: 'Start!', progress }
+  return { left, phase: 'going', text: minutes < 1 ? 'Go on' : `${minutes} min`, progress }
+}
+
+function textOf(left) {
+  if (left < 100) return `${left}`
+  const [hours, minutes, seconds] = [Math.floor(left / 3600), Math.floor(left / 60) % 60, left % 60]
+  const two = number => `${number}`.padStart(2, '0')
+  return hours ? `${hours}:${two(minutes)}:${two(seconds)}` : `${minutes}:${two(seconds)}`
+}
+
+/** What a screen reader is told when the seconds left go from `before` to `left`; `null` for most of them. */
+export function spoken(before, left) {
+  if (before === left) return null
+  if (left === 0) return before > 0 ? 'Start!' : null
+  if (left <= LAST) return `${left}`
+  const passed = [60, 30, 10].find(mark => left <= mark && (before === null || before > mark) && left > mark - 3)
+  if (!passed && before !== null) return null
+  return left < 120 ? `${left} seconds to go` : `${Math.ceil(left / 60)} minutes to go`
+}

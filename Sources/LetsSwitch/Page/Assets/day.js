@@ -1,0 +1,113 @@
+// The day: its slots, and the task that is next.
+import { find, part, say, stamp } from './dom.js'
+import { WORDS, detailOf, nextTask, stateOf } from './slots.js'
+import { clockFace, inWords, longDate, nextDays, shortWeekday, weekday } from './time.js'
+
+const DAYS = 7
+const ACTIONS = { free: 'Promise', somebody: 'Join', own: 'Change', partner: 'Look', room: 'Enter' }
+
+export class DayView {
+  #settings
+  #told
+  #rows = new Map()
+  #days = []
+
+  /** `told` has `chose(slot, state)`, `choseDay(day)`. */
+  constructor(settings, told) {
+    this.#settings = settings
+    this.#told = told
+  }
+
+  /** Shows the days that can be chosen, from today on. */
+  showDays(today, day) {
+    const days = nextDays(today, DAYS)
+    if (this.#days[0] !== today) {
+      this.#days = days
+      find('#days').replaceChildren(...days.map((date, index) => {
+        const item = stamp('weekday')
+        const button = item.firstElementChild
+        part(item, 'name').textContent = index ? shortWeekday(date) : 'Today'
+        part(item, 'number').textContent = +date.slice(8)
+        button.setAttribute('aria-label', `${index === 1 ? 'Tomorrow' : index ? weekday(date) : 'Today'}, ${longDate(date)}`)
+        button.onclick = () => this.#told.choseDay(date)
+        return item
+      }))
+    }
+    days.forEach((date, index) => {
+      const button = find('#days').children[index].firstElementChild
+      if (date === day) button.setAttribute('aria-current', 'date')
+      else button.removeAttribute('aria-current')
+    })
+    const name = ['Today', 'Tomorrow'][days.indexOf(day)]
+    say(find('#date'), name ?? weekday(day))
+    say(find('#long-date'), longDate(day))
+  }
+
+  /** Shows the slots as they are at `now`. Rows stay the same elements, so that focus stays. */
+  show(slots, now, isStale) {
+    const list = find('#slots')
+    list.classList.toggle('stale', isStale)
+    if (list.dataset.filled !== 'true') list.replaceChildren()
+    list.dataset.filled = 'true'
+    const keys = new Set(slots.map(slot => slot.key))
+    for (const [key, row] of this.#rows) {
+      if (keys.has(key)) continue
+      row.remove()
+      this.#rows.delete(key)
+    }
+    slots.forEach((slot, index) => {
+      let row = this.#rows.get(slot.key)
+      if (!row) {
+        row = stamp('slot')
+        row.dataset.key = slot.key
+        part(row, 'time').textContent = slot.time
+        this.#rows.set(slot.key, row)
+      }
+      if (list.children[index] !== row) list.insertBefore(row, list.children[index] ?? null)
+      this.#update(row, slot, now)
+    })
+    this.#showNext(slots, now)
+  }
+
+  #update(row, slot, now) {
+    const state = stateOf(slot, now, this.#settings)
+    const button = row.firstElementChild
+    const isInert = !(state in ACTIONS)
+    const hadFocus = isInert && document.activeElement === button
+    row.dataset.state = state
+    row.classList.toggle('own', slot.isOwn)
+    row.classList.toggle('alone', slot.isOwn && !slot.hasOther)
+    row.classList.toggle('odd', slot.time.length > 5)
+    say(part(row, 'state'), WORDS[state])
+    say(part(row, 'detail'), detailOf(slot, state))
+    say(part(row, 'action'), ACTIONS[state] ?? '')
+    button.disabled = isInert
+    button.onclick = () => this.#told.chose(slot, stateOf(slot, this.#settings.clock.now(), this.#settings))
+    if (hadFocus) find('#date').focus()
+  }
+
+  #showNext(slots, now) {
+    const slot = nextTask(slots, now, this.#settings)
+    find('#next').hidden = !slot
+    find('#pitch').hidden = Boolean(slot)
+    if (!slot) return
+    const state = stateOf(slot, now, this.#settings)
+    find('#next').dataset.state = state
+    say(find('#next-title'), `${slot.title} at ${slot.time}`)
+    say(find('#next-partner'), slot.hasOther
+      ? `Your partner will start ${slot.partner}.` : 'Nobody else yet. Somebody may still come.')
+    const isOpen = state === 'room'
+    find('#next-enter').hidden = !isOpen
+    find('#next-enter').onclick = () => this.#told.chose(slot, 'room')
+    say(find('#next-when'), slot.startsAt <= now ? 'Started' : inWords(slot.startsAt - now))
+    if (isOpen && !slot.hasOther) say(find('#next-partner'), 'Nobody else this time.')
+  }
+
+  /** Puts the keyboard's focus on a slot. */
+  focus(key) {
+    (this.#rows.get(key)?.firstElementChild ?? find('#date')).focus()
+  }
+}
+
+/** "as of 14:03", in the person's own clock. */
+export const asOfText = (asOf, zone) => `as of ${clockFace(Math.floor(asOf / 60_000) * 60_000, zone)}`

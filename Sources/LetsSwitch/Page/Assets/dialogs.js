@@ -1,0 +1,137 @@
+// The promise, and the device's secret.
+import { newDevice, readDevice } from './device.js'
+import { find, say } from './dom.js'
+import { longDate } from './time.js'
+import { sentence, titleFault } from './words.js'
+
+/** The oath: registers, changes or takes back the task of one slot. */
+export class PromiseDialog {
+  #dialog = find('#promise')
+  #field = find('#title')
+  #slot = null
+  #told
+
+  /** `told` has `register(slot, title)` and `cancel(slot)`, which throw a `Refusal`. */
+  constructor(told) {
+    this.#told = told
+    find('#oath').addEventListener('submit', event => {
+      event.preventDefault()
+      this.#submit()
+    })
+    find('#not-now').onclick = () => this.#dialog.close()
+    find('#take-back').onclick = () => this.#try(() => this.#told.cancel(this.#slot))
+    this.#field.oninput = () => this.#complain('')
+  }
+
+  get slot() { return this.#dialog.open ? this.#slot : null }
+
+  open(slot, state, day) {
+    this.#complain('')
+    this.#field.value = slot.title
+    this.update(slot, state)
+    say(find('#oath-day'), longDate(day))
+    this.#dialog.showModal()
+    this.#field.focus()
+    this.#field.select()
+  }
+
+  /** Takes in what has become of the slot while the dialog is open. */
+  update(slot, state) {
+    this.#slot = slot
+    say(find('#oath-time'), slot.time)
+    say(find('#swear'), slot.isOwn ? 'Change it' : 'I swear')
+    find('#take-back').hidden = state !== 'own'
+    say(find('#oath-note'), {
+      free: 'Somebody else may join you; then you are partners.',
+      somebody: 'Somebody has promised to start something then. You will be partners.',
+      own: 'Nobody else yet. While you are alone, you can take it back.',
+      partner: `Your partner will start ${slot.partner}. With a partner, a promise is kept.`,
+      closed: 'Registration has closed.',
+    }[state] ?? '')
+  }
+
+  async #submit() {
+    const title = this.#field.value.trim()
+    const fault = titleFault(title)
+    if (fault) return this.#complain(fault)
+    await this.#try(() => this.#told.register(this.#slot, title))
+  }
+
+  async #try(work) {
+    const buttons = this.#dialog.querySelectorAll('button')
+    if (this.#dialog.getAttribute('aria-busy') === 'true') return
+    this.#dialog.setAttribute('aria-busy', 'true')
+    buttons.forEach(button => button.setAttribute('aria-disabled', 'true'))
+    try {
+      await work()
+      this.#dialog.close()
+    } catch (refusal) {
+      this.#complain(sentence(refusal, this.#slot.time))
+    } finally {
+      this.#dialog.setAttribute('aria-busy', 'false')
+      buttons.forEach(button => button.removeAttribute('aria-disabled'))
+    }
+  }
+
+  #complain(text) {
+    say(find('#title-error'), text)
+    this.#field.setAttribute('aria-invalid', text !== '')
+    if (text && this.#dialog.open) this.#field.focus()
+  }
+}
+
+/** The device's id: shown, copied, replaced, forgotten. By hand, not by a link: links are kept by histories and proxies. */
+export class DeviceDialog {
+  #dialog = find('#device')
+  #told
+
+  /** `told` has `become(device)` and `forget()`. */
+  constructor(device, told) {
+    this.#told = told
+    const [own, other] = [find('#device-id'), find('#other-id')]
+    find('#open-device').onclick = () => {
+      own.value = device
+      other.value = ''
+      say(find('#device-said'), '')
+      find('#forget').dataset.armed = 'false'
+      say(find('#forget'), 'Forget me')
+      this.#dialog.showModal()
+    }
+    find('#close-device').onclick = () => this.#dialog.close()
+    find('#copy').onclick = () => this.#copy(own)
+    find('#device-form').addEventListener('submit', event => {
+      event.preventDefault()
+      const id = readDevice(other.value)
+      other.setAttribute('aria-invalid', !id)
+      if (!id) return say(find('#device-said'), 'That is no key: 1 to 128 characters.')
+      this.#told.become(id)
+    })
+    find('#forget').onclick = async () => {
+      const button = find('#forget')
+      if (button.dataset.armed !== 'true') {
+        button.dataset.armed = 'true'
+        return say(button, 'Really forget me')
+      }
+      try {
+        await this.#told.forget()
+      } catch (refusal) {
+        say(find('#device-said'), sentence(refusal, ''))
+      }
+    }
+  }
+
+  async #copy(field) {
+    field.select()
+    try {
+      // The clipboard is there on https only; the old way is everywhere.
+      if (navigator.clipboard) await navigator.clipboard.writeText(field.value)
+      else if (!document.execCommand('copy')) throw new Error('not copied')
+      say(find('#device-said'), 'Copied. Paste it in the other browser, under “This device”.')
+    } catch {
+      say(find('#device-said'), 'It is selected: copy it with Ctrl-C.')
+    }
+  }
+}
+
+/** Shows what there is to know of an id that this browser has yet to make. */
+export const firstDevice = kept => readDevice(kept) ?? newDevice()

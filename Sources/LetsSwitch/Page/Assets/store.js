@@ -1,0 +1,43 @@
+// What this browser remembers. Where it is not allowed to, it is remembered until the page goes.
+
+const memory = new Map()
+const DAYS_KEPT = 7
+
+function read(key) {
+  try {
+    return localStorage.getItem(key) ?? memory.get(key) ?? null
+  } catch {
+    return memory.get(key) ?? null
+  }
+}
+
+function write(key, value) {
+  memory.set(key, value)
+  try {
+    localStorage.setItem(key, value)
+    return true
+  } catch {
+    return false
+  }
+}
+
+export const device = { get: () => read('device'), set: value => write('device', value) }
+
+/** The last schedules, of a few days. */
+export const days = {
+  get(day) {
+    return this.all()[day] ?? null
+  },
+  set(day, answer, asOf) {
+    const kept = Object.entries({ ...this.all(), [day]: { answer, asOf } }).sort(([a], [b]) => b.localeCompare(a))
+    write('days', JSON.stringify(Object.fromEntries(kept.slice(0, DAYS_KEPT))))
+  },
+  clear: () => write('days', '{}'),
+  all() {
+    try {
+      return JSON.parse(read('days') ?? '{}') ?? {}
+    } catch {
+      return {}
+    }
+  },
+}

@@ -1,0 +1,70 @@
+// The device's event stream, for as long as the page is open.
+import { EventStreamDecoder } from './events.js'
+import { Backoff, retryAfter } from './retry.js'
+
+/** The server says something every 15 seconds; a connection that is silent for longer than this is dead. */
+const SILENCE = 40_000
+
+export class Stream {
+  #api
+  #device
+  #told
+  #lastId = ''
+  #backoff = new Backoff()
+  #abort = null
+  #wake = null
+
+  /** `told` has `live()`, `lost()` and `event(name, data)`. */
+  constructor(api, device, told) {
+    this.#api = api
+    this.#device = device
+    this.#told = told
+    addEventListener('online', () => this.#wake?.())
+    addEventListener('offline', () => this.#abort?.abort())
+  }
+
+  async run() {
+    for (;;) {
+      const atLeast = await this.#follow().catch(() => 0)
+      this.#told.lost()
+      await new Promise(done => {
+        this.#wake = done
+        setTimeout(done, this.#backoff.next(atLeast))
+      })
+    }
+  }
+
+  /** Reads until the connection ends; the milliseconds that the server wants to have passed before the next. */
+  async #follow() {
+    const abort = this.#abort = new AbortController()
+    let timer
+    const alive = () => {
+      clearTimeout(timer)
+      timer = setTimeout(() => abort.abort(), SILENCE)
+    }
+    alive()
+    try {
+      const response = await this.#api.ask(`/reminders?${new URLSearchParams({ deviceId: this.#device })}`, {
+        signal: abort.signal, headers: this.#lastId ? { 'Last-Event-ID': this.#lastId } : {},
+      })
+      if (!response.ok) return retryAfter(response.headers.get('Retry-After'))
+      const decoder = new EventStreamDecoder()
+      decoder.lastId = this.#lastId
+      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
+      for (let isFirst = true; ; isFirst = false) {
+        const { value, done } = await reader.read()
+        if (done) return 0
+        alive()
+        if (isFirst) {
+          this.#backoff.reset()
+          this.#told.live()
+        }
+        for (const { event, data } of decoder.decode(value)) this.#told.event(event, data)
+        this.#lastId = decoder.lastId
+      }
+    } finally {
+      clearTimeout(timer)
+      abort.abort()
+    }
+  }
+}

@@ -1,0 +1,34 @@
+// What goes wrong, said to a person. Without DOM.
+
+export const TITLE_LIMIT = 200
+
+/** The server's no, or its silence (`status` 0). */
+export class Refusal extends Error {
+  constructor(status, { code = '', reason = '' } = {}, wait = 0) {
+    super(reason || `status ${status}`)
+    this.status = status
+    this.code = code
+    this.reason = reason
+    this.wait = wait
+  }
+}
+
+/** What is wrong with a title before anybody is asked; '' if nothing is. */
+export function titleFault(title) {
+  if (!title.trim()) return 'What will you start? A word is enough.'
+  const length = [...title].length
+  return length > TITLE_LIMIT ? `That is ${length} characters; ${TITLE_LIMIT} fit.` : ''
+}
+
+export function sentence(refusal, time) {
+  switch (refusal.code) {
+    case 'registration_closed': return `It is too late for ${time}: registration has closed.`
+    case 'too_far_ahead': return 'That is too far ahead: at most 90 days.'
+    case 'has_partner': return `Somebody counts on you at ${time}: with a partner, a promise is kept.`
+    case 'no_such_task': return `There is no task of yours at ${time} any more.`
+    case 'database_unavailable': return 'The server can’t write it down just now. Please try again.'
+  }
+  if (refusal.status === 0) return 'The server can’t be reached. Nothing was changed; please try again.'
+  if (refusal.status === 429) return 'That was too fast for the server. Please try again in a moment.'
+  return refusal.reason || 'The server could not do it. Please try again.'
+}

@@ -1,0 +1,31 @@
+import Crypto
+import Wire
+
+/// The page's HTML as it is sent: the style sheet within it, so that the first answer alone can be painted, and the settings
+/// that it has to know.
+struct PageDocument: Sendable {
+    let html: [UInt8]
+    /// What the page may load and do (Content Security Policy Level 3). It covers the service worker too, whose own answer
+    /// has to allow what it fetches.
+    let contentSecurityPolicy: String
+
+    /// - Parameters:
+    ///   - lead: How long before the start registration closes and the room opens.
+    ///   - roomDuration: How long after the start the room closes.
+    /// - Throws: ``CryptoError`` when there is no SHA-256.
+    init(html: [UInt8], styleSheet: [UInt8], lead: Duration, roomDuration: Duration) throws {
+        let style = String(decoding: styleSheet, as: UTF8.self)
+        let document = String(decoding: html, as: UTF8.self)
+            .replacing(#"<link rel="stylesheet" href="/page/page.css">"#, with: "<style>\(style)</style>")
+            .replacing(#"data-lead="60""#, with: #"data-lead="\#(lead / .seconds(1))""#)
+            .replacing(#"data-room-duration="3600""#, with: #"data-room-duration="\#(roomDuration / .seconds(1))""#)
+        self.html = Array(document.utf8)
+        let hash = Base64.encode(try SHA256.digest(Array(style.utf8)))
+        contentSecurityPolicy = [
+            "default-src 'none'", "script-src 'self'", "style-src 'sha256-\(hash)'", "img-src 'self'",
+            "connect-src 'self'", "manifest-src 'self'", "worker-src 'self'", "base-uri 'none'", "form-action 'none'",
+            // No HTML is ever made of text; the one script URL that is made at run time is the service worker's.
+            "frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types page",
+        ].joined(separator: "; ")
+    }
+}

@@ -1,0 +1,34 @@
+import CZlib
+
+/// Compresses content once for many answers (RFC 1952): as small as zlib gets it, however long that takes.
+package enum Gzip {
+    /// zlib's number for a gzip header around the data, with the largest window.
+    private static let windowBits: Int32 = 15 + 16
+    private static let mostMemory: Int32 = 9
+
+    /// The same bytes give the same bytes: there is no time stamp in them. `nil` when the system has no memory left, or the
+    /// content is too large for zlib.
+    package static func compress(_ content: [UInt8]) -> [UInt8]? {
+        guard let count = UInt32(exactly: content.count) else { return nil }
+        // zlib's state refers back to its stream, which must therefore stay where it is.
+        let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
+        defer { stream.deallocate() }
+        stream.initialize(to: z_stream())
+        guard czlib_deflate_init(stream, Z_BEST_COMPRESSION, windowBits, mostMemory) == Z_OK else { return nil }
+        defer { deflateEnd(stream) }
+        let bound = Int(deflateBound(stream, UInt(count)))
+        var input = content
+        let output = input.withUnsafeMutableBufferPointer { source in
+            [UInt8](unsafeUninitializedCapacity: bound) { target, written in
+                stream.pointee.next_in = source.baseAddress
+                stream.pointee.avail_in = count
+                stream.pointee.next_out = target.baseAddress
+                stream.pointee.avail_out = UInt32(clamping: bound)
+                // Within the bound, one call is enough.
+                let isWhole = CZlib.deflate(stream, Z_FINISH) == Z_STREAM_END
+                written = isWhole ? bound - Int(stream.pointee.avail_out) : 0
+            }
+        }
+        return output.isEmpty ? nil : output
+    }
+}

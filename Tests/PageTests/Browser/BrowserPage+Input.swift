@@ -1,0 +1,79 @@
+import TestSupport
+
+/// Mouse and keyboard, as the browser gets them from a person.
+extension BrowserPage {
+    /// Clicks in the middle of an element, which has to be visible and on top there.
+    func click(_ selector: String) async throws {
+        try await wait(
+            until: """
+                (() => {
+                    const element = document.querySelector(`\(selector)`)
+                    element.scrollIntoView({ block: 'center' })
+                    const box = element.getBoundingClientRect()
+                    const top = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2)
+                    return box.width > 0 && element.contains(top)
+                })()
+                """)
+        let place = try await evaluate(
+            """
+            (() => {
+                const box = document.querySelector(`\(selector)`).getBoundingClientRect()
+                return { x: box.x + box.width / 2, y: box.y + box.height / 2 }
+            })()
+            """)
+        for type in ["mousePressed", "mouseReleased"] {
+            try await call(
+                "Input.dispatchMouseEvent",
+                ["type": .string(type), "x": place["x"], "y": place["y"], "button": "left", "clickCount": 1])
+        }
+    }
+
+    enum Key: String {
+        case tab = "Tab"
+        case enter = "Enter"
+        case escape = "Escape"
+        case space = " "
+
+        fileprivate var number: Double {
+            switch self {
+            case .tab: 9
+            case .enter: 13
+            case .escape: 27
+            case .space: 32
+            }
+        }
+        fileprivate var text: TestJSON {
+            switch self {
+            case .enter: "\r"
+            case .space: " "
+            case .tab, .escape: .absent
+            }
+        }
+    }
+
+    func press(_ key: Key) async throws {
+        let name: TestJSON = .string(key == .space ? "Space" : key.rawValue)
+        for type in [key.text == .absent ? "rawKeyDown" : "keyDown", "keyUp"] {
+            try await call(
+                "Input.dispatchKeyEvent",
+                [
+                    "type": .string(type), "key": .string(key.rawValue), "code": name,
+                    "windowsVirtualKeyCode": .number(key.number), "text": type == "keyUp" ? .absent : key.text,
+                ])
+        }
+    }
+
+    /// Types into what has the focus.
+    func type(_ text: String) async throws {
+        try await call("Input.insertText", ["text": .string(text)])
+    }
+
+    /// Presses Tab until what has the focus fulfils a condition on `element`.
+    func tab(to condition: String) async throws {
+        for _ in 0..<60 {
+            if try await evaluate("(element => Boolean(\(condition)))(document.activeElement)") == true { return }
+            try await press(.tab)
+        }
+        throw ClientFailure.violation("Tab does not lead to \(condition)")
+    }
+}

@@ -1,0 +1,160 @@
+import Foundation
+import TestSupport
+
+/// A page in a browser of its own, used as a person uses it: by mouse and keyboard, in real time.
+struct BrowserPage: Sendable {
+    struct Settings: Sendable {
+        var width = 1280
+        var height = 900
+        var isPhone = false
+        var isDark = false
+        var reducesMotion = false
+        var timeZone = "UTC"
+        /// The secret that the page finds in its storage; `nil` has it make one.
+        var device: String?
+    }
+
+    private let devTools: DevTools
+    private let session: String
+    private let context: String
+    let events: EventRecorder<DevTools.Event>
+
+    /// Opens an empty page, in a browser of its own or as another tab.
+    static func open(_ settings: Settings = Settings(), beside other: BrowserPage? = nil) async throws -> BrowserPage {
+        let devTools = try await Chromium.shared.devTools()
+        let context: TestJSON =
+            if let other { .string(other.context) } else {
+                try await devTools.call("Target.createBrowserContext")["browserContextId"]
+            }
+        let target = try await devTools.call(
+            "Target.createTarget", ["url": "about:blank", "browserContextId": context])["targetId"]
+        let attached = try await devTools.call("Target.attachToTarget", ["targetId": target, "flatten": true])
+        let session = attached["sessionId"].string ?? ""
+        let page = BrowserPage(
+            devTools: devTools, session: session, context: context.string ?? "",
+            events: await devTools.record(session))
+        for domain in ["Page", "Runtime", "Log", "Network"] { try await page.call("\(domain).enable") }
+        try await page.apply(settings)
+        return page
+    }
+
+    private func apply(_ settings: Settings) async throws {
+        try await call(
+            "Emulation.setDeviceMetricsOverride",
+            [
+                "width": .number(Double(settings.width)), "height": .number(Double(settings.height)),
+                "deviceScaleFactor": 1, "mobile": .bool(settings.isPhone),
+            ])
+        let features: TestJSON = [
+            ["name": "prefers-color-scheme", "value": settings.isDark ? "dark" : "light"],
+            ["name": "prefers-reduced-motion", "value": settings.reducesMotion ? "reduce" : "no-preference"],
+        ]
+        try await call("Emulation.setEmulatedMedia", ["features": features])
+        try await call("Emulation.setTimezoneOverride", ["timezoneId": .string(settings.timeZone)])
+        try await call("Emulation.setFocusEmulationEnabled", ["enabled": true])
+        guard let device = settings.device else { return }
+        try await runFirst("try { localStorage.device ??= '\(device)' } catch {}")
+    }
+
+    /// Has every document run this before its own scripts.
+    func runFirst(_ script: String) async throws {
+        try await call("Page.addScriptToEvaluateOnNewDocument", ["source": .string(script)])
+    }
+
+    @discardableResult
+    func call(_ method: String, _ parameters: TestJSON = [:]) async throws -> TestJSON {
+        try await devTools.call(method, parameters, session: session)
+    }
+
+    /// Closes the tab.
+    func closeTab() async throws {
+        try await call("Page.close")
+    }
+
+    /// Ends the browser with all its tabs.
+    func close() async throws {
+        try await devTools.call("Target.disposeBrowserContext", ["browserContextId": .string(context)])
+        await devTools.forget(session)
+    }
+
+    /// Leave for notifications, which the person gives.
+    func allowNotifications(of origin: String) async throws {
+        try await devTools.call(
+            "Browser.grantPermissions",
+            ["permissions": ["notifications"], "origin": .string(origin), "browserContextId": .string(context)])
+    }
+
+    // MARK: What is there
+
+    func navigate(to address: String) async throws {
+        try await call("Page.navigate", ["url": .string(address)])
+    }
+
+    /// The value of a JavaScript expression, awaited if it is a promise.
+    @discardableResult
+    func evaluate(_ expression: String) async throws -> TestJSON {
+        let answer = try await call(
+            "Runtime.evaluate",
+            ["expression": .string(expression), "awaitPromise": true, "returnByValue": true, "userGesture": true])
+        if let text = answer["exceptionDetails"]["exception"]["description"].string {
+            throw ClientFailure.violation("\(expression): \(text)")
+        }
+        return answer["result"]["value"]
+    }
+
+    /// Waits until a JavaScript expression is true, over reloads too.
+    func wait(until condition: String, within allowed: Duration = Deadline.standard) async throws {
+        let deadline = ContinuousClock.now + allowed
+        let look = """
+            new Promise(done => {
+                const end = Date.now() + 1000
+                const look = () => {
+                    let is = false
+                    try { is = Boolean(\(condition)) } catch {}
+                    if (is || Date.now() > end) done(is)
+                    else setTimeout(look, 15)
+                }
+                look()
+            })
+            """
+        while true {
+            // A document that goes takes the promise along.
+            if let found = try? await evaluate(look), found == true { return }
+            guard ContinuousClock.now < deadline else {
+                let text = try await evaluate("document.body?.innerText")
+                throw ClientFailure.timedOut(
+                    waitingFor: condition, after: allowed, received: "\(text.string ?? "") \(complaints)")
+            }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    func text(of selector: String) async throws -> String {
+        try await evaluate("document.querySelector('\(selector)').innerText").string ?? ""
+    }
+
+    /// What the browser complained of: errors in the console, exceptions, breaches of the security policy, failed loads.
+    var complaints: [String] { events.all.compactMap(Self.complaint) }
+
+    /// The complaint that an event is; `nil` for most.
+    static func complaint(in event: DevTools.Event) -> String? {
+        let parameters = event.parameters
+        switch event.method {
+        case "Runtime.exceptionThrown": return parameters["exceptionDetails"]["exception"]["description"].string
+        case "Runtime.consoleAPICalled":
+            guard ["error", "warning", "assert"].contains(parameters["type"].string) else { return nil }
+            return "\(parameters["args"])"
+        case "Log.entryAdded":
+            let entry = parameters["entry"]
+            guard entry["level"] == "error" || entry["source"] == "security" else { return nil }
+            return "\(entry["text"].string ?? "") \(entry["url"].string ?? "")"
+        default: return nil
+        }
+    }
+
+    /// The screen as a PNG or WebP file.
+    func screenshot(as format: String = "png") async throws -> [UInt8] {
+        let answer = try await call("Page.captureScreenshot", ["format": .string(format), "quality": 70])
+        return Data(base64Encoded: answer["data"].string ?? "").map { Array($0) } ?? []
+    }
+}

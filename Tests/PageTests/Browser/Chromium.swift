@@ -1,0 +1,48 @@
+import Foundation
+import Glibc
+import TestSupport
+
+/// A headless Chromium, one for all tests of the process. Each page has a storage of its own: it is somebody else's browser.
+actor Chromium {
+    static let shared = Chromium()
+
+    /// A name for this machine that a browser does not take for it: what is served there is not trusted as localhost is.
+    static let untrustedName = "letsswitch.test"
+
+    static var isInstalled: Bool { executable != nil }
+    private static let candidates = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"]
+    private static let executable = candidates.first { access($0, X_OK) == 0 }
+
+    private var starting: Task<(ChildProcess, DevTools), any Error>?
+
+    func devTools() async throws -> DevTools {
+        let task = starting ?? Task { try await Self.start() }
+        starting = task
+        return try await task.value.1
+    }
+
+    private static func start() async throws -> (ChildProcess, DevTools) {
+        guard let executable else { throw ClientFailure.misuse("there is no Chromium") }
+        // Cleared away at the process's exit.
+        let profile = TestClusterDirectories.shared.make()
+        var arguments = [
+            "--headless=new", "--remote-debugging-port=0", "--user-data-dir=\(profile)", "--no-first-run",
+            "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--mute-audio",
+            "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-breakpad",
+            "--disable-background-timer-throttling", "--disable-backgrounding-occluded-windows",
+            "--disable-renderer-backgrounding", "--host-resolver-rules=MAP \(untrustedName) 127.0.0.1",
+        ]
+        // Chromium's sandbox does not run for root.
+        if geteuid() == 0 { arguments.append("--no-sandbox") }
+        let process = try await ChildProcess.start(
+            executable, arguments + ["about:blank"],
+            environment: DaemonProcess.cleanEnvironment().merging(["HOME": profile]) { $1 })
+        let prefix = "DevTools listening on ws://"
+        let line = try await process.lines.next("Chromium's address") { $0.text.hasPrefix(prefix) }.text
+        let address = line.dropFirst(prefix.count)
+        guard let slash = address.firstIndex(of: "/"), let endpoint = ClientEndpoint(String(address[..<slash])) else {
+            throw ClientFailure.violation("no address: \(line)")
+        }
+        return (process, try await DevTools.connect(to: endpoint, String(address[slash...])))
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// For everybody: by keyboard alone, on small screens, in either colour scheme, by a name that is read out.
+@Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
+struct PageAccessTests {
+    @Test("everything can be done by keyboard alone, and the focus is where one expects it")
+    func keyboard() async throws {
+        try await PageWorld.run(["--reminder-lead", "4s"]) { world in
+            let page = try await world.visit(.init(device: "ada"))
+            try await world.register("bob", "Maths", at: PageWorld.second(in: 4 + 7 * PageWorld.pace))
+            try await page.wait(until: "document.querySelector('[data-state=somebody]')")
+            try await page.tab(to: "element.closest('[data-state=somebody]')")
+            try await page.press(.enter)
+            #expect(try await page.evaluate("document.activeElement.id") == "title")
+            try await page.type("History")
+            try await page.press(.enter)
+            try await page.wait(until: "!document.querySelector('#promise').open")
+            #expect(try await page.evaluate("Boolean(document.activeElement.closest('.slot.own'))") == true)
+            try await page.wait(until: "!document.querySelector('#next-enter').hidden")
+            try await page.tab(to: "element.closest('[data-state=room]')")
+            try await page.press(.enter)
+            try await page.wait(until: "document.activeElement.id === 'room-title'")
+            try await page.wait(until: "document.querySelector('#link').dataset.state === 'open'")
+            try await page.tab(to: "element.id === 'ale'")
+            try await page.press(.space)
+            try await page.wait(until: "document.querySelector('#sent').innerText === 'Sent. Cheers!'")
+            try await page.tab(to: "element.id === 'leave'")
+            try await page.press(.enter)
+            try await page.wait(until: "document.activeElement.closest('.slot.own')")
+        }
+    }
+
+    @Test("it fits 320 pixels, reads well in both schemes, and names all that can be used", arguments: [false, true])
+    func appearance(_ isDark: Bool) async throws {
+        try await PageWorld.run(["--reminder-lead", "30s"]) { world in
+            try await world.register(
+                "ada", "History " + String(repeating: "mmm", count: 50), at: PageWorld.second(in: 31))
+            try await world.register("ada", "Art", at: PageWorld.hour(18))
+            try await world.register("bob", "Maths", at: PageWorld.hour(18))
+            try await world.register("bob", "Maths", at: PageWorld.hour(19))
+            let page = try await world.visit(
+                .init(
+                    width: 320, height: 640, isPhone: true, isDark: isDark, timeZone: PageWorld.noonZone, device: "ada")
+            )
+            try await page.wait(until: "document.querySelector('[data-state=room]')")
+            #expect(try await page.faults() == [])
+            try await page.click("\(BrowserPage.row("16:00")) button")
+            #expect(try await page.faults() == [])
+            try await page.press(.escape)
+            try await page.click("#open-device")
+            #expect(try await page.faults() == [])
+            try await page.press(.escape)
+            try await page.click("#next-enter")
+            try await page.wait(until: "document.body.dataset.view === 'room'")
+            #expect(try await page.faults() == [])
+        }
+    }
+}
+
+extension BrowserPage {
+    /// What is wrong with what is shown: text of too little contrast (WCAG 2.2, 1.4.3), controls without a name or too small
+    /// to hit (2.5.8), anything that makes the page scroll sideways (1.4.10).
+    fileprivate func faults() async throws -> [String] {
+        let found = try await evaluate(
+            #"""
+            (() => {
+                const faults = []
+                if (document.documentElement.scrollWidth > innerWidth) faults.push('scrolls sideways')
+                const channels = text => text.match(/[\d.]+/g).map(Number)
+                const luminance = color => {
+                    const [r, g, b] = color.map(c => c / 255).map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+                    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+                }
+                const backdrop = element => {
+                    for (; element; element = element.parentElement) {
+                        const color = channels(getComputedStyle(element).backgroundColor)
+                        if (color[3] !== 0) return color
+                    }
+                    return [255, 255, 255]
+                }
+                const scope = document.querySelector('dialog[open]') ?? document.body
+                for (const element of scope.querySelectorAll('*')) {
+                    if (!element.checkVisibility({ visibilityProperty: true }) || element.closest('.visually-hidden, .number')) continue
+                    const own = [...element.childNodes].some(node => node.nodeType === 3 && node.data.trim())
+                    if (own || element.matches('input')) {
+                        const style = getComputedStyle(element)
+                        const [a, b] = [luminance(channels(style.color).slice(0, 3)), luminance(backdrop(element).slice(0, 3))]
+                        const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)
+                        const size = parseFloat(style.fontSize)
+                        if (ratio < (size >= 24 ? 3 : 4.5)) faults.push(`${element.textContent.slice(0, 30)}: ${ratio.toFixed(2)}`)
+                    }
+                    if (element.matches('button, input, a[href]')) {
+                        const box = element.getBoundingClientRect()
+                        if (box.width < 24 || box.height < 24) faults.push(`${element.outerHTML.slice(0, 80)} is too small`)
+                        const labelled = element.getAttribute('aria-label') || element.innerText?.trim() || element.labels?.length
+                        if (!labelled) faults.push(`${element.outerHTML.slice(0, 80)} has no name`)
+                    }
+                }
+                // On the two halves of the disc.
+                const ink = luminance([0x22, 0x1B, 0x13])
+                for (const half of document.querySelectorAll('.half')) {
+                    const color = channels(getComputedStyle(half).backgroundColor)
+                    if (color[3] !== 0 && (luminance(color.slice(0, 3)) + 0.05) / (ink + 0.05) < 4.5) faults.push('the disc')
+                }
+                return faults
+            })()
+            """#)
+        return (found.array ?? []).compactMap(\.string)
+    }
+}

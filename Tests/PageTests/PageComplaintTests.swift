@@ -1,0 +1,24 @@
+import TestSupport
+import Testing
+
+/// That no browser complains means something only if complaints are heard.
+@Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
+struct PageComplaintTests {
+    @Test("what a browser complains of is heard")
+    func complaints() async throws {
+        let misdeeds = [
+            "console.error('wrong')", "setTimeout(() => { throw new Error('wrong') })",
+            "document.body.setAttribute('style', 'color: red')", "new Image().src = 'https://other.example/x.png'",
+            "fetch('https://other.example/').catch(() => {})", "try { document.body.innerHTML = '<b>' } catch {}",
+            "fetch('/nothing')",
+        ]
+        try await PageWorld.run { world in
+            let page = try await world.visit(mayComplain: true)
+            #expect(page.complaints.isEmpty)
+            for misdeed in misdeeds {
+                try await page.evaluate("void (() => { \(misdeed) })()")
+                try await page.events.next("a complaint of \(misdeed)") { BrowserPage.complaint(in: $0) != nil }
+            }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The day, as a person sees and changes it.
+@Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
+struct PageDayTests {
+    @Test("each state of a slot is told by words and by shape")
+    func states() async throws {
+        try await PageWorld.run { world in
+            try await world.register("ada", "History", at: PageWorld.hour(18))
+            try await world.register("ada", "Art", at: PageWorld.hour(19))
+            try await world.register("bob", "Maths", at: PageWorld.hour(19))
+            try await world.register("bob", "Maths", at: PageWorld.hour(17))
+            let soon = PageWorld.second(in: 62)
+            try await world.register("ada", "Music", at: soon)
+            let page = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "ada"))
+
+            let words = [
+                "08:00": "Past", "16:00": "Free", "17:00": "Somebody will have a task", "18:00": "You have a task",
+                "19:00": "You have a partner",
+            ]
+            for (time, text) in words {
+                #expect(try await page.text(of: "\(BrowserPage.row(time)) .state") == text)
+            }
+            #expect(try await page.text(of: "\(BrowserPage.row("18:00")) .detail") == "History")
+            #expect(
+                try await page.text(of: "\(BrowserPage.row("19:00")) .detail") == "Art · your partner will start Maths")
+            // A minute before the start, without anybody telling.
+            try await page.wait(
+                until: "document.querySelector('[data-state=room] .state').innerText === 'Enter the waiting room'")
+            #expect(try await page.text(of: "#next-title").hasPrefix("Music at"))
+
+            // No two look the same without colour: the halves' outlines and fillings, and what is behind them.
+            let shapes = try await page.evaluate(
+                """
+                [...new Set([...document.querySelectorAll('.slot')].map(row => {
+                    const style = getComputedStyle(row.querySelector('.glyph'))
+                    const isThere = value => value !== '' && value !== 'transparent' ? 'x' : '-'
+                    return row.dataset.state + ' ' + ['--lf', '--rf'].map(n => isThere(style.getPropertyValue(n))).join('')
+                        + [...['--ld', '--rd', '--ly']].map(n => style.getPropertyValue(n)) + style.backgroundImage.slice(0, 20)
+                }))]
+                """)
+            let seen = (shapes.array ?? []).compactMap(\.string).map { $0.split(separator: " ", maxSplits: 1) }
+            #expect(Set(seen.map(\.first)).count == 6)
+            #expect(Set(seen.map(\.last)).count == 6)
+        }
+    }
+
+    @Test("within the lead, registration is closed")
+    func closed() async throws {
+        try await PageWorld.run(["--reminder-lead", "13h"]) { world in
+            let page = try await world.visit(.init(timeZone: PageWorld.noonZone))
+            try await page.waitForState("past", at: "12:00")
+            for time in ["13:00", "23:00"] {
+                #expect(try await page.text(of: "\(BrowserPage.row(time)) .state") == "Registration closed")
+                #expect(
+                    try await page.evaluate("document.querySelector('\(BrowserPage.row(time)) button').disabled")
+                        == true)
+            }
+        }
+    }
+
+    @Test("a promise is made, changed and taken back, and others see it at once")
+    func promise() async throws {
+        try await PageWorld.run { world in
+            let ada = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "ada"))
+            let bob = try await world.visit(.init(width: 390, height: 800, timeZone: PageWorld.noonZone, device: "bob"))
+            try await ada.click("\(BrowserPage.row("16:00")) button")
+            #expect(try await ada.text(of: "#oath").contains("I swear, I will start"))
+            try await ada.click("#swear")
+            #expect(try await ada.text(of: "#title-error") == "What will you start? A word is enough.")
+            #expect(
+                try await ada.evaluate("document.activeElement.id + document.activeElement.ariaInvalid") == "titletrue")
+            try await ada.type("History")
+            try await ada.press(.enter)
+            try await ada.waitForState("own", at: "16:00")
+            try await bob.waitForState("somebody", at: "16:00")
+            #expect(try await ada.evaluate("document.activeElement.closest('.slot').dataset.key") == "16:00")
+
+            try await ada.click("\(BrowserPage.row("16:00")) button")
+            try await ada.type("Art")
+            try await ada.click("#swear")
+            try await ada.wait(
+                until: "document.querySelector('\(BrowserPage.row("16:00")) .detail').innerText === 'Art'")
+            try await ada.click("\(BrowserPage.row("16:00")) button")
+            try await ada.click("#take-back")
+            try await ada.waitForState("free", at: "16:00")
+            try await bob.waitForState("free", at: "16:00")
+
+            // With a partner, a promise is kept.
+            try await world.register("cleo", "Maths", at: PageWorld.hour(20))
+            try await ada.waitForState("somebody", at: "20:00")
+            try await ada.click("\(BrowserPage.row("20:00")) button")
+            try await ada.type("Latin")
+            try await ada.press(.enter)
+            try await ada.waitForState("partner", at: "20:00")
+            try await ada.click("\(BrowserPage.row("20:00")) button")
+            #expect(try await ada.text(of: "#oath-note").hasPrefix("Your partner will start Maths."))
+            #expect(try await ada.evaluate("document.querySelector('#take-back').hidden") == true)
+        }
+    }
+
+    @Test("what the server refuses is said beside the field")
+    func refusals() async throws {
+        try await PageWorld.run(["--reminder-lead", "20s"]) { world in
+            let page = try await world.visit(mayComplain: true)
+            try await world.register("bob", "Maths", at: PageWorld.second(in: 20 + 5 * PageWorld.pace))
+            try await page.click("[data-state=somebody] button")
+            // Registration closes while the dialog is open.
+            try await page.wait(
+                until:
+                    "document.querySelector('#oath-note').innerText === 'Registration has closed.' || !document.querySelector('[data-state=somebody]')"
+            )
+            try await page.type("History")
+            try await page.press(.enter)
+            try await page.wait(
+                until: "document.querySelector('#title-error').innerText.startsWith('It is too late for')")
+            try await page.press(.escape)
+            #expect(try await page.evaluate("document.querySelector('#promise').open") == false)
+        }
+    }
+
+    @Test("other days are a click away")
+    func days() async throws {
+        try await PageWorld.run { world in
+            try await world.register("ada", "History", at: PageWorld.hour(9 + 24))
+            let page = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "ada"))
+            try await page.click("#days li:nth-child(2) button")
+            try await page.waitForState("own", at: "09:00")
+            #expect(try await page.text(of: "#date") == "Tomorrow")
+            #expect(try await page.evaluate("document.querySelectorAll('.slot').length") == 16)
+            try await page.click("#days li:first-child button")
+            try await page.waitForState("past", at: "09:00")
+        }
+    }
+}

@@ -1,0 +1,180 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Who one is, and reminders outside of the page.
+@Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
+struct PageDeviceTests {
+    @Test("the secret is made once, and makes another browser the same device by hand; one can be forgotten")
+    func moving() async throws {
+        try await PageWorld.run { world in
+            let first = try await world.visit(.init(timeZone: PageWorld.noonZone))
+            let secret = try await first.evaluate("localStorage.device").string ?? ""
+            #expect(UUID(uuidString: secret) != nil)
+            try await world.register(secret, "History", at: PageWorld.hour(18))
+            try await first.waitForState("own", at: "18:00")
+
+            let second = try await world.visit(.init(timeZone: PageWorld.noonZone))
+            #expect(try await second.evaluate("localStorage.device").string != secret)
+            try await second.waitForState("somebody", at: "18:00")
+            try await second.click("#open-device")
+            try await second.click("#other-id")
+            try await second.type(" \(secret)\n")
+            try await second.press(.enter)
+            try await second.waitForState("own", at: "18:00")
+
+            try await first.click("#open-device")
+            #expect(try await first.evaluate("document.querySelector('#device-id').value").string == secret)
+            // Twice, since it can't be undone.
+            try await first.click("#forget")
+            try await first.click("#forget")
+            try await first.waitForState("free", at: "18:00")
+            try await second.waitForState("free", at: "18:00")
+            #expect(try await first.evaluate("localStorage.device").string != secret)
+        }
+    }
+
+    @Test("where the browser trusts nothing, the page still works: a secret by dice, no notifications")
+    func untrusted() async throws {
+        try await PageWorld.run { world in
+            let page = try await world.visit(.init(timeZone: PageWorld.noonZone))
+            let port = world.address.split(separator: ":").last ?? ""
+            try await page.navigate(to: "http://\(Chromium.untrustedName):\(port)")
+            try await page.wait(until: "location.hostname === '\(Chromium.untrustedName)'")
+            try await page.waitUntilLive()
+            #expect(
+                try await page.evaluate("isSecureContext || 'randomUUID' in crypto || 'serviceWorker' in navigator")
+                    == false)
+            let secret = try await page.evaluate("localStorage.device").string ?? ""
+            #expect(UUID(uuidString: secret) != nil)
+            #expect(try await page.text(of: "#alerts-said").contains("https only"))
+            try await page.click("#open-device")
+            try await page.click("#copy")
+            try await page.wait(until: "document.querySelector('#device-said').innerText.startsWith('Copied.')")
+        }
+    }
+
+    @Test("a reminder is a notification when nobody looks at the page, and a push of the same replaces it")
+    func notifications() async throws {
+        try await PageWorld.run(["--reminder-lead", "60s"]) { world in
+            let page = try await BrowserPage.open(.init(device: "ada"))
+            try await page.allowNotifications(of: String(world.address.dropLast()))
+            // Nobody looks at it.
+            try await page.runFirst("Object.defineProperty(document, 'hidden', { get: () => true })")
+            try await page.navigate(to: world.address)
+            try await page.waitUntilLive()
+            try await page.wait(until: "navigator.serviceWorker.controller")
+            try await page.wait(
+                until: "document.querySelector('#alerts-said').innerText.includes('notifications while')")
+            try await page.call("ServiceWorker.enable")
+            let version = try await page.events.next("the service worker") {
+                $0.method == "ServiceWorker.workerVersionUpdated"
+                    && $0.parameters["versions"].array?.contains { $0["status"] == "activated" } == true
+            }
+            let registration = version.parameters["versions"].array?.first { $0["status"] == "activated" }?[
+                "registrationId"]
+
+            try await world.register("ada", "History", at: PageWorld.second(in: 61.5))
+            let shown = "navigator.serviceWorker.ready.then(worker => worker.getNotifications())"
+            let watch =
+                "window.shown = \(shown).then(list => window.list = list.map(n => n.title + '|' + n.body + '|' + n.tag))"
+            try await page.wait(until: "(\(watch), window.list?.[0]?.startsWith('History at '))")
+            let tag = try await page.evaluate("window.list[0].split('|')[2]").string ?? ""
+            #expect(UUID(uuidString: tag) != nil)
+
+            let push =
+                #"{"id":"\#(tag)","title":"History","startsAt":"2026-11-22T09:00:00Z","startTime":"09:00","partnerTask":"Maths"}"#
+            try await page.call(
+                "ServiceWorker.deliverPushMessage",
+                ["origin": .string(world.address), "registrationId": registration ?? .absent, "data": .string(push)])
+            try await page.wait(
+                until:
+                    "(\(watch), window.list?.[0] === 'History at 09:00|Your partner will start Maths. The waiting room is open.|\(tag)')"
+            )
+            #expect(try await page.evaluate("window.list.length") == 1)
+            #expect(page.complaints.isEmpty)
+            try await page.close()
+        }
+    }
+
+    @Test("where the server offers Web Push, the browser subscribes and tells it")
+    func subscribing() async throws {
+        try await PageWorld.run { world in
+            let page = try await BrowserPage.open(.init(device: "ada"))
+            // A browser subscribes at its maker's service, which tests don't ask.
+            try await page.runFirst(
+                """
+                PushManager.prototype.subscribe = async function (options) {
+                    window.asked = new Uint8Array(options.applicationServerKey).join()
+                    const json = { endpoint: 'https://push.example/1', expirationTime: null, keys: { p256dh: 'p', auth: 'a' } }
+                    return { toJSON: () => json }
+                }
+                """)
+            try await page.navigate(to: world.address)
+            try await page.waitUntilLive()
+            try await page.wait(
+                until: "!document.querySelector('#alerts').hidden && navigator.serviceWorker.controller")
+            try await page.allowNotifications(of: String(world.address.dropLast()))
+            try await page.call("Fetch.enable", ["patterns": [["urlPattern": "*/push/*"]]])
+            try await page.click("#alerts")
+            let key = try await page.answer("/push/key", with: #"{"publicKey":"_-8"}"#)
+            #expect(key["method"] == "GET")
+            let subscription = try await page.answer("/push/subscription", with: "{}")
+            let body = try TestJSON(parsing: Array((subscription["postData"].string ?? "").utf8))
+            #expect(subscription["method"] == "POST")
+            #expect(
+                body == [
+                    "deviceId": "ada",
+                    "subscription": ["endpoint": "https://push.example/1", "keys": ["p256dh": "p", "auth": "a"]],
+                ])
+            #expect(try await page.evaluate("window.asked") == "255,239")
+            try await page.wait(until: "document.querySelector('#alerts').hidden")
+            #expect(page.complaints.isEmpty)
+            try await page.close()
+        }
+    }
+
+    @Test("the tabs of a browser share one stream, and the next goes on when one is closed")
+    func tabs() async throws {
+        try await PageWorld.run { world in
+            let first = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "ada"))
+            let second = try await world.visit(.init(timeZone: PageWorld.noonZone), beside: first)
+            try await world.register("ada", "History", at: PageWorld.hour(16))
+            for page in [first, second] { try await page.waitForState("own", at: "16:00") }
+            #expect(first.streams == 1 && second.streams == 0)
+            try await first.closeTab()
+            _ = try await second.events.next("a stream of its own") {
+                $0.method == "Network.responseReceived" && $0.isStream
+            }
+            try await world.register("ada", "Art", at: PageWorld.hour(17))
+            try await second.waitForState("own", at: "17:00")
+        }
+    }
+}
+
+extension DevTools.Event {
+    fileprivate var isStream: Bool {
+        (parameters["request"]["url"].string ?? parameters["response"]["url"].string)?.contains("/reminders?") == true
+    }
+}
+
+extension BrowserPage {
+    /// Event streams that the page has asked for.
+    fileprivate var streams: Int {
+        events.all.count { $0.method == "Network.requestWillBeSent" && $0.isStream }
+    }
+
+    /// Answers the page's next request in the server's place, and gives the request.
+    fileprivate func answer(_ path: String, with json: String) async throws -> TestJSON {
+        let paused = try await events.next("a request for \(path)") {
+            $0.method == "Fetch.requestPaused" && $0.parameters["request"]["url"].string?.hasSuffix(path) == true
+        }
+        try await call(
+            "Fetch.fulfillRequest",
+            [
+                "requestId": paused.parameters["requestId"], "responseCode": 200,
+                "body": .string(Data(json.utf8).base64EncodedString()),
+            ])
+        return paused.parameters["request"]
+    }
+}

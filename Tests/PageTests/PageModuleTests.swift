@@ -1,0 +1,210 @@
+import TestSupport
+import Testing
+
+/// The page's decisions: modules without DOM, asked one by one where they run.
+@Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
+struct PageModuleTests {
+    @Test("what each module decides")
+    func decisions() async throws {
+        try await PageWorld.run { world in
+            let page = try await world.visit()
+            for (module, cases) in Self.cases {
+                for (expression, expected) in cases {
+                    let value = try await page.evaluate(
+                        "import('/page/\(module).js').then(m => JSON.stringify(\(expression)) ?? 'undefined')")
+                    #expect(value.string == expected, "\(module): \(expression)")
+                }
+            }
+        }
+    }
+
+    private static let settings = "{ lead: 60000, roomDuration: 3600000 }"
+
+    private static func state(own: Bool, other: Bool, at now: Int) -> String {
+        "m.stateOf({ startsAt: 100000, isOwn: \(own), hasOther: \(other) }, \(now), \(settings))"
+    }
+
+    private static let cases: [(String, [(String, String)])] = [
+        ("time", time), ("slots", slots), ("countdown", countdown), ("clock", clock), ("retry", retry),
+        ("events", events), ("device", device), ("words", words),
+    ]
+
+    private static let time: [(String, String)] = [
+        // An ordinary day, east and west.
+        ("m.isoOf(m.instantOfKey('09:00', '2026-11-22', 'Europe/London'))", #""2026-11-22T09:00:00Z""#),
+        ("m.isoOf(m.instantOfKey('09:00', '2026-11-22', 'Asia/Kathmandu'))", #""2026-11-22T03:15:00Z""#),
+        ("m.isoOf(m.instantOfKey('23:00:30', '2026-11-22', 'Pacific/Chatham'))", #""2026-11-22T09:15:30Z""#),
+        // The clocks go forward at 01:00 in London: the hour is skipped, and nine o'clock is nine.
+        ("m.instantOfKey('01:30', '2026-03-29', 'Europe/London')", "null"),
+        ("m.isoOf(m.instantOfKey('09:00', '2026-03-29', 'Europe/London'))", #""2026-03-29T08:00:00Z""#),
+        // They go back at 02:00: the hour comes twice.
+        ("m.isoOf(m.instantOfKey('01:30', '2026-10-25', 'Europe/London'))", #""2026-10-25T00:30:00Z""#),
+        ("m.isoOf(m.instantOfKey('01:30+1', '2026-10-25', 'Europe/London'))", #""2026-10-25T01:30:00Z""#),
+        ("m.instantOfKey('09:00+1', '2026-10-25', 'Europe/London')", "null"),
+        // By half an hour.
+        ("m.isoOf(m.instantOfKey('01:45', '2026-04-05', 'Australia/Lord_Howe'))", #""2026-04-04T14:45:00Z""#),
+        ("m.isoOf(m.instantOfKey('01:45+1', '2026-04-05', 'Australia/Lord_Howe'))", #""2026-04-04T15:15:00Z""#),
+        // A day that a country left out, and one whose midnight is skipped.
+        ("m.instantOfKey('09:00', '2011-12-30', 'Pacific/Apia')", "null"),
+        ("m.isoOf(m.midnight('2018-11-04', 'America/Sao_Paulo'))", #""2018-11-04T03:00:00Z""#),
+        ("m.isoOf(m.midnight('2026-11-22', 'America/New_York'))", #""2026-11-22T05:00:00Z""#),
+        ("m.instantOfKey('nine', '2026-11-22', 'UTC')", "null"),
+        ("m.dayOf(Date.UTC(2026, 10, 21, 23, 30), 'Europe/Prague')", #""2026-11-22""#),
+        ("m.nextDays('2026-12-30', 3)", #"["2026-12-30","2026-12-31","2027-01-01"]"#),
+        ("m.clockFace(Date.UTC(2026, 10, 21, 23, 30, 5), 'Europe/Prague')", #""00:30:05""#),
+        (
+            "[30e3, 61e3, 3600e3, 3661e3, 86400e3 * 2].map(m.inWords)",
+            #"["in a minute","in 2 minutes","in an hour","in an hour and 2 minutes","in 2 days"]"#
+        ),
+    ]
+
+    private static let slots: [(String, String)] = [
+        (state(own: false, other: false, at: 39_999), #""free""#),
+        (state(own: false, other: true, at: 39_999), #""somebody""#),
+        (state(own: true, other: false, at: 39_999), #""own""#),
+        (state(own: true, other: true, at: 39_999), #""partner""#),
+        (state(own: false, other: false, at: 40_000), #""closed""#),
+        (state(own: false, other: true, at: 99_999), #""closed""#),
+        (state(own: true, other: false, at: 40_000), #""room""#),
+        (state(own: true, other: true, at: 40_000), #""room""#),
+        (state(own: false, other: false, at: 100_000), #""past""#),
+        // Alone, the room has nothing to show for long; with a partner it is open for an hour.
+        (state(own: true, other: false, at: 160_000), #""past""#),
+        (state(own: true, other: true, at: 160_000), #""room""#),
+        (state(own: true, other: true, at: 3_700_000), #""past""#),
+        ("m.stateOf({ startsAt: null }, 0, \(settings))", #""closed""#),
+        ("new Set(Object.values(m.WORDS)).size", "7"),
+        (
+            "m.slotsOf({ schedule: { '08:00': { id: 'x', title: '', hasOwnTask: false, hasSomebodyElse: true } } }, '2026-11-22', 'UTC').map(s => [s.key, s.startsAt, s.hasOther, s.room])",
+            "[[\"08:00\",1795334400000,true,null]]"
+        ),
+        ("m.slotsOf(undefined, '2026-11-22', 'UTC')", "[]"),
+        (
+            "m.nextTask([{ startsAt: 1, isOwn: true }, { startsAt: 100000, isOwn: true, title: 'A' }], 90000, \(settings)).title",
+            #""A""#
+        ),
+    ]
+
+    private static let countdown: [(String, String)] = [
+        // The last second lasts until the start; at the start itself it is over.
+        (
+            "[-60001, -60000, -5001, -5000, -1, 0, 19999, 20000, 125000].map(t => { const c = m.countdown(0, t, 60000); return c.phase + ' ' + c.text })",
+            #"["wait 61","wait 60","wait 6","last 5","last 1","start Start!","start Start!","going Go on","going 2 min"]"#
+        ),
+        ("[-3599000, -3725000].map(t => m.countdown(0, t, 60000).text)", #"["59:59","1:02:05"]"#),
+        ("[-90000, -60000, -30000, 0, 5000].map(t => m.countdown(0, t, 60000).progress)", "[0,0,0.5,1,1]"),
+        (
+            "[[null, 47], [47, 46], [31, 30], [31, 29], [11, 10], [6, 5], [2, 1], [1, 0], [0, 0], [null, 0], [null, 300]].map(([a, b]) => m.spoken(a, b))",
+            #"["47 seconds to go",null,"30 seconds to go","29 seconds to go","10 seconds to go","5","1","Start!",null,null,"5 minutes to go"]"#
+        ),
+    ]
+
+    /// A server whose clock is 12,345 ms ahead, asked over a connection of 40 ms there and back.
+    private static let asked = """
+        (tries => {
+            let local = 1000250
+            const clock = new m.ServerClock(() => local)
+            const errors = []
+            for (let i = 0; i < tries; i++) {
+                local += clock.isKnown ? clock.nextProbe : 0
+                const sent = local
+                local += 20
+                const date = Math.floor((local + 12345) / 1000) * 1000
+                local += 20
+                clock.observe(date, sent, local)
+                errors.push(Math.abs(clock.offset - 12345))
+            }
+            return { errors, clock, local }
+        })
+        """
+
+    private static let clock: [(String, String)] = [
+        ("new m.ServerClock(() => 5).now()", "5"),
+        ("\(asked)(1).errors[0] <= 520", "true"),
+        ("\(asked)(6).errors[5] < 50 && \(asked)(6).clock.uncertainty < 60", "true"),
+        // Never outside of what it says itself.
+        (
+            "[1, 2, 3, 4, 5, 6].every(n => { const { errors, clock } = \(asked)(n); return errors[n - 1] <= clock.uncertainty + 1 })",
+            "true"
+        ),
+        // One of the clocks is set: the newest answer counts.
+        (
+            "(() => { const { clock, local } = \(asked)(6); clock.observe(Math.floor(local / 1000) * 1000, local, local + 10); return Math.abs(clock.offset) < 1010 })()",
+            "true"
+        ),
+        ("(() => { const c = new m.ServerClock(() => 0); c.observe(NaN, 0, 1); return c.isKnown })()", "false"),
+    ]
+
+    private static let retry: [(String, String)] = [
+        (
+            "(() => { const b = new m.Backoff({ first: 500, most: 8000, random: () => 1 }); return [0, 0, 0, 0, 0, 0].map(() => b.next()) })()",
+            "[500,1000,2000,4000,8000,8000]"
+        ),
+        (
+            "(() => { const b = new m.Backoff({ random: () => 0 }); return [b.next(), b.next(15000), (b.reset(), b.next())] })()",
+            "[250,15500,250]"
+        ),
+        (
+            "(() => { const b = new m.Backoff(); const all = Array.from({ length: 100 }, () => b.next()); return all.every(n => n >= 250 && n <= 30000) && new Set(all).size > 50 })()",
+            "true"
+        ),
+        ("['3', null, 'Sat', '-1', '99999'].map(m.retryAfter)", "[3000,0,0,0,3600000]"),
+        (
+            "[1000, 1001, 1006, 1008, 1011].map(code => m.afterClose(code, true))",
+            #"["over","again","again","ask","ask"]"#
+        ),
+        ("[1000, 1006].map(code => m.afterClose(code, false))", #"["over","ask"]"#),
+        ("[403, 404, 410, 426, 429, 503].map(m.afterRefusal)", #"["again","none","over","again","again","again"]"#),
+    ]
+
+    private static let stream =
+        ": hello\\n\\nid: 1\\nevent: reminder\\ndata: {\\\"a\\\":1}\\n\\nevent: schedule\\r\\ndata: x\\r\\ndata: y\\r\\n\\r\\ndata:z\\r\\rid\\n\\nretry: 5\\n\\nevent: lost"
+
+    private static let events: [(String, String)] = [
+        (
+            "new m.EventStreamDecoder().decode(\"\(stream)\").map(e => [e.id, e.event, e.data])",
+            #"[["1","reminder","{\"a\":1}"],["1","schedule","x\ny"],["1","message","z"]]"#
+        ),
+        // Cut anywhere, in two or in single characters, it says the same.
+        (
+            """
+            (() => {
+                const text = "\(stream)"
+                const whole = JSON.stringify(new m.EventStreamDecoder().decode(text))
+                const cut = pieces => { const d = new m.EventStreamDecoder(); return JSON.stringify(pieces.flatMap(p => d.decode(p))) }
+                return [...text].every((_, i) => cut([text.slice(0, i), text.slice(i)]) === whole) && cut([...text, '']) === whole
+            })()
+            """, "true"
+        ),
+        ("new m.EventStreamDecoder().decode('\\uFEFFdata: a\\n\\n').length", "1"),
+        (
+            "(() => { const d = new m.EventStreamDecoder(); d.lastId = 'x'; d.decode('id: a\\0b\\n\\n'); return d.lastId })()",
+            #""x""#
+        ),
+    ]
+
+    private static let device: [(String, String)] = [
+        ("/^[0-9A-F]{8}-[0-9A-F]{4}-4[0-9A-F]{3}-[89AB][0-9A-F]{3}-[0-9A-F]{12}$/.test(m.newDevice())", "true"),
+        ("m.newDevice({ getRandomValues: bytes => bytes.fill(255) })", #""FFFFFFFF-FFFF-4FFF-BFFF-FFFFFFFFFFFF""#),
+        (
+            "[' a-b\\n', '', '   ', 'x'.repeat(129), '🍺'.repeat(128).length, null].map(t => m.readDevice(t)?.slice(0, 3) ?? null)",
+            #"["a-b",null,null,null,"256",null]"#
+        ),
+    ]
+
+    private static let words: [(String, String)] = [
+        (
+            "['', ' ', 'A', '🍺'.repeat(200), 'x'.repeat(201)].map(t => m.titleFault(t) === '')",
+            "[false,false,true,true,false]"
+        ),
+        (
+            "m.sentence(new m.Refusal(409, { code: 'registration_closed', reason: 'r' }), '09:00')",
+            #""It is too late for 09:00: registration has closed.""#
+        ),
+        (
+            "m.sentence(new m.Refusal(400, { code: 'invalid_request', reason: 'title is long.' }), '09:00')",
+            #""title is long.""#
+        ),
+        ("[0, 429, 500].map(status => m.sentence(new m.Refusal(status), '09:00').length > 20)", "[true,true,true]"),
+    ]
+}

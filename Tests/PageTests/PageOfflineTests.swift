@@ -1,0 +1,54 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The page without a network, and without a server.
+@Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
+struct PageOfflineTests {
+    @Test("offline, the page says so and shows the last schedule; back online, it is fresh by itself")
+    func offline() async throws {
+        try await PageWorld.run { world in
+            let page = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "ada"), mayComplain: true)
+            try await page.emulate(offline: true)
+            try await page.wait(
+                until:
+                    "document.querySelector('#banner').innerText.startsWith('You are offline. This is the day as of')")
+            #expect(try await page.evaluate("document.querySelector('#slots').classList.contains('stale')") == true)
+            try await page.click("\(BrowserPage.row("16:00")) button")
+            try await page.type("History")
+            try await page.press(.enter)
+            try await page.wait(
+                until: "document.querySelector('#title-error').innerText.startsWith('The server can’t be reached.')")
+            try await page.press(.escape)
+            try await world.register("ada", "Maths", at: PageWorld.hour(18))
+            try await page.emulate(offline: false)
+            try await page.waitForState("own", at: "18:00")
+            try await page.wait(
+                until: "document.querySelector('#banner').innerText === '' && !document.querySelector('.stale')")
+        }
+    }
+
+    @Test("with the server gone, a reload still shows the page and the day")
+    func reload() async throws {
+        try await PageWorld.run { world in
+            try await world.register("ada", "History", at: PageWorld.hour(18))
+            let page = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "ada"), mayComplain: true)
+            try await page.wait(until: "navigator.serviceWorker.controller")
+            try await world.stopDaemon()
+            try await page.wait(until: "document.body.dataset.link === 'lost'")
+            try await page.call("Page.reload", ["ignoreCache": false])
+            try await page.wait(until: "document.querySelector('#banner').innerText.includes('as of')")
+            try await page.waitForState("own", at: "18:00")
+            try await world.startDaemon()
+            try await page.waitUntilLive()
+        }
+    }
+}
+
+extension BrowserPage {
+    fileprivate func emulate(offline: Bool) async throws {
+        try await call(
+            "Network.emulateNetworkConditions",
+            ["offline": .bool(offline), "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1])
+    }
+}

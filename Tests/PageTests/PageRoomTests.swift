@@ -1,0 +1,104 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// From the promise to the ale, in real time.
+@Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
+struct PageRoomTests {
+    @Test("two people register, are reminded, enter, count down together and cheer; then the room is over")
+    func journey() async throws {
+        try await PageWorld.run(["--reminder-lead", "\(7 * PageWorld.pace)s", "--room-duration", "4s"]) { world in
+            let ada = try await world.visit(.init(device: "ada"))
+            let bob = try await world.visit(.init(width: 390, height: 800, isPhone: true, isDark: true, device: "bob"))
+            // The hours are far. Somebody with curl opens a slot that is near, and leaves it to the two.
+            let start = PageWorld.second(in: 18 * PageWorld.pace)
+            try await world.register("curl", "Nothing", at: start)
+            try await ada.click("[data-state=somebody] button")
+            try await world.cancel("curl", at: start)
+            try await ada.type("History")
+            try await ada.press(.enter)
+            try await ada.wait(until: "document.querySelector('[data-state=own]')")
+            try await bob.click("[data-state=somebody] button")
+            try await bob.type("Maths")
+            try await bob.press(.enter)
+            for page in [ada, bob] {
+                try await page.wait(until: "document.querySelector('[data-state=partner], [data-state=room]')")
+            }
+
+            for page in [ada, bob] {
+                try await page.wait(until: "!document.querySelector('#reminder').hidden")
+                try await page.click("#reminder-enter")
+                try await page.wait(until: "document.querySelector('#link').dataset.state === 'open'")
+            }
+            #expect(try await ada.text(of: "#own-title") == "History")
+            #expect(try await ada.text(of: "#partner-title") == "Maths")
+            #expect(try await bob.text(of: "#partner-title") == "History")
+
+            try await ada.click("#ale")
+            try await ada.click("#ale")
+            try await bob.wait(until: "document.querySelector('#received-count').innerText === '2'")
+            #expect(try await bob.evaluate("document.querySelectorAll('.flying.in').length > 0") == true)
+            #expect(try await bob.text(of: "#heard") == "2 ales for you!")
+            #expect(try await ada.text(of: "#sent") == "Sent: 2 ales. Cheers!")
+            #expect(try await ada.text(of: "#received-count") == "0")
+            try await bob.click("#ale")
+            try await ada.wait(until: "document.querySelector('#received-count').innerText === '1'")
+
+            for page in [ada, bob] {
+                try await page.wait(until: "document.querySelector('#disc').dataset.phase === 'start'")
+                // By the server's clock, which is this machine's: neither early nor late.
+                let late = Date.now.timeIntervalSince(start)
+                #expect(late > -0.5 && late < 5 * PageWorld.pace)
+                #expect(try await page.text(of: "#count") == "Start!")
+            }
+            // Close code 1000: nobody comes back.
+            for page in [ada, bob] {
+                try await page.wait(
+                    until: "document.querySelector('#link').innerText === 'The room is over. Well done.'")
+                let sockets = page.events.all.count { $0.method == "Network.webSocketCreated" }
+                #expect(sockets == 1)
+            }
+            try await ada.click("#leave")
+            try await ada.wait(until: "document.body.dataset.view === 'day'")
+        }
+    }
+
+    @Test("without a partner there is the same countdown, alone")
+    func alone() async throws {
+        try await PageWorld.run(["--reminder-lead", "\(6 * PageWorld.pace)s"]) { world in
+            let page = try await world.visit(.init(reducesMotion: true, device: "ada"))
+            try await world.register("ada", "History", at: PageWorld.second(in: 6 * PageWorld.pace + 1))
+            try await page.wait(until: "!document.querySelector('#next-enter').hidden")
+            try await page.click("#next-enter")
+            try await page.wait(until: "document.querySelector('#disc').dataset.phase === 'last'")
+            #expect(try await page.text(of: "#link") == "Nobody else this time. You start all the same.")
+            #expect(try await page.evaluate("getComputedStyle(document.querySelector('.ales')).display") == "none")
+            try await page.wait(until: "document.querySelector('#count').innerText === 'Start!'")
+            #expect(try await page.evaluate("document.querySelector('#spoken').textContent") == "Start!")
+            #expect(page.events.all.allSatisfy { $0.method != "Network.webSocketCreated" })
+        }
+    }
+
+    @Test("a room that is lost is entered again by itself", arguments: [SIGKILL, SIGTERM])
+    func reconnecting(_ signal: Int32) async throws {
+        try await PageWorld.run(["--reminder-lead", "30s"]) { world in
+            let start = PageWorld.second(in: 32)
+            try await world.register("ada", "History", at: start)
+            try await world.register("bob", "Maths", at: start)
+            let page = try await world.visit(.init(device: "ada"), mayComplain: true)
+            try await page.wait(until: "!document.querySelector('#next-enter').hidden")
+            try await page.click("#next-enter")
+            try await page.wait(until: "document.querySelector('#link').dataset.state === 'open'")
+            try await world.stopDaemon(signal)
+            try await page.wait(until: "document.querySelector('#link').dataset.state === 'lost'")
+            try await page.click("#ale")
+            #expect(try await page.text(of: "#sent").contains("out of reach"))
+            try await page.wait(until: "document.querySelector('#banner').innerText.includes('out of reach')")
+            try await world.startDaemon()
+            try await page.wait(until: "document.querySelector('#link').dataset.state === 'open'")
+            try await page.click("#ale")
+            try await page.wait(until: "document.querySelector('#sent').innerText === 'Sent. Cheers!'")
+            try await page.wait(until: "document.querySelector('#banner').innerText === ''")
+        }
+    }
+}
