@@ -11,6 +11,12 @@ extension Daemon {
             })
     }
 
+    /// nil without a webhook, which alone wants to know who is in a room.
+    func makePeerReporter(_ database: Database, _ couriers: Couriers) -> PeerReporter? {
+        guard activeChannels.contains(.webhook) else { return nil }
+        return PeerReporter(store: database.deliveries, active: activeChannels, log: log) { couriers.wake(.webhook) }
+    }
+
     private func makeChannels(_ database: Database) throws -> [any ReminderChannel] {
         var channels: [any ReminderChannel] = []
         let settings = configuration.channels

@@ -43,6 +43,8 @@ package actor Daemon {
         let streams: ReminderStreams
         let acknowledgements: Acknowledgements
         let couriers: Couriers
+        let rooms: Rooms
+        let reporter: PeerReporter?
         let listener: PostgresListener
     }
 
@@ -124,10 +126,11 @@ package actor Daemon {
         let database = Database(
             postgres, settings: configuration, channels: activeChannels, observer: observer, refusals: refusals)
         let couriers = try makeCouriers(database)
+        let reporter = makePeerReporter(database, couriers)
         let loops = try EventLoopGroup(count: configuration.loops)
         let rooms = Rooms(
             loops: loops.loops, anyRoomIsOpen: configuration.openRooms, roomSize: configuration.roomSize,
-            metrics: metrics)
+            metrics: metrics, report: reporter?.hear)
         let acknowledgements = Acknowledgements(
             store: database.schedulerStores.reminders, metrics: metrics, log: log)
         let streams = ReminderStreams(
@@ -149,6 +152,9 @@ package actor Daemon {
                     registered: { await scheduler.registered(dueAt: $0) }, told: { couriers.wake(.webhook) }))
             routes.register(collection: ScheduleRoutes(database: database))
             routes.register(collection: DeviceRoutes(database: database, changes: changes, log: log))
+            if let server = configuration.channels.ntfy.server {
+                routes.register(collection: NtfyRoutes(server: server, addresses: database.addresses, log: log))
+            }
             routes.register(collection: ReminderRoutes(streams: streams, backlog: database.reminders.backlog))
             routes.register(
                 collection: RoomRoutes(
@@ -180,7 +186,8 @@ package actor Daemon {
         }
         return Services(
             database: database, application: application, scheduler: scheduler, streams: streams,
-            acknowledgements: acknowledgements, couriers: couriers, listener: listener)
+            acknowledgements: acknowledgements, couriers: couriers, rooms: rooms,
+            reporter: reporter, listener: listener)
     }
 
     private var limits: ServerLimits {
@@ -346,6 +353,10 @@ package actor Daemon {
             await within(deadline - .now() - reserve / 2) {
                 await services.scheduler.stop()
                 await self.scheduling?.value
+                if let reporter = services.reporter {
+                    await reporter.add(await services.rooms.takeEvents())
+                    await reporter.finish()
+                }
                 await services.couriers.stop(within: deadline - .now() - reserve)
                 await self.carrying?.value
                 await services.acknowledgements.add(await services.streams.takeAcknowledgements())

@@ -1,5 +1,6 @@
 package import FoundationEssentials
 package import Postgres
+package import Sockets
 
 /// What is to be sent, in the database. Every operation is one statement. Throws `PostgresError`.
 package struct DeliveryStore: Sendable {
@@ -74,6 +75,17 @@ package struct DeliveryStore: Sendable {
                 .textArray(again.attempts), .textArray(again.begun), .textArray(again.delays),
             ], timeout: nil)
         return try rows.map { try $0.uuid("reminder_id") }
+    }
+
+    /// Writes that peers came and went, for the webhook; those of one room in their order.
+    package func report(_ events: [PeerEvent], at now: MonotonicTime) async throws {
+        _ = try await database.query(
+            DeliveryStatements.reportPeers,
+            [
+                .textArray(events.map(\.kind.rawValue)), .textArray(events.map(\.room.uuidString)),
+                .textArray(events.map { $0.task?.uuidString }), .textArray(events.map { "\($0.peers)" }),
+                .textArray(events.map { "\(max(.zero, now - $0.at) / .seconds(1))" }),
+            ], timeout: nil)
     }
 
     /// When the channel has something to do; what is in somebody's hands, when its lease ends.

@@ -312,9 +312,9 @@ END
 $$;
 
 -- Who came and who went, in their order: elements of these arrays that belong together. p_peers is how many there were in the
--- room afterwards; p_tasks the task that the peer gave, which counts if it is one of the room's.
+-- room afterwards; p_tasks the task that the peer gave, which counts if it is one of the room's; p_ages how many seconds ago.
 CREATE FUNCTION letsswitch.report_peers(
-    p_events text[], p_rooms uuid[], p_tasks uuid[], p_peers integer[], p_at double precision[]
+    p_events text[], p_rooms uuid[], p_tasks uuid[], p_peers integer[], p_ages double precision[]
 ) RETURNS void
 LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -342,9 +342,9 @@ BEGIN
             || CASE WHEN attendance.room_id IS NULL THEN ''
                 ELSE ',"taskId":"' || upper(report.task::text COLLATE "C") || '"' END
             || '}',
-        to_timestamp(report.at), v_now, v_now + interval '24 hours'
-    FROM unnest(p_events, p_rooms, p_tasks, p_peers, p_at) WITH ORDINALITY
-        AS report (event, room, task, peers, at, place)
+        v_now - make_interval(secs => report.age), v_now, v_now + interval '24 hours'
+    FROM unnest(p_events, p_rooms, p_tasks, p_peers, p_ages) WITH ORDINALITY
+        AS report (event, room, task, peers, age, place)
     LEFT JOIN letsswitch.attendance ON attendance.room_id = report.room AND report.task = ANY (attendance.task_ids)
     ORDER BY report.place;
 END

@@ -6,7 +6,7 @@ struct NtfyMessage: Sendable, Hashable {
     let topic: String
     let title: String
     let message: String
-    /// What opens at a tap: the room on the browser page.
+    /// What opens at a tap: the room on the browser's page.
     let click: String?
 
     init(_ delivery: Delivery, publicURL: String?) {
@@ -22,7 +22,10 @@ struct NtfyMessage: Sendable, Hashable {
             } else {
                 "Starts at \(start)."
             }
-        click = publicURL.flatMap { url in delivery.roomId.map { "\(url)/#room=\($0.uuidString)" } }
+        click = publicURL.map { url in
+            guard delivery.roomId != nil, let startsAt = delivery.startsAt else { return url + "/" }
+            return "\(url)/#room/\(startsAt)"
+        }
     }
 
     var json: [UInt8] {
