@@ -45,7 +45,8 @@ package actor Daemon {
     package init(_ configuration: Configuration, log: Log) {
         self.configuration = configuration
         self.log = log
-        metrics = ProductMetrics(statements: ReminderStatements.names + ScheduleStatements.names)
+        metrics = ProductMetrics(
+            statements: ReminderStatements.names + ScheduleStatements.names + CalendarStore.statementNames)
         notifier = SystemdNotifier(socket: configuration.notifySocket)
     }
 
@@ -141,6 +142,7 @@ package actor Daemon {
                     registered: { await scheduler.registered(dueAt: $0) }))
             routes.register(collection: ScheduleRoutes(database: database))
             routes.register(collection: DeviceRoutes(database: database, changes: changes, log: log))
+            routes.register(collection: CalendarRoutes(store: database.calendars, publicURL: nil, log: log))
             routes.register(collection: ReminderRoutes(streams: streams, backlog: database.reminders.backlog))
             routes.register(
                 collection: RoomRoutes(
