@@ -43,6 +43,8 @@ let package = Package(
 
         // Bytes to values and back: HTTP/1.1 and WebSocket, without I/O and without a clock.
         .target(name: "Wire", dependencies: ["COpenSSL", "CZlib"], swiftSettings: swiftSettings),
+        // Keys, signatures, digests and ciphers: OpenSSL's, with its failures thrown.
+        .target(name: "Crypto", dependencies: ["COpenSSL", "Wire"], swiftSettings: swiftSettings),
         // Event loops, listening and connected sockets, timers, signals. Moves bytes, knows no protocol.
         .target(name: "Sockets", dependencies: ["CLinux", "COpenSSL"], swiftSettings: swiftSettings),
         // The Vapor-style part: application, routes, requests, responses, WebSockets.
@@ -54,7 +56,7 @@ let package = Package(
         // The product: rooms, schedule, reminders, configuration, life cycle.
         .target(
             name: "LetsSwitch",
-            dependencies: ["Server", "Sockets", "Wire", "Postgres"],
+            dependencies: ["Crypto", "Server", "Sockets", "Wire", "Postgres"],
             resources: [
                 .embedInCode("Migrations/0001-tables.sql"),
                 .embedInCode("Migrations/0002-zones.sql"),
@@ -77,10 +79,12 @@ let package = Package(
 
         // What several test targets share: clients, a private cluster, events to wait for.
         .target(
-            name: "TestSupport", dependencies: ["Wire", "Postgres", "COpenSSL"],
+            name: "TestSupport", dependencies: ["Crypto", "Wire", "Postgres", "COpenSSL"],
             path: "Tests/TestSupport", swiftSettings: swiftSettings),
         .testTarget(name: "TestSupportTests", dependencies: ["TestSupport", "CLinux"], swiftSettings: swiftSettings),
         .testTarget(name: "WireTests", dependencies: ["Wire", "CZlib"], swiftSettings: swiftSettings),
+        .testTarget(
+            name: "CryptoTests", dependencies: ["Crypto", "TestSupport", "Wire"], swiftSettings: swiftSettings),
         .testTarget(
             name: "SocketsTests", dependencies: ["Sockets", "TestSupport"], swiftSettings: swiftSettings),
         .testTarget(

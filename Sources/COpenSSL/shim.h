@@ -1,6 +1,9 @@
+#include <openssl/core_names.h>
+#include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
+#include <openssl/rand.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 
@@ -25,3 +28,7 @@ static inline int letsswitch_SSL_CTX_add1_chain_cert(SSL_CTX *context, X509 *cer
 static const uint64_t letsswitch_SSL_OP_NO_RENEGOTIATION = SSL_OP_NO_RENEGOTIATION;
 static const uint64_t letsswitch_SSL_OP_NO_COMPRESSION = SSL_OP_NO_COMPRESSION;
 static const uint64_t letsswitch_SSL_OP_CIPHER_SERVER_PREFERENCE = SSL_OP_CIPHER_SERVER_PREFERENCE;
+
+static inline EVP_PKEY *letsswitch_EVP_EC_gen(const char *curve) {
+    return EVP_EC_gen(curve);
+}

@@ -1,22 +1,76 @@
-/// Base64 (RFC 4648 §4), as far as the WebSocket handshake needs it: a few bytes, with padding.
-enum Base64 {
+/// Base64 (RFC 4648 §4), and its alphabet for URLs (§5).
+package enum Base64 {
     private static let alphabet: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+    private static let urlAlphabet: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
-    static func encode(_ bytes: [UInt8]) -> String {
+    /// With padding.
+    package static func encode(_ bytes: some Collection<UInt8>) -> String {
+        encode(bytes, alphabet, isPadded: true)
+    }
+
+    /// For URLs, JSON Web Tokens and Web Push: `-` and `_`, no padding.
+    package static func encodeForURL(_ bytes: some Collection<UInt8>) -> String {
+        encode(bytes, urlAlphabet, isPadded: false)
+    }
+
+    private static func encode(
+        _ bytes: some Collection<UInt8>, _ alphabet: StaticString, isPadded: Bool
+    ) -> String {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count + 2) / 3 * 4)
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let present = min(3, bytes.count - start)
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let group = rest.prefix(3)
+            rest = rest.dropFirst(3)
             var bits: UInt32 = 0
-            for offset in 0..<3 {
-                bits = bits << 8 | (offset < present ? UInt32(bytes[start + offset]) : 0)
-            }
+            for byte in group { bits = bits << 8 | UInt32(byte) }
+            bits <<= UInt32(8 * (3 - group.count))
             for digit in 0..<4 {
-                let value = Int(bits >> UInt32(18 - 6 * digit) & 0x3F)
-                text.append(digit <= present ? alphabet.utf8Start[value] : UInt8(ascii: "="))
+                if digit <= group.count {
+                    text.append(alphabet.utf8Start[Int(bits >> UInt32(18 - 6 * digit) & 0x3F)])
+                } else if isPadded {
+                    text.append(UInt8(ascii: "="))
+                }
             }
         }
         return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Reads either alphabet, with its padding or without.
+    ///
+    /// - Returns: `nil` for anything else: a foreign character, a length that no bytes have, padding that is too short or
+    ///   too long, or bits behind the last byte that aren't zero (§3.5: two texts would mean the same bytes).
+    package static func decode(_ text: some StringProtocol) -> [UInt8]? {
+        var digits = Array(text.utf8)
+        let padding = digits.reversed().prefix { $0 == UInt8(ascii: "=") }.count
+        guard padding == 0 || (padding <= 2 && digits.count.isMultiple(of: 4)) else { return nil }
+        digits.removeLast(padding)
+        guard digits.count % 4 != 1 else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(digits.count * 3 / 4)
+        var (bits, count): (UInt32, UInt32) = (0, 0)
+        for digit in digits {
+            guard let value = value(of: digit) else { return nil }
+            bits = bits << 6 | value
+            count += 6
+            if count >= 8 {
+                count -= 8
+                bytes.append(UInt8(truncatingIfNeeded: bits >> count))
+                bits &= (1 << count) - 1
+            }
+        }
+        return bits == 0 ? bytes : nil
+    }
+
+    private static func value(of digit: UInt8) -> UInt32? {
+        switch digit {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(digit - UInt8(ascii: "A"))
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(digit - UInt8(ascii: "a")) + 26
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(digit - UInt8(ascii: "0")) + 52
+        case UInt8(ascii: "+"), UInt8(ascii: "-"): 62
+        case UInt8(ascii: "/"), UInt8(ascii: "_"): 63
+        default: nil
+        }
     }
 
     /// Whether `text` is the base64 of 16 bytes, which is what `Sec-WebSocket-Key` has to be: 22 digits and `==`.

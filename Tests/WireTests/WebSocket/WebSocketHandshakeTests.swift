@@ -70,12 +70,4 @@ import Testing
         let offer = ["Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13"]
         #expect(offered == (refusal.status == 426 ? offer : []))
     }
-
-    @Test(arguments: [
-        ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
-        ("foobar", "Zm9vYmFy"), ("\0\0", "AAA="), ("???", "Pz8/"), (">>>", "Pj4+"),
-    ])
-    func base64IsThatOfRFC4648Section10(_ text: String, _ encoded: String) {
-        #expect(Base64.encode(Array(text.utf8)) == encoded)
-    }
 }

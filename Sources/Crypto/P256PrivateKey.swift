@@ -1,0 +1,105 @@
+import COpenSSL
+
+/// A private key of the curve P-256: signs, and agrees on secrets. Any thread; each use has a context of its own.
+package struct P256PrivateKey: Sendable {
+    private let key: EVPKey
+    /// Its public half: ``P256PublicKey/byteCount`` bytes.
+    package let publicPoint: [UInt8]
+
+    private init(_ key: EVPKey) throws(CryptoError) {
+        var point = [UInt8](repeating: 0, count: P256PublicKey.byteCount)
+        var count = 0
+        guard
+            EVP_PKEY_get_octet_string_param(
+                key.handle, OSSL_PKEY_PARAM_ENCODED_PUBLIC_KEY, &point, point.count, &count) == 1,
+            count == point.count, point.first == 4
+        else { throw CryptoError("the public half of a key") }
+        self.key = key
+        publicPoint = point
+    }
+
+    /// A new key.
+    package static func generate() throws(CryptoError) -> P256PrivateKey {
+        ERR_clear_error()
+        guard let handle = letsswitch_EVP_EC_gen("P-256") else { throw CryptoError("a new key") }
+        return try P256PrivateKey(EVPKey(handle))
+    }
+
+    /// Reads PKCS#8 (or SEC 1) in PEM: Apple's `.p8` files are that. Encrypted ones are refused.
+    package init(pem: [UInt8]) throws(CryptoError) {
+        ERR_clear_error()
+        guard let source = BIO_new(BIO_s_mem()) else { throw CryptoError("memory") }
+        defer { BIO_free(source) }
+        // It copies: the array's memory is ours for the call only.
+        guard pem.isEmpty || BIO_write(source, pem, CInt(clamping: pem.count)) == pem.count else {
+            throw CryptoError("memory")
+        }
+        // Without an answer OpenSSL would ask for the passphrase at the terminal.
+        guard let handle = PEM_read_bio_PrivateKey(source, nil, { _, _, _, _ in -1 }, nil) else {
+            throw CryptoError("a private key in PEM, not encrypted")
+        }
+        let key = EVPKey(handle)
+        var name = [CChar](repeating: 0, count: 64)
+        var count = 0
+        guard EVP_PKEY_is_a(handle, "EC") == 1,
+            EVP_PKEY_get_group_name(handle, &name, name.count, &count) == 1,
+            String(decoding: name.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self) == P256Encoding.group
+        else { throw CryptoError("a key of the curve P-256") }
+        self = try P256PrivateKey(key)
+    }
+
+    /// From its scalar: 32 bytes, as Web Push's tools write it.
+    package init(scalar: [UInt8]) throws(CryptoError) {
+        self = try P256PrivateKey(P256Encoding.privateKey(scalar))
+    }
+
+    /// Its 32 bytes: a secret.
+    package func scalar() throws(CryptoError) -> [UInt8] {
+        ERR_clear_error()
+        var number: OpaquePointer?
+        guard EVP_PKEY_get_bn_param(key.handle, OSSL_PKEY_PARAM_PRIV_KEY, &number) == 1, let number else {
+            throw CryptoError("a key's scalar")
+        }
+        defer { BN_clear_free(number) }
+        return try Self.bytes(of: number)
+    }
+
+    /// ES256 (RFC 7518 §3.4): 64 bytes, r and s. No two of the same message are alike.
+    package func signature(of message: [UInt8]) throws(CryptoError) -> [UInt8] {
+        ERR_clear_error()
+        guard let context = EVP_MD_CTX_new() else { throw CryptoError("memory") }
+        defer { EVP_MD_CTX_free(context) }
+        // DER takes at most 72 bytes for two numbers of 32.
+        var der = [UInt8](repeating: 0, count: 80)
+        var count = der.count
+        guard EVP_DigestSignInit(context, nil, EVP_sha256(), nil, key.handle) == 1,
+            EVP_DigestSign(context, &der, &count, message, message.count) == 1
+        else { throw CryptoError("a signature") }
+        let numbers = der.withUnsafeBufferPointer { buffer in
+            var start = buffer.baseAddress
+            return d2i_ECDSA_SIG(nil, &start, count)
+        }
+        guard let numbers else { throw CryptoError("a signature") }
+        defer { ECDSA_SIG_free(numbers) }
+        return try Self.bytes(of: ECDSA_SIG_get0_r(numbers)) + Self.bytes(of: ECDSA_SIG_get0_s(numbers))
+    }
+
+    /// ECDH (RFC 8291 §3.1): the 32 bytes that this key and somebody else's make, and nobody else can.
+    package func sharedSecret(with other: P256PublicKey) throws(CryptoError) -> [UInt8] {
+        ERR_clear_error()
+        guard let context = EVP_PKEY_CTX_new_from_pkey(nil, key.handle, nil) else { throw CryptoError("memory") }
+        defer { EVP_PKEY_CTX_free(context) }
+        var secret = [UInt8](repeating: 0, count: P256Encoding.scalarByteCount)
+        var count = secret.count
+        guard EVP_PKEY_derive_init(context) == 1, EVP_PKEY_derive_set_peer(context, other.key.handle) == 1,
+            EVP_PKEY_derive(context, &secret, &count) == 1, count == secret.count
+        else { throw CryptoError("a shared secret") }
+        return secret
+    }
+
+    private static func bytes(of number: OpaquePointer?) throws(CryptoError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: P256Encoding.scalarByteCount)
+        guard BN_bn2binpad(number, &bytes, CInt(bytes.count)) == bytes.count else { throw CryptoError("a number") }
+        return bytes
+    }
+}
