@@ -56,7 +56,7 @@ let package = Package(
         // The product: rooms, schedule, reminders, configuration, life cycle.
         .target(
             name: "LetsSwitch",
-            dependencies: ["Crypto", "Server", "Sockets", "Wire", "Postgres"],
+            dependencies: ["Crypto", "HTTPClient", "Server", "Sockets", "Wire", "Postgres"],
             resources: [
                 .embedInCode("Migrations/0001-tables.sql"),
                 .embedInCode("Migrations/0002-zones.sql"),

@@ -11,6 +11,10 @@ struct Couriers: Sendable {
         for courier in couriers { courier.wake() }
     }
 
+    func wake(_ name: ChannelName) {
+        for courier in couriers where courier.name == name { courier.wake() }
+    }
+
     /// Works until ``stop(within:)``.
     func run() async {
         await withTaskGroup(of: Void.self) { group in

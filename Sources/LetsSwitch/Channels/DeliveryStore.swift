@@ -1,4 +1,4 @@
-import FoundationEssentials
+package import FoundationEssentials
 package import Postgres
 
 /// What is to be sent, in the database. Every operation is one statement. Throws `PostgresError`.
