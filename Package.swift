@@ -66,6 +66,7 @@ let package = Package(
                 .embedInCode("Migrations/0006-devices.sql"),
                 .embedInCode("Migrations/0007-retries.sql"),
                 .embedInCode("Migrations/0008-channels.sql"),
+                .embedInCode("Migrations/0009-calendar.sql"),
             ],
             swiftSettings: swiftSettings
         ),

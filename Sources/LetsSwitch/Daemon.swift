@@ -52,7 +52,8 @@ package actor Daemon {
         self.configuration = configuration
         self.log = log
         metrics = ProductMetrics(
-            statements: ReminderStatements.names + ScheduleStatements.names + DeliveryStatements.names)
+            statements: ReminderStatements.names + ScheduleStatements.names + DeliveryStatements.names
+                + CalendarStore.statementNames)
         activeChannels = ActiveChannels(configuration.channels.names)
         notifier = SystemdNotifier(socket: configuration.notifySocket)
     }
@@ -155,6 +156,10 @@ package actor Daemon {
             if let server = configuration.channels.ntfy.server {
                 routes.register(collection: NtfyRoutes(server: server, addresses: database.addresses, log: log))
             }
+            routes.register(
+                collection:
+                    CalendarRoutes(
+                        store: database.calendars, publicURL: configuration.channels.publicURL, log: log))
             routes.register(collection: ReminderRoutes(streams: streams, backlog: database.reminders.backlog))
             routes.register(
                 collection: RoomRoutes(

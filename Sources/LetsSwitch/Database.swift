@@ -15,6 +15,7 @@ actor Database {
 
     nonisolated let schedule: ScheduleStore
     nonisolated let reminders: ReminderStore
+    nonisolated let calendars: CalendarStore
     /// What the scheduler, the acknowledgements and the notifications use.
     nonisolated let background: PostgresClient
     /// For the couriers of the channels: one that has much to do doesn't stand before the scheduler's claims.
@@ -44,6 +45,7 @@ actor Database {
             reminderLead: settings.reminderLead / .seconds(1), roomDuration: settings.roomDuration / .seconds(1))
         schedule = ScheduleStore(database: requests, settings: times, channels: channels)
         reminders = ReminderStore(database: requests)
+        calendars = CalendarStore(database: requests)
         backgroundSchedule = ScheduleStore(database: background, settings: times)
         backgroundReminders = ReminderStore(database: background, channels: channels)
         deliveryClient = PostgresClient(configuration: few, observer: observer)

@@ -138,6 +138,7 @@ if [ "$purpose" = test ]; then
     has openssl || need openssl "makes certificates for the tests, and is a client of theirs"
     has curl || need curl "a client for the tests"
     has_module websockets || need python3-websockets "an independent WebSocket client for the tests"
+    has_module ensurepip || need python3-venv "for what the tests take from PyPI"
 fi
 
 # --- Install it -------------------------------------------------------------------------------------------------
@@ -159,6 +160,24 @@ if [ -n "$missing" ]; then
     as_root --install $missing tzdata ||
         fail "nothing can be built without them. As root, run:  sh $here/set-up.sh --install$missing"
     say "done"
+fi
+
+# --- From PyPI ---------------------------------------------------------------------------------------------------
+
+# Implementations that nobody here wrote: they read our calendars and decrypt our messages. In an environment of their own;
+# without them the tests that ask them say that they are skipped.
+python=$root/.build/python
+python_packages="icalendar==6.3.1 http-ece==1.2.1 py-vapid==1.9.2"
+if [ "$purpose" = test ] && [ "$(cat "$python/packages" 2>/dev/null)" != "$python_packages" ]; then
+    say "installing from PyPI, in .build/python: $python_packages"
+    # shellcheck disable=SC2086
+    if quietly /usr/bin/python3 -m venv --clear "$python" &&
+        quietly "$python/bin/python" -m pip --quiet --disable-pip-version-check --retries 1 --timeout 20 install $python_packages
+    then
+        printf '%s' "$python_packages" >"$python/packages"
+    else
+        say "warning: they could not be installed; the tests that need them are skipped"
+    fi
 fi
 
 # --- Time zone rules, once a day --------------------------------------------------------------------------------
