@@ -52,7 +52,8 @@ let package = Package(
         // libpq without blocking a thread, migrations, and the private cluster.
         .target(name: "Postgres", dependencies: ["CLibpq", "CLinux", "CSpawn"], swiftSettings: swiftSettings),
         // Requests to others, by a libcurl that is loaded at the first one.
-        .target(name: "HTTPClient", dependencies: ["CCurl", "CLinux", "Sockets", "Wire"], swiftSettings: swiftSettings),
+        .target(
+            name: "HTTPClient", dependencies: ["CCurl", "CLinux", "Sockets", "Wire"], swiftSettings: swiftSettings),
         // The product: rooms, schedule, reminders, configuration, life cycle.
         .target(
             name: "LetsSwitch",
@@ -80,7 +81,7 @@ let package = Package(
 
         // What several test targets share: clients, a private cluster, events to wait for.
         .target(
-            name: "TestSupport", dependencies: ["Crypto", "Wire", "Postgres", "COpenSSL"],
+            name: "TestSupport", dependencies: ["Server", "Sockets", "Crypto", "Wire", "Postgres", "COpenSSL"],
             path: "Tests/TestSupport", swiftSettings: swiftSettings),
         .testTarget(name: "TestSupportTests", dependencies: ["TestSupport", "CLinux"], swiftSettings: swiftSettings),
         .testTarget(name: "WireTests", dependencies: ["Wire", "CZlib"], swiftSettings: swiftSettings),
@@ -91,9 +92,13 @@ let package = Package(
         .testTarget(
             name: "ServerTests", dependencies: ["Server", "TestSupport"], swiftSettings: swiftSettings),
         .testTarget(
+            name: "HTTPClientTests", dependencies: ["HTTPClient", "Server", "TestSupport", "Wire"],
+            swiftSettings: swiftSettings),
+        .testTarget(
             name: "PostgresTests", dependencies: ["Postgres", "TestSupport"], swiftSettings: swiftSettings),
         .testTarget(
-            name: "LetsSwitchTests", dependencies: ["LetsSwitch", "letsswitchd", "TestSupport", "Wire"],
+            name: "LetsSwitchTests",
+            dependencies: ["HTTPClient", "LetsSwitch", "letsswitchd", "Server", "TestSupport", "Wire"],
             swiftSettings: swiftSettings),
 
         // What is promised of every input: checked by the fuzzer's driver, and by a test that replays the corpora.
