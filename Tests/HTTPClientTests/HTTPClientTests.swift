@@ -30,9 +30,11 @@ struct HTTPClientTests {
 
     @Test("method, target, fields and body arrive as they are, and status, fields and body come back")
     func exchange() async throws {
-        try await HTTPRecorder.run(answer: { _ in
-            Response(.created, headers: [HTTPField("X-Answer", "yes")], body: .bytes(Array("done".utf8)))
-        }) { recorder in
+        try await HTTPRecorder.run(
+            answer: HTTPRecorder.Answer { _ in
+                Response(.created, headers: [HTTPField("X-Answer", "yes")], body: .bytes(Array("done".utf8)))
+            }
+        ) { recorder in
             let client = client()
             let body = (0..<10_000).map { UInt8(truncatingIfNeeded: $0) }
             let answer = try await client.send(
@@ -60,9 +62,11 @@ struct HTTPClientTests {
 
     @Test("redirects are answers")
     func redirect() async throws {
-        try await HTTPRecorder.run(answer: { _ in
-            Response(HTTPStatus(code: 302), headers: [HTTPField("Location", "/get")])
-        }) { recorder in
+        try await HTTPRecorder.run(
+            answer: HTTPRecorder.Answer { _ in
+                Response(HTTPStatus(code: 302), headers: [HTTPField("Location", "/get")])
+            }
+        ) { recorder in
             let client = client()
             let answer = try await client.send(OutgoingRequest(.post, recorder.url("/hook")))
             #expect(answer.status == 302)
@@ -73,9 +77,11 @@ struct HTTPClientTests {
 
     @Test("of a long body the beginning is read")
     func longBody() async throws {
-        try await HTTPRecorder.run(answer: { _ in
-            Response(body: .bytes([UInt8](repeating: 7, count: 500_000)))
-        }) { recorder in
+        try await HTTPRecorder.run(
+            answer: HTTPRecorder.Answer { _ in
+                Response(body: .bytes([UInt8](repeating: 7, count: 500_000)))
+            }
+        ) { recorder in
             let client = client { $0.maxBodyBytes = 1000 }
             let answer = try await client.send(OutgoingRequest(.post, recorder.url("/hook")))
             #expect(answer.status == 200)
@@ -86,7 +92,7 @@ struct HTTPClientTests {
 
     @Test("many requests at once all get their own answers, and so many at most are on their way")
     func many() async throws {
-        try await HTTPRecorder.run(answer: { Response(body: .bytes($0.body)) }) { recorder in
+        try await HTTPRecorder.run(answer: HTTPRecorder.Answer { Response(body: .bytes($0.body)) }) { recorder in
             let client = client { $0.maxInFlight = 7 }
             try await withThrowingTaskGroup(of: Bool.self) { group in
                 for number in 0..<200 {
@@ -104,10 +110,12 @@ struct HTTPClientTests {
     @Test("more than may wait are refused at once")
     func crowded() async throws {
         let gate = AsyncStream<Void>.makeStream()
-        try await HTTPRecorder.run(answer: { _ in
-            for await _ in gate.stream {}
-            return Response()
-        }) { recorder in
+        try await HTTPRecorder.run(
+            answer: HTTPRecorder.Answer { _ in
+                for await _ in gate.stream {}
+                return Response()
+            }
+        ) { recorder in
             let client = client {
                 $0.maxInFlight = 1
                 $0.maxWaiting = 1
@@ -138,10 +146,12 @@ struct HTTPClientTests {
     @Test("a server that doesn't answer is given up, and a cancelled task doesn't wait for it")
     func waits() async throws {
         let gate = AsyncStream<Void>.makeStream()
-        try await HTTPRecorder.run(answer: { _ in
-            for await _ in gate.stream {}
-            return Response()
-        }) { recorder in
+        try await HTTPRecorder.run(
+            answer: HTTPRecorder.Answer { _ in
+                for await _ in gate.stream {}
+                return Response()
+            }
+        ) { recorder in
             let request = OutgoingRequest(.post, recorder.url("/hook"))
             #expect(await error(client { $0.timeout = .milliseconds(200) }, request) == .timedOut)
             let client = client()
@@ -157,10 +167,12 @@ struct HTTPClientTests {
     @Test("a client that is shut down ends what is on its way, and takes no more")
     func shutdown() async throws {
         let gate = AsyncStream<Void>.makeStream()
-        try await HTTPRecorder.run(answer: { _ in
-            for await _ in gate.stream {}
-            return Response()
-        }) { recorder in
+        try await HTTPRecorder.run(
+            answer: HTTPRecorder.Answer { _ in
+                for await _ in gate.stream {}
+                return Response()
+            }
+        ) { recorder in
             let client = client()
             let request = OutgoingRequest(.post, recorder.url("/hook"))
             let task = Task { await error(client, request) }
@@ -237,11 +249,10 @@ struct HTTPClientTests {
     func http2() async throws {
         let authority = try await TestAuthority()
         let identity = try await authority.issue()
-        try await HTTPRecorder.run(answer: { Response(body: .bytes($0.body)) }) { recorder in
+        try await HTTPRecorder.run(answer: HTTPRecorder.Answer { Response(body: .bytes($0.body)) }) { recorder in
             let proxy = try await HTTP2Proxy.start(
                 before: recorder.endpoint, identity: identity,
-                // One connection is all that it takes: with another the test would hang.
-                ["--worker-frontend-connections=1", "--frontend-http2-max-concurrent-streams=50"])
+                ["--frontend-http2-max-concurrent-streams=50", "--accesslog-format=$alpn from $remote_port"])
             let client = client {
                 $0.version = .http2
                 $0.caFile = authority.file
@@ -256,6 +267,12 @@ struct HTTPClientTests {
                 for try await isRight in group { #expect(isRight) }
             }
             await client.shutdown()
+            var connections: Set<String> = []
+            for _ in 0..<300 {
+                connections.insert(
+                    try await proxy.process.lines.next("access log") { $0.text.hasPrefix("h2 from") }.text)
+            }
+            #expect(connections.count == 1)
         }
     }
 }

@@ -28,7 +28,7 @@ package final class HTTP2Proxy: Sendable {
                 executable,
                 [
                     "--conf=/dev/null", "--single-process", "--workers=1", "--no-ocsp", "--errorlog-file=/dev/stderr",
-                    "--accesslog-file=/dev/null", "--frontend=127.0.0.1,\(port)", "--backend=\(host),\(backendPort)",
+                    "--accesslog-file=/dev/stderr", "--frontend=127.0.0.1,\(port)", "--backend=\(host),\(backendPort)",
                     "--log-level=NOTICE",
                 ] + arguments + [identity.key, identity.certificate], environment: [:])
             do {

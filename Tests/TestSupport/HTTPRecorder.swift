@@ -17,7 +17,14 @@ package final class HTTPRecorder: Sendable {
         package var text: String { String(decoding: body, as: UTF8.self) }
     }
 
-    package typealias Answer = @Sendable (Asked) async -> Response
+    /// What it answers.
+    package struct Answer: Sendable {
+        let make: @Sendable (Asked) async -> Response
+
+        package init(_ make: @escaping @Sendable (Asked) async -> Response) {
+            self.make = make
+        }
+    }
 
     /// Names that are kept, of those that this project sends.
     private static let fields: [StaticString] = [
@@ -43,7 +50,7 @@ package final class HTTPRecorder: Sendable {
 
     /// Serves `POST /`, `POST /hook`, `POST /hook/:name`, `POST /3/device/:name` and `GET /get` for the length of `body`.
     package static func run<Result>(
-        identity: TestAuthority.Identity? = nil, answer: @escaping Answer = { _ in Response() },
+        identity: TestAuthority.Identity? = nil, answer: Answer = Answer { _ in Response() },
         _ body: (HTTPRecorder) async throws -> Result
     ) async throws -> Result {
         let holder = RecorderHolder()
@@ -55,15 +62,15 @@ package final class HTTPRecorder: Sendable {
         limits.writeTimeout = .seconds(120)
         let application = Application(
             on: try EventLoopGroup(count: 1), limits: limits, tls: tls,
-            mapError: { Abort(.internalServerError, reason: "\($0)") }
-        ) { routes in
-            routes.post("", use: handler)
-            routes.post("hook", use: handler)
-            routes.post("hook", ":name", use: handler)
-            routes.post("3", "device", ":name", use: handler)
-            routes.get("get", use: handler)
-            routes.get("v1", "health", use: handler)
-        }
+            mapError: { Abort(.internalServerError, reason: "\($0)") },
+            routes: { routes in
+                routes.post("", use: handler)
+                routes.post("hook", use: handler)
+                routes.post("hook", ":name", use: handler)
+                routes.post("3", "device", ":name", use: handler)
+                routes.get("get", use: handler)
+                routes.get("v1", "health", use: handler)
+            })
         do {
             let bound = try await application.listen(
                 on: [ServerEndpoint(try SocketAddress.resolve(host: "127.0.0.1", port: 0)[0], speaksTLS: tls != nil)])
@@ -103,7 +110,7 @@ private final class RecorderHolder: @unchecked Sendable {
             method: request.head.method.name, target: request.head.target, headers: HTTPRecorder.fields(of: request),
             body: request.body, number: await counter.next())
         requests?.append(asked)
-        return await answer(asked)
+        return await answer.make(asked)
     }
 }
 

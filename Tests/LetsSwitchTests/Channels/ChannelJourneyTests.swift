@@ -165,10 +165,12 @@ import Wire
 
     @Test("a channel that hangs keeps no stream and no other channel waiting, nor the daemon from ending")
     func hangs() async throws {
-        try await HTTPRecorder.run(answer: { asked in
-            if asked.target == "/hook" { try? await Task.sleep(for: .seconds(3600)) }
-            return Response()
-        }) { recorder in
+        try await HTTPRecorder.run(
+            answer: HTTPRecorder.Answer { asked in
+                if asked.target == "/hook" { try? await Task.sleep(for: .seconds(3600)) }
+                return Response()
+            }
+        ) { recorder in
             try await Journey.run { journey in
                 let channels = try settings(webhook: recorder.url("/hook"), ntfy: recorder.url())
                 let (daemon, endpoint) = try await journey.daemonAndEndpoint {
@@ -196,9 +198,11 @@ import Wire
 
     @Test("a receiver that fails is asked again, with the same id and the same body")
     func retries() async throws {
-        try await HTTPRecorder.run(answer: { asked in
-            Response(asked.number == 0 ? .internalServerError : .ok)
-        }) { recorder in
+        try await HTTPRecorder.run(
+            answer: HTTPRecorder.Answer { asked in
+                Response(asked.number == 0 ? .internalServerError : .ok)
+            }
+        ) { recorder in
             try await Journey.run { journey in
                 let channels = try settings(webhook: recorder.url("/hook"))
                 let (daemon, endpoint) = try await journey.daemonAndEndpoint { $0.channels = channels }
@@ -219,10 +223,12 @@ import Wire
 
     @Test("a daemon that is killed between sending and writing it down: the next sends again, with the same id")
     func killed() async throws {
-        try await HTTPRecorder.run(answer: { asked in
-            if asked.number == 0 { try? await Task.sleep(for: .seconds(3600)) }
-            return Response()
-        }) { recorder in
+        try await HTTPRecorder.run(
+            answer: HTTPRecorder.Answer { asked in
+                if asked.number == 0 { try? await Task.sleep(for: .seconds(3600)) }
+                return Response()
+            }
+        ) { recorder in
             try await Journey.run { journey in
                 let flags = ["--webhook-url", recorder.url("/hook"), "--webhook-secret", Self.secretText]
                 let first = try await journey.process(flags)
