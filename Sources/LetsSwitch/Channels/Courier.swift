@@ -21,6 +21,9 @@ package actor Courier {
     private static let retryPause = Duration.milliseconds(500)
     /// Events that may wait for a channel that is away; the oldest go first.
     private static let keep = 250_000
+    /// As many as are counted, so perhaps far more wait; looked after so often, and so many go at a time.
+    private static let trimFrom = 10_000
+    private static let trimInterval = Duration.seconds(60)
     /// The longest rest; then the channel is tried again.
     private static let longestPause = Duration.seconds(900)
 
@@ -40,6 +43,7 @@ package actor Courier {
     private var settled: [SettledDelivery] = []
     private var finishing: Task<Void, Never>?
     private var restsUntil: MonotonicTime?
+    private var trimAt = MonotonicTime.now()
     private var isAway = false
     private var isStopping = false
 
@@ -111,8 +115,11 @@ package actor Courier {
         guard leased.count < limit else { return .zero }
         let next = try await store.next(name)
         metrics.isWaiting(next.waiting)
-        // As many as are counted: perhaps far more.
-        if next.waiting >= 10_000 { count(.dropped, try await store.drop(name, keep: Self.keep, limit: 10_000)) }
+        if next.waiting >= Self.trimFrom, trimAt <= .now() {
+            let dropped = try await store.drop(name, keep: Self.keep, limit: Self.trimFrom)
+            count(.dropped, dropped)
+            if dropped < Self.trimFrom { trimAt = .now() + Self.trimInterval }
+        }
         guard let due = next.due else { return Agenda.heartbeat }
         return min(Agenda.heartbeat, max(.milliseconds(5), .seconds(min(due - next.now, 3600))))
     }
