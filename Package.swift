@@ -38,6 +38,8 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CSpawn"),
+        // No pkgConfig, which would link it: libcurl is loaded at the first request.
+        .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
 
         // Bytes to values and back: HTTP/1.1 and WebSocket, without I/O and without a clock.
         .target(name: "Wire", dependencies: ["COpenSSL", "CZlib"], swiftSettings: swiftSettings),
@@ -49,10 +51,12 @@ let package = Package(
         .target(name: "Server", dependencies: ["Wire", "Sockets"], swiftSettings: swiftSettings),
         // libpq without blocking a thread, migrations, and the private cluster.
         .target(name: "Postgres", dependencies: ["CLibpq", "CLinux", "CSpawn"], swiftSettings: swiftSettings),
+        // Requests to others, by a libcurl that is loaded at the first one.
+        .target(name: "HTTPClient", dependencies: ["CCurl", "CLinux", "Sockets", "Wire"], swiftSettings: swiftSettings),
         // The product: rooms, schedule, reminders, configuration, life cycle.
         .target(
             name: "LetsSwitch",
-            dependencies: ["Crypto", "Server", "Sockets", "Wire", "Postgres"],
+            dependencies: ["Crypto", "HTTPClient", "Server", "Sockets", "Wire", "Postgres"],
             resources: [
                 .embedInCode("Migrations/0001-tables.sql"),
                 .embedInCode("Migrations/0002-zones.sql"),
@@ -61,6 +65,7 @@ let package = Package(
                 .embedInCode("Migrations/0005-reminders.sql"),
                 .embedInCode("Migrations/0006-devices.sql"),
                 .embedInCode("Migrations/0007-retries.sql"),
+                .embedInCode("Migrations/0008-channels.sql"),
                 .embedInCode("Migrations/0009-calendar.sql"),
             ],
             swiftSettings: swiftSettings

@@ -33,6 +33,13 @@ package struct JSONText {
         needsComma = true
     }
 
+    package mutating func member(_ name: String, _ value: Int) {
+        self.name(name)
+        separate()
+        bytes.append(contentsOf: String(value).utf8)
+        needsComma = true
+    }
+
     package mutating func string(_ text: String) {
         separate()
         bytes.append(UInt8(ascii: "\""))
