@@ -52,7 +52,8 @@ let package = Package(
         // libpq without blocking a thread, migrations, and the private cluster.
         .target(name: "Postgres", dependencies: ["CLibpq", "CLinux", "CSpawn"], swiftSettings: swiftSettings),
         // Requests to others, by a libcurl that is loaded at the first one.
-        .target(name: "HTTPClient", dependencies: ["CCurl", "CLinux", "Sockets", "Wire"], swiftSettings: swiftSettings),
+        .target(
+            name: "HTTPClient", dependencies: ["CCurl", "CLinux", "Sockets", "Wire"], swiftSettings: swiftSettings),
         // The product: rooms, schedule, reminders, configuration, life cycle.
         .target(
             name: "LetsSwitch",
@@ -93,7 +94,10 @@ let package = Package(
         .testTarget(
             name: "PostgresTests", dependencies: ["Postgres", "TestSupport"], swiftSettings: swiftSettings),
         .testTarget(
-            name: "LetsSwitchTests", dependencies: ["LetsSwitch", "letsswitchd", "TestSupport", "Wire"],
+            name: "LetsSwitchTests",
+            dependencies: [
+                "LetsSwitch", "letsswitchd", "Crypto", "HTTPClient", "Server", "Sockets", "TestSupport", "Wire",
+            ],
             swiftSettings: swiftSettings),
 
         // What is promised of every input: checked by the fuzzer's driver, and by a test that replays the corpora.

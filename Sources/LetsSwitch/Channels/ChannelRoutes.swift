@@ -14,6 +14,7 @@ struct ChannelRoutes: RouteCollection, Sendable {
         if let server = settings.ntfy.server {
             routes.register(collection: NtfyRoutes(server: server, addresses: database.addresses, log: log))
         }
+        routes.register(collection: WebPushRoutes(settings.webPush, store: database.addresses, log: log))
         routes.register(
             collection: CalendarRoutes(store: database.calendars, publicURL: settings.publicURL, log: log))
     }
