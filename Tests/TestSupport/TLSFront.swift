@@ -29,8 +29,9 @@ package final class TLSFront: Sendable {
                 executable,
                 [
                     "--conf=/dev/null", "--frontend=127.0.0.1,\(port)", "--backend=\(backend)", "--no-ocsp",
-                    "--workers=1", "--frontend-http2-max-concurrent-streams=1000", "--errorlog-file=/dev/stderr",
-                    "--accesslog-file=/dev/stdout", "--accesslog-format=$protocol $remote_port $status",
+                    "--single-process", "--workers=1", "--frontend-http2-max-concurrent-streams=1000",
+                    "--errorlog-file=/dev/stderr",
+                    "--accesslog-file=/dev/stdout", "--accesslog-format=$alpn $remote_port $status",
                     identity.key, identity.certificate,
                 ], environment: DaemonProcess.cleanEnvironment())
             while ContinuousClock.now < deadline {
@@ -47,11 +48,11 @@ package final class TLSFront: Sendable {
         }
     }
 
-    /// A line for each request that was answered: protocol, the client's port, status.
+    /// A line for each request that was answered: protocol by its name in ALPN (`h2`), the client's port, status.
     package var requests: [(protocol: String, port: String, status: String)] {
         process.lines.all.compactMap { line in
             let words = line.text.split(separator: " ").map(String.init)
-            return words.count == 3 && words[0].hasPrefix("HTTP/") ? (words[0], words[1], words[2]) : nil
+            return words.count == 3 && UInt16(words[1]) != nil ? (words[0], words[1], words[2]) : nil
         }
     }
 

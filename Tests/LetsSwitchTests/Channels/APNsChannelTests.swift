@@ -62,7 +62,7 @@ struct APNsChannelTests {
             }
             #expect(try received.json()["aps"]["alert"]["title"] == "History")
             try await eventually { world.front.requests.count == 1 }
-            #expect(world.front.requests.allSatisfy { $0.protocol.hasPrefix("HTTP/2") })
+            #expect(world.front.requests.allSatisfy { $0.protocol == "h2" })
         }
     }
 
