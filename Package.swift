@@ -81,7 +81,7 @@ let package = Package(
 
         // What several test targets share: clients, a private cluster, events to wait for.
         .target(
-            name: "TestSupport", dependencies: ["Crypto", "Wire", "Postgres", "COpenSSL"],
+            name: "TestSupport", dependencies: ["Server", "Sockets", "Crypto", "Wire", "Postgres", "COpenSSL"],
             path: "Tests/TestSupport", swiftSettings: swiftSettings),
         .testTarget(name: "TestSupportTests", dependencies: ["TestSupport", "CLinux"], swiftSettings: swiftSettings),
         .testTarget(name: "WireTests", dependencies: ["Wire", "CZlib"], swiftSettings: swiftSettings),
@@ -92,11 +92,14 @@ let package = Package(
         .testTarget(
             name: "ServerTests", dependencies: ["Server", "TestSupport"], swiftSettings: swiftSettings),
         .testTarget(
+            name: "HTTPClientTests", dependencies: ["HTTPClient", "Server", "TestSupport", "Wire"],
+            swiftSettings: swiftSettings),
+        .testTarget(
             name: "PostgresTests", dependencies: ["Postgres", "TestSupport"], swiftSettings: swiftSettings),
         .testTarget(
             name: "LetsSwitchTests",
             dependencies: [
-                "LetsSwitch", "letsswitchd", "Crypto", "HTTPClient", "Server", "Sockets", "TestSupport", "Wire",
+                "LetsSwitch", "letsswitchd", "Crypto", "HTTPClient", "Server", "TestSupport", "Wire",
             ],
             swiftSettings: swiftSettings),
 

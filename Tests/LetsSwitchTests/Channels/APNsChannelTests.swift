@@ -8,12 +8,11 @@ import Wire
 @testable import LetsSwitch
 
 /// The channel before a recorder behind nghttpx: HTTP/2 and TLS by somebody else, with an authority of our own.
-@Suite(.enabled(if: TLSFront.isInstalled, Comment(rawValue: TLSFront.hint)))
-struct APNsChannelTests {
+@Suite struct APNsChannelTests {
     private struct World: Sendable {
         let channel: APNsChannel
         let recorder: PushRecorder
-        let front: TLSFront
+        let front: HTTP2Proxy
         let verifier: ES256Verifier
         let authority: TestAuthority
     }
@@ -24,9 +23,10 @@ struct APNsChannelTests {
         try await PushRecorder.run { recorder in
             let authority = try await TestAuthority()
             let (settings, verifier) = try await APNsSettings.forTests(in: authority)
-            let front = try await TLSFront.start(before: recorder.endpoint, authority.issue())
+            let front = try await HTTP2Proxy.start(
+                before: recorder.endpoint, identity: authority.issue(), HTTP2Proxy.accessLog)
             var trusting = settings
-            trusting.url = front.url
+            trusting.url = front.url()
             trusting.caFile = authority.file
             let channel = try #require(try APNsChannel(trusting, now: { now }))
             try await body(
@@ -35,7 +35,7 @@ struct APNsChannelTests {
         }
     }
 
-    private static let delivery = Delivery.sample(
+    private static let delivery = Delivery.pushed(
         .apns, address: "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0",
         details: #"{"sandbox":false}"#)
 
@@ -47,7 +47,7 @@ struct APNsChannelTests {
         try await Self.run { world in
             #expect(await world.channel.send(Self.delivery) == .accepted)
             let received = try await world.recorder.next()
-            #expect(received.path == "/3/device/\(Self.delivery.address)")
+            #expect(received.target == "/3/device/\(Self.delivery.address)")
             let token = try #require(received.headers["authorization"])
             #expect(token.hasPrefix("bearer "))
             let (header, claims) = try world.verifier.decode(String(token.dropFirst(7)))
@@ -115,7 +115,7 @@ struct APNsChannelTests {
         try await Self.run { world in
             await world.recorder.answers.script([Self.refusal(413, "PayloadTooLarge")])
             let title = String(repeating: "\u{1}", count: 200)
-            let delivery = Delivery.sample(
+            let delivery = Delivery.pushed(
                 .apns, address: "00", details: #"{"sandbox":true}"#, title: title, partnerTask: title)
             #expect(await world.channel.send(delivery) == .accepted)
             let sizes = [try await world.recorder.next().body.count, try await world.recorder.next().body.count]
@@ -128,7 +128,7 @@ struct APNsChannelTests {
         try await Self.run { world in
             let stranger = try await TestAuthority()
             var (settings, _) = try await APNsSettings.forTests(in: stranger)
-            settings.url = world.front.url
+            settings.url = world.front.url()
             settings.caFile = stranger.file
             let channel = try #require(try APNsChannel(settings))
             let outcome = await channel.send(Self.delivery)

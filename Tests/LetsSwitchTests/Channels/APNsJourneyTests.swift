@@ -7,19 +7,19 @@ import Wire
 @testable import LetsSwitch
 
 /// From `POST /token` to the recorder behind nghttpx.
-@Suite(.enabled(if: TLSFront.isInstalled, Comment(rawValue: TLSFront.hint)))
-struct APNsJourneyTests {
+@Suite struct APNsJourneyTests {
     @Test func aReminderReachesThePhoneOnceAndCountsAsDelivered() async throws {
         try await PushRecorder.run { recorder in
             let authority = try await TestAuthority()
             let (settings, _) = try await APNsSettings.forTests(in: authority)
-            let front = try await TLSFront.start(before: recorder.endpoint, authority.issue())
+            let front = try await HTTP2Proxy.start(
+                before: recorder.endpoint, identity: authority.issue(), HTTP2Proxy.accessLog)
             // The first time Apple is busy.
             await recorder.answers.script([Response(.serviceUnavailable, headers: [HTTPField("Retry-After", "0")])])
             try await Journey.run { journey in
                 let endpoint = try await journey.daemon {
                     $0.channels.apns = settings
-                    $0.channels.apns.url = front.url
+                    $0.channels.apns.url = front.url()
                     $0.channels.apns.caFile = authority.file
                 }
                 let token: TestJSON = ["deviceId": "anna", "token": "ABAD1DEA", "debug": false]
@@ -29,7 +29,7 @@ struct APNsJourneyTests {
                 let room = try await endpoint.register("ben", start, "Maths").socketId
                 try await journey.advance(to: start, -50)
                 let (first, second) = (try await recorder.next(), try await recorder.next())
-                #expect(first.path == "/3/device/abad1dea")
+                #expect(first.target == "/3/device/abad1dea")
                 #expect(second.headers["apns-id"] == first.headers["apns-id"])
                 #expect(second.headers["apns-collapse-id"] == room.uuidString.lowercased())
                 #expect(second.headers["apns-expiration"] == "\(start.seconds)")
@@ -46,12 +46,13 @@ struct APNsJourneyTests {
         try await PushRecorder.run { recorder in
             let authority = try await TestAuthority()
             let (settings, _) = try await APNsSettings.forTests(in: authority)
-            let front = try await TLSFront.start(before: recorder.endpoint, authority.issue())
+            let front = try await HTTP2Proxy.start(
+                before: recorder.endpoint, identity: authority.issue(), HTTP2Proxy.accessLog)
             await recorder.answers.always(.json(Array(#"{"reason":"Unregistered"}"#.utf8), status: .gone))
             try await Journey.run { journey in
                 let endpoint = try await journey.daemon {
                     $0.channels.apns = settings
-                    $0.channels.apns.url = front.url
+                    $0.channels.apns.url = front.url()
                     $0.channels.apns.caFile = authority.file
                 }
                 let token: TestJSON = ["deviceId": "anna", "token": "ABAD1DEA", "debug": true]

@@ -6,8 +6,7 @@ import Testing
 
 /// Many reminders at the same second, through HTTP/2 and TLS of nghttpx's; `LETSSWITCH_PUSH_LOAD` says how many, and then the
 /// numbers are printed.
-@Suite(.enabled(if: TLSFront.isInstalled, Comment(rawValue: TLSFront.hint)))
-struct APNsLoadTests {
+@Suite struct APNsLoadTests {
     private static let asked = ProcessInfo.processInfo.environment["LETSSWITCH_PUSH_LOAD"].flatMap { Int($0) }
 
     @Test func remindersThatAreDueAtOnceLeaveAtOnce() async throws {
@@ -15,11 +14,12 @@ struct APNsLoadTests {
         try await PushRecorder.run { recorder in
             let authority = try await TestAuthority()
             let (settings, _) = try await APNsSettings.forTests(in: authority)
-            let front = try await TLSFront.start(before: recorder.endpoint, authority.issue())
+            let front = try await HTTP2Proxy.start(
+                before: recorder.endpoint, identity: authority.issue(), HTTP2Proxy.accessLog)
             try await Journey.run { journey in
                 let (daemon, _) = try await journey.process([
                     "--apns-key", settings.keyFile ?? "", "--apns-key-id", "ABC123DEFG", "--apns-team-id", "DEF123GHIJ",
-                    "--apns-topic", "org.example.app", "--apns-url", front.url, "--apns-ca", authority.file,
+                    "--apns-topic", "org.example.app", "--apns-url", front.url(), "--apns-ca", authority.file,
                 ])
                 let start = try await journey.instant(in: 7200)
                 try await Self.register(count, at: start, in: journey)
@@ -31,7 +31,7 @@ struct APNsLoadTests {
                 let elapsed = ContinuousClock.now - begun
                 let peak = Self.residentPeak(of: daemon)
                 let received = recorder.received.all
-                #expect(Set(received.map(\.path)).count == received.count)
+                #expect(Set(received.map(\.target)).count == received.count)
                 // It forgets the oldest of more than 10,000.
                 if count < 10_000 { #expect(received.count == count) }
                 #expect(Set(front.requests.map(\.port)).count == 1)

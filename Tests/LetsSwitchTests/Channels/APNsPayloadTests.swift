@@ -7,7 +7,7 @@ import Testing
     private static func delivery(
         title: String = "History", partner: String? = "Maths", isPaired: Bool = true
     ) -> Delivery {
-        .sample(
+        .pushed(
             .apns, address: "abad1dea", details: #"{"sandbox":false}"#, title: title, partnerTask: partner,
             isPaired: isPaired)
     }

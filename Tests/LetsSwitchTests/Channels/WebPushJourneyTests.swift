@@ -29,7 +29,7 @@ import Wire
             try await Journey.run { journey in
                 let endpoint = try await journey.daemon(Self.configure)
                 let browser = try WebPushReceiver()
-                try await Self.subscribe("anna", browser, "\(service.url)/push/anna", at: endpoint)
+                try await Self.subscribe("anna", browser, "\(service.url)/hook/anna", at: endpoint)
                 let start = try await journey.instant(in: 3600)
                 let task = try await endpoint.register("anna", start)
                 try await endpoint.register("ben", start, "Maths")
@@ -39,7 +39,7 @@ import Wire
                 #expect(reminder["type"] == "reminder")
                 #expect(reminder["taskId"].string == task.id.uuidString)
                 #expect(reminder["partnerTask"] == "Maths")
-                #expect(received.path == "/push/anna")
+                #expect(received.target == "/hook/anna")
                 #expect(received.headers["content-encoding"] == "aes128gcm")
                 #expect(received.headers["urgency"] == "high")
                 let ttl = try #require(received.headers["ttl"].flatMap { Int($0) })
@@ -64,7 +64,7 @@ import Wire
                 let browser = try WebPushReceiver()
                 let key = try #require(try await endpoint.get("/push/key").json()["publicKey"].string)
                 #expect(Base64.decode(key)?.count == 65)
-                try await Self.subscribe("anna", browser, "\(service.url)/push/anna", at: endpoint)
+                try await Self.subscribe("anna", browser, "\(service.url)/hook/anna", at: endpoint)
                 let start = try await journey.instant(in: 3600)
                 try await endpoint.register("anna", start, "Übung — 語🎹")
                 try await journey.advance(to: start, -50)
@@ -112,15 +112,15 @@ import Wire
                 let endpoint = try await journey.daemon(Self.configure)
                 let browser = try WebPushReceiver()
                 for number in 0..<12 {
-                    try await Self.subscribe("anna", browser, "\(service.url)/push/\(number)", at: endpoint)
+                    try await Self.subscribe("anna", browser, "\(service.url)/hook/\(number)", at: endpoint)
                 }
                 #expect(try await journey.count("letsswitch.address") == 10)
                 let start = try await journey.instant(in: 3600)
                 try await endpoint.register("anna", start)
                 try await journey.advance(to: start, -50)
                 try await journey.wait(until: "SELECT count(*) = 0 FROM letsswitch.address")
-                let asked = Set(service.received.all.map(\.path))
-                #expect(asked == Set((2..<12).map { "/push/\($0)" }))
+                let asked = Set(service.received.all.map(\.target))
+                #expect(asked == Set((2..<12).map { "/hook/\($0)" }))
             }
         }
     }
@@ -218,9 +218,9 @@ import Wire
                 publicKey: try .init(point: browser.key.publicPoint), secret: browser.secret)
             let details = WebPushSubscription(endpoint: "", keys: keys).details
             for address in [
-                service.url + "/push/x", "https://127.0.0.1:9/x", "https://[::1]:9/x", "https://10.0.0.1/x",
+                service.url + "/hook/x", "https://127.0.0.1:9/x", "https://[::1]:9/x", "https://10.0.0.1/x",
             ] {
-                let outcome = await channel.send(.sample(.webPush, address: address, details: details))
+                let outcome = await channel.send(.pushed(.webPush, address: address, details: details))
                 #expect(outcome == .refused("the host's address is a private one"), "\(address)")
             }
             #expect(service.received.all.isEmpty)

@@ -17,7 +17,7 @@ struct NtfyRoutes: RouteCollection, Sendable {
     }
 
     @Sendable private func switchOn(_ request: Request) async throws -> Response {
-        let device = try RequestMembers.decode(Body.self, from: request.body).device
+        let device = try DeviceRequest.decode(request.body).device
         // The database's, however often: it is asked for rarely, and one statement.
         let secret = try await addresses.secret(Self.secretName, candidate: RandomBytes.make(32))
         let topic = try NtfyTopic.name(of: device, secret: secret)
@@ -36,13 +36,5 @@ struct NtfyRoutes: RouteCollection, Sendable {
         try await addresses.forget(nil, of: device, in: .ntfy)
         log.info("ntfy off", ["device": .device(device.text)])
         return .json(Array("{}".utf8))
-    }
-
-    private struct Body: Decodable {
-        let device: DeviceID
-
-        init(from decoder: any Decoder) throws {
-            device = try DeviceID(RequestMembers(decoder).text("deviceId"))
-        }
     }
 }

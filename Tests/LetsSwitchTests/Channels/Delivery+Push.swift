@@ -4,7 +4,7 @@ import FoundationEssentials
 
 extension Delivery {
     /// A reminder of 2026-11-22 09:00 in Prague, with whatever a test cares for.
-    static func sample(
+    static func pushed(
         _ channel: ChannelName, address: String, details: String, title: String = "History",
         partnerTask: String? = "Maths", isPaired: Bool = true, registeredAt: Double = 1_795_330_000,
         payload: String = #"{"type":"reminder"}"#
