@@ -53,7 +53,7 @@ let package = Package(
         .target(name: "Postgres", dependencies: ["CLibpq", "CLinux", "CSpawn"], swiftSettings: swiftSettings),
         // Requests to others, by a libcurl that is loaded at the first one.
         .target(
-            name: "HTTPClient", dependencies: ["CCurl", "CLinux", "Sockets", "Wire"], swiftSettings: swiftSettings),
+            name: "HTTPClient", dependencies: ["CCurl", "CLinux", "Wire"], swiftSettings: swiftSettings),
         // The product: rooms, schedule, reminders, configuration, life cycle.
         .target(
             name: "LetsSwitch",

@@ -1,5 +1,6 @@
-// What Swift's Glibc module leaves out: epoll, timerfd, accept4, affinity.
+// What Swift's Glibc module leaves out: epoll, eventfd, timerfd, accept4, affinity.
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/timerfd.h>
 
 // <sys/socket.h> declares it for _GNU_SOURCE only, which would also change types that the Glibc module has already.

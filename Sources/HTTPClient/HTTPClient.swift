@@ -1,5 +1,4 @@
 import CCurl
-import Sockets
 
 /// Sends requests to other servers, many at a time, over connections that are kept.
 ///

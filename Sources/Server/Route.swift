@@ -1,8 +1,8 @@
 package import Sockets
 import Wire
 
-/// A method, a path, and what answers.
-package struct Route: Sendable {
+/// A method, a path, and what answers. An object, so that a search through routes copies none of it.
+package final class Route: Sendable {
     /// Answers at once, on the connection's loop; it must not wait for anything.
     package typealias Handler = @Sendable (Request) throws -> Response
     /// Answers when it can; runs in a task of its own.

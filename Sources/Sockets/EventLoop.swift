@@ -12,7 +12,7 @@ import Dispatch
 package actor EventLoop {
     /// The loop's place among its application's loops, from 0.
     package nonisolated let index: Int
-    private nonisolated let executor: QueueExecutor
+    private nonisolated let executor: LoopExecutor
     private let reactor: Reactor
     private var wakeUps: (any DispatchSourceRead)?
 
@@ -28,8 +28,8 @@ package actor EventLoop {
     /// - Throws: ``SocketError`` when the kernel gives no epoll or timer descriptor.
     package init(index: Int, openSockets: SocketCount) throws {
         self.index = index
-        executor = QueueExecutor(label: "letsswitch.loop.\(index)")
-        reactor = try Reactor(index: index, openSockets: openSockets)
+        executor = try LoopExecutor(label: "letsswitch.loop.\(index)")
+        reactor = try Reactor(index: index, executor: executor, openSockets: openSockets)
     }
 
     /// Begins to serve sockets and timers, until ``stop()``, which must follow: the loop holds itself. Idempotent.
@@ -55,7 +55,7 @@ package actor EventLoop {
 
     /// Does `work` on the loop, later, in the order of submission. From any thread.
     package nonisolated func submit(_ work: @escaping @Sendable (Reactor) -> Void) {
-        executor.queue.async {
+        executor.submit {
             self.assumeIsolated { loop in
                 loop.reactor.performTurn(work)
             }

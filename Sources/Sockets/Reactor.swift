@@ -14,8 +14,10 @@ import Glibc
 package final class Reactor {
     /// Bytes that one `recv` may bring.
     package static let receiveBufferSize = 64 * 1024
-    /// Wake-ups served before other work of the queue gets its turn.
-    private static let roundsPerWakeUp = 16
+    /// Rounds served while other work of the queue waits for its turn.
+    private static let roundsBeforeOthers = 16
+    /// Milliseconds that the loop waits for more before it goes back to Dispatch.
+    private static let patience: CInt = 50
     private static let eventsPerRound = 512
     /// Pieces that one `sendmsg` may gather.
     private static let vectorsPerSend = 64
@@ -34,6 +36,7 @@ package final class Reactor {
 
     let pollDescriptor: CInt
     let openSockets: SocketCount
+    private let executor: LoopExecutor
     private let alarm: CInt
     private var armedFor = MonotonicTime.distantFuture
     /// By descriptor: the kernel gives the smallest free number, so this stays dense.
@@ -53,8 +56,9 @@ package final class Reactor {
     /// Made when the first socket speaks TLS.
     lazy var tlsTraffic = TLSTraffic()
 
-    init(index: Int, openSockets: SocketCount) throws {
+    init(index: Int, executor: LoopExecutor, openSockets: SocketCount) throws {
         self.index = index
+        self.executor = executor
         self.openSockets = openSockets
         pollDescriptor = epoll_create1(CInt(EPOLL_CLOEXEC))
         guard pollDescriptor >= 0 else { throw SocketError("epoll_create1") }
@@ -67,9 +71,11 @@ package final class Reactor {
         events = .allocate(capacity: Self.eventsPerRound)
         vectors = .allocate(capacity: Self.vectorsPerSend)
         receiveBuffer = .allocate(byteCount: Self.receiveBufferSize, alignment: 16)
-        var interest = epoll_event(events: EPOLLIN.rawValue, data: epoll_data(fd: alarm))
-        guard epoll_ctl(pollDescriptor, EPOLL_CTL_ADD, alarm, &interest) == 0 else {
-            throw SocketError("epoll_ctl")
+        for descriptor in [alarm, executor.bell] {
+            var interest = epoll_event(events: EPOLLIN.rawValue, data: epoll_data(fd: descriptor))
+            guard epoll_ctl(pollDescriptor, EPOLL_CTL_ADD, descriptor, &interest) == 0 else {
+                throw SocketError("epoll_ctl")
+            }
         }
     }
 
@@ -87,10 +93,14 @@ package final class Reactor {
 
     // MARK: Turns
 
-    /// Serves all that is ready, until nothing is or others of the queue have waited long enough.
+    /// Serves what is ready, and waits for more, until nothing comes or others of the queue have waited long enough.
     func serveReadySockets() {
-        for _ in 0..<Self.roundsPerWakeUp {
-            let count = epoll_wait(pollDescriptor, events.baseAddress, CInt(events.count), 0)
+        var roundsWithOthers = 0
+        while roundsWithOthers < Self.roundsBeforeOthers {
+            let waits = executor.listen()
+            let count = epoll_wait(
+                pollDescriptor, events.baseAddress, CInt(events.count), waits ? Self.patience : 0)
+            if waits { executor.stopListening() } else { roundsWithOthers += 1 }
             // 0: nothing is ready. -1: EINTR, after which Dispatch wakes us again, as it does for what is still ready.
             guard count > 0 else { return }
             now = .now()
@@ -99,6 +109,8 @@ package final class Reactor {
                 let descriptor = event.data.fd
                 if descriptor == alarm {
                     alarmRang()
+                } else if descriptor == executor.bell {
+                    executor.heard()
                 } else if Int(descriptor) < pollables.count, let pollable = pollables[Int(descriptor)] {
                     pollable.ready(event.events)
                 }

@@ -13,12 +13,19 @@ package final class SharedBytes: @unchecked Sendable {
     package let count: Int
 
     /// Copies `bytes`, `copies` times over (at least once).
-    package init(_ bytes: some Collection<UInt8>, copies: Int = 1) {
+    package convenience init(_ bytes: some Collection<UInt8>, copies: Int = 1) {
+        self.init(Array(bytes), copies: copies)
+    }
+
+    /// Copies `bytes`, `copies` times over (at least once).
+    package init(_ bytes: [UInt8], copies: Int = 1) {
         let copies = max(1, copies)
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, bytes.count * copies), alignment: 1)
-        for copy in 0..<copies {
-            UnsafeMutableRawBufferPointer(rebasing: memory[(copy * bytes.count)..<((copy + 1) * bytes.count)])
-                .copyBytes(from: bytes)
+        bytes.withUnsafeBytes { bytes in
+            guard let start = bytes.baseAddress else { return }
+            for copy in 0..<copies {
+                memory.baseAddress?.advanced(by: copy * bytes.count).copyMemory(from: start, byteCount: bytes.count)
+            }
         }
         storage = UnsafeRawBufferPointer(rebasing: memory[..<(bytes.count * copies)])
         allocation = memory

@@ -218,8 +218,9 @@ package final class StreamSocket: Pollable {
         peerEnded = true
         if phase == .lingering { return close() }
         isReading = false
-        updateInterest()
         if phase == .open { handler?.socketReceivedEnd(self) }
+        // Most close now, and need not be taken from the poll first.
+        if phase != .closed { updateInterest() }
     }
 
     // MARK: Ending

@@ -38,6 +38,12 @@ import Testing
             (#"{"type":"ale","id":"6F9619FF-8B86-D011-B42D-00CF4FC964F"}"#, "UUID"),
             (#"{"type":"ale","id":"6F9619FF-8B86-D011-B42D-00CF4FC964FG"}"#, "UUID"),
             (#"{"type":"ale","id":"6F9619FF+8B86-D011-B42D-00CF4FC964FF"}"#, "UUID"),
+            (#"{"id":"6F9619FF-8B86-D011-B42D-00CF4FC964FG","type":"ale"}"#, "UUID"),
+            (#"{"type":"ale","id":"6F9619FF-8B86-D011-B42D-00CF4FC964FF"]"#, "JSON"),
+            (#"{"id":"6F9619FF-8B86-D011-B42D-00CF4FC964FF","type":"ale"]"#, "JSON"),
+            (#"{"type":"ale" "id":"6F9619FF-8B86-D011-B42D-00CF4FC964FF"}"#, "JSON"),
+            (#"{"type":"bee","id":"6F9619FF-8B86-D011-B42D-00CF4FC964FF"}"#, "type of a message"),
+            (#"{"id":"6F9619FF-8B86-D011-B42D-00CF4FC964FF","type":"bee"}"#, "type of a message"),
         ])
     func other(text: String, hint: String) {
         guard case .unknown(let reason) = message(text) else {
@@ -45,6 +51,22 @@ import Testing
             return
         }
         #expect(reason.contains(hint))
+    }
+
+    @Test("At each place of a UUID, of all bytes the hexadecimal digits are taken, or the hyphen")
+    func digits() throws {
+        let id = try #require(UUID(uuidString: Self.id))
+        for place in 0..<36 {
+            for byte in UInt8.min...UInt8.max {
+                var text = Array(Self.id.utf8)
+                let isHyphen = text[place] == UInt8(ascii: "-")
+                text[place] = byte
+                let isDigit = Character(UnicodeScalar(byte)).isHexDigit
+                let parsed = text.withUnsafeBytes { UUID(ascii: $0) }
+                #expect((parsed != nil) == (isHyphen ? byte == UInt8(ascii: "-") : isDigit), "\(byte) at \(place)")
+                if let parsed, String(decoding: text, as: UTF8.self).uppercased() != Self.id { #expect(parsed != id) }
+            }
+        }
     }
 
     @Test("Bytes that are no UTF-8 are no JSON")

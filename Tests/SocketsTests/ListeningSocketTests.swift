@@ -83,7 +83,7 @@ import Testing
     func peers(host: String, high: UInt64, low: UInt64?) throws {
         let isPath = host.hasPrefix("/")
         let address = try isPath ? SocketAddress(path: host) : SocketAddress.resolve(host: host, port: 0)[0]
-        let reactor = try Reactor(index: 0, openSockets: SocketCount())
+        let reactor = try Reactor(index: 0, executor: LoopExecutor(label: "test"), openSockets: SocketCount())
         let listener = try ListeningSocket(address)
         var peers: [PeerAddress?] = []
         try listener.start(on: reactor) {
@@ -141,7 +141,7 @@ import Testing
     private static func exhaust(_ address: SocketAddress) throws -> [String] {
         try useOwnDescriptors()
         var log: [String] = []
-        let reactor = try Reactor(index: 0, openSockets: SocketCount())
+        let reactor = try Reactor(index: 0, executor: LoopExecutor(label: "test"), openSockets: SocketCount())
         let listener = try ListeningSocket(address)
         try listener.start(on: reactor) { _, _ in
             log.append("accepted")

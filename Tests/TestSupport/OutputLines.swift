@@ -38,6 +38,10 @@ final class OutputLines: @unchecked Sendable {
         self.descriptor = descriptor
         self.stream = stream
         self.lines = lines
+        try queue.sync { try watch(on: queue) }
+    }
+
+    private func watch(on queue: DispatchQueue) throws {
         // The source keeps this object until the pipe ends, or `stop`.
         source = ReadinessSource(queue: queue) { self.drain() }
         guard source?.watch(descriptor, for: .read) == true else {

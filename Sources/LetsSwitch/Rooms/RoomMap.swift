@@ -24,10 +24,15 @@ struct RoomMap {
     }
 
     mutating func join(_ connection: Connection) {
-        connection.place = UInt32(rooms[connection.room.id]?.count ?? 0)
         connection.exemptAles = connection.room.ales
-        rooms[connection.room.id, default: []].append(connection)
+        connection.place = UInt32(Self.append(connection, to: &rooms[connection.room.id, default: []]))
         connectionCount += 1
+    }
+
+    /// Returns the place that it has. The room is looked up once for both.
+    private static func append(_ connection: Connection, to members: inout [Connection]) -> Int {
+        members.append(connection)
+        return members.count - 1
     }
 
     /// Takes a connection out; does nothing if it is in no room.

@@ -1,4 +1,5 @@
 package import FoundationEssentials
+import Glibc
 import Wire
 
 /// What a peer may say in a room.
@@ -10,9 +11,14 @@ package enum RoomMessage: Equatable {
 
     /// Understands a message: JSON, in whatever layout.
     ///
-    /// Almost every message is a flat object of plain strings, which is understood without allocating anything; the
-    /// rest goes through `JSONSyntax`, the one judge of what is JSON, and `JSONDecoder`.
+    /// Almost every message is an ale without white space, which is compared as a whole, or at least a flat object of
+    /// plain strings; neither allocates anything. The rest goes through `JSONSyntax`, the one judge of what is JSON, and
+    /// `JSONDecoder`.
     package init(_ bytes: UnsafeRawBufferPointer) {
+        if let room = Self.plainAle(bytes) {
+            self = .ale(room)
+            return
+        }
         if let members = FlatJSONObject(bytes), let type = members.type {
             self = type.elementsEqual("ale".utf8) ? Self.ale(id: members.id) : .unknown(Self.unknownType)
             return
@@ -37,7 +43,28 @@ package enum RoomMessage: Equatable {
     static let noRoom = "The id of an ale is its room's UUID."
 
     private static func ale(id: Slice<UnsafeRawBufferPointer>?) -> RoomMessage {
-        id.flatMap { UUID(ascii: $0) }.map(RoomMessage.ale) ?? .unknown(noRoom)
+        id.flatMap { UUID(ascii: UnsafeRawBufferPointer(rebasing: $0)) }.map(RoomMessage.ale) ?? .unknown(noRoom)
+    }
+
+    /// The room of `{"type":"ale","id":"<uuid>"}`, or with its members the other way round; `nil` for all else.
+    private static func plainAle(_ bytes: UnsafeRawBufferPointer) -> UUID? {
+        guard bytes.count == 58 else { return nil }
+        if starts(bytes, with: #"{"type":"ale","id":""#), starts(bytes.dropFirst(56), with: #""}"#) {
+            return UUID(ascii: UnsafeRawBufferPointer(rebasing: bytes[20..<56]))
+        }
+        if starts(bytes, with: #"{"id":""#), starts(bytes.dropFirst(43), with: #"","type":"ale"}"#) {
+            return UUID(ascii: UnsafeRawBufferPointer(rebasing: bytes[7..<43]))
+        }
+        return nil
+    }
+
+    private static func starts(_ bytes: Slice<UnsafeRawBufferPointer>, with text: StaticString) -> Bool {
+        starts(UnsafeRawBufferPointer(rebasing: bytes), with: text)
+    }
+
+    private static func starts(_ bytes: UnsafeRawBufferPointer, with text: StaticString) -> Bool {
+        guard bytes.count >= text.utf8CodeUnitCount, let start = bytes.baseAddress else { return false }
+        return memcmp(start, text.utf8Start, text.utf8CodeUnitCount) == 0
     }
 
     private struct Decoded: Decodable {

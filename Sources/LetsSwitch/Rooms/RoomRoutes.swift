@@ -51,6 +51,6 @@ struct RoomRoutes: RouteCollection, Sendable {
     }
 
     private static func room(_ request: Request) -> UUID? {
-        request.query("id").flatMap(UUID.init(text:))
+        request.head.withQueryValue("id") { UUID(ascii: $0) } ?? nil
     }
 }

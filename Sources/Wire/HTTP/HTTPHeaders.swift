@@ -15,6 +15,13 @@ package struct HTTPHeaders: Sendable, Sequence {
         firstIndex(of: name, from: 0).map { head.text(head.fields[$0].value) }
     }
 
+    /// The value of the field called `name`, if there is exactly one.
+    package func onlyValue(_ name: StaticString) -> String? {
+        guard let index = firstIndex(of: name, from: 0) else { return nil }
+        guard firstIndex(of: name, from: index + 1) == nil else { return nil }
+        return head.text(head.fields[index].value)
+    }
+
     /// The values of all fields called `name`, in their order.
     package func values(_ name: StaticString) -> [String] {
         var values: [String] = []

@@ -40,7 +40,9 @@ extension HTTPRequestHead {
                 return targetForm == .absolute && path.equals(UnsafeRawBufferPointer("/"))
             }
             let own = bytes.part(pathRange.range)
-            return own.equals(path) ? !own.contains(UInt8(ascii: "%")) : PercentEncoding.equals(own, path)
+            // An escape takes more bytes than what it stands for.
+            if own.count <= path.count { return own.equals(path) && !own.contains(UInt8(ascii: "%")) }
+            return PercentEncoding.equals(own, path)
         }
     }
 }

@@ -61,7 +61,7 @@ package enum HTTPResponseEncoder {
         append("0\r\n\r\n", to: &buffer)
     }
 
-    private static func append(_ text: StaticString, to buffer: inout [UInt8]) {
+    static func append(_ text: StaticString, to buffer: inout [UInt8]) {
         buffer.append(contentsOf: UnsafeRawBufferPointer(text))
     }
 
@@ -78,6 +78,16 @@ package enum HTTPResponseEncoder {
     }
 
     private static func append(value: String, to buffer: inout [UInt8]) {
+        let isPlain = value.utf8.withContiguousStorageIfAvailable { bytes in
+            guard let first = bytes.first, let last = bytes.last else { return true }
+            guard first > ASCII.space, last > ASCII.space, bytes.allSatisfy(ByteSet.isFieldValue) else { return false }
+            buffer.append(contentsOf: bytes)
+            return true
+        }
+        if isPlain != true { append(cleaned: value, to: &buffer) }
+    }
+
+    private static func append(cleaned value: String, to buffer: inout [UInt8]) {
         let start = buffer.count
         for byte in value.utf8 {
             let shown = ByteSet.isFieldValue(byte) ? byte : ASCII.space

@@ -5,35 +5,37 @@ package enum Base64 {
 
     /// With padding.
     package static func encode(_ bytes: some Collection<UInt8>) -> String {
+        Array(bytes).withUnsafeBytes { encode($0, alphabet, isPadded: true) }
+    }
+
+    /// The same, for bytes that lie somewhere.
+    static func encode(_ bytes: UnsafeRawBufferPointer) -> String {
         encode(bytes, alphabet, isPadded: true)
     }
 
     /// For URLs, JSON Web Tokens and Web Push: `-` and `_`, no padding.
     package static func encodeForURL(_ bytes: some Collection<UInt8>) -> String {
-        encode(bytes, urlAlphabet, isPadded: false)
+        Array(bytes).withUnsafeBytes { encode($0, urlAlphabet, isPadded: false) }
     }
 
     private static func encode(
-        _ bytes: some Collection<UInt8>, _ alphabet: StaticString, isPadded: Bool
+        _ bytes: UnsafeRawBufferPointer, _ alphabet: StaticString, isPadded: Bool
     ) -> String {
-        var text: [UInt8] = []
-        text.reserveCapacity((bytes.count + 2) / 3 * 4)
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let group = rest.prefix(3)
-            rest = rest.dropFirst(3)
-            var bits: UInt32 = 0
-            for byte in group { bits = bits << 8 | UInt32(byte) }
-            bits <<= UInt32(8 * (3 - group.count))
-            for digit in 0..<4 {
-                if digit <= group.count {
-                    text.append(alphabet.utf8Start[Int(bits >> UInt32(18 - 6 * digit) & 0x3F)])
-                } else if isPadded {
-                    text.append(UInt8(ascii: "="))
+        String(unsafeUninitializedCapacity: (bytes.count + 2) / 3 * 4) { text in
+            var next = 0
+            for start in stride(from: 0, to: bytes.count, by: 3) {
+                let present = min(3, bytes.count - start)
+                var bits = UInt32(bytes[start]) << 16
+                if present > 1 { bits |= UInt32(bytes[start + 1]) << 8 }
+                if present > 2 { bits |= UInt32(bytes[start + 2]) }
+                for digit in 0..<4 where isPadded || digit <= present {
+                    let value = Int(bits >> UInt32(18 - 6 * digit) & 0x3F)
+                    text[next] = digit <= present ? alphabet.utf8Start[value] : UInt8(ascii: "=")
+                    next += 1
                 }
             }
+            return next
         }
-        return String(decoding: text, as: UTF8.self)
     }
 
     /// Reads either alphabet, with its padding or without.

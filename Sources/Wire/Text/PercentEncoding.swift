@@ -21,14 +21,18 @@ enum PercentEncoding {
 
     /// The text that validated `bytes` stand for; with `plusIsSpace` as in a query that a form sent (WHATWG URL §5.1).
     static func decode(_ bytes: UnsafeRawBufferPointer, plusIsSpace: Bool = false) -> String {
-        guard bytes.contains(where: { $0 == UInt8(ascii: "%") || (plusIsSpace && $0 == UInt8(ascii: "+")) }) else {
-            return String(decoding: bytes, as: UTF8.self)
-        }
+        guard !isPlain(bytes, plusIsSpace: plusIsSpace) else { return String(decoding: bytes, as: UTF8.self) }
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count)
         var index = 0
         while let (byte, _) = next(in: bytes, at: &index, plusIsSpace: plusIsSpace) { decoded.append(byte) }
         return String(decoding: decoded, as: UTF8.self)
+    }
+
+    /// Whether `bytes` stand for themselves.
+    static func isPlain(_ bytes: UnsafeRawBufferPointer, plusIsSpace: Bool = false) -> Bool {
+        bytes.firstOffset(of: UInt8(ascii: "%")) == nil
+            && !(plusIsSpace && bytes.firstOffset(of: UInt8(ascii: "+")) != nil)
     }
 
     /// Whether `bytes` decode to `text`. An escaped `/` doesn't equal a written one: it separates nothing.

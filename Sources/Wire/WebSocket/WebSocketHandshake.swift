@@ -15,9 +15,8 @@ package enum WebSocketHandshake {
         guard head.version == .http11 else { throw .oldHTTP }
         guard head.bodyFraming == .none else { throw .hasBody }
         guard headers.contains("Connection", token: "upgrade") else { throw .noConnectionUpgrade }
-        guard headers.values("Sec-WebSocket-Version") == ["13"] else { throw .badVersion }
-        let keys = headers.values("Sec-WebSocket-Key")
-        guard keys.count == 1, let key = keys.first, isKey(key) else { throw .badKey }
+        guard headers.onlyValue("Sec-WebSocket-Version") == "13" else { throw .badVersion }
+        guard let key = headers.onlyValue("Sec-WebSocket-Key"), isKey(key) else { throw .badKey }
         return try acceptValue(forKey: key)
     }
 
@@ -37,9 +36,8 @@ package enum WebSocketHandshake {
     package static func encodeAnswer(
         accept: String, compression: WebSocketDeflateParameters? = nil, into buffer: inout [UInt8]
     ) {
-        HTTPResponseEncoder.statusLine(.switchingProtocols, into: &buffer)
-        HTTPResponseEncoder.field("Upgrade", "websocket", into: &buffer)
-        HTTPResponseEncoder.field("Connection", "Upgrade", into: &buffer)
+        buffer.reserveCapacity(256)
+        HTTPResponseEncoder.append(unvarying, to: &buffer)
         HTTPResponseEncoder.field("Sec-WebSocket-Accept", accept, into: &buffer)
         if let compression {
             HTTPResponseEncoder.field("Sec-WebSocket-Extensions", compression.answer, into: &buffer)
@@ -50,12 +48,26 @@ package enum WebSocketHandshake {
     /// The base64 of the SHA-1 of the key and the protocol's own UUID (§4.2.2). SHA-1 guards nothing here; it shows that the
     /// server understood. A system that forbids it altogether is an error.
     static func acceptValue(forKey key: String) throws(WebSocketHandshakeError) -> String {
-        let text = Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)
-        var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
-        var size: UInt32 = 0
-        guard EVP_Digest(text, text.count, &digest, &size, EVP_sha1(), nil) == 1, size == 20 else { throw .noDigest }
-        return Base64.encode(Array(digest.prefix(20)))
+        var text = key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+        let accept = text.withUTF8 { text in
+            withUnsafeTemporaryAllocation(byteCount: Int(EVP_MAX_MD_SIZE), alignment: 1) { digest in
+                let start = digest.baseAddress?.assumingMemoryBound(to: UInt8.self)
+                var size: UInt32 = 0
+                guard let sha1, EVP_Digest(text.baseAddress, text.count, start, &size, sha1, nil) == 1, size == 20
+                else { return String?.none }
+                return Base64.encode(UnsafeRawBufferPointer(rebasing: digest[..<20]))
+            }
+        }
+        guard let accept else { throw .noDigest }
+        return accept
     }
+
+    // Fetched once: `EVP_sha1()` would have the provider searched at each handshake, which takes longer than the digest.
+    // OpenSSL never changes what it points to, and it lives as long as the process: any thread may use it.
+    private nonisolated(unsafe) static let sha1 = EVP_MD_fetch(nil, "SHA1", nil)
+
+    private static let unvarying: StaticString =
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
 
     private static func isKey(_ key: String) -> Bool {
         var key = key

@@ -53,7 +53,12 @@ actor FaultyDatabase {
         case .stopped: await cluster.stop()
         case .crashed: await cluster.crash()
         case .readOnly:
+            let session = try await journey.connect()
             try await journey.administer("ALTER SYSTEM SET default_transaction_read_only = on; SELECT pg_reload_conf()")
+            // The server tells its sessions one after the other.
+            let shown = "default_transaction_read_only"
+            while try await session.execute("SHOW \(shown)")?[0].string(shown) != "on" {}
+            await session.close()
         case .readOnlySessions:
             try await setDatabase("SET default_transaction_read_only = on")
             try await journey.terminateConnections()
@@ -105,8 +110,14 @@ actor FaultyDatabase {
 
     /// Whatever becomes free is taken before the daemon comes again.
     private func useUpConnections() async throws {
-        while try await journey.terminateConnections() > 0 {
-            while let session = try? await journey.connect() { sessions.append(session) }
+        var isChanging = true
+        while isChanging {
+            isChanging = try await journey.terminateConnections() > 0
+            while let session = try? await journey.connect() {
+                sessions.append(session)
+                // One that was on its way out held it a moment ago: the daemon may have been faster with another.
+                isChanging = true
+            }
         }
     }
 }

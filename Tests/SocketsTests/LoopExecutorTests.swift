@@ -1,0 +1,54 @@
+import Dispatch
+import Glibc
+import Testing
+
+@testable import Sockets
+
+@Suite struct LoopExecutorTests {
+    private static func rings(_ executor: LoopExecutor) -> Bool {
+        var interest = pollfd(fd: executor.bell, events: Int16(POLLIN), revents: 0)
+        return poll(&interest, 1, 0) == 1
+    }
+
+    @Test("The bell rings for work that comes while the loop listens, once, and is silent after that")
+    func bell() async throws {
+        let executor = try LoopExecutor(label: "test")
+        #expect(!Self.rings(executor))
+        #expect(executor.listen())
+        await withCheckedContinuation { done in executor.submit { done.resume() } }
+        #expect(Self.rings(executor))
+        executor.heard()
+        #expect(!Self.rings(executor))
+        await withCheckedContinuation { done in executor.submit { done.resume() } }
+        #expect(!Self.rings(executor))
+    }
+
+    @Test("A loop doesn't listen while work waits, and does once it is done")
+    func waitingWork() async throws {
+        let executor = try LoopExecutor(label: "test")
+        let gate = DispatchSemaphore(value: 0)
+        let (done, signal) = AsyncStream<Void>.makeStream()
+        // The first holds the queue, so that the second waits.
+        executor.submit { gate.wait() }
+        executor.submit { signal.finish() }
+        #expect(!executor.listen())
+        gate.signal()
+        for await _ in done {}
+        #expect(executor.listen())
+        #expect(!Self.rings(executor))
+    }
+
+    @Test("A loop that waits for its sockets does what is submitted, and what an actor's caller awaits")
+    func submissions() async throws {
+        let loop = try EventLoop(index: 0, openSockets: SocketCount())
+        await loop.start()
+        // Each of these ends a wait, or comes between two.
+        for number in 0..<2000 {
+            let sum = await withCheckedContinuation { done in loop.submit { done.resume(returning: $0.index + number) }
+            }
+            #expect(sum == number)
+            #expect(await loop.run { $0.index } == 0)
+        }
+        await loop.stop()
+    }
+}
