@@ -101,6 +101,11 @@ bench-hour: release bench-build ## 8,000 matches due at the same second
 bench-registrations: release bench-build ## POST /task and GET /schedule beside pgbench
 	$(BENCH) registrations --json .build/bench-registrations.json $(ARGS)
 
+# The tests' build, because the recorder is theirs: what it measures is the least that can be expected.
+.PHONY: bench-push
+bench-push: setup-test ## 10,000 push notifications due at the same second, through nghttpx
+	LETSSWITCH_PUSH_LOAD=10000 swift test $(SWIFTFLAGS) --filter APNsLoadTests
+
 .PHONY: bench-build
 bench-build: setup
 	swift build $(BENCHFLAGS)

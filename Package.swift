@@ -98,7 +98,9 @@ let package = Package(
             name: "PostgresTests", dependencies: ["Postgres", "TestSupport"], swiftSettings: swiftSettings),
         .testTarget(
             name: "LetsSwitchTests",
-            dependencies: ["HTTPClient", "LetsSwitch", "letsswitchd", "Server", "TestSupport", "Wire"],
+            dependencies: [
+                "LetsSwitch", "letsswitchd", "Crypto", "HTTPClient", "Server", "TestSupport", "Wire",
+            ],
             swiftSettings: swiftSettings),
 
         // What is promised of every input: checked by the fuzzer's driver, and by a test that replays the corpora.

@@ -22,6 +22,10 @@ extension Daemon {
         let settings = configuration.channels
         if let webhook = WebhookChannel(settings.webhook) { channels.append(webhook) }
         if let ntfy = NtfyChannel(settings.ntfy, publicURL: settings.publicURL) { channels.append(ntfy) }
+        if let apns = try APNsChannel(settings.apns) { channels.append(apns) }
+        if let webPush = WebPushChannel(settings.webPush, secret: database.addresses.secret) {
+            channels.append(webPush)
+        }
         return channels
     }
 }

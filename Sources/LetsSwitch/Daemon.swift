@@ -153,13 +153,7 @@ package actor Daemon {
                     registered: { await scheduler.registered(dueAt: $0) }, told: { couriers.wake(.webhook) }))
             routes.register(collection: ScheduleRoutes(database: database))
             routes.register(collection: DeviceRoutes(database: database, changes: changes, log: log))
-            if let server = configuration.channels.ntfy.server {
-                routes.register(collection: NtfyRoutes(server: server, addresses: database.addresses, log: log))
-            }
-            routes.register(
-                collection:
-                    CalendarRoutes(
-                        store: database.calendars, publicURL: configuration.channels.publicURL, log: log))
+            routes.register(collection: ChannelRoutes(configuration.channels, database: database, log: log))
             routes.register(collection: ReminderRoutes(streams: streams, backlog: database.reminders.backlog))
             routes.register(
                 collection: RoomRoutes(

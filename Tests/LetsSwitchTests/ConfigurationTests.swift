@@ -159,10 +159,17 @@ import Wire
     func everySettingIsReadByItsFlagAndByItsVariable(_ setting: Setting) throws {
         let sample = Self.samples[setting.name] ?? (setting.kind == .boolean ? "yes" : nil)
         let value = try #require(sample, "no sample for \(setting.flag)")
-        let companions = Self.companions[setting.name] ?? []
+        let companions = Self.companions[setting.name] ?? Self.apnsCompanions(of: setting.name)
         let byFlag = try configuration(["\(setting.flag)=\(value)"] + companions)
         #expect(byFlag != Configuration(), "\(setting.flag) changes nothing")
         #expect(try configuration(companions, [setting.variable: value]) == byFlag)
+    }
+
+    /// Each of Apple's four can't be without the others.
+    private static func apnsCompanions(of name: String) -> [String] {
+        let names = ["apns-key", "apns-key-id", "apns-team-id", "apns-topic"]
+        guard names.contains(name) else { return [] }
+        return names.filter { $0 != name }.flatMap { ["--\($0)", samples[$0] ?? ""] }
     }
 
     /// What a setting can't be without.
@@ -200,6 +207,8 @@ import Wire
             case .value(placeholder: "N"): samples[setting.name] = "5555"
             case .value(placeholder: "FILE"): samples[setting.name] = "/c"
             case .value(placeholder: "URL"): samples[setting.name] = "https://example.org/x"
+            case .value(placeholder: "ID"): samples[setting.name] = "ABC123DEFG"
+            case .value(placeholder: "BUNDLE"): samples[setting.name] = "org.example.App"
             case .value(placeholder: "DURATION"): samples[setting.name] = setting.name == "retention" ? "3d" : "7.5"
             default: break
             }

@@ -4,6 +4,8 @@ package struct ChannelSettings: Sendable, Equatable {
     package var publicURL: String?
     package var webhook = WebhookSettings()
     package var ntfy = NtfySettings()
+    package var apns = APNsSettings()
+    package var webPush = WebPushSettings()
 
     package init() {}
 
@@ -12,6 +14,8 @@ package struct ChannelSettings: Sendable, Equatable {
         var names: [ChannelName] = []
         if webhook.url != nil { names.append(.webhook) }
         if ntfy.server != nil { names.append(.ntfy) }
+        if apns.keyFile != nil { names.append(.apns) }
+        if webPush.contact != nil { names.append(.webPush) }
         return names
     }
 
@@ -25,6 +29,7 @@ package struct ChannelSettings: Sendable, Equatable {
         default: break
         }
         if ntfy.token != nil, ntfy.server == nil { throw UsageError("--ntfy-token: --ntfy-server is missing") }
+        try apns.check()
     }
 }
 

@@ -8,7 +8,7 @@ extension Setting {
             ) { configuration, value throws(InvalidValue) in
                 configuration.channels.publicURL = try baseURL(value)
             }
-        ] + webhook + ntfy
+        ] + webhook + ntfy + apns + webPush
 
     private static let webhook: [Setting] = [
         text(

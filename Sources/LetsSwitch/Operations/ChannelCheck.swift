@@ -32,6 +32,27 @@ struct ChannelCheck: Sendable {
                     "ntfy", .get, server + "/v1/health", caFile: settings.ntfy.caFile,
                     settings.ntfy.token == nil ? "no token" : "with a token"))
         }
+        if settings.apns.keyFile != nil { lines += await askAPNs(settings.apns) }
+        if let contact = settings.webPush.contact {
+            // The key is made and kept in the database; whom it goes to, browsers decide.
+            lines.append(.works("web push: on, contact \(contact)"))
+        }
+        return lines
+    }
+
+    /// Whether the key is one, and Apple's hosts (both, or the one that is named instead) are there.
+    private static func askAPNs(_ settings: APNsSettings) async -> [Line] {
+        var lines: [Line] = []
+        do throws(APNsKeyError) {
+            guard let credentials = try APNsCredentials(settings) else { return [] }
+            lines.append(
+                .works("apns: key \(credentials.keyId) of team \(credentials.teamId), for \(credentials.topic)"))
+        } catch {
+            lines.append(.fails("apns: \(error)"))
+        }
+        for host in APNsChannel.hosts(settings) {
+            lines.append(await ask("apns", .get, host, caFile: settings.caFile, "not asked to send anything"))
+        }
         return lines
     }
 
