@@ -38,6 +38,8 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CSpawn"),
+        // No pkgConfig, which would link it: libcurl is loaded at the first request.
+        .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
 
         // Bytes to values and back: HTTP/1.1 and WebSocket, without I/O and without a clock.
         .target(name: "Wire", dependencies: ["COpenSSL", "CZlib"], swiftSettings: swiftSettings),
@@ -49,10 +51,13 @@ let package = Package(
         .target(name: "Server", dependencies: ["Wire", "Sockets"], swiftSettings: swiftSettings),
         // libpq without blocking a thread, migrations, and the private cluster.
         .target(name: "Postgres", dependencies: ["CLibpq", "CLinux", "CSpawn"], swiftSettings: swiftSettings),
+        // Requests to others, by a libcurl that is loaded at the first one.
+        .target(
+            name: "HTTPClient", dependencies: ["CCurl", "CLinux", "Wire"], swiftSettings: swiftSettings),
         // The product: rooms, schedule, reminders, configuration, life cycle.
         .target(
             name: "LetsSwitch",
-            dependencies: ["Crypto", "Server", "Sockets", "Wire", "Postgres"],
+            dependencies: ["Crypto", "HTTPClient", "Server", "Sockets", "Wire", "Postgres"],
             exclude: ["Page/Screenshots"],
             resources: [
                 .embedInCode("Page/Assets"),
@@ -63,6 +68,8 @@ let package = Package(
                 .embedInCode("Migrations/0005-reminders.sql"),
                 .embedInCode("Migrations/0006-devices.sql"),
                 .embedInCode("Migrations/0007-retries.sql"),
+                .embedInCode("Migrations/0008-channels.sql"),
+                .embedInCode("Migrations/0009-calendar.sql"),
             ],
             swiftSettings: swiftSettings
         ),
@@ -76,7 +83,7 @@ let package = Package(
 
         // What several test targets share: clients, a private cluster, events to wait for.
         .target(
-            name: "TestSupport", dependencies: ["Crypto", "Wire", "Postgres", "COpenSSL"],
+            name: "TestSupport", dependencies: ["Server", "Sockets", "Crypto", "Wire", "Postgres", "COpenSSL"],
             path: "Tests/TestSupport", swiftSettings: swiftSettings),
         .testTarget(name: "TestSupportTests", dependencies: ["TestSupport", "CLinux"], swiftSettings: swiftSettings),
         .testTarget(name: "WireTests", dependencies: ["Wire", "CZlib"], swiftSettings: swiftSettings),
@@ -87,9 +94,15 @@ let package = Package(
         .testTarget(
             name: "ServerTests", dependencies: ["Server", "TestSupport"], swiftSettings: swiftSettings),
         .testTarget(
+            name: "HTTPClientTests", dependencies: ["HTTPClient", "Server", "TestSupport", "Wire"],
+            swiftSettings: swiftSettings),
+        .testTarget(
             name: "PostgresTests", dependencies: ["Postgres", "TestSupport"], swiftSettings: swiftSettings),
         .testTarget(
-            name: "LetsSwitchTests", dependencies: ["LetsSwitch", "letsswitchd", "TestSupport", "Wire"],
+            name: "LetsSwitchTests",
+            dependencies: [
+                "LetsSwitch", "letsswitchd", "Crypto", "HTTPClient", "Server", "TestSupport", "Wire",
+            ],
             swiftSettings: swiftSettings),
         // The page, in a real browser.
         .testTarget(name: "PageTests", dependencies: ["letsswitchd", "TestSupport"], swiftSettings: swiftSettings),

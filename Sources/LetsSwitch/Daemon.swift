@@ -19,6 +19,8 @@ package actor Daemon {
     let log: Log
     let metrics: ProductMetrics
     let notifier: SystemdNotifier
+    /// Those that are configured.
+    let activeChannels: ActiveChannels
 
     private var cluster: PrivateCluster?
     private var services: Services?
@@ -28,6 +30,7 @@ package actor Daemon {
     private var clock: ClockStepWatcher?
     private var preparing: Task<Void, Never>?
     private var scheduling: Task<Void, Never>?
+    private var carrying: Task<Void, Never>?
     private var isReviving = false
     private var stopping: Task<Void, Never>?
     var isStopping: Bool { stopping != nil }
@@ -39,13 +42,19 @@ package actor Daemon {
         let scheduler: Scheduler
         let streams: ReminderStreams
         let acknowledgements: Acknowledgements
+        let couriers: Couriers
+        let rooms: Rooms
+        let reporter: PeerReporter?
         let listener: PostgresListener
     }
 
     package init(_ configuration: Configuration, log: Log) {
         self.configuration = configuration
         self.log = log
-        metrics = ProductMetrics(statements: ReminderStatements.names + ScheduleStatements.names)
+        metrics = ProductMetrics(
+            statements: ReminderStatements.names + ScheduleStatements.names + DeliveryStatements.names
+                + CalendarStore.statementNames)
+        activeChannels = ActiveChannels(configuration.channels.names)
         notifier = SystemdNotifier(socket: configuration.notifySocket)
     }
 
@@ -115,11 +124,14 @@ package actor Daemon {
         let observer = DatabaseObserver(metrics: metrics, log: log, refusals: refusals) { [weak self] in
             Task { await self?.reviveCluster() }
         }
-        let database = Database(postgres, settings: configuration, observer: observer, refusals: refusals)
+        let database = Database(
+            postgres, settings: configuration, channels: activeChannels, observer: observer, refusals: refusals)
+        let couriers = try makeCouriers(database)
+        let reporter = makePeerReporter(database, couriers)
         let loops = try EventLoopGroup(count: configuration.loops)
         let rooms = Rooms(
             loops: loops.loops, anyRoomIsOpen: configuration.openRooms, roomSize: configuration.roomSize,
-            metrics: metrics)
+            metrics: metrics, report: reporter?.hear)
         let acknowledgements = Acknowledgements(
             store: database.schedulerStores.reminders, metrics: metrics, log: log)
         let streams = ReminderStreams(
@@ -131,18 +143,19 @@ package actor Daemon {
         let scheduler = Scheduler(
             store: database.schedulerStores.reminders, schedule: database.schedulerStores.schedule,
             retention: configuration.retention / .seconds(1), rooms: rooms, streams: streams, metrics: metrics,
-            log: log)
+            log: log, claimed: { couriers.wake() })
         let browserPage = try PageRoutes(configuration)
-        let page = MetricsPage(product: metrics, database: database, rooms: rooms)
+        let page = MetricsPage(product: metrics, database: database, rooms: rooms, channels: couriers.metrics)
         let application = Application(
             on: loops, limits: limits, edge: edge, tls: tls, handlerExecutor: database.executor, mapError: mapError
         ) { [metrics, log, configuration] routes in
             routes.register(
                 collection: TaskRoutes(
                     database: database, changes: changes, metrics: metrics, log: log,
-                    registered: { await scheduler.registered(dueAt: $0) }))
+                    registered: { await scheduler.registered(dueAt: $0) }, told: { couriers.wake(.webhook) }))
             routes.register(collection: ScheduleRoutes(database: database))
             routes.register(collection: DeviceRoutes(database: database, changes: changes, log: log))
+            routes.register(collection: ChannelRoutes(configuration.channels, database: database, log: log))
             routes.register(collection: ReminderRoutes(streams: streams, backlog: database.reminders.backlog))
             routes.register(
                 collection: RoomRoutes(
@@ -161,10 +174,12 @@ package actor Daemon {
             switch event {
             case .listening:
                 Task { await scheduler.resynchronise() }
+                couriers.wake()
             case .notification(ReminderStore.dueChannel, let payload):
                 if let epoch = Double(payload) { Task { await scheduler.expect(epoch) } }
             case .notification(ReminderStore.firedChannel, let payload):
                 if let batch = Int(payload) { Task { await scheduler.fired(batch) } }
+                couriers.wake()
             case .notification(_, let payload):
                 Task { await changes.heard(payload) }
             case .lost(let message):
@@ -173,7 +188,8 @@ package actor Daemon {
         }
         return Services(
             database: database, application: application, scheduler: scheduler, streams: streams,
-            acknowledgements: acknowledgements, listener: listener)
+            acknowledgements: acknowledgements, couriers: couriers, rooms: rooms,
+            reporter: reporter, listener: listener)
     }
 
     private var limits: ServerLimits {
@@ -271,6 +287,8 @@ package actor Daemon {
         guard !isStopping else { return }
         let scheduler = services.scheduler
         scheduling = Task { await scheduler.run() }
+        let couriers = services.couriers
+        carrying = Task { await couriers.run() }
         await services.listener.start()
         do {
             clock = try ClockStepWatcher { [weak self] in
@@ -284,6 +302,7 @@ package actor Daemon {
     /// The system's clock has stepped, and the database's with it when it is on this machine.
     func clockWasSet() async {
         await services?.scheduler.resynchronise()
+        services?.couriers.wake()
     }
 
     /// The private cluster's server may have died: then it is started again.
@@ -336,6 +355,12 @@ package actor Daemon {
             await within(deadline - .now() - reserve / 2) {
                 await services.scheduler.stop()
                 await self.scheduling?.value
+                if let reporter = services.reporter {
+                    await reporter.add(await services.rooms.takeEvents())
+                    await reporter.finish()
+                }
+                await services.couriers.stop(within: deadline - .now() - reserve)
+                await self.carrying?.value
                 await services.acknowledgements.add(await services.streams.takeAcknowledgements())
                 await services.acknowledgements.finish()
                 await services.listener.stop()

@@ -1,7 +1,7 @@
 import Postgres
 import Sockets
 
-/// The database as the daemon uses it: two pools of connections, the stores over them, and whether all of it is ready.
+/// The database as the daemon uses it: three pools of connections, the stores over them, and whether all of it is ready.
 ///
 /// The scheduler has a pool of its own, so that a flood of requests never stands between a reminder and its minute.
 actor Database {
@@ -15,8 +15,13 @@ actor Database {
 
     nonisolated let schedule: ScheduleStore
     nonisolated let reminders: ReminderStore
+    nonisolated let calendars: CalendarStore
     /// What the scheduler, the acknowledgements and the notifications use.
     nonisolated let background: PostgresClient
+    /// For the couriers of the channels: one that has much to do doesn't stand before the scheduler's claims.
+    private nonisolated let deliveryClient: PostgresClient
+    nonisolated let deliveries: DeliveryStore
+    nonisolated let addresses: AddressStore
     private nonisolated let requests: PostgresClient
     private nonisolated let backgroundReminders: ReminderStore
     private nonisolated let backgroundSchedule: ScheduleStore
@@ -28,8 +33,8 @@ actor Database {
     private var asking: Task<Bool, Never>?
 
     init(
-        _ configuration: PostgresConfiguration, settings: Configuration, observer: any PostgresObserver,
-        refusals: DatabaseRefusals
+        _ configuration: PostgresConfiguration, settings: Configuration, channels: ActiveChannels,
+        observer: any PostgresObserver, refusals: DatabaseRefusals
     ) {
         self.refusals = refusals
         requests = PostgresClient(configuration: configuration, observer: observer)
@@ -38,10 +43,14 @@ actor Database {
         background = PostgresClient(configuration: few, observer: observer)
         let times = ScheduleSettings(
             reminderLead: settings.reminderLead / .seconds(1), roomDuration: settings.roomDuration / .seconds(1))
-        schedule = ScheduleStore(database: requests, settings: times)
+        schedule = ScheduleStore(database: requests, settings: times, channels: channels)
         reminders = ReminderStore(database: requests)
+        calendars = CalendarStore(database: requests)
         backgroundSchedule = ScheduleStore(database: background, settings: times)
-        backgroundReminders = ReminderStore(database: background)
+        backgroundReminders = ReminderStore(database: background, channels: channels)
+        deliveryClient = PostgresClient(configuration: few, observer: observer)
+        deliveries = DeliveryStore(database: deliveryClient)
+        addresses = AddressStore(database: requests)
     }
 
     /// For tasks that do little but wait for requests' queries.
@@ -87,17 +96,19 @@ actor Database {
 
     /// Connections of all pools, for metrics.
     func counts() async -> PostgresPoolCounts {
-        let (one, other) = (await requests.counts(), await background.counts())
-        var sum = one
-        sum.connections += other.connections
-        sum.connecting += other.connecting
-        sum.inFlight += other.inFlight
-        sum.waiting += other.waiting
+        var sum = await requests.counts()
+        for other in [await background.counts(), await deliveryClient.counts()] {
+            sum.connections += other.connections
+            sum.connecting += other.connecting
+            sum.inFlight += other.inFlight
+            sum.waiting += other.waiting
+        }
         return sum
     }
 
     func shutdown() async {
         await requests.shutdown()
         await background.shutdown()
+        await deliveryClient.shutdown()
     }
 }

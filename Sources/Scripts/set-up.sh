@@ -132,12 +132,17 @@ has pkg-config || need pkg-config "finds the C libraries for the build"
 has_header libpq || need libpq-dev "PostgreSQL's client library"
 has_header openssl || need libssl-dev "OpenSSL, for TLS and the WebSocket handshake"
 has_header zlib || need zlib1g-dev "zlib, for compressed WebSocket messages"
+# The channels' HTTP client: headers for the build, and the library, which the daemon loads when it has something to send.
+has_header libcurl || need libcurl4-openssl-dev "libcurl, for webhooks and push services"
+[ -e /etc/ssl/certs/ca-certificates.crt ] || need ca-certificates "the authorities that certificates of others are judged by"
 [ -e /usr/share/zoneinfo/Europe/London ] || need tzdata "time zone rules"
 has setpriv || need util-linux "setpriv, to run the cluster without root's rights"
 if [ "$purpose" = test ]; then
     has openssl || need openssl "makes certificates for the tests, and is a client of theirs"
+    [ -x /usr/sbin/nghttpx ] || need nghttp2-proxy "HTTP/2, by people who know how, for the tests"
     has curl || need curl "a client for the tests"
     has_module websockets || need python3-websockets "an independent WebSocket client for the tests"
+    has_module ensurepip || need python3-venv "for what the tests take from PyPI"
 fi
 wanted=
 if [ "$purpose" = test ] && ! has chromium && ! has chromium-browser && ! has google-chrome; then
@@ -175,6 +180,24 @@ if [ -n "$wanted" ] && is_debian_like && [ -z "$(find "$tried" -mtime -1 2>/dev/
         as_root --install "$wanted" || say "note: without $wanted, the tests of the page are skipped"
     else
         say "note: without $wanted, the tests of the page are skipped; as root, run:  apt-get install $wanted"
+    fi
+fi
+
+# --- From PyPI ---------------------------------------------------------------------------------------------------
+
+# Implementations that nobody here wrote: they read our calendars and decrypt our messages. In an environment of their own;
+# without them the tests that ask them say that they are skipped.
+python=$root/.build/python
+python_packages="icalendar==6.3.1 http-ece==1.2.1 py-vapid==1.9.2"
+if [ "$purpose" = test ] && [ "$(cat "$python/packages" 2>/dev/null)" != "$python_packages" ]; then
+    say "installing from PyPI, in .build/python: $python_packages"
+    # shellcheck disable=SC2086
+    if quietly /usr/bin/python3 -m venv --clear "$python" &&
+        quietly "$python/bin/python" -m pip --quiet --disable-pip-version-check --retries 1 --timeout 20 install $python_packages
+    then
+        printf '%s' "$python_packages" >"$python/packages"
+    else
+        say "warning: they could not be installed; the tests that need them are skipped"
     fi
 fi
 

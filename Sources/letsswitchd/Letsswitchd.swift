@@ -15,7 +15,8 @@ enum Letsswitchd {
             case .serve(let configuration):
                 exit(await Daemon.run(configuration))
             case .check(let configuration):
-                let check = ConfigurationCheck(of: configuration, at: Int64(time(nil)))
+                var check = ConfigurationCheck(of: configuration, at: Int64(time(nil)))
+                await check.checkChannels(of: configuration)
                 exit(print(check.report, to: STDOUT_FILENO) && check.isPassed ? EXIT_SUCCESS : EXIT_FAILURE)
             case .help:
                 exit(print(HelpText.render(), to: STDOUT_FILENO) ? EXIT_SUCCESS : EXIT_FAILURE)

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import Wire
 
@@ -158,17 +159,39 @@ import Wire
     func everySettingIsReadByItsFlagAndByItsVariable(_ setting: Setting) throws {
         let sample = Self.samples[setting.name] ?? (setting.kind == .boolean ? "yes" : nil)
         let value = try #require(sample, "no sample for \(setting.flag)")
-        let companions = Self.companions[setting.name] ?? []
+        let companions = Self.companions[setting.name] ?? Self.apnsCompanions(of: setting.name)
         let byFlag = try configuration(["\(setting.flag)=\(value)"] + companions)
         #expect(byFlag != Configuration(), "\(setting.flag) changes nothing")
         #expect(try configuration(companions, [setting.variable: value]) == byFlag)
+    }
+
+    /// Each of Apple's four can't be without the others.
+    private static func apnsCompanions(of name: String) -> [String] {
+        let names = ["apns-key", "apns-key-id", "apns-team-id", "apns-topic"]
+        guard names.contains(name) else { return [] }
+        return names.filter { $0 != name }.flatMap { ["--\($0)", samples[$0] ?? ""] }
     }
 
     /// What a setting can't be without.
     private static let companions = [
         "tls-certificate": ["--tls-key", "/k", "--listen", "tls:a:1"],
         "tls-key": ["--tls-certificate", "/c", "--listen", "tls:a:1"],
+        "webhook-url": ["--webhook-secret", webhookSecret],
+        "webhook-secret": ["--webhook-url", "https://example.org/"],
+        "webhook-secret-file": ["--webhook-url", "https://example.org/"],
+        "ntfy-token": ["--ntfy-server", "https://example.org/"],
+        "ntfy-token-file": ["--ntfy-server", "https://example.org/"],
     ]
+
+    private static let webhookSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+    /// A file that holds a secret; it may be any channel's.
+    private static let secretFile: String = {
+        let path = "/tmp/letsswitch-secret-of-a-test"
+        _ = FileManager.default.createFile(
+            atPath: path, contents: Data("\(webhookSecret)\n".utf8), attributes: [.posixPermissions: 0o600])
+        return path
+    }()
 
     /// A value for each setting, none of them its default.
     private static let samples: [String: String] = {
@@ -176,11 +199,16 @@ import Wire
             "listen": "localhost:1", "database-url": "postgres://x", "state-dir": "/x", "tls-certificate": "/c",
             "tls-key": "/k", "log-level": "DEBUG",
             "log-format": "json", "loops": "77", "database-connections": "77", "trusted-proxies": "10.0.0.0/8",
-            "allowed-origins": "https://example.org",
+            "allowed-origins": "https://example.org", "webhook-secret": webhookSecret, "ntfy-token": "tk_x",
+            "webhook-secret-file": secretFile, "ntfy-token-file": secretFile,
         ]
         for setting in Setting.all where samples[setting.name] == nil {
             switch setting.kind {
             case .value(placeholder: "N"): samples[setting.name] = "5555"
+            case .value(placeholder: "FILE"): samples[setting.name] = "/c"
+            case .value(placeholder: "URL"): samples[setting.name] = "https://example.org/x"
+            case .value(placeholder: "ID"): samples[setting.name] = "ABC123DEFG"
+            case .value(placeholder: "BUNDLE"): samples[setting.name] = "org.example.App"
             case .value(placeholder: "DURATION"): samples[setting.name] = setting.name == "retention" ? "3d" : "7.5"
             default: break
             }

@@ -138,9 +138,10 @@ import Testing
             let body = Array(#"{"deviceId":"a","token":"ABcd","debug":true}"#.utf8)
             try await database.schedule.registerToken(try TokenRequest.decode(body))
             try await database.schedule.registerToken(try TokenRequest.decode(body))
-            let row = try await database.run("SELECT * FROM letsswitch.device")[0]
-            #expect(try row.string("push_token") == "abcd")
-            #expect(try row.boolean("sandbox"))
+            let row = try await database.run("SELECT * FROM letsswitch.address")[0]
+            #expect(try row.string("address") == "abcd")
+            #expect(try row.string("details") == #"{"sandbox":true}"#)
+            #expect(try await database.count("address") == 1)
         }
     }
 }

@@ -26,6 +26,7 @@ extension Configuration {
     /// - Throws: ``UsageError`` naming both flags.
     func checkCombinations() throws(UsageError) {
         try checkTLS()
+        try channels.checkCombinations()
         let frame = maxMessageBytes + Self.maxFrameHeaderBytes
         guard sendQueueBytes >= frame else {
             throw UsageError(

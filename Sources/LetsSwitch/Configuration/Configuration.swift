@@ -89,6 +89,9 @@ package struct Configuration: Sendable, Equatable {
     /// How long a request waits while nothing comes from the database. Under two seconds, since by then it must have its `503`.
     package var databaseWait: Duration = .milliseconds(1500)
 
+    /// The channels that carry reminders beside the event streams.
+    package var channels = ChannelSettings()
+
     /// Events below this level are not logged.
     package var logLevel: LogLevel = .info
     /// The shape of the log; `nil` chooses text on a terminal and JSON elsewhere.

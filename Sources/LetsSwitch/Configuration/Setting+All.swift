@@ -1,7 +1,7 @@
 /// The table of settings, in the order of `--help`.
 extension Setting {
     package static let all: [Setting] =
-        service + tls + schedule + network + limits + addressLimits + waits + databaseLimits + log
+        service + tls + schedule + channels + network + limits + addressLimits + waits + databaseLimits + log
 
     private static let day: Duration = .seconds(86_400)
     private static let moment: Duration = .milliseconds(1)

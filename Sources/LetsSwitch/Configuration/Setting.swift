@@ -7,6 +7,7 @@ package struct Setting: Sendable {
         case service = "Service"
         case tls = "TLS"
         case schedule = "Schedule and rooms"
+        case channels = "Channels"
         case network = "Proxies and browsers"
         case limits = "Limits"
         case waits = "Waits"

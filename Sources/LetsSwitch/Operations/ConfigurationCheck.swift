@@ -21,6 +21,16 @@ package struct ConfigurationCheck: Sendable {
         }
     }
 
+    /// Asks the channels' servers whether they are there.
+    package mutating func checkChannels(of configuration: Configuration) async {
+        for line in await ChannelCheck.run(configuration.channels) {
+            switch line {
+            case .works(let text): add(text)
+            case .fails(let text): refuse(text)
+            }
+        }
+    }
+
     private mutating func add(_ context: TLSContext, at now: Int64) {
         let certificate = context.certificate
         add("certificate: \(certificate.subject), serial \(certificate.serial), chain of \(certificate.chainLength)")

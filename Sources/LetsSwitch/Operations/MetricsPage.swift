@@ -6,6 +6,7 @@ struct MetricsPage: Sendable {
     let product: ProductMetrics
     let database: Database
     let rooms: Rooms
+    let channels: [ChannelMetrics]
 
     func render(_ application: Application) async -> [UInt8] {
         var text = MetricsText()
@@ -17,6 +18,7 @@ struct MetricsPage: Sendable {
         text.gauge("letsswitch_rooms", "Rooms with somebody in them.", Double(census.occupied))
         text.gauge("letsswitch_room_members", "Connections in rooms.", Double(census.connections))
         product.write(to: &text)
+        ChannelMetrics.write(channels, to: &text)
         write(await database.counts(), to: &text)
         ProcessMetrics.current()?.write(to: &text)
         return text.bytes

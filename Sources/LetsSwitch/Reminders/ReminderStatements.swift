@@ -4,13 +4,20 @@ import Postgres
 enum ReminderStatements {
     /// The names that metrics go by.
     static let names = [
-        claimDue, claimEach, newestBatch, firedBetween, nextDue, markDelivered, expire, remindersOf, remindersOfMany,
-        openRooms, findRoom,
+        claimDue, claimEach, claimDueForChannels, claimEachForChannels, newestBatch, firedBetween, nextDue,
+        markDelivered, expire, remindersOf, remindersOfMany, openRooms, findRoom,
     ].map(\.name)
 
     static let claimDue = PostgresStatement(name: "claim_due", sql: "SELECT * FROM letsswitch.claim_due($1)")
 
     static let claimEach = PostgresStatement(name: "claim_each", sql: "SELECT * FROM letsswitch.claim_each($1)")
+
+    /// The same, and what those channels are to send is written.
+    static let claimDueForChannels = PostgresStatement(
+        name: "claim_due_for_channels", sql: "SELECT * FROM letsswitch.claim_due($1, $2::text[])")
+
+    static let claimEachForChannels = PostgresStatement(
+        name: "claim_each_for_channels", sql: "SELECT * FROM letsswitch.claim_each($1, $2::text[])")
 
     static let newestBatch = PostgresStatement(
         name: "newest_batch", sql: "SELECT coalesce(max(batch), 0) AS batch FROM letsswitch.claim")

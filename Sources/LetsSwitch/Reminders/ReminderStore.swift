@@ -11,21 +11,33 @@ package struct ReminderStore: Sendable {
     package static let firedChannel = "letsswitch_fired"
 
     private let database: PostgresClient
+    private let channels: ActiveChannels
 
-    package init(database: PostgresClient) {
+    /// - Parameter channels: For which a claim writes what is to be sent.
+    package init(database: PostgresClient, channels: ActiveChannels = ActiveChannels()) {
         self.database = database
+        self.channels = channels
     }
 
     /// Claims up to `limit` due tasks (4,096 at most), the longest due first; nil when there is none that nobody else holds. Ask again
     /// at once while there are: a registration that is under way may hold a due task for a moment.
     package func claimDue(limit: Int) async throws -> Firing? {
-        try Firing(try await database.query(ReminderStatements.claimDue, [.integer(limit)], timeout: nil))
+        try await claim(limit, ReminderStatements.claimDue, ReminderStatements.claimDueForChannels)
     }
 
     /// The same, each task by itself: for when one among them can't be claimed. That one is put off, and ``claimDue(limit:)``
     /// tries it again when its time has come.
     package func claimEach(limit: Int) async throws -> Firing? {
-        try Firing(try await database.query(ReminderStatements.claimEach, [.integer(limit)], timeout: nil))
+        try await claim(limit, ReminderStatements.claimEach, ReminderStatements.claimEachForChannels)
+    }
+
+    private func claim(
+        _ limit: Int, _ alone: PostgresStatement, _ forChannels: PostgresStatement
+    ) async throws -> Firing? {
+        let names = channels.names.map(\.rawValue)
+        if names.isEmpty { return try Firing(try await database.query(alone, [.integer(limit)], timeout: nil)) }
+        return try Firing(
+            try await database.query(forChannels, [.integer(limit), .textArray(names)], timeout: nil))
     }
 
     /// The latest claim there is, whoever made it; 0 when there is none. All before it are committed too.

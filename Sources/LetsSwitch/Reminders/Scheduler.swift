@@ -35,6 +35,7 @@ actor Scheduler {
     private let streams: ReminderStreams
     private let metrics: ProductMetrics
     private let log: Log
+    private let claimed: @Sendable () -> Void
     private let sleeper = Sleeper()
 
     private var agenda = Agenda()
@@ -51,10 +52,12 @@ actor Scheduler {
     private var heardBatch = 0
     private var isStopped = false
 
-    /// - Parameter retention: Seconds after which what is past is forgotten.
+    /// - Parameters:
+    ///   - retention: Seconds after which what is past is forgotten.
+    ///   - claimed: Called when this daemon has claimed something; NOTIFY says so too, unless its connection is dead.
     init(
         store: ReminderStore, schedule: ScheduleStore, retention: Double, rooms: Rooms, streams: ReminderStreams,
-        metrics: ProductMetrics, log: Log
+        metrics: ProductMetrics, log: Log, claimed: @escaping @Sendable () -> Void = {}
     ) {
         self.store = store
         self.schedule = schedule
@@ -63,6 +66,7 @@ actor Scheduler {
         self.streams = streams
         self.metrics = metrics
         self.log = log
+        self.claimed = claimed
     }
 
     /// Works until ``stop()``.
@@ -168,6 +172,7 @@ actor Scheduler {
         var next = try await claimNext()
         while let firing = next {
             async let following = claimNext()
+            claimed()
             heardBatch = max(heardBatch, firing.batch)
             try await follow(to: firing.batch - 1)
             // Else it came with those before it.

@@ -14,13 +14,21 @@ final class RoomController: TurnEndHandler {
     private let anyRoomIsOpen: Bool
     private let roomSize: Int
     private let metrics: ProductMetrics
+    /// Told who comes and goes; nobody listens but for a webhook.
+    private let report: (@Sendable ([PeerEvent]) -> Void)?
+    private var events: [PeerEvent] = []
+    /// The tasks of those who gave one, as long as somebody listens.
+    private var tasks: [ObjectIdentifier: UUID] = [:]
 
     /// Frames that are the same for everybody, on this loop: encoded once, and no other thread counts their references.
     private let handshakeFrame = SharedBytes(RoomFrame.handshake)
     /// A burst of ales leaves as one run of this frame.
     private let aleFrame = SharedBytes(RoomFrame.aleResponse, copies: 64)
 
-    init(anyRoomIsOpen: Bool, roomSize: Int, metrics: ProductMetrics) {
+    init(
+        anyRoomIsOpen: Bool, roomSize: Int, metrics: ProductMetrics, report: (@Sendable ([PeerEvent]) -> Void)? = nil
+    ) {
+        self.report = report
         self.metrics = metrics
         self.anyRoomIsOpen = anyRoomIsOpen
         self.roomSize = roomSize
@@ -78,7 +86,8 @@ final class RoomController: TurnEndHandler {
 
     // MARK: Peers
 
-    func enter(_ webSocket: WebSocket, _ room: UUID) -> Connection {
+    /// - Parameter task: Which of the room's tasks the peer says is its own.
+    func enter(_ webSocket: WebSocket, _ room: UUID, task: UUID?) -> Connection {
         let connection = Connection(webSocket, in: map.room(room), of: self)
         guard case .open = standing(of: room, at: webSocket.reactor.now) else {
             // It closed, or filled, while the connection was on its way.
@@ -87,11 +96,43 @@ final class RoomController: TurnEndHandler {
         }
         map.join(connection)
         webSocket.send(frame: handshakeFrame)
+        if report != nil {
+            tasks[ObjectIdentifier(connection)] = task
+            tell(.joined, connection, task)
+        }
         return connection
     }
 
     func left(_ connection: Connection) {
+        let wasMember = connection.place != nil
         map.leave(connection)
+        guard report != nil else { return }
+        let task = tasks.removeValue(forKey: ObjectIdentifier(connection))
+        // Who is in a room that closes doesn't leave it.
+        if wasMember { tell(.left, connection, task) }
+    }
+
+    /// Many who come at once are told of together.
+    private func tell(_ kind: PeerEvent.Kind, _ connection: Connection, _ task: UUID?) {
+        let reactor = connection.webSocket.reactor
+        if events.isEmpty {
+            reactor.schedule(after: PeerEvent.delay) { [weak self] in self?.flushEvents() }
+        }
+        events.append(
+            PeerEvent(
+                kind, room: connection.room.id, task: task, peers: map.count(of: connection.room.id), at: reactor.now))
+    }
+
+    private func flushEvents() {
+        guard !events.isEmpty else { return }
+        report?(events)
+        events = []
+    }
+
+    /// What nobody was told of yet: for a daemon that stops.
+    func takeEvents() -> [PeerEvent] {
+        defer { events = [] }
+        return events
     }
 
     func received(_ message: UnsafeRawBufferPointer, from sender: Connection) {

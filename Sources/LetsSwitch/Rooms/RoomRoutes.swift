@@ -3,7 +3,7 @@ import Server
 import Sockets
 import Wire
 
-/// `GET /socket?id=<room>`: the way into a room.
+/// `GET /socket?id=<room>`: the way into a room. With `&taskId=<task>` the peer says whose it is, for the webhook.
 struct RoomRoutes: RouteCollection, Sendable {
     let rooms: Rooms
     /// What the database knows of a room that is not open in memory.
@@ -46,7 +46,8 @@ struct RoomRoutes: RouteCollection, Sendable {
 
     @Sendable private func enter(_ request: Request, _ webSocket: WebSocket) -> any WebSocketHandler {
         // `admit` has seen that there is an id.
-        rooms.controller(on: webSocket.reactor).enter(webSocket, Self.room(request) ?? UUID())
+        rooms.controller(on: webSocket.reactor).enter(
+            webSocket, Self.room(request) ?? UUID(), task: request.query("taskId").flatMap(UUID.init(text:)))
     }
 
     private static func room(_ request: Request) -> UUID? {

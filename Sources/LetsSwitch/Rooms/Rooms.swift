@@ -9,8 +9,14 @@ final class Rooms: Sendable {
     private let anyRoomIsOpen: Bool
     private let roomSize: Int
     private let metrics: ProductMetrics
+    private let report: (@Sendable ([PeerEvent]) -> Void)?
 
-    init(loops: [EventLoop], anyRoomIsOpen: Bool, roomSize: Int, metrics: ProductMetrics) {
+    /// - Parameter report: Told who comes and goes, many at a time; called on a loop.
+    init(
+        loops: [EventLoop], anyRoomIsOpen: Bool, roomSize: Int, metrics: ProductMetrics,
+        report: (@Sendable ([PeerEvent]) -> Void)? = nil
+    ) {
+        self.report = report
         self.metrics = metrics
         self.loops = loops
         self.anyRoomIsOpen = anyRoomIsOpen
@@ -30,7 +36,7 @@ final class Rooms: Sendable {
     /// The rooms of a loop. On that loop.
     func controller(on reactor: Reactor) -> RoomController {
         key.value(on: reactor) {
-            RoomController(anyRoomIsOpen: anyRoomIsOpen, roomSize: roomSize, metrics: metrics)
+            RoomController(anyRoomIsOpen: anyRoomIsOpen, roomSize: roomSize, metrics: metrics, report: report)
         }
     }
 
@@ -53,6 +59,13 @@ final class Rooms: Sendable {
     /// Remembers for a moment that a room can't be entered.
     func remember(_ state: RoomState, of room: UUID) {
         loops[loopIndex(of: room)].submit { self.controller(on: $0).remember(state, of: room, at: $0.now) }
+    }
+
+    /// Who came and went and was not told of yet: for a daemon that stops.
+    func takeEvents() async -> [PeerEvent] {
+        var events: [PeerEvent] = []
+        for loop in loops { events += await loop.run { self.controller(on: $0).takeEvents() } }
+        return events
     }
 
     /// Rooms that are open, rooms with somebody in them, and connections in rooms.

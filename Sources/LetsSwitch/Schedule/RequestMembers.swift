@@ -50,6 +50,17 @@ struct RequestMembers {
         return boolean
     }
 
+    /// A member that is an object; what is wrong in it is told by whoever reads it.
+    func member<Value: Decodable>(_ member: String, _ type: Value.Type) throws -> Value {
+        do {
+            return try container.decode(type, forKey: Name(stringValue: member))
+        } catch let error as RequestError {
+            throw error
+        } catch {
+            throw RequestError.invalid(member, "must be an object")
+        }
+    }
+
     private func value<Value>(
         _ member: String, _ complaint: String, _ read: (KeyedDecodingContainer<Name>, Name) throws -> Value?
     ) throws -> Value? {

@@ -10,6 +10,8 @@ package enum ScheduleMigrations {
         migration(5, "reminders", PackageResources._005_reminders_sql),
         migration(6, "devices", PackageResources._006_devices_sql),
         migration(7, "retries", PackageResources._007_retries_sql),
+        migration(8, "channels", PackageResources._008_channels_sql),
+        migration(9, "calendar", PackageResources._009_calendar_sql),
     ]
 
     private static func migration(_ version: Int, _ name: String, _ sql: [UInt8]) -> PostgresMigration {

@@ -9,10 +9,13 @@ package import Postgres
 package struct ScheduleStore: Sendable {
     private let database: PostgresClient
     private let settings: ScheduleSettings
+    private let channels: ActiveChannels
 
-    package init(database: PostgresClient, settings: ScheduleSettings) {
+    /// - Parameter channels: With the webhook among them, what it is to be told is written too.
+    package init(database: PostgresClient, settings: ScheduleSettings, channels: ActiveChannels = ActiveChannels()) {
         self.database = database
         self.settings = settings
+        self.channels = channels
     }
 
     /// The zones that requests may name: asked once, at start (PostgreSQL reads 1,200 files for it).
@@ -25,7 +28,8 @@ package struct ScheduleStore: Sendable {
         let parameters: [PostgresParameter] =
             [.text(request.slot.device.text), .text(request.title)] + request.slot.parameters
             + [.double(settings.reminderLead), .double(settings.horizon), .double(settings.roomDuration)]
-        let row = try await task(ScheduleStatements.register, parameters)
+        let row = try await task(
+            channels.contains(.webhook) ? ScheduleStatements.registerAndTell : ScheduleStatements.register, parameters)
         switch row.code {
         case "created":
             let (task, change) = try row.decided()
@@ -47,7 +51,8 @@ package struct ScheduleStore: Sendable {
             case .task(let id, let device):
                 [.text(device.text), .text(id.uuidString), .null, .null, .null, .null, .null]
             }
-        let row = try await task(ScheduleStatements.cancel, parameters)
+        let row = try await task(
+            channels.contains(.webhook) ? ScheduleStatements.cancelAndTell : ScheduleStatements.cancel, parameters)
         guard row.code == "cancelled" else { return .refused(try row.refusal()) }
         let (task, change) = try row.decided()
         return .cancelled(task, change)

@@ -10,6 +10,8 @@ struct TaskRoutes: RouteCollection, Sendable {
     let log: Log
     /// Told when a task that has just been registered is due; epoch seconds.
     let registered: @Sendable (Double) async -> Void
+    /// Told when there may be something for the webhook.
+    let told: @Sendable () -> Void
 
     func boot(routes: RoutesBuilder) {
         routes.post("task", use: register)
@@ -24,6 +26,7 @@ struct TaskRoutes: RouteCollection, Sendable {
             metrics.tasks.add(.registered)
             if task.isPaired { metrics.pairs.add() }
             await registered(Double(task.remindsAt.seconds))
+            told()
             await changes.publish(change)
             log.info("task registered", describe(task))
             return .json(task.json, status: .created)
@@ -54,6 +57,7 @@ struct TaskRoutes: RouteCollection, Sendable {
         switch try await database.schedule.cancel(wish) {
         case .cancelled(let task, let change):
             metrics.tasks.add(.cancelled)
+            told()
             await changes.publish(change)
             log.info("task cancelled", describe(task))
             return .json(task.json)

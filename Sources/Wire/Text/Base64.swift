@@ -5,43 +5,36 @@ package enum Base64 {
 
     /// With padding.
     package static func encode(_ bytes: some Collection<UInt8>) -> String {
-        withBytes(of: bytes) { encode($0) }
+        Array(bytes).withUnsafeBytes { encode($0, alphabet, isPadded: true) }
     }
 
+    /// The same, for bytes that lie somewhere.
     static func encode(_ bytes: UnsafeRawBufferPointer) -> String {
         encode(bytes, alphabet, isPadded: true)
     }
 
     /// For URLs, JSON Web Tokens and Web Push: `-` and `_`, no padding.
     package static func encodeForURL(_ bytes: some Collection<UInt8>) -> String {
-        withBytes(of: bytes) { encode($0, urlAlphabet, isPadded: false) }
-    }
-
-    private static func withBytes(
-        of bytes: some Collection<UInt8>, _ body: (UnsafeRawBufferPointer) -> String
-    ) -> String {
-        bytes.withContiguousStorageIfAvailable { body(UnsafeRawBufferPointer($0)) }
-            ?? Array(bytes).withUnsafeBytes(body)
+        Array(bytes).withUnsafeBytes { encode($0, urlAlphabet, isPadded: false) }
     }
 
     private static func encode(
         _ bytes: UnsafeRawBufferPointer, _ alphabet: StaticString, isPadded: Bool
     ) -> String {
-        let length = isPadded ? (bytes.count + 2) / 3 * 4 : (bytes.count * 4 + 2) / 3
-        return String(unsafeUninitializedCapacity: length) { text in
+        String(unsafeUninitializedCapacity: (bytes.count + 2) / 3 * 4) { text in
             var next = 0
             for start in stride(from: 0, to: bytes.count, by: 3) {
                 let present = min(3, bytes.count - start)
                 var bits = UInt32(bytes[start]) << 16
                 if present > 1 { bits |= UInt32(bytes[start + 1]) << 8 }
                 if present > 2 { bits |= UInt32(bytes[start + 2]) }
-                for digit in 0..<4 where digit <= present || isPadded {
+                for digit in 0..<4 where isPadded || digit <= present {
                     let value = Int(bits >> UInt32(18 - 6 * digit) & 0x3F)
                     text[next] = digit <= present ? alphabet.utf8Start[value] : UInt8(ascii: "=")
                     next += 1
                 }
             }
-            return length
+            return next
         }
     }
 

@@ -33,6 +33,19 @@ package struct JSONText {
         needsComma = true
     }
 
+    package mutating func member(_ name: String, _ value: Int) {
+        self.name(name)
+        separate()
+        bytes.append(contentsOf: String(value).utf8)
+        needsComma = true
+    }
+
+    package mutating func number(_ number: Int) {
+        separate()
+        bytes.append(contentsOf: String(number).utf8)
+        needsComma = true
+    }
+
     package mutating func string(_ text: String) {
         separate()
         bytes.append(UInt8(ascii: "\""))

@@ -46,14 +46,14 @@ import Testing
             try await peers[0].send(text: #"{"type":"\#(ada)","id":"\#(bob)"}"#)
             shown.append("\(try await peers[0].nextMessage().json())")
             // A database that fails: its errors might cite the statement's values.
-            try await journey.sql("ALTER TABLE letsswitch.device RENAME TO device_elsewhere")
+            try await journey.sql("ALTER TABLE letsswitch.address RENAME TO address_elsewhere")
             for device in [ada, bob] {
                 let tokens: TestJSON = ["deviceId": .string(device), "token": .string(token), "debug": true]
                 let failed = try await endpoint.post("/token", tokens)
                 #expect(failed.status >= 500)
                 keep(failed)
             }
-            try await journey.sql("ALTER TABLE letsswitch.device_elsewhere RENAME TO device")
+            try await journey.sql("ALTER TABLE letsswitch.address_elsewhere RENAME TO address")
             for device in [ada, bob] {
                 keep(try await HTTPTestClient.request(at: endpoint, "DELETE", "/device?deviceId=\(device)"))
             }

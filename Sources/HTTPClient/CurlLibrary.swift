@@ -1,0 +1,104 @@
+import CCurl
+import Glibc
+
+/// libcurl, loaded when it is first asked for, and never unloaded: a daemon that sends nothing does without it.
+///
+/// The pointers are constants once they are found, and libcurl's functions may be called from any thread for different handles.
+struct CurlLibrary: @unchecked Sendable {
+    private static let names = ["libcurl.so.4", "libcurl-gnutls.so.4"]
+    /// The oldest that knows `CURLOPT_PROTOCOLS_STR`: 7.85.
+    private static let oldestVersion: UInt32 = 0x07_55_00
+
+    private static let loaded = Result<CurlLibrary, HTTPClientError> { () throws(HTTPClientError) in try CurlLibrary() }
+
+    /// Loads the library the first time, which takes some milliseconds.
+    static func load() throws(HTTPClientError) -> CurlLibrary {
+        try loaded.get()
+    }
+
+    let version: String
+    let easyInit: @convention(c) () -> UnsafeMutableRawPointer?
+    let easyCleanup: @convention(c) (UnsafeMutableRawPointer?) -> Void
+    let easyReset: @convention(c) (UnsafeMutableRawPointer?) -> Void
+    let easyText: @convention(c) (CURLcode) -> UnsafePointer<CChar>?
+    let listAppend:
+        @convention(c) (UnsafeMutablePointer<curl_slist>?, UnsafePointer<CChar>?) -> UnsafeMutablePointer<curl_slist>?
+    let listFree: @convention(c) (UnsafeMutablePointer<curl_slist>?) -> Void
+    let multiInit: @convention(c) () -> UnsafeMutableRawPointer?
+    let multiCleanup: @convention(c) (UnsafeMutableRawPointer?) -> CURLMcode
+    let multiAdd: @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> CURLMcode
+    let multiRemove: @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> CURLMcode
+    let multiSocketAction:
+        @convention(c) (UnsafeMutableRawPointer?, Int32, Int32, UnsafeMutablePointer<Int32>?) -> CURLMcode
+    let multiInfoRead:
+        @convention(c) (UnsafeMutableRawPointer?, UnsafeMutablePointer<Int32>?) -> UnsafeMutablePointer<CURLMsg>?
+    /// Variadic, for the shim.
+    let easySet: UnsafeMutableRawPointer
+    let easyGet: UnsafeMutableRawPointer
+    let multiSet: UnsafeMutableRawPointer
+
+    private init() throws(HTTPClientError) {
+        guard let handle = Self.names.lazy.compactMap({ dlopen($0, RTLD_NOW | RTLD_LOCAL) }).first else {
+            throw .libraryMissing("libcurl is missing: apt-get install libcurl4")
+        }
+        func symbol(_ name: String) throws(HTTPClientError) -> UnsafeMutableRawPointer {
+            guard let symbol = dlsym(handle, name) else {
+                throw .libraryMissing("libcurl has no \(name): 7.85 or later is needed")
+            }
+            return symbol
+        }
+        func function<F>(_ name: String, as type: F.Type) throws(HTTPClientError) -> F {
+            // A pointer to a C function is as wide as any other (POSIX, dlsym).
+            unsafeBitCast(try symbol(name), to: type)
+        }
+        let info = try function(
+            "curl_version_info",
+            as: (@convention(c) (CURLversion) -> UnsafeMutablePointer<curl_version_info_data>?).self)
+        let initialise = try function("curl_global_init", as: (@convention(c) (Int) -> CURLcode).self)
+        guard let data = info(letsswitch_CURLVERSION_NOW), let name = data.pointee.version else {
+            throw .libraryMissing("libcurl doesn't tell its version")
+        }
+        version = String(cString: name)
+        guard data.pointee.version_num >= Self.oldestVersion else {
+            throw .libraryMissing("libcurl \(version) is too old: 7.85 or later is needed")
+        }
+        // Once in a process, before anything else; OpenSSL, which it initialises too, may be so already.
+        guard initialise(Int(letsswitch_CURL_GLOBAL_DEFAULT)) == CURLE_OK else {
+            throw .libraryMissing("libcurl \(version) can't be initialised")
+        }
+        easyInit = try function("curl_easy_init", as: (@convention(c) () -> UnsafeMutableRawPointer?).self)
+        easyCleanup = try function("curl_easy_cleanup", as: (@convention(c) (UnsafeMutableRawPointer?) -> Void).self)
+        easyReset = try function("curl_easy_reset", as: (@convention(c) (UnsafeMutableRawPointer?) -> Void).self)
+        easyText = try function("curl_easy_strerror", as: (@convention(c) (CURLcode) -> UnsafePointer<CChar>?).self)
+        listAppend = try function(
+            "curl_slist_append",
+            as: (@convention(c) (UnsafeMutablePointer<curl_slist>?, UnsafePointer<CChar>?)
+                -> UnsafeMutablePointer<curl_slist>?).self)
+        listFree = try function(
+            "curl_slist_free_all", as: (@convention(c) (UnsafeMutablePointer<curl_slist>?) -> Void).self)
+        multiInit = try function("curl_multi_init", as: (@convention(c) () -> UnsafeMutableRawPointer?).self)
+        multiCleanup = try function(
+            "curl_multi_cleanup", as: (@convention(c) (UnsafeMutableRawPointer?) -> CURLMcode).self)
+        multiAdd = try function(
+            "curl_multi_add_handle",
+            as: (@convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> CURLMcode).self)
+        multiRemove = try function(
+            "curl_multi_remove_handle",
+            as: (@convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> CURLMcode).self)
+        multiSocketAction = try function(
+            "curl_multi_socket_action",
+            as: (@convention(c) (UnsafeMutableRawPointer?, Int32, Int32, UnsafeMutablePointer<Int32>?) -> CURLMcode)
+                .self)
+        multiInfoRead = try function(
+            "curl_multi_info_read",
+            as: (@convention(c) (UnsafeMutableRawPointer?, UnsafeMutablePointer<Int32>?)
+                -> UnsafeMutablePointer<CURLMsg>?).self)
+        easySet = try symbol("curl_easy_setopt")
+        easyGet = try symbol("curl_easy_getinfo")
+        multiSet = try symbol("curl_multi_setopt")
+    }
+
+    func describe(_ code: CURLcode) -> String {
+        easyText(code).map { String(cString: $0) } ?? "libcurl's error \(code.rawValue)"
+    }
+}

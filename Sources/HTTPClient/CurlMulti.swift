@@ -1,0 +1,138 @@
+import CCurl
+import Dispatch
+
+/// libcurl's multi handle, driven by events: its sockets watched by one ``SocketPoller``, its time-outs by one timer. Confined to
+/// its queue.
+final class CurlMulti {
+    /// Handles that are kept for the next request.
+    private static let idleHandles = 64
+
+    private let library: CurlLibrary
+    private let handle: UnsafeMutableRawPointer
+    private let poller: SocketPoller
+    private let timer: any DispatchSourceTimer
+    private var idle: [UnsafeMutableRawPointer] = []
+
+    enum Wake: Sendable {
+        case sockets, timer
+    }
+
+    /// nil when there is no memory, or no descriptor left.
+    ///
+    /// - Parameter wake: Called on `queue`; ``work(_:)`` is to follow.
+    init?(
+        library: CurlLibrary, maxConnectionsPerHost: Int, queue: DispatchQueue, wake: @escaping @Sendable (Wake) -> Void
+    ) {
+        guard let poller = SocketPoller(queue: queue, handler: { wake(.sockets) }), let handle = library.multiInit()
+        else { return nil }
+        self.library = library
+        self.handle = handle
+        self.poller = poller
+        timer = DispatchSource.makeTimerSource(queue: queue)
+        timer.setEventHandler { wake(.timer) }
+        timer.activate()
+        let this = Unmanaged.passUnretained(self).toOpaque()
+        let set = library.multiSet
+        let settings = [
+            letsswitch_multi_pointer(set, handle, CURLMOPT_SOCKETDATA, this),
+            letsswitch_multi_socket(set, handle) { _, socket, what, multi, _ in
+                CurlMulti.at(multi)?.watch(socket, what)
+                return 0
+            },
+            letsswitch_multi_pointer(set, handle, CURLMOPT_TIMERDATA, this),
+            letsswitch_multi_timer(set, handle) { _, milliseconds, multi in
+                CurlMulti.at(multi)?.setTimer(milliseconds)
+                return 0
+            },
+            letsswitch_multi_long(set, handle, CURLMOPT_PIPELINING, letsswitch_CURLPIPE_MULTIPLEX),
+            letsswitch_multi_long(set, handle, CURLMOPT_MAX_CONCURRENT_STREAMS, 1000),
+            letsswitch_multi_long(set, handle, CURLMOPT_MAX_HOST_CONNECTIONS, maxConnectionsPerHost),
+        ]
+        guard settings.allSatisfy({ $0 == CURLM_OK }) else { return nil }
+    }
+
+    deinit {
+        timer.cancel()
+        // What libcurl says while it closes its sockets is nobody's concern any more.
+        _ = letsswitch_multi_socket(library.multiSet, handle, nil)
+        _ = letsswitch_multi_timer(library.multiSet, handle, nil)
+        for easy in idle { library.easyCleanup(easy) }
+        _ = library.multiCleanup(handle)
+    }
+
+    private static func at(_ pointer: UnsafeMutableRawPointer?) -> CurlMulti? {
+        pointer.map { Unmanaged<CurlMulti>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    // MARK: Transfers
+
+    /// A handle for a request, which is to come back. nil without memory.
+    func makeHandle() -> UnsafeMutableRawPointer? {
+        idle.popLast() ?? library.easyInit()
+    }
+
+    /// - Returns: Whether libcurl takes it.
+    func add(_ easy: UnsafeMutableRawPointer) -> Bool {
+        library.multiAdd(handle, easy) == CURLM_OK
+    }
+
+    /// The request has ended, or is to end; it may not even have been added.
+    func takeBack(_ easy: UnsafeMutableRawPointer) {
+        _ = library.multiRemove(handle, easy)
+        guard idle.count < Self.idleHandles else { return library.easyCleanup(easy) }
+        library.easyReset(easy)
+        idle.append(easy)
+    }
+
+    /// Lets libcurl do what can be done now.
+    ///
+    /// - Returns: The transfers that have ended.
+    func work(_ wake: Wake) -> [(easy: UnsafeMutableRawPointer, outcome: CURLcode)] {
+        switch wake {
+        case .timer:
+            act(on: letsswitch_CURL_SOCKET_TIMEOUT, 0)
+        case .sockets:
+            for event in poller.ready() {
+                act(
+                    on: event.socket,
+                    (event.read ? letsswitch_CURL_CSELECT_IN : 0) | (event.write ? letsswitch_CURL_CSELECT_OUT : 0)
+                        | (event.error ? letsswitch_CURL_CSELECT_ERR : 0))
+            }
+        }
+        var ended: [(UnsafeMutableRawPointer, CURLcode)] = []
+        var left: Int32 = 0
+        while let message = library.multiInfoRead(handle, &left) {
+            guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
+            ended.append((easy, message.pointee.data.result))
+        }
+        return ended
+    }
+
+    /// An error here is an error of single transfers too, and is told as such.
+    private func act(on socket: Int32, _ events: Int32) {
+        var running: Int32 = 0
+        _ = library.multiSocketAction(handle, socket, events, &running)
+    }
+
+    // MARK: What libcurl asks for
+
+    private func watch(_ socket: Int32, _ what: Int32) {
+        let isKnown =
+            switch what {
+            case letsswitch_CURL_POLL_IN: poller.watch(socket, read: true, write: false)
+            case letsswitch_CURL_POLL_OUT: poller.watch(socket, read: false, write: true)
+            case letsswitch_CURL_POLL_INOUT: poller.watch(socket, read: true, write: true)
+            default: false
+            }
+        // One that the kernel refuses to watch ends by its transfer's time-out.
+        if !isKnown { poller.forget(socket) }
+    }
+
+    private func setTimer(_ milliseconds: Int) {
+        if milliseconds < 0 {
+            timer.schedule(deadline: .distantFuture)
+        } else {
+            timer.schedule(deadline: .now() + .milliseconds(milliseconds), leeway: .milliseconds(1))
+        }
+    }
+}

@@ -1,0 +1,148 @@
+import CCurl
+
+/// Sends requests to other servers, many at a time, over connections that are kept.
+///
+/// libcurl is loaded at the first request. No thread waits for anything: libcurl says which sockets it wants watched, and is
+/// called when they are ready. Redirects aren't followed, and no proxy is used, whatever the environment says.
+package actor HTTPClient {
+    private nonisolated let executor = QueueExecutor(label: "letsswitch.http-client")
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    private let configuration: Configuration
+    private var library: CurlLibrary?
+    private var multi: CurlMulti?
+    private var lastNumber = 0
+    /// Those on their way, by libcurl's handle.
+    private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
+    /// By number: those on their way and those that wait.
+    private var numbers: [Int: (transfer: Transfer, easy: UnsafeMutableRawPointer?)] = [:]
+    /// Numbers in their order, from `firstWaiting` on; those of cancelled ones too.
+    private var waiting: [Int] = []
+    private var firstWaiting = 0
+    private var isShutDown = false
+
+    package init(_ configuration: Configuration) {
+        self.configuration = configuration
+    }
+
+    /// Whether libcurl can be used; its version.
+    package static func libraryVersion() throws(HTTPClientError) -> String {
+        try CurlLibrary.load().version
+    }
+
+    /// Sends a request and returns the answer, whatever its status.
+    ///
+    /// - Throws: ``HTTPClientError`` when there is none.
+    package func send(_ request: OutgoingRequest) async throws(HTTPClientError) -> OutgoingResponse {
+        lastNumber += 1
+        let number = lastNumber
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                begin(Transfer(number, request, configuration, continuation))
+            }
+        } onCancel: {
+            Task { await self.cancel(number) }
+        }
+        return try result.get()
+    }
+
+    /// Ends all requests, and closes the connections.
+    package func shutdown() {
+        isShutDown = true
+        for number in Array(numbers.keys) { end(number, .failure(.cancelled)) }
+        multi = nil
+    }
+
+    // MARK: Requests
+
+    private func begin(_ transfer: Transfer) {
+        guard !isShutDown else { return transfer.finish(.failure(.cancelled)) }
+        guard transfers.count >= configuration.maxInFlight else { return start(transfer) }
+        guard waiting.count - firstWaiting < configuration.maxWaiting else {
+            return transfer.finish(.failure(.crowded))
+        }
+        numbers[transfer.number] = (transfer, nil)
+        waiting.append(transfer.number)
+    }
+
+    private func start(_ transfer: Transfer) {
+        numbers[transfer.number] = (transfer, nil)
+        do throws(HTTPClientError) {
+            let (library, multi) = try ready()
+            guard let easy = multi.makeHandle() else { throw .failed("out of memory") }
+            transfers[easy] = transfer
+            numbers[transfer.number] = (transfer, easy)
+            try transfer.configure(easy, configuration, library)
+            guard multi.add(easy) else { throw .failed("libcurl takes no more requests") }
+        } catch {
+            remove(transfer.number, .failure(error))
+        }
+    }
+
+    private func ready() throws(HTTPClientError) -> (CurlLibrary, CurlMulti) {
+        if let library, let multi { return (library, multi) }
+        let library = try CurlLibrary.load()
+        let multi = CurlMulti(
+            library: library,
+            maxConnectionsPerHost: configuration.version == .http2 ? 1 : configuration.maxConnectionsPerHost,
+            queue: executor.queue
+        ) { [weak self] wake in
+            self?.assumeIsolated { $0.work(wake) }
+        }
+        guard let multi else { throw .failed("out of memory or descriptors") }
+        self.library = library
+        self.multi = multi
+        return (library, multi)
+    }
+
+    private func cancel(_ number: Int) {
+        end(number, .failure(.cancelled))
+    }
+
+    // MARK: Progress
+
+    private func work(_ wake: CurlMulti.Wake) {
+        guard let multi, let library else { return }
+        for (easy, code) in multi.work(wake) {
+            guard let transfer = transfers[easy] else { continue }
+            var status = 0
+            _ = letsswitch_easy_info_long(library.easyGet, easy, CURLINFO_RESPONSE_CODE, &status)
+            end(
+                transfer.number,
+                transfer.result(code, status: status, description: library.describe(code)))
+        }
+    }
+
+    /// Ends a request that is on its way, or waits; lets others have its place.
+    private func end(_ number: Int, _ result: Result<OutgoingResponse, HTTPClientError>) {
+        remove(number, result)
+        while transfers.count < configuration.maxInFlight, !isShutDown, let next = nextWaiting() {
+            start(next)
+        }
+    }
+
+    private func remove(_ number: Int, _ result: Result<OutgoingResponse, HTTPClientError>) {
+        guard let (transfer, easy) = numbers.removeValue(forKey: number) else { return }
+        if let easy, let library {
+            transfers[easy] = nil
+            multi?.takeBack(easy)
+            library.listFree(transfer.fields)
+            transfer.fields = nil
+        }
+        transfer.finish(result)
+    }
+
+    /// Takes the first that waits still.
+    private func nextWaiting() -> Transfer? {
+        while firstWaiting < waiting.count {
+            let number = waiting[firstWaiting]
+            firstWaiting += 1
+            if firstWaiting == waiting.count || firstWaiting > 1024 {
+                waiting.removeFirst(firstWaiting)
+                firstWaiting = 0
+            }
+            if let (transfer, _) = numbers[number] { return transfer }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,37 @@
+/// Why there is no answer to a request. The request may have reached the server nevertheless.
+package enum HTTPClientError: Error, Sendable, Hashable {
+    /// libcurl isn't installed, or is too old. The text says which and what to do.
+    case libraryMissing(String)
+    /// The URL can't be read, or its scheme is neither http nor https.
+    case invalidURL
+    /// The host has no address but private ones, and those are not allowed.
+    case privateAddress
+    case cannotResolve(String)
+    case cannotConnect(String)
+    /// The certificate isn't trusted, or no TLS came about.
+    case tls(String)
+    case timedOut
+    /// More requests than ``HTTPClient/Configuration/maxWaiting`` were waiting already.
+    case crowded
+    /// The task was cancelled, or the client shut down.
+    case cancelled
+    /// Anything else that went wrong on the way.
+    case failed(String)
+}
+
+extension HTTPClientError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .libraryMissing(let reason): reason
+        case .invalidURL: "the URL can't be used"
+        case .privateAddress: "the host's address is a private one"
+        case .cannotResolve(let reason): "the host's name can't be resolved: \(reason)"
+        case .cannotConnect(let reason): "no connection: \(reason)"
+        case .tls(let reason): "no TLS: \(reason)"
+        case .timedOut: "no answer in time"
+        case .crowded: "too many requests are waiting"
+        case .cancelled: "cancelled"
+        case .failed(let reason): reason
+        }
+    }
+}

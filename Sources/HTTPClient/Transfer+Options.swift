@@ -1,0 +1,95 @@
+import CCurl
+import Wire
+
+extension Transfer {
+    /// Tells libcurl what to do.
+    ///
+    /// - Throws: ``HTTPClientError`` when it can't be said.
+    func configure(
+        _ easy: UnsafeMutableRawPointer, _ configuration: HTTPClient.Configuration, _ library: CurlLibrary
+    ) throws(HTTPClientError) {
+        let setter = library.easySet
+        var failure: CURLcode?
+        func check(_ code: CURLcode) {
+            if code != CURLE_OK, failure == nil { failure = code }
+        }
+        func set(_ option: CURLoption, _ value: Int) { check(letsswitch_easy_long(setter, easy, option, value)) }
+        // Copied by libcurl.
+        func set(_ option: CURLoption, _ text: String) { check(letsswitch_easy_pointer(setter, easy, option, text)) }
+
+        guard !request.url.utf8.contains(0) else { throw .invalidURL }
+        set(CURLOPT_URL, request.url)
+        set(CURLOPT_PROTOCOLS_STR, "http,https")
+        set(CURLOPT_FOLLOWLOCATION, 0)
+        // Not from the environment either: what private addresses are is judged by whom we connect to.
+        set(CURLOPT_PROXY, "")
+        set(CURLOPT_NOSIGNAL, 1)
+        set(CURLOPT_TCP_KEEPALIVE, 1)
+        set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds(configuration.connectTimeout))
+        set(CURLOPT_TIMEOUT_MS, milliseconds(configuration.timeout))
+        set(CURLOPT_SSLVERSION, letsswitch_CURL_SSLVERSION_TLSv1_2)
+        if let caFile = configuration.caFile { set(CURLOPT_CAINFO, caFile) }
+        set(CURLOPT_HTTP_VERSION, letsswitch_CURL_HTTP_VERSION_2TLS)
+        // Rather a stream of the connection that is being made than another connection.
+        set(CURLOPT_PIPEWAIT, configuration.version == .http2 ? 1 : 0)
+        set(CURLOPT_USERAGENT, configuration.agent)
+
+        switch request.method {
+        case .get: set(CURLOPT_HTTPGET, 1)
+        case .head: set(CURLOPT_NOBODY, 1)
+        default:
+            set(CURLOPT_POST, 1)
+            check(letsswitch_easy_offset(setter, easy, CURLOPT_POSTFIELDSIZE_LARGE, Int(request.body.count)))
+            check(letsswitch_easy_pointer(setter, easy, CURLOPT_COPYPOSTFIELDS, request.body))
+            if request.method != .post { set(CURLOPT_CUSTOMREQUEST, request.method.name) }
+        }
+        try addFields(library)
+        check(letsswitch_easy_pointer(setter, easy, CURLOPT_HTTPHEADER, UnsafeRawPointer(fields)))
+
+        check(letsswitch_easy_pointer(setter, easy, CURLOPT_WRITEDATA, pointer))
+        check(
+            letsswitch_easy_write(setter, easy, CURLOPT_WRITEFUNCTION) { bytes, size, count, transfer in
+                Transfer.at(transfer)?.received(body: UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
+            })
+        check(letsswitch_easy_pointer(setter, easy, CURLOPT_HEADERDATA, pointer))
+        check(
+            letsswitch_easy_write(setter, easy, CURLOPT_HEADERFUNCTION) { bytes, size, count, transfer in
+                Transfer.at(transfer)?.received(headerLine: UnsafeRawBufferPointer(start: bytes, count: size * count))
+                    ?? 0
+            })
+        check(letsswitch_easy_pointer(setter, easy, CURLOPT_OPENSOCKETDATA, pointer))
+        check(
+            letsswitch_easy_opensocket(setter, easy) { transfer, _, address in
+                guard let address else { return letsswitch_CURL_SOCKET_BAD }
+                return Transfer.at(transfer)?.openSocket(
+                    family: address.pointee.family, type: address.pointee.socktype,
+                    protocol: address.pointee.protocol, address: letsswitch_address(address))
+                    ?? letsswitch_CURL_SOCKET_BAD
+            })
+        if let failure { throw .failed(library.describe(failure)) }
+    }
+
+    private func addFields(_ library: CurlLibrary) throws(HTTPClientError) {
+        // Without these libcurl would name a type by itself, and ask before it sends much.
+        var lines = ["Expect:"]
+        if !request.headers.contains(where: { $0.name.lowercased() == "content-type" }) {
+            lines.append("Content-Type:")
+        }
+        for field in request.headers {
+            // libcurl takes "Name:" for a field to leave out, and "Name;" for an empty one.
+            let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
+            guard line.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+                throw .failed("a field of the request has a control character in it")
+            }
+            lines.append(line)
+        }
+        for line in lines {
+            guard let longer = library.listAppend(fields, line) else { throw .failed("out of memory") }
+            fields = longer
+        }
+    }
+
+    private func milliseconds(_ duration: Duration) -> Int {
+        Int(max(1, min(duration / .milliseconds(1), 1e9)))
+    }
+}

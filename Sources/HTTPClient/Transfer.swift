@@ -1,0 +1,137 @@
+import CCurl
+import Glibc
+import Wire
+
+/// One request on its way. Confined to its client's queue; libcurl has a pointer to it while it is in a ``CurlMulti``.
+final class Transfer {
+    typealias Continuation = CheckedContinuation<Result<OutgoingResponse, HTTPClientError>, Never>
+
+    /// Bytes of an answer's fields.
+    private static let maxHeaderBytes = 65_536
+
+    let request: OutgoingRequest
+    /// By which its client knows it.
+    let number: Int
+    private let configuration: HTTPClient.Configuration
+    private var continuation: Continuation?
+    /// Fields of the request, libcurl's to read until the transfer ends.
+    var fields: UnsafeMutablePointer<curl_slist>?
+
+    private var headers: [HTTPField] = []
+    private var headerBytes = 0
+    private var body: [UInt8] = []
+    private var isBodyCut = false
+    private var wasPrivate = false
+
+    init(
+        _ number: Int, _ request: OutgoingRequest, _ configuration: HTTPClient.Configuration,
+        _ continuation: Continuation
+    ) {
+        self.number = number
+        self.request = request
+        self.configuration = configuration
+        self.continuation = continuation
+    }
+
+    static func at(_ pointer: UnsafeMutableRawPointer?) -> Transfer? {
+        pointer.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    var pointer: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
+    func finish(_ result: Result<OutgoingResponse, HTTPClientError>) {
+        continuation?.resume(returning: result)
+        continuation = nil
+    }
+
+    // MARK: What libcurl brings
+
+    /// A line of the answer's head. Another answer before the last one (100, 103) is forgotten.
+    ///
+    /// - Returns: Bytes taken; fewer end the transfer.
+    func received(headerLine line: UnsafeRawBufferPointer) -> Int {
+        headerBytes += line.count
+        guard headerBytes <= Self.maxHeaderBytes else { return 0 }
+        let text = String(decoding: line, as: UTF8.self)
+        guard let colon = text.firstIndex(of: ":") else {
+            if text.hasPrefix("HTTP/") { headers = [] }
+            return line.count
+        }
+        let value = text[text.index(after: colon)...]
+        headers.append(HTTPField(String(text[..<colon]), String(value.trimmed)))
+        return line.count
+    }
+
+    /// - Returns: Bytes taken; fewer end the transfer.
+    func received(body bytes: UnsafeRawBufferPointer) -> Int {
+        let room = configuration.maxBodyBytes - body.count
+        body.append(contentsOf: bytes.prefix(room))
+        guard bytes.count <= room else {
+            isBodyCut = true
+            return 0
+        }
+        return bytes.count
+    }
+
+    /// A socket to the address, unless it is one that nobody may be sent to. Every connection is judged, so an answer of a name
+    /// server that changes is no way round.
+    func openSocket(family: Int32, type: Int32, protocol number: Int32, address: UnsafeRawPointer?) -> Int32 {
+        if !configuration.allowsPrivateAddresses {
+            guard let address = address.flatMap({ Self.address(at: $0, family: family) }),
+                !PrivateNetworks.contains(address)
+            else {
+                wasPrivate = true
+                return letsswitch_CURL_SOCKET_BAD
+            }
+        }
+        return socket(family, type | Int32(SOCK_CLOEXEC.rawValue), number)
+    }
+
+    /// The address in a `sockaddr_in` or `sockaddr_in6`, behind family, port and (in the latter) flow information.
+    private static func address(at pointer: UnsafeRawPointer, family: Int32) -> IPAddress? {
+        switch family {
+        case AF_INET:
+            IPAddress(ipv4: UInt32(bigEndian: pointer.loadUnaligned(fromByteOffset: 4, as: UInt32.self)))
+        case AF_INET6:
+            IPAddress(
+                high: UInt64(bigEndian: pointer.loadUnaligned(fromByteOffset: 8, as: UInt64.self)),
+                low: UInt64(bigEndian: pointer.loadUnaligned(fromByteOffset: 16, as: UInt64.self)))
+        default: nil
+        }
+    }
+
+    // MARK: The end
+
+    func result(_ code: CURLcode, status: Int, description: String) -> Result<OutgoingResponse, HTTPClientError> {
+        switch code {
+        case CURLE_OK:
+            return .success(OutgoingResponse(status: status, headers: headers, body: body))
+        case CURLE_WRITE_ERROR where isBodyCut:
+            return .success(OutgoingResponse(status: status, headers: headers, body: body))
+        case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL:
+            return .failure(.invalidURL)
+        case CURLE_COULDNT_RESOLVE_HOST:
+            return .failure(.cannotResolve(description))
+        case CURLE_COULDNT_CONNECT:
+            return .failure(wasPrivate ? .privateAddress : .cannotConnect(description))
+        case CURLE_OPERATION_TIMEDOUT:
+            return .failure(.timedOut)
+        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM,
+            CURLE_SSL_CIPHER, CURLE_USE_SSL_FAILED, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS:
+            return .failure(.tls(description))
+        default:
+            return .failure(.failed(description))
+        }
+    }
+}
+
+extension Substring {
+    /// Without the blanks and the line break around it (RFC 9110 §5.5).
+    fileprivate var trimmed: Substring {
+        let isBlank: (Character) -> Bool = { $0 == " " || $0 == "\t" || $0 == "\r" || $0 == "\n" || $0 == "\r\n" }
+        guard let first = firstIndex(where: { !isBlank($0) }), let last = lastIndex(where: { !isBlank($0) }) else {
+            return ""
+        }
+        return self[first...last]
+    }
+}

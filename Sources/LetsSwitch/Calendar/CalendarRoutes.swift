@@ -1,0 +1,50 @@
+import Crypto
+import Server
+import Wire
+
+/// A feed of one's tasks for calendar programs: `POST /calendar` makes it, `GET /calendar/<secret>.ics` is it, `DELETE
+/// /calendar` ends it.
+struct CalendarRoutes: RouteCollection, Sendable {
+    let store: CalendarStore
+    /// Where people find this server, without a slash at its end; nil when nobody has said.
+    let publicURL: String?
+    let log: Log
+
+    func boot(routes: RoutesBuilder) {
+        routes.post("calendar", use: subscribe)
+        routes.delete("calendar", use: revoke)
+        routes.get("calendar", ":file", use: read)
+    }
+
+    @Sendable private func subscribe(_ request: Request) async throws -> Response {
+        let device = try DeviceRequest.decode(request.body).device
+        let secret = try await store.secret(of: device, candidate: .make())
+        log.info("calendar given out", ["device": .device(device.text)])
+        var json = JSONText()
+        json.object { $0.member("url", (publicURL ?? "") + secret.path) }
+        return .json(json.bytes)
+    }
+
+    @Sendable private func revoke(_ request: Request) async throws -> Response {
+        let device = try DeviceID(request.query("deviceId"))
+        try await store.revoke(device)
+        log.info("calendar revoked", ["device": .device(device.text)])
+        return .json(Array("{}".utf8))
+    }
+
+    @Sendable private func read(_ request: Request) async throws -> Response {
+        guard let secret = request.parameters["file"].flatMap(CalendarSecret.init(fileName:)),
+            let feed = try await store.read(secret)
+        else { throw Abort(.notFound, code: "no_such_calendar", reason: "There is no such calendar.") }
+        let calendar = feed.calendar(publicURL: publicURL)
+        let tag = "\"\(Base64.encodeForURL(try SHA256.digest(calendar).prefix(16)))\""
+        let headers = [
+            HTTPField("ETag", tag),
+            // Kept by the program that asked, which looks each time whether it has changed.
+            HTTPField("Cache-Control", "private, no-cache"),
+        ]
+        guard !request.head.headers.names(entityTag: tag) else { return Response(.notModified, headers: headers) }
+        return Response(
+            headers: [HTTPField("Content-Type", "text/calendar; charset=utf-8")] + headers, body: .bytes(calendar))
+    }
+}

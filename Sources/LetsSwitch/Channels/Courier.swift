@@ -1,0 +1,317 @@
+import FoundationEssentials
+import Postgres
+import Sockets
+
+/// Feeds one channel from the database: takes what is due, a few at a time, and writes what became of it.
+///
+/// ```
+/// NOTIFY, own timer ──► lease ──► stock ──► send (some at once) ──► settled ──► finish
+///                          └─ renewed every few seconds while it is in hand ─┘
+/// ```
+///
+/// Each channel has its own, so that one that hangs keeps nobody else waiting. Several daemons share the work: what one has leased
+/// is nobody else's, and everybody's again when the lease ends because the daemon has died.
+package actor Courier {
+    /// How long a daemon that has died keeps its deliveries from others.
+    private static let lease = Duration.seconds(8)
+    private static let renewal = Duration.seconds(2)
+    /// Deliveries in one statement.
+    private static let perStatement = 500
+    /// After an error of the database.
+    private static let retryPause = Duration.milliseconds(500)
+    /// Events that may wait for a channel that is away; the oldest go first.
+    private static let keep = 250_000
+    /// As many as are counted, so perhaps far more wait; looked after so often, and so many go at a time.
+    private static let trimFrom = 10_000
+    private static let trimInterval = Duration.seconds(60)
+    /// The longest rest; then the channel is tried again.
+    private static let longestPause = Duration.seconds(900)
+
+    package nonisolated let metrics: ChannelMetrics
+    private let channel: any ReminderChannel
+    private let store: DeliveryStore
+    private let active: ActiveChannels
+    /// Told of reminders that were delivered by this channel first.
+    private let delivered: @Sendable (Int) -> Void
+    private let log: Log
+    private let sleeper = Sleeper()
+
+    /// What was leased and is not finished, by id: in stock, on its way, or settled.
+    private var hands: [Int: (delivery: Delivery, since: MonotonicTime)] = [:]
+    private var stock: [Delivery] = []
+    private var sending: [Int: Task<Void, Never>] = [:]
+    private var settled: [SettledDelivery] = []
+    private var finishing: Task<Void, Never>?
+    private var restsUntil: MonotonicTime?
+    private var trimAt = MonotonicTime.now()
+    private var isAway = false
+    private var isStopping = false
+
+    package init(
+        _ channel: any ReminderChannel, store: DeliveryStore, active: ActiveChannels, log: Log,
+        delivered: @escaping @Sendable (Int) -> Void = { _ in }
+    ) {
+        self.channel = channel
+        self.store = store
+        self.active = active
+        self.log = log
+        self.delivered = delivered
+        metrics = ChannelMetrics(channel.name)
+    }
+
+    package nonisolated var name: ChannelName { metrics.name }
+
+    /// There may be something to send.
+    package nonisolated func wake() {
+        Task { await sleeper.wake() }
+    }
+
+    /// Works until ``stop(within:)``.
+    package func run() async {
+        let renewing = Task { await keepRenewing() }
+        defer { renewing.cancel() }
+        while !isStopping {
+            do {
+                let pause = try await pass()
+                if isAway {
+                    isAway = false
+                    log.info("the channel has the database again", ["channel": .string(name.rawValue)])
+                }
+                await sleeper.sleep(for: pause)
+            } catch {
+                if !isAway {
+                    isAway = true
+                    log.warning(
+                        "a channel waits for the database",
+                        ["channel": .string(name.rawValue), "error": .string("\(error)")])
+                }
+                await sleeper.sleep(for: Self.retryPause)
+            }
+        }
+    }
+
+    // MARK: Taking
+
+    /// Takes what there is room for.
+    ///
+    /// - Returns: How long nothing is to be done, unless somebody wakes us.
+    private func pass() async throws -> Duration {
+        guard active.contains(name) else {
+            try await clear()
+            return Agenda.heartbeat
+        }
+        if let rest = restsUntil.map({ $0 - .now() }), rest > .zero { return min(rest, Agenda.heartbeat) }
+        if restsUntil != nil {
+            restsUntil = nil
+            metrics.rests(false)
+            log.info("a channel is tried again", ["channel": .string(name.rawValue)])
+        }
+        // Not each time that one place gets free.
+        let room = 2 * channel.concurrency - hands.count
+        guard room >= channel.concurrency else { return Agenda.heartbeat }
+        let limit = min(room, Self.perStatement)
+        let leased = try await store.lease(name, limit: limit, for: Self.lease)
+        take(leased)
+        guard leased.count < limit else { return .zero }
+        let next = try await store.next(name)
+        metrics.isWaiting(next.waiting)
+        if next.waiting >= Self.trimFrom, trimAt <= .now() {
+            let dropped = try await store.drop(name, keep: Self.keep, limit: Self.trimFrom)
+            count(.dropped, dropped)
+            if dropped < Self.trimFrom { trimAt = .now() + Self.trimInterval }
+        }
+        guard let due = next.due else { return Agenda.heartbeat }
+        return min(Agenda.heartbeat, max(.milliseconds(5), .seconds(min(due - next.now, 3600))))
+    }
+
+    private func take(_ leased: DeliveryStore.Leased) {
+        let now = MonotonicTime.now()
+        count(.expired, leased.expired)
+        settle(leased.orphans.map { SettledDelivery(id: $0, attempt: 0, settlement: .dropped(.orphaned)) })
+        for delivery in leased.deliveries {
+            // Ours already, and its lease ran out: it is on its way still, or its end not written yet.
+            guard hands[delivery.id] == nil else { continue }
+            hands[delivery.id] = (delivery, now)
+            stock.append(delivery)
+        }
+        // The oldest at the end, where taking is cheap.
+        stock.sort { $0.id > $1.id }
+        sendMore()
+    }
+
+    private func sendMore() {
+        guard !isStopping, restsUntil == nil else { return }
+        while sending.count < channel.concurrency, let delivery = stock.popLast() {
+            sending[delivery.id] = Task { [channel] in
+                let begun = MonotonicTime.now()
+                let outcome = await channel.send(delivery)
+                self.sent(delivery, outcome, took: .now() - begun)
+            }
+        }
+        metrics.isSending(sending.count)
+    }
+
+    // MARK: What became of it
+
+    private func sent(_ delivery: Delivery, _ outcome: DeliveryOutcome, took: Duration) {
+        sending[delivery.id] = nil
+        metrics.latency.observe(took)
+        let age = hands[delivery.id].map { MonotonicTime.now() - $0.since } ?? .zero
+        var settlement = Settlement(of: delivery, outcome, age: age, random: .random(in: 0..<1))
+        switch outcome {
+        case .paused(let pause, let reason): rest(for: pause, reason)
+        case .gone(let reason) where delivery.address.isEmpty:
+            settlement = .dropped(.gone)
+            disable(reason)
+        default: break
+        }
+        if isStopping, case .again(_, let counts) = settlement { settlement = .again(after: .zero, counts: counts) }
+        record(delivery, outcome, settlement)
+        settle([SettledDelivery(id: delivery.id, attempt: delivery.attempt, settlement: settlement)])
+        sendMore()
+        if stock.isEmpty, !isStopping { wake() }
+    }
+
+    private func record(_ delivery: Delivery, _ outcome: DeliveryOutcome, _ settlement: Settlement) {
+        let reason: String? =
+            switch outcome {
+            case .accepted: nil
+            case .gone(let reason), .refused(let reason), .retry(_, let reason), .paused(_, let reason): reason
+            }
+        let level: LogLevel =
+            switch settlement {
+            case .accepted, .again: .debug
+            case .gone: .info
+            case .dropped: .warning
+            }
+        log.log(
+            level, "delivery",
+            [
+                "channel": .string(name.rawValue), "event": .string(delivery.event),
+                "id": .string(delivery.messageId.uuidString), "attempt": .int(delivery.attempt),
+                "outcome": .string(settlement.result.rawValue), "reason": .string(reason ?? ""),
+            ])
+    }
+
+    /// The fault is the channel's own: what is in stock waits with it.
+    private func rest(for pause: Duration, _ reason: String) {
+        let pause = min(max(pause, Settlement.shortestWait), Self.longestPause)
+        let until = MonotonicTime.now() + pause
+        guard until > restsUntil ?? .now() else { return }
+        if restsUntil == nil {
+            log.error(
+                "a channel rests",
+                [
+                    "channel": .string(name.rawValue), "reason": .string(reason),
+                    "seconds": .int(Int(pause / .seconds(1))),
+                ])
+        }
+        restsUntil = until
+        metrics.rests(true)
+        release(after: pause)
+    }
+
+    /// Gives back what is in stock.
+    private func release(after pause: Duration) {
+        let unsent = stock
+        stock = []
+        settle(
+            unsent.map {
+                SettledDelivery(id: $0.id, attempt: $0.attempt, settlement: .again(after: pause, counts: false))
+            })
+    }
+
+    /// The channel was turned away for good.
+    private func disable(_ reason: String) {
+        guard active.contains(name) else { return }
+        active.remove(name)
+        metrics.rests(true)
+        log.error(
+            "a channel is off until the next start",
+            ["channel": .string(name.rawValue), "reason": .string(reason)])
+        release(after: .zero)
+        wake()
+    }
+
+    /// Deletes what waits for a channel that is off.
+    private func clear() async throws {
+        while !isStopping {
+            let dropped = try await store.drop(name, keep: 0, limit: 10_000)
+            guard dropped > 0 else { return }
+            count(.dropped, dropped)
+        }
+    }
+
+    private func count(_ result: DeliveryResult, _ number: Int) {
+        if number > 0 { metrics.results.add(result, number) }
+    }
+
+    // MARK: The database
+
+    private func settle(_ more: [SettledDelivery]) {
+        guard !more.isEmpty else { return }
+        for settled in more { metrics.results.add(settled.settlement.result) }
+        settled += more
+        if finishing == nil { finishing = Task { await self.finish() } }
+    }
+
+    /// Writes what is settled, many at a time, until nothing is.
+    private func finish() async {
+        var failures = 0
+        while !settled.isEmpty {
+            let batch = Array(settled.prefix(Self.perStatement))
+            do {
+                delivered(try await store.finish(batch).count)
+                failures = 0
+            } catch let error as PostgresError where error.isUnavailable && !isStopping {
+                // Writing it twice is harmless, so an unknown outcome is no matter.
+                try? await Task.sleep(for: Self.retryPause)
+                continue
+            } catch {
+                failures += 1
+                log.error(
+                    "what became of deliveries can't be written",
+                    ["channel": .string(name.rawValue), "error": .string("\(error)")])
+                // Their leases end, and they are sent again.
+                if failures < 3, !isStopping {
+                    try? await Task.sleep(for: Self.retryPause)
+                    continue
+                }
+            }
+            settled.removeFirst(batch.count)
+            for settled in batch { hands[settled.id] = nil }
+        }
+        finishing = nil
+        if !isStopping { wake() }
+    }
+
+    private func keepRenewing() async {
+        while !Task.isCancelled {
+            try? await Task.sleep(for: Self.renewal)
+            let now = MonotonicTime.now()
+            let held = hands.values.filter { now - $0.since >= Self.renewal }.map(\.delivery)
+            for start in stride(from: 0, to: held.count, by: Self.perStatement) {
+                let some = held[start..<min(start + Self.perStatement, held.count)]
+                // A lease that can't be renewed ends: somebody else may send it again, under the same id.
+                try? await store.renew(Array(some), for: Self.lease)
+            }
+        }
+    }
+
+    // MARK: The end
+
+    /// Ends ``run()``: what is in stock is given back, what is on its way gets so long.
+    package func stop(within patience: Duration) async {
+        isStopping = true
+        release(after: .zero)
+        await sleeper.wake()
+        let timer = Task {
+            try? await Task.sleep(for: max(.zero, patience))
+            for task in self.sending.values { task.cancel() }
+        }
+        while let task = sending.values.first { await task.value }
+        timer.cancel()
+        await finishing?.value
+        await channel.shutdown()
+    }
+}

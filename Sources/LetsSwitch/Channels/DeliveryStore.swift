@@ -1,0 +1,147 @@
+package import FoundationEssentials
+package import Postgres
+package import Sockets
+
+/// What is to be sent, in the database. Every operation is one statement. Throws `PostgresError`.
+package struct DeliveryStore: Sendable {
+    private let database: PostgresClient
+
+    package init(database: PostgresClient) {
+        self.database = database
+    }
+
+    /// What a lease gave.
+    package struct Leased: Sendable {
+        package var deliveries: [Delivery] = []
+        /// Rows whose deadline has passed; they are gone already.
+        package var expired = 0
+        /// Ids of those that there is nobody any more to send to; to be finished as dropped.
+        package var orphans: [Int] = []
+
+        package var count: Int { deliveries.count + expired + orphans.count }
+    }
+
+    /// Takes up to `limit` of a channel's deliveries that are due, the longest due first, for the time of `lease`.
+    package func lease(_ channel: ChannelName, limit: Int, for lease: Duration) async throws -> Leased {
+        let rows = try await database.query(
+            DeliveryStatements.lease,
+            [.text(channel.rawValue), .integer(limit), .double(lease / .seconds(1))], timeout: nil)
+        var leased = Leased()
+        for row in rows {
+            switch try row.string("verdict") {
+            case "send": leased.deliveries.append(try Delivery(row, channel))
+            case "expired": leased.expired += 1
+            default: leased.orphans.append(try row.integer("id"))
+            }
+        }
+        return leased
+    }
+
+    /// Keeps what is in hand for another `lease`.
+    package func renew(_ deliveries: [Delivery], for lease: Duration) async throws {
+        _ = try await database.query(
+            DeliveryStatements.renew,
+            [
+                .textArray(deliveries.map { "\($0.id)" }), .textArray(deliveries.map { "\($0.attempt)" }),
+                .double(lease / .seconds(1)),
+            ], timeout: nil)
+    }
+
+    /// Writes what became of deliveries.
+    ///
+    /// - Returns: The reminders that are delivered by it, and weren't before.
+    package func finish(_ settled: [SettledDelivery]) async throws -> [UUID] {
+        var accepted: [String?] = []
+        var dropped: [String?] = []
+        var gone: [String?] = []
+        var again: (ids: [String?], attempts: [String?], begun: [String?], delays: [String?]) = ([], [], [], [])
+        for settled in settled {
+            let id = "\(settled.id)"
+            switch settled.settlement {
+            case .accepted: accepted.append(id)
+            case .dropped: dropped.append(id)
+            case .gone: gone.append(id)
+            case .again(let delay, let counts):
+                again.ids.append(id)
+                again.attempts.append("\(settled.attempt)")
+                again.begun.append(counts ? "t" : "f")
+                again.delays.append("\(delay / .seconds(1))")
+            }
+        }
+        let rows = try await database.query(
+            DeliveryStatements.finish,
+            [
+                .textArray(accepted), .textArray(dropped), .textArray(gone), .textArray(again.ids),
+                .textArray(again.attempts), .textArray(again.begun), .textArray(again.delays),
+            ], timeout: nil)
+        return try rows.map { try $0.uuid("reminder_id") }
+    }
+
+    /// Writes that peers came and went, for the webhook; those of one room in their order.
+    package func report(_ events: [PeerEvent], at now: MonotonicTime) async throws {
+        _ = try await database.query(
+            DeliveryStatements.reportPeers,
+            [
+                .textArray(events.map(\.kind.rawValue)), .textArray(events.map(\.room.uuidString)),
+                .textArray(events.map { $0.task?.uuidString }), .textArray(events.map { "\($0.peers)" }),
+                .textArray(events.map { "\(max(.zero, now - $0.at) / .seconds(1))" }),
+            ], timeout: nil)
+    }
+
+    /// When the channel has something to do; what is in somebody's hands, when its lease ends.
+    package func next(_ channel: ChannelName) async throws -> NextDelivery {
+        let row = try await database.query(DeliveryStatements.next, [.text(channel.rawValue)], timeout: nil)[0]
+        return NextDelivery(
+            due: try row.optionalDouble("due"), now: try row.double("now"), waiting: try row.integer("waiting"))
+    }
+
+    /// Deletes the channel's oldest deliveries, up to `limit`, as far as they aren't among the `keep` newest of all channels.
+    ///
+    /// - Returns: How many.
+    package func drop(_ channel: ChannelName, keep: Int, limit: Int) async throws -> Int {
+        let rows = try await database.query(
+            DeliveryStatements.drop, [.text(channel.rawValue), .integer(keep), .integer(limit)], timeout: nil)
+        return try rows[0].integer("dropped")
+    }
+}
+
+/// When a channel has something to do, and how much. Epoch seconds, by the database's clock.
+package struct NextDelivery: Sendable, Hashable {
+    package let due: Double?
+    package let now: Double
+    /// Counted to 10,000.
+    package let waiting: Int
+}
+
+/// A delivery and what is done about it.
+package struct SettledDelivery: Sendable, Hashable {
+    let id: Int
+    let attempt: Int
+    let settlement: Settlement
+}
+
+extension Delivery {
+    init(_ row: PostgresRow, _ channel: ChannelName) throws {
+        id = try row.integer("id")
+        self.channel = channel
+        event = try row.string("event")
+        messageId = try row.uuid("message_id")
+        createdAt = try row.double("created_at")
+        deadline = try row.double("deadline")
+        leasedAt = try row.double("now")
+        attempt = try row.integer("attempt")
+        address = try row.optionalString("address") ?? ""
+        details = try row.optionalString("details") ?? ""
+        registeredAt = try row.optionalDouble("registered_at") ?? 0
+        payload = try row.string("payload")
+        let isReminder = event == Self.reminder
+        reminderId = isReminder ? messageId : nil
+        taskId = isReminder ? try row.optionalUUID("task_id") : nil
+        title = try row.optionalString("title")
+        partnerTask = try row.optionalString("partner_task")
+        startTime = try row.optionalString("start_time")
+        timeZone = try row.optionalString("time_zone")
+        startsAt = try row.optionalInteger("starts_at").map { Instant(seconds: $0) }
+        roomId = try row.optionalUUID("room_id")
+    }
+}

@@ -1,0 +1,44 @@
+import FoundationEssentials
+import Wire
+
+/// A reminder as an ntfy message.
+struct NtfyMessage: Sendable, Hashable {
+    let topic: String
+    let title: String
+    let message: String
+    /// What opens at a tap: the room on the browser's page.
+    let click: String?
+
+    init(_ delivery: Delivery, publicURL: String?) {
+        topic = delivery.address
+        let title = delivery.title ?? ""
+        self.title = title
+        let start = delivery.startTime ?? ""
+        message =
+            if let partner = delivery.partnerTask {
+                "Starts at \(start). Somebody starts \(partner) with you: the room is open."
+            } else if delivery.roomId != nil {
+                "Starts at \(start). Somebody starts with you: the room is open."
+            } else {
+                "Starts at \(start)."
+            }
+        click = publicURL.map { url in
+            guard delivery.roomId != nil, let startsAt = delivery.startsAt else { return url + "/" }
+            return "\(url)/#room/\(startsAt)"
+        }
+    }
+
+    var json: [UInt8] {
+        var json = JSONText()
+        json.object { object in
+            object.member("topic", topic)
+            object.member("title", title)
+            object.member("message", message)
+            object.member("priority", 4)
+            object.name("tags")
+            object.array { $0.string("alarm_clock") }
+            object.member("click", click)
+        }
+        return json.bytes
+    }
+}

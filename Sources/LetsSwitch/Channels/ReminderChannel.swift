@@ -1,0 +1,13 @@
+/// A way to people: sends one thing at a time when it is asked, and knows nothing of databases, retries and other channels.
+package protocol ReminderChannel: Sendable {
+    var name: ChannelName { get }
+    /// How many of its deliveries may be on their way at once.
+    var concurrency: Int { get }
+
+    /// Sends it, within half a minute, and says what became of it. Many at once, any thread. Ends early with `retry` when the
+    /// task is cancelled.
+    func send(_ delivery: Delivery) async -> DeliveryOutcome
+
+    /// Lets go of what it holds; nothing is sent any more.
+    func shutdown() async
+}

@@ -1,0 +1,40 @@
+import Crypto
+
+/// The content coding `aes128gcm` (RFC 8188) with one record.
+enum EncryptedContent {
+    static let saltByteCount = 16
+    /// What push services take at least, and most take no more (RFC 8030 §7.2); the record's size too.
+    static let maxBytes = 4096
+    /// The header's salt, record size and length of the key's name.
+    private static let headerByteCount = saltByteCount + 4 + 1
+    /// Behind the last record's plaintext (§2).
+    private static let lastRecordDelimiter: UInt8 = 2
+
+    /// Bytes of plaintext that fit into ``maxBytes``.
+    static func maxPlaintextBytes(keyNameByteCount: Int) -> Int {
+        maxBytes - headerByteCount - keyNameByteCount - 1 - AES128GCM.tagByteCount
+    }
+
+    /// The coded content.
+    ///
+    /// - Parameters:
+    ///   - keyMaterial: What both ends have; the keys are made of it (§2.2, §2.3).
+    ///   - keyName: Which key that is: 255 bytes at most.
+    ///   - salt: ``saltByteCount`` bytes, never used before with this material.
+    static func encode(
+        _ plaintext: [UInt8], keyMaterial: [UInt8], keyName: [UInt8], salt: [UInt8]
+    ) throws(CryptoError) -> [UInt8] {
+        let key = try HKDFSHA256.derive(
+            salt: salt, keyMaterial: keyMaterial, info: Array("Content-Encoding: aes128gcm\0".utf8),
+            byteCount: AES128GCM.keyByteCount)
+        // The first record's sequence number is 0, which changes nothing.
+        let nonce = try HKDFSHA256.derive(
+            salt: salt, keyMaterial: keyMaterial, info: Array("Content-Encoding: nonce\0".utf8),
+            byteCount: AES128GCM.nonceByteCount)
+        let recordSize = UInt32(maxBytes)
+        let header =
+            salt + (0..<4).map { UInt8(truncatingIfNeeded: recordSize >> (24 - 8 * $0)) }
+            + [UInt8(truncatingIfNeeded: keyName.count)] + keyName
+        return try header + AES128GCM.seal(plaintext + [lastRecordDelimiter], key: key, nonce: nonce)
+    }
+}

@@ -1,0 +1,18 @@
+/// `POST /push/subscription`.
+struct WebPushRequest: Sendable {
+    let device: DeviceID
+    let subscription: WebPushSubscription
+
+    /// Throws `invalid_request`, naming the member.
+    static func decode(_ body: [UInt8]) throws(RequestError) -> WebPushRequest {
+        try RequestMembers.decode(WebPushRequest.self, from: body)
+    }
+}
+
+extension WebPushRequest: Decodable {
+    init(from decoder: any Decoder) throws {
+        let members = try RequestMembers(decoder)
+        device = try DeviceID(members.text("deviceId"))
+        subscription = try members.member("subscription", WebPushSubscription.self)
+    }
+}

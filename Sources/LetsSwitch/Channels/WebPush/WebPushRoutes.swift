@@ -1,0 +1,66 @@
+import Glibc
+import Server
+import Wire
+
+/// Browsers' subscriptions: `GET /push/key`, `POST` and `DELETE /push/subscription`.
+struct WebPushRoutes: RouteCollection, Sendable {
+    /// nil: Web Push is not configured.
+    private let keeper: VAPIDKeeper?
+    private let store: AddressStore
+    /// Whether endpoints may be plain `http`.
+    private let allowsPlainHTTP: Bool
+    private let log: Log
+
+    init(_ settings: WebPushSettings, store: AddressStore, log: Log) {
+        // The channel has one of its own; both read the key that the database keeps.
+        keeper = settings.contact.map { VAPIDKeeper(contact: $0, now: { time(nil) }, secret: store.secret) }
+        self.store = store
+        allowsPlainHTTP = settings.allowsPrivateAddresses
+        self.log = log
+    }
+
+    func boot(routes: RoutesBuilder) {
+        routes.get("push", "key", use: key)
+        routes.post("push", "subscription", use: subscribe)
+        routes.delete("push", "subscription", use: unsubscribe)
+    }
+
+    @Sendable private func key(_ request: Request) async throws -> Response {
+        let point = try await configured().publicPoint()
+        var json = JSONText()
+        json.object { $0.member("publicKey", Base64.encodeForURL(point)) }
+        return .json(json.bytes)
+    }
+
+    @Sendable private func subscribe(_ request: Request) async throws -> Response {
+        _ = try configured()
+        let wish = try WebPushRequest.decode(request.body)
+        let subscription = wish.subscription
+        guard allowsPlainHTTP || ChannelURL(subscription.endpoint)?.scheme == "https" else {
+            throw RequestError.invalid("subscription.endpoint", "must be an https URL")
+        }
+        try await store.register(
+            subscription.endpoint, details: subscription.details, of: wish.device, in: .webPush,
+            most: WebPushSubscription.mostPerDevice)
+        log.info("browser subscribed", ["device": .device(wish.device.text)])
+        return .json(Array("{}".utf8))
+    }
+
+    /// Also when Web Push isn't configured any more: who wants to be forgotten is.
+    @Sendable private func unsubscribe(_ request: Request) async throws -> Response {
+        let device = try DeviceID(request.query("deviceId"))
+        guard let endpoint = request.query("endpoint"), !endpoint.isEmpty, !endpoint.utf8.contains(0) else {
+            throw RequestError.invalid("endpoint", "is missing")
+        }
+        try await store.forget(endpoint, of: device, in: .webPush)
+        log.info("browser unsubscribed", ["device": .device(device.text)])
+        return .json(Array("{}".utf8))
+    }
+
+    private func configured() throws -> VAPIDKeeper {
+        guard let keeper else {
+            throw Abort(.notFound, code: "web_push_off", reason: "This server doesn't push to browsers.")
+        }
+        return keeper
+    }
+}

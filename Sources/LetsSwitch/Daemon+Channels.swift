@@ -1,0 +1,31 @@
+import HTTPClient
+
+extension Daemon {
+    /// A courier for each channel that is configured.
+    func makeCouriers(_ database: Database) throws -> Couriers {
+        Couriers(
+            couriers: try makeChannels(database).map { channel in
+                Courier(channel, store: database.deliveries, active: activeChannels, log: log) { [metrics] count in
+                    metrics.reminders.add(.delivered, count)
+                }
+            })
+    }
+
+    /// nil without a webhook, which alone wants to know who is in a room.
+    func makePeerReporter(_ database: Database, _ couriers: Couriers) -> PeerReporter? {
+        guard activeChannels.contains(.webhook) else { return nil }
+        return PeerReporter(store: database.deliveries, active: activeChannels, log: log) { couriers.wake(.webhook) }
+    }
+
+    private func makeChannels(_ database: Database) throws -> [any ReminderChannel] {
+        var channels: [any ReminderChannel] = []
+        let settings = configuration.channels
+        if let webhook = WebhookChannel(settings.webhook) { channels.append(webhook) }
+        if let ntfy = NtfyChannel(settings.ntfy, publicURL: settings.publicURL) { channels.append(ntfy) }
+        if let apns = try APNsChannel(settings.apns) { channels.append(apns) }
+        if let webPush = WebPushChannel(settings.webPush, secret: database.addresses.secret) {
+            channels.append(webPush)
+        }
+        return channels
+    }
+}

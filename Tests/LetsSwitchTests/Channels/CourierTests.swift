@@ -1,0 +1,183 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import LetsSwitch
+
+@Suite("Couriers")
+struct CourierTests {
+    private static let before = "2026-11-22T08:00:00Z"
+
+    /// A courier at work for the length of `body`.
+    private func run(
+        _ channel: ScriptedChannel, on database: ScheduleDatabase, active: ActiveChannels? = nil,
+        _ body: (Courier) async throws -> Void
+    ) async throws {
+        let courier = Courier(
+            channel, store: database.deliveries, active: active ?? ActiveChannels([channel.name]),
+            log: Log(level: .error, format: .text, descriptor: 2))
+        let running = Task { await courier.run() }
+        do {
+            try await body(courier)
+        } catch {
+            await courier.stop(within: .zero)
+            await running.value
+            throw error
+        }
+        await courier.stop(within: .seconds(60))
+        await running.value
+    }
+
+    private func until(_ what: String, _ condition: () async throws -> Bool) async throws {
+        let deadline = ContinuousClock.now + Deadline.standard
+        while !(try await condition()) {
+            guard ContinuousClock.now < deadline else {
+                throw ClientFailure.timedOut(waitingFor: what, after: Deadline.standard, received: "")
+            }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    private func fill(_ database: ScheduleDatabase, _ count: Int) async throws {
+        try await database.run(
+            "SELECT letsswitch.write_event('task.registered', NULL, n::text) FROM generate_series(1, \(count)) AS n")
+    }
+
+    @Test("everything that waits is sent once, however little is sent at once")
+    func all() async throws {
+        try await ScheduleDatabase.with(now: nil) { database in
+            try await fill(database, 700)
+            let channel = ScriptedChannel(.webhook, concurrency: 3)
+            try await run(channel, on: database) { courier in
+                try await until("all sent") { try await database.count("delivery") == 0 }
+                #expect(courier.metrics.results.value(.accepted) == 700)
+                #expect(courier.metrics.sending == 0)
+            }
+            #expect(Set(channel.asked.all.map(\.payload)).count == 700)
+            #expect(channel.asked.all.count == 700)
+        }
+    }
+
+    @Test("what is written while it sleeps is sent when it is woken")
+    func woken() async throws {
+        try await ScheduleDatabase.with(now: nil) { database in
+            let channel = ScriptedChannel(.webhook)
+            try await run(channel, on: database) { courier in
+                try await fill(database, 1)
+                courier.wake()
+                try await channel.asked.next()
+            }
+        }
+    }
+
+    @Test("a reminder that is taken on the second try has the same id on both, and is delivered")
+    func retry() async throws {
+        try await ScheduleDatabase.with(now: Self.before) { database in
+            try await database.run("UPDATE letsswitch.test_clock SET at = NULL")
+            let start = Instant(seconds: Int(Date().timeIntervalSince1970) + 70)
+            try await database.addresses.register("t", of: DeviceID(stored: "ada"), in: .ntfy, most: 1)
+            let stores = database.stores([.ntfy])
+            _ = try await stores.schedule.register(
+                try ScheduleDatabase.request("ada", "\(start)", "History", zone: "UTC"))
+            try await database.run("UPDATE letsswitch.due SET reminds_at = clock_timestamp()")
+            _ = try await stores.reminders.claimDue(limit: 10)
+            let channel = ScriptedChannel { $0.attempt == 1 ? .retry(after: nil, "not yet") : .accepted }
+            try await run(channel, on: database) { courier in
+                let first = try await channel.asked.next()
+                let second = try await channel.asked.next()
+                #expect(first.attempt == 1)
+                #expect(second.attempt == 2)
+                #expect(second.messageId == first.messageId)
+                try await until("the end") { try await database.count("delivery") == 0 }
+                #expect(courier.metrics.results.value(.retried) == 1)
+            }
+            #expect(try await database.count("reminder WHERE state = 'delivered'") == 1)
+        }
+    }
+
+    @Test("a channel at fault rests with all that it has, and loses no attempt by it")
+    func rests() async throws {
+        try await ScheduleDatabase.with(now: nil) { database in
+            try await fill(database, 20)
+            let channel = ScriptedChannel(.webhook, concurrency: 2) { _ in .paused(for: .seconds(600), "away") }
+            try await run(channel, on: database) { courier in
+                try await channel.asked.next()
+                try await until("all given back") {
+                    try await database.count("delivery WHERE attempts = 0") == 20
+                }
+                #expect(channel.asked.all.count <= 2)
+                #expect(courier.metrics.results.value(.paused) >= 1)
+            }
+        }
+    }
+
+    @Test("a webhook that says 410 is off from then on, and nothing waits for it")
+    func off() async throws {
+        try await ScheduleDatabase.with(now: nil) { database in
+            try await fill(database, 20)
+            let active = ActiveChannels([.webhook, .ntfy])
+            let channel = ScriptedChannel(.webhook, concurrency: 1) { _ in .gone("status 410") }
+            try await run(channel, on: database, active: active) { _ in
+                try await until("nothing") { try await database.count("delivery") == 0 }
+                #expect(active.names == [.ntfy])
+                #expect(channel.asked.all.count == 1)
+            }
+        }
+    }
+
+    @Test("what is on its way at the end is waited for, and the rest given back at once")
+    func stops() async throws {
+        try await ScheduleDatabase.with(now: nil) { database in
+            try await fill(database, 10)
+            let gate = AsyncStream<Void>.makeStream()
+            let channel = ScriptedChannel(.webhook, concurrency: 1) { _ in
+                for await _ in gate.stream {}
+                return .accepted
+            }
+            try await run(channel, on: database) { _ in
+                try await channel.asked.next()
+                gate.continuation.finish()
+            }
+            let left = try await database.count("delivery")
+            #expect(left < 10)
+            #expect(try await database.lease(.webhook).deliveries.count == left)
+        }
+    }
+
+    @Test("one that hangs at the end is cut off, and tried again by whoever comes next")
+    func cutOff() async throws {
+        try await ScheduleDatabase.with(now: nil) { database in
+            try await fill(database, 1)
+            let channel = ScriptedChannel(.webhook) { _ in
+                try? await Task.sleep(for: .seconds(3600))
+                return .retry(after: nil, "cancelled")
+            }
+            let courier = Courier(
+                channel, store: database.deliveries, active: ActiveChannels([.webhook]),
+                log: Log(level: .error, format: .text, descriptor: 2))
+            let running = Task { await courier.run() }
+            let first = try await channel.asked.next()
+            await courier.stop(within: .zero)
+            await running.value
+            let second = try #require(try await database.lease(.webhook).deliveries.first)
+            #expect(second.messageId == first.messageId)
+            #expect(second.attempt == 2)
+        }
+    }
+
+    @Test("two couriers of one channel send everything once")
+    func two() async throws {
+        try await ScheduleDatabase.with(now: nil, connections: 6) { database in
+            try await fill(database, 600)
+            let channels = [ScriptedChannel(.webhook), ScriptedChannel(.webhook)]
+            try await run(channels[0], on: database) { _ in
+                try await run(channels[1], on: database) { _ in
+                    try await until("all sent") { try await database.count("delivery") == 0 }
+                }
+            }
+            let payloads = channels.flatMap { $0.asked.all.map(\.payload) }
+            #expect(payloads.count == 600)
+            #expect(Set(payloads).count == 600)
+        }
+    }
+}

@@ -1,0 +1,124 @@
+package import Server
+import Sockets
+import Wire
+
+/// An HTTP server that keeps what it is asked, and answers what the test wants.
+package final class HTTPRecorder: Sendable {
+    package struct Asked: Sendable, Hashable {
+        package let method: String
+        package let target: String
+        /// Names in small letters.
+        package let headers: [String: String]
+        package let body: [UInt8]
+        /// 0 for the first.
+        package let number: Int
+
+        package func json() throws -> TestJSON { try TestJSON(parsing: body) }
+        package var text: String { String(decoding: body, as: UTF8.self) }
+    }
+
+    /// What it answers.
+    package struct Answer: Sendable {
+        let make: @Sendable (Asked) async -> Response
+
+        package init(_ make: @escaping @Sendable (Asked) async -> Response) {
+            self.make = make
+        }
+    }
+
+    /// Names that are kept, of those that this project sends.
+    private static let fields: [StaticString] = [
+        "authorization", "content-type", "content-encoding", "ttl", "urgency", "topic", "webhook-id",
+        "webhook-timestamp", "webhook-signature", "user-agent", "apns-topic", "apns-push-type", "apns-priority",
+        "apns-expiration", "apns-id", "apns-collapse-id", "x-test", "host",
+    ]
+
+    package let requests = EventRecorder<Asked>()
+    package let endpoint: ClientEndpoint
+    private let application: Application
+
+    private init(_ application: Application, _ endpoint: ClientEndpoint) {
+        self.application = application
+        self.endpoint = endpoint
+    }
+
+    /// `http://127.0.0.1:…`; with TLS `https://localhost:…`, as the certificate says.
+    package func url(_ path: String = "", speaksTLS: Bool = false) -> String {
+        guard case .tcp(let host, let port) = endpoint else { return "" }
+        return speaksTLS ? "https://localhost:\(port)\(path)" : "http://\(host):\(port)\(path)"
+    }
+
+    /// Serves `POST /`, `POST /hook`, `POST /hook/:name`, `POST /3/device/:name` and `GET /get` for the length of `body`.
+    package static func run<Result>(
+        identity: TestAuthority.Identity? = nil, answer: Answer = Answer { _ in Response() },
+        _ body: (HTTPRecorder) async throws -> Result
+    ) async throws -> Result {
+        let holder = RecorderHolder()
+        let handler: Route.AsyncHandler = { request in await holder.handle(request, answer) }
+        let tls = try identity.map { try TLSContext(certificateFile: $0.certificate, keyFile: $0.key) }
+        var limits = ServerLimits()
+        limits.maxConnectionsPerAddress = 0
+        limits.connectionRate = 0
+        limits.writeTimeout = .seconds(120)
+        let application = Application(
+            on: try EventLoopGroup(count: 1), limits: limits, tls: tls,
+            mapError: { Abort(.internalServerError, reason: "\($0)") },
+            routes: { routes in
+                routes.post("", use: handler)
+                routes.post("hook", use: handler)
+                routes.post("hook", ":name", use: handler)
+                routes.post("3", "device", ":name", use: handler)
+                routes.get("get", use: handler)
+                routes.get("v1", "health", use: handler)
+            })
+        do {
+            let bound = try await application.listen(
+                on: [ServerEndpoint(try SocketAddress.resolve(host: "127.0.0.1", port: 0)[0], speaksTLS: tls != nil)])
+            guard let endpoint = bound.first.flatMap({ ClientEndpoint($0.address.description) }) else {
+                throw ClientFailure.misuse("\(bound)")
+            }
+            let recorder = HTTPRecorder(application, endpoint)
+            holder.requests = recorder.requests
+            let result = try await body(recorder)
+            await application.stop()
+            return result
+        } catch {
+            await application.stop()
+            throw error
+        }
+    }
+
+    /// Its port is closed from now on, and the connections.
+    package func stop() async { await application.stop() }
+
+    fileprivate static func fields(of request: Request) -> [String: String] {
+        var headers: [String: String] = [:]
+        for name in fields { headers["\(name)"] = request.head.headers.value(name) }
+        return headers
+    }
+}
+
+/// Counts the requests of a recorder that is being made.
+///
+/// `@unchecked Sendable`: `requests` is set once, before the server's address is known to anybody; the counter has a lock.
+private final class RecorderHolder: @unchecked Sendable {
+    var requests: EventRecorder<HTTPRecorder.Asked>?
+    private let counter = RequestCounter()
+
+    func handle(_ request: Request, _ answer: HTTPRecorder.Answer) async -> Response {
+        let asked = HTTPRecorder.Asked(
+            method: request.head.method.name, target: request.head.target, headers: HTTPRecorder.fields(of: request),
+            body: request.body, number: await counter.next())
+        requests?.append(asked)
+        return await answer.make(asked)
+    }
+}
+
+private actor RequestCounter {
+    private var count = 0
+
+    func next() -> Int {
+        defer { count += 1 }
+        return count
+    }
+}
