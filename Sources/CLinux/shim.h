@@ -1,4 +1,4 @@
-// What Swift's Glibc module leaves out: epoll, eventfd, timerfd, accept4, affinity.
+// What Swift's Glibc module leaves out: epoll, eventfd, timerfd, accept4, memmem, affinity.
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
@@ -11,3 +11,6 @@ int accept4(int socket, struct sockaddr *address, unsigned int *length, int flag
 // <sched.h> declares them for _GNU_SOURCE only. A set is an array of 64-bit words, processor 0 in the lowest bit.
 int sched_setaffinity(int pid, unsigned long bytes, const void *set);
 int sched_getaffinity(int pid, unsigned long bytes, void *set);
+
+// <string.h> declares it for _GNU_SOURCE only.
+void *memmem(const void *haystack, unsigned long haystack_bytes, const void *needle, unsigned long needle_bytes);

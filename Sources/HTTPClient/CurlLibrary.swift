@@ -1,4 +1,5 @@
 import CCurl
+import CLinux
 import Glibc
 
 /// libcurl, loaded when it is first asked for, and never unloaded: a daemon that sends nothing does without it.
@@ -14,6 +15,21 @@ struct CurlLibrary: @unchecked Sendable {
     /// Loads the library the first time, which takes some milliseconds.
     static func load() throws(HTTPClientError) -> CurlLibrary {
         try loaded.get()
+    }
+
+    /// Whether the linker's cache has one of the names. Without loading anything: that would cost megabytes for the process's life.
+    static var isListed: Bool? {
+        let descriptor = open("/etc/ld.so.cache", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { _ = close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_size > 0, status.st_size < 16_777_216,
+            let cache = mmap(nil, Int(status.st_size), PROT_READ, MAP_PRIVATE, descriptor, 0), cache != MAP_FAILED
+        else { return nil }
+        defer { munmap(cache, Int(status.st_size)) }
+        return names.contains { name in
+            name.withCString { memmem(cache, UInt(status.st_size), $0, UInt(strlen($0)) + 1) != nil }
+        }
     }
 
     let version: String

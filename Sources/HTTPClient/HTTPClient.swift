@@ -30,6 +30,11 @@ package actor HTTPClient {
         try CurlLibrary.load().version
     }
 
+    /// Whether libcurl is where the dynamic linker looks, by the linker's own list; nothing is loaded for it. `nil`: there is no list.
+    package static func isLibraryListed() -> Bool? {
+        CurlLibrary.isListed
+    }
+
     /// Sends a request and returns the answer, whatever its status.
     ///
     /// - Throws: ``HTTPClientError`` when there is none.

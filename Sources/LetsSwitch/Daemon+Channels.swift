@@ -3,7 +3,10 @@ import HTTPClient
 extension Daemon {
     /// A courier for each channel that is configured.
     func makeCouriers(_ database: Database) throws -> Couriers {
-        Couriers(
+        if !activeChannels.isEmpty, HTTPClient.isLibraryListed() == false {
+            log.error("channels can't send: libcurl is missing (apt-get install libcurl4)")
+        }
+        return Couriers(
             couriers: try makeChannels(database).map { channel in
                 Courier(channel, store: database.deliveries, active: activeChannels, log: log) { [metrics] count in
                     metrics.reminders.add(.delivered, count)

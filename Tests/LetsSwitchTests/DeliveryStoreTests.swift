@@ -53,6 +53,59 @@ struct DeliveryStoreTests {
         }
     }
 
+    @Test("a delivery that can't be written keeps neither the others nor any reminder from their minute")
+    func poison() async throws {
+        try await ScheduleDatabase.with(now: Self.before) { database in
+            try await database.addresses.register("good", of: device("ada"), in: .ntfy, most: 1)
+            try await database.addresses.register("bad", of: device("bob"), in: .ntfy, most: 1)
+            try await database.run(
+                """
+                CREATE FUNCTION letsswitch.spoil() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                    IF (SELECT address FROM letsswitch.address WHERE id = NEW.address_id) = 'bad' THEN
+                        RAISE 'spoilt';
+                    END IF;
+                    RETURN NEW;
+                END $$
+                """)
+            try await database.run(
+                "CREATE TRIGGER spoil BEFORE INSERT ON letsswitch.delivery FOR EACH ROW EXECUTE FUNCTION letsswitch.spoil()"
+            )
+            let firing = try await database.claimMatch(for: [.ntfy])
+            #expect(firing.reminders.count == 2)
+            #expect(try await database.lease(.ntfy).deliveries.map(\.address) == ["good"])
+        }
+    }
+
+    @Test("a task that is claimed by itself has its deliveries too")
+    func alone() async throws {
+        try await ScheduleDatabase.with(now: Self.before) { database in
+            try await database.addresses.register("t-ada", of: device("ada"), in: .ntfy, most: 1)
+            let stores = database.stores([.ntfy])
+            _ = try await stores.schedule.register(
+                try ScheduleDatabase.request("ada", "2026-11-22T09:00:00Z", "History", zone: "UTC"))
+            try await database.setClock("2026-11-22T08:59:00Z")
+            let firing = try #require(try await stores.reminders.claimEach(limit: 10))
+            #expect(try await database.lease(.ntfy).deliveries.map(\.reminderId) == firing.reminders.map(\.id))
+        }
+    }
+
+    @Test("a match whose halves are claimed one after the other opens its room once")
+    func opensOnce() async throws {
+        try await ScheduleDatabase.with(now: Self.before) { database in
+            let stores = database.stores([.webhook])
+            for device in ["ada", "bob"] {
+                _ = try await stores.schedule.register(
+                    try ScheduleDatabase.request(device, "2026-11-22T09:00:00Z", "History", zone: "UTC"))
+            }
+            try await database.setClock("2026-11-22T08:59:00Z")
+            for _ in 0..<2 { _ = try #require(try await stores.reminders.claimDue(limit: 1)) }
+            let events = try await database.lease(.webhook).deliveries.map(\.event)
+            #expect(events.filter { $0 == "room.opened" }.count == 1)
+            #expect(events.filter { $0 == "reminder" }.count == 2)
+            #expect(try await database.count("delivery WHERE event = 'room.closed'") == 1)
+        }
+    }
+
     @Test("what one has leased is nobody else's until the lease ends, and comes again under the same id")
     func leases() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in

@@ -22,7 +22,7 @@ struct PushRecorder: Sendable {
 
     static func run(_ body: (PushRecorder) async throws -> Void) async throws {
         let answers = Answers()
-        try await HTTPRecorder.run(answer: { _ in await answers.next() }) { recorder in
+        try await HTTPRecorder.run(answer: HTTPRecorder.Answer { _ in await answers.next() }) { recorder in
             try await body(PushRecorder(answers: answers, recorder: recorder))
         }
     }
