@@ -105,6 +105,10 @@ bench-hour: release bench-build ## 8,000 matches due at the same second
 bench-registrations: release bench-build ## POST /task and GET /schedule beside pgbench
 	$(BENCH) registrations --json .build/bench-registrations.json $(ARGS)
 
+.PHONY: bench-stored
+bench-stored: release bench-build ## calls into the database with 1,000 and with 1,000,000 tasks stored
+	$(BENCH) stored --json .build/bench-stored.json --plans .build/bench-stored-plans.txt $(ARGS)
+
 .PHONY: bench-build
 bench-build: setup
 	swift build $(BENCHFLAGS)

@@ -134,8 +134,9 @@ package actor Daemon {
             log: log)
         let browserPage = try PageRoutes(configuration)
         let page = MetricsPage(product: metrics, database: database, rooms: rooms)
-        let application = Application(on: loops, limits: limits, edge: edge, tls: tls, mapError: mapError) {
-            [metrics, log, configuration] routes in
+        let application = Application(
+            on: loops, limits: limits, edge: edge, tls: tls, handlerExecutor: database.executor, mapError: mapError
+        ) { [metrics, log, configuration] routes in
             routes.register(
                 collection: TaskRoutes(
                     database: database, changes: changes, metrics: metrics, log: log,

@@ -44,6 +44,9 @@ actor Database {
         backgroundReminders = ReminderStore(database: background)
     }
 
+    /// For tasks that do little but wait for requests' queries.
+    nonisolated var executor: any TaskExecutor { requests.executor }
+
     nonisolated var schedulerStores: (schedule: ScheduleStore, reminders: ReminderStore) {
         (backgroundSchedule, backgroundReminders)
     }
