@@ -1,4 +1,5 @@
 // Reminders outside of the page: browser notifications while it is open, Web Push when it is not.
+import { noticeOf } from './notice.js'
 
 /** Notifications and service workers exist on https and on localhost only. */
 const isPossible = 'Notification' in self && 'serviceWorker' in navigator
@@ -8,7 +9,7 @@ const scripts = self.trustedTypes?.createPolicy('page', { createScriptURL: () =>
 export function startWorker() {
   if (!('serviceWorker' in navigator)) return
   // It may not be allowed to, in a private window for one; the page does without.
-  navigator.serviceWorker.register(scripts?.createScriptURL('') ?? '/page/worker.js', { scope: '/' })
+  navigator.serviceWorker.register(scripts?.createScriptURL('') ?? '/page/worker.js', { scope: '/', type: 'module' })
     .catch(() => {})
 }
 
@@ -57,9 +58,9 @@ export async function unsubscribe(api, device) {
   await subscription.unsubscribe()
 }
 
-/** Shows a reminder outside of the page. A push of the same reminder replaces it: the tag is its id. */
+/** Shows a reminder outside of the page. */
 export async function notify(reminder) {
   if (!isPossible || Notification.permission !== 'granted') return
   const worker = await navigator.serviceWorker.getRegistration('/')
-  worker?.active?.postMessage(reminder)
+  await worker?.showNotification(...noticeOf(reminder))
 }

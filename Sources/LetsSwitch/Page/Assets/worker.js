@@ -1,9 +1,10 @@
 // The service worker: the page without a network, and reminders without the page.
+import { noticeOf } from './notice.js'
 
 const CACHE = 'page'
 const PATIENCE = 3_000
 const FILES = ['/', '/page/manifest.webmanifest', '/page/icon.svg', ...[
-  'alerts', 'api', 'app', 'clock', 'countdown', 'day', 'device', 'dialogs', 'dom', 'events', 'link', 'retry', 'room',
+  'alerts', 'api', 'app', 'clock', 'countdown', 'day', 'device', 'dialogs', 'dom', 'events', 'link', 'notice', 'retry', 'room',
   'share', 'slots', 'store', 'stream', 'time', 'words',
 ].map(name => `/page/${name}.js`)]
 
@@ -34,17 +35,9 @@ async function answer(path) {
   }
 }
 
-const show = ({ id, title, startsAt, startTime, partnerTask }) => registration.showNotification(
-  `${title} at ${startTime}`, {
-    body: partnerTask ? `Your partner will start ${partnerTask}. The waiting room is open.` : 'It begins in a moment.',
-    tag: id, icon: '/page/icon.png', data: { startsAt }, timestamp: Date.parse(startsAt),
-  })
-
-addEventListener('message', event => event.waitUntil(show(event.data)))
-
 addEventListener('push', event => {
   try {
-    event.waitUntil(show(event.data.json()))
+    event.waitUntil(registration.showNotification(...noticeOf(event.data.json())))
   } catch {
     // Something has to be shown, or the browser takes the subscription away.
     event.waitUntil(registration.showNotification('Let’s Switch', { body: 'It begins in a moment.' }))
