@@ -105,13 +105,12 @@ struct PageDayTests {
     func refusals() async throws {
         try await PageWorld.run(["--reminder-lead", "20s"]) { world in
             let page = try await world.visit(mayComplain: true)
+            let reminders = try await EventStreamTestClient.connect(to: world.endpoint, "/reminders?deviceId=bob")
             try await world.register("bob", "Maths", at: PageWorld.second(in: 20 + 5 * PageWorld.pace))
             try await page.click("[data-state=somebody] button")
-            // Registration closes while the dialog is open.
-            try await page.wait(
-                until:
-                    "document.querySelector('#oath-note').innerText === 'Registration has closed.' || !document.querySelector('[data-state=somebody]')"
-            )
+            // Registration closes while the dialog is open: at the reminder, by the server's clock.
+            while try await reminders.nextEvent().event != "reminder" {}
+            await reminders.close()
             try await page.type("History")
             try await page.press(.enter)
             try await page.wait(
