@@ -101,10 +101,16 @@ bench-hour: release bench-build ## 8,000 matches due at the same second
 bench-registrations: release bench-build ## POST /task and GET /schedule beside pgbench
 	$(BENCH) registrations --json .build/bench-registrations.json $(ARGS)
 
+<<<<<<< HEAD
 # The tests' build, because the recorder is theirs: what it measures is the least that can be expected.
 .PHONY: bench-push
 bench-push: setup-test ## 10,000 push notifications due at the same second, through nghttpx
 	LETSSWITCH_PUSH_LOAD=10000 swift test $(SWIFTFLAGS) --filter APNsLoadTests
+=======
+.PHONY: bench-stored
+bench-stored: release bench-build ## calls into the database with 1,000 and with 1,000,000 tasks stored
+	$(BENCH) stored --json .build/bench-stored.json --plans .build/bench-stored-plans.txt $(ARGS)
+>>>>>>> 0bada8b94cca67af0e8f203b1106a45dc113745b
 
 .PHONY: bench-build
 bench-build: setup

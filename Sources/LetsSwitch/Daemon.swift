@@ -145,8 +145,9 @@ package actor Daemon {
             retention: configuration.retention / .seconds(1), rooms: rooms, streams: streams, metrics: metrics,
             log: log, claimed: { couriers.wake() })
         let page = MetricsPage(product: metrics, database: database, rooms: rooms, channels: couriers.metrics)
-        let application = Application(on: loops, limits: limits, edge: edge, tls: tls, mapError: mapError) {
-            [metrics, log, configuration] routes in
+        let application = Application(
+            on: loops, limits: limits, edge: edge, tls: tls, handlerExecutor: database.executor, mapError: mapError
+        ) { [metrics, log, configuration] routes in
             routes.register(
                 collection: TaskRoutes(
                     database: database, changes: changes, metrics: metrics, log: log,

@@ -53,6 +53,9 @@ actor Database {
         addresses = AddressStore(database: requests)
     }
 
+    /// For tasks that do little but wait for requests' queries.
+    nonisolated var executor: any TaskExecutor { requests.executor }
+
     nonisolated var schedulerStores: (schedule: ScheduleStore, reminders: ReminderStore) {
         (backgroundSchedule, backgroundReminders)
     }

@@ -176,7 +176,7 @@ final class HTTPConnection: StreamSocketHandler {
         // The handler has time limits of its own: those of what it waits for.
         socket.deadline = .distantFuture
         let (loop, application) = (server.loop, server.application)
-        Task {
+        Task(executorPreference: application.handlerExecutor) {
             let result = await work()
             loop.submit { reactor in
                 guard let connection = application.server(on: reactor).redeem(ticket) else { return }

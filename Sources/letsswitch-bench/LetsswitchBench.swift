@@ -43,6 +43,10 @@ enum LetsswitchBench {
             let findings = try RegistrationsBenchmark(laboratory: laboratory).run()
             Terminal.print(findings.render())
             report = findings
+        case .stored:
+            let findings = try StoredBenchmark(laboratory: laboratory).run()
+            Terminal.print(findings.render())
+            report = findings
         }
         if let path = options.json { try report.writeJSON(to: path) }
     }

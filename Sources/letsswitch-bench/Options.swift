@@ -9,6 +9,8 @@ struct Options {
         case hour
         /// `POST /task` and `GET /schedule` beside pgbench.
         case registrations
+        /// Calls into the database with few and with many tasks.
+        case stored
         /// The baseline itself; started by the others.
         case relay
     }
@@ -26,13 +28,15 @@ struct Options {
     var only: [String] = []
     /// Where the results go as JSON.
     var json: String?
+    /// Where the plans of `stored` go.
+    var plans: String?
     var offersCompression = false
     /// For the daemon, behind the benchmark's own.
     var daemonFlags: [String] = []
     var wantsHelp = false
 
     static let help = """
-        Usage: letsswitch-bench [table | hour | registrations] [flags]
+        Usage: letsswitch-bench [table | hour | registrations | stored] [flags]
 
         Measures letsswitchd beside a bare relay, its floor. A frame that is lost or comes twice ends it with status 1; a figure
         beyond what is wanted doesn't.
@@ -40,6 +44,7 @@ struct Options {
           table                  every workload of --only; the default
           hour                   8,000 matches due at the same second
           registrations          POST /task and GET /schedule beside pgbench
+          stored                 each call into the database with 1,000 and with 1,000,000 tasks stored
 
           --daemon PATH          letsswitchd [beside this program]
           --only ID,…            workloads whose ids begin so [all]
@@ -49,6 +54,7 @@ struct Options {
           --offer-compression    the peers offer permessage-deflate
           --daemon-flag FLAG     for the daemon, repeatable: --daemon-flag=--loops=2
           --json PATH            the results as JSON too
+          --plans PATH           of `stored`: the plans that PostgreSQL made
 
         """
 
@@ -75,6 +81,7 @@ struct Options {
             case "--offer-compression": offersCompression = true
             case "--daemon-flag": daemonFlags.append(try value())
             case "--json": json = try value()
+            case "--plans": plans = try value()
             case "--help": wantsHelp = true
             default: throw BenchFailure("\(argument) is no flag; --help lists them")
             }

@@ -4,20 +4,25 @@ import Testing
 
 /// The benchmark itself, run for a moment: its own checks (every frame due arrived exactly once) decide whether it succeeds.
 @Suite struct QuickRunTests {
-    @Test("A quick run counts right and writes its results as JSON")
-    func quick() async throws {
+    /// Runs the benchmark to its end.
+    ///
+    /// - Returns: What it wrote, and its results.
+    private func run(_ arguments: [String]) async throws -> (output: String, results: TestJSON) {
         let file = NSTemporaryDirectory() + "bench-\(UUID().uuidString).json"
         defer { try? FileManager.default.removeItem(atPath: file) }
         let directory = URL(filePath: try DaemonProcess.executable()).deletingLastPathComponent()
         let process = try await ChildProcess.start(
-            directory.appending(path: "letsswitch-bench").path,
-            ["--quick", "--only", "ale-2,every,visit,healthz", "--json", file],
+            directory.appending(path: "letsswitch-bench").path, arguments + ["--json", file],
             environment: DaemonProcess.cleanEnvironment())
         let status = try await process.waitForExit(within: .seconds(120))
         let output = process.lines.all.map(\.text).joined(separator: "\n")
-        #expect(status == .exited(0), "\(output)")
+        try #require(status == .exited(0), "\(output)")
+        return (output, try TestJSON(parsing: Array(try Data(contentsOf: URL(filePath: file)))))
+    }
 
-        let report = try TestJSON(parsing: Array(try Data(contentsOf: URL(filePath: file))))
+    @Test("A quick run counts right and writes its results as JSON")
+    func quick() async throws {
+        let (output, report) = try await run(["--quick", "--only", "ale-2,every,visit,healthz"])
         let rows = try #require(report["rows"].array)
         #expect(rows.compactMap { $0["id"].string } == ["ale-2", "every-10", "visit", "healthz"])
         for row in rows {
@@ -30,5 +35,15 @@ import Testing
             #expect(try #require(row["ratio"].number) > 0)
         }
         #expect(output.contains("one ale in flight, K = 2"))
+    }
+    @Test("No call into the database reads a table from end to end")
+    func stored() async throws {
+        let (_, report) = try await run(["stored", "--quick"])
+        let findings = try #require(report["findings"].array)
+        func value(_ what: String) throws -> Double {
+            try #require(findings.first { $0["what"].string == what }?["value"].number)
+        }
+        #expect(try value("index scans in them") > 20)
+        #expect(try value("sequential scans of tables in them") == 0)
     }
 }

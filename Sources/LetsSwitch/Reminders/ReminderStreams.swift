@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Server
 import Sockets
+import Synchronization
 
 /// All event streams of this daemon. May be used from anywhere.
 final class ReminderStreams: Sendable {
@@ -8,6 +9,8 @@ final class ReminderStreams: Sendable {
     private let key = LoopLocal<EventStreams>()
     private let placesKey = LoopLocal<StreamPlaces>()
     private let limitPerDevice: Int
+    /// Places taken: without any, no loop is woken to tell nobody.
+    private let taken = Atomic<Int>(0)
     private let metrics: ProductMetrics
     private let acknowledge: @Sendable ([UUID]) -> Void
 
@@ -42,11 +45,16 @@ final class ReminderStreams: Sendable {
     /// - Returns: Whether there was one.
     func takePlace(for device: DeviceID) async -> Bool {
         let isTaken = await home(of: device).run { self.places(on: $0).take(for: device) }
-        if !isTaken { metrics.turnedAway.add(.streamsPerDevice) }
+        if isTaken {
+            taken.add(1, ordering: .relaxed)
+        } else {
+            metrics.turnedAway.add(.streamsPerDevice)
+        }
         return isTaken
     }
 
     private func giveBackPlace(by device: DeviceID) {
+        taken.subtract(1, ordering: .relaxed)
         home(of: device).submit { self.places(on: $0).giveBack(by: device) }
     }
 
@@ -70,7 +78,7 @@ final class ReminderStreams: Sendable {
 
     /// Tells all streams that these slots have changed.
     func slotsChanged(_ slots: [Instant]) {
-        guard !slots.isEmpty else { return }
+        guard !slots.isEmpty, taken.load(ordering: .relaxed) > 0 else { return }
         for loop in loops { loop.submit { self.streams(on: $0).slotsChanged(slots) } }
     }
 
@@ -83,6 +91,7 @@ final class ReminderStreams: Sendable {
 
     /// Tells a device's streams that a slot has changed for it alone.
     func dayChanged(of device: DeviceID, at slot: Instant) {
+        guard taken.load(ordering: .relaxed) > 0 else { return }
         for loop in loops { loop.submit { self.streams(on: $0).dayChanged(of: device, at: slot) } }
     }
 

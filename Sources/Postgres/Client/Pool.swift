@@ -13,7 +13,8 @@ actor Pool {
         let waiter: CheckedContinuation<PostgresRows, any Error>
     }
 
-    private nonisolated let executor = QueueExecutor(label: "postgres.pool")
+    private nonisolated let executor: QueueExecutor
+    nonisolated let taskExecutor: QueueTaskExecutor
     /// Where connections are opened, which may block on the resolution of a name.
     private let connectExecutor = QueueExecutor(label: "postgres.connect")
     /// Where cancel requests are sent, which block; one at a time, further ones are left out.
@@ -39,6 +40,8 @@ actor Pool {
     init(configuration: PostgresConfiguration, observer: (any PostgresObserver)?) {
         self.configuration = configuration
         self.observer = observer
+        executor = QueueExecutor(label: "postgres.pool")
+        taskExecutor = QueueTaskExecutor(executor.queue)
         self.machine = PoolStateMachine(configuration: configuration) { Double.random(in: 0..<1) }
     }
 

@@ -25,6 +25,9 @@ package final class PostgresClient: Sendable {
         return try await pool.query(statement, encoded, timeout: timeout ?? configuration.queryTimeout)
     }
 
+    /// The pool's own queue, one thread at a time: for tasks that do little but query, which then change threads for none of it.
+    package var executor: any TaskExecutor { pool.taskExecutor }
+
     /// Applies the migrations that the database lacks, in order, each in its own transaction, and returns their
     /// versions. Daemons that start together take turns. Refused when the database has a version that isn't among
     /// `migrations`.

@@ -1,0 +1,111 @@
+import FoundationEssentials
+import Glibc
+import Postgres
+
+/// What each call into the database takes with a thousand tasks stored, and with a million; and whether any of them reads a
+/// table from end to end, by the plans that `auto_explain` saw.
+struct StoredBenchmark {
+    private static let sizes = [1_000, 1_000_000]
+    private static let quickSizes = [1_000, 2_000]
+    /// Calls of each kind that are timed.
+    private static let calls = 200
+    /// Times with many over times with few: a deeper index, and more of it outside of the cache.
+    private static let flat = 2.0
+
+    let laboratory: Laboratory
+
+    func run() throws -> Findings {
+        // It migrates, and ends: nobody else is to use the tables.
+        let daemon = try laboratory.daemon(flags: [])
+        try awaitMigrations()
+        daemon.process.stop()
+        let sizes = laboratory.options.isQuick ? Self.quickSizes : Self.sizes
+        let now = Int(WallClock.now()) / 3_600 * 3_600
+        var findings = Findings("Calls into the database, by the tasks that are stored")
+        var first: [String: Double] = [:]
+        for size in sizes {
+            let start = WallClock.now()
+            _ = try query([StoredTasks.fill(size, now: now), "VACUUM ANALYZE"])
+            Terminal.note("\(Column.grouped(size)) tasks stored in \(Column.number(WallClock.now() - start)) s")
+            for (call, time) in try times(StoredCall.all(size, now: now)) {
+                let what = "\(call.name), \(Column.grouped(size)) stored"
+                if let few = first[call.name], call.isAlike {
+                    findings.add(what, time, "µs", atMost: max(few * Self.flat, few + 100))
+                } else {
+                    findings.add(what, time, "µs")
+                    first[call.name] = time
+                }
+            }
+        }
+        let plans = try plans()
+        findings.add("plans seen", Double(plans.split(separator: "Query Text:").count - 1), "")
+        findings.add("index scans in them", Double(plans.ranges(of: "Index ").count), "")
+        // A sequence has one row, and no other way to it.
+        let scans = plans.ranges(of: "Seq Scan on letsswitch.").count
+        let ofSequences = plans.ranges(of: "Seq Scan on letsswitch.batch ").count
+        findings.add("sequential scans of tables in them", scans - ofSequences, exactly: 0)
+        if let path = laboratory.options.plans {
+            do {
+                try plans.write(toFile: path, atomically: false, encoding: .utf8)
+            } catch {
+                throw BenchFailure("\(path): \(error)")
+            }
+        }
+        return findings
+    }
+
+    /// A daemon that has waited for its database in vain for a while listens without it.
+    private func awaitMigrations() throws {
+        let deadline = ContinuousClock.now + .seconds(60)
+        while try query(["SELECT to_regclass('letsswitch.claim')::text AS name"])?[0].optionalString("name") == nil {
+            guard ContinuousClock.now < deadline else { throw BenchFailure("the daemon doesn't migrate its database") }
+            usleep(50_000)
+        }
+    }
+
+    /// The median of each call's times, in microseconds. The first call of each is planned and not timed; its plans are logged.
+    private func times(_ calls: [StoredCall]) throws -> [(StoredCall, Double)] {
+        let count = laboratory.options.isQuick ? 5 : Self.calls
+        let conninfo = laboratory.conninfo
+        return try Blocking.wait {
+            let session = try await PostgresSession.connect(PostgresConfiguration(conninfo: conninfo))
+            try await session.execute("LOAD 'auto_explain'; SET auto_explain.log_nested_statements = on")
+            try await session.execute("SET auto_explain.log_verbose = on")
+            var times: [(StoredCall, Double)] = []
+            for call in calls {
+                var samples: [Double] = []
+                for run in 0...count {
+                    if let preparation = call.preparation { try await session.execute(preparation(run)) }
+                    try await session.execute("SET auto_explain.log_min_duration = \(run == 0 ? 0 : -1)")
+                    let start = ContinuousClock.now
+                    try await session.execute(call.sql(run), timeout: .seconds(60))
+                    try await session.execute("SET auto_explain.log_min_duration = -1")
+                    if run > 0 { samples.append((ContinuousClock.now - start) / .microseconds(1)) }
+                }
+                times.append((call, samples.median))
+            }
+            await session.close()
+            return times
+        }
+    }
+
+    /// What the server has logged.
+    private func plans() throws(BenchFailure) -> String {
+        let directory = "\(laboratory.directory)/postgres/data/log"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        let text = names.sorted().compactMap { ProcText.read("\(directory)/\($0)") }.joined()
+        guard text.contains("Query Text:") else { throw BenchFailure("auto_explain logged nothing in \(directory)") }
+        return text
+    }
+
+    private func query(_ scripts: [String]) throws -> PostgresRows? {
+        let configuration = PostgresConfiguration(conninfo: laboratory.conninfo)
+        return try Blocking.wait {
+            let session = try await PostgresSession.connect(configuration)
+            var rows: PostgresRows?
+            for script in scripts { rows = try await session.execute(script, timeout: .seconds(600)) }
+            await session.close()
+            return rows
+        }
+    }
+}

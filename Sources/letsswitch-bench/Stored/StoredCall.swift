@@ -1,0 +1,63 @@
+/// A call of the daemon's into the database, to be timed with few and with many tasks stored.
+struct StoredCall {
+    let name: String
+    /// Whether as much comes of it, however many tasks are stored.
+    var isAlike = true
+    /// Run before each call, untimed.
+    var preparation: (@Sendable (_ run: Int) -> String)?
+    let sql: @Sendable (_ run: Int) -> String
+
+    /// Those that requests and timers make.
+    ///
+    /// - Parameters:
+    ///   - count: Tasks that are stored.
+    ///   - now: Epoch seconds, on the hour.
+    static func all(_ count: Int, now: Int) -> [StoredCall] {
+        let devices = count / StoredTasks.tasksPerDevice
+        @Sendable func device(_ run: Int) -> String { "\(StoredTasks.device)\(run * 7919 % devices)" }
+        @Sendable func slot(_ run: Int) -> Int { now + 3_600 * (2 + run * 37 % (StoredTasks.slots - 4)) }
+        return [
+            StoredCall(name: "register a task") { run in
+                """
+                SELECT * FROM letsswitch.register_task('new-\(run)', 'History', 'UTC', \(slot(run)), NULL, NULL, NULL, 60, \
+                7776000, 3600)
+                """
+            },
+            StoredCall(name: "cancel a task") { run in
+                "SELECT * FROM letsswitch.cancel_task('new-\(run)', NULL, 'UTC', \(slot(run)), NULL, NULL, NULL)"
+            },
+            StoredCall(name: "a device's day") { run in
+                """
+                SELECT * FROM letsswitch.day_schedule('\(device(run))', 'UTC', NULL, \(now / UTCText.day + run % 20), true)
+                """
+            },
+            StoredCall(name: "a device's reminders") { run in
+                "SELECT * FROM letsswitch.reminders_of('\(device(run))', NULL)"
+            },
+            StoredCall(name: "a room") { run in
+                "SELECT * FROM letsswitch.find_room(md5('room' || \(run * 7919 % (count / 2)))::uuid)"
+            },
+            StoredCall(name: "all rooms that are open", isAlike: false) { _ in
+                "SELECT count(*) FROM letsswitch.open_rooms()"
+            },
+            StoredCall(name: "when something is due") { _ in "SELECT * FROM letsswitch.next_due()" },
+            StoredCall(
+                name: "claim a hundred tasks", preparation: { StoredTasks.makeDue(100, run: $0) },
+                sql: { _ in "SELECT count(*) FROM letsswitch.claim_due(100)" }),
+            StoredCall(name: "mark a hundred delivered") { _ in
+                """
+                SELECT count(*) FROM letsswitch.mark_delivered(ARRAY(
+                    SELECT id FROM letsswitch.reminder ORDER BY id DESC LIMIT 100
+                ))
+                """
+            },
+            StoredCall(name: "give up what is late") { _ in "SELECT count(*) FROM letsswitch.expire_reminders()" },
+            StoredCall(name: "purge a hundred, or what is left", isAlike: false) { _ in
+                "SELECT letsswitch.purge(864000, 100)"
+            },
+            StoredCall(name: "erase a device") { run in
+                "SELECT count(*) FROM letsswitch.erase_device('\(device(run))')"
+            },
+        ]
+    }
+}
