@@ -8,7 +8,10 @@ CREATE TABLE letsswitch.secret (
 
 -- The secret of this name, which is p_value when there was none.
 CREATE FUNCTION letsswitch.keep_secret(p_name text, p_value bytea) RETURNS bytea
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET max_parallel_workers_per_gather = 0 SET jit = off
+AS $$
 BEGIN
     INSERT INTO letsswitch.secret (name, value) VALUES (p_name, p_value) ON CONFLICT (name) DO NOTHING;
     -- A statement of its own, which sees what another daemon has committed meanwhile.
@@ -91,7 +94,10 @@ CREATE INDEX attendance_over ON letsswitch.attendance (closes_at);
 CREATE FUNCTION letsswitch.register_address(
     p_device text, p_channel text, p_address text, p_details text, p_most integer
 ) RETURNS void
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET max_parallel_workers_per_gather = 0 SET jit = off
+AS $$
 BEGIN
     -- Two at once would not see each other, and both stay.
     PERFORM pg_advisory_xact_lock(19541, hashtext(p_device));
@@ -110,14 +116,20 @@ $$;
 
 -- Forgets a device's address; all of the channel when p_address is NULL.
 CREATE FUNCTION letsswitch.forget_address(p_device text, p_channel text, p_address text) RETURNS void
-LANGUAGE sql AS $$
+LANGUAGE sql
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET max_parallel_workers_per_gather = 0 SET jit = off
+AS $$
     DELETE FROM letsswitch.address
     WHERE device_id = p_device AND channel = p_channel AND (p_address IS NULL OR address = p_address)
 $$;
 
 -- As before, but a push token is one address among others.
 CREATE OR REPLACE FUNCTION letsswitch.register_token(p_device text, p_token text, p_sandbox boolean) RETURNS void
-LANGUAGE sql AS $$
+LANGUAGE sql
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET max_parallel_workers_per_gather = 0 SET jit = off
+AS $$
     SELECT letsswitch.register_address(
         p_device, 'apns', p_token, CASE WHEN p_sandbox THEN '{"sandbox":true}' ELSE '{"sandbox":false}' END, 1)
 $$;
@@ -192,7 +204,10 @@ $$;
 -- The same, in the transaction of the claim, for the batch that it has just written. What can't be written must not keep a
 -- reminder from its minute: then each is tried by itself.
 CREATE FUNCTION letsswitch.write_claimed(p_channels text[]) RETURNS void
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET max_parallel_workers_per_gather = 0 SET jit = off
+AS $$
 DECLARE
     -- Nobody else claims until this transaction ends.
     v_batch bigint := (SELECT last_value FROM letsswitch.batch);
@@ -246,7 +261,10 @@ $$;
 
 -- An event for the webhook, to be sent for a day at most.
 CREATE FUNCTION letsswitch.write_event(p_event text, p_task uuid, p_data text) RETURNS void
-LANGUAGE sql AS $$
+LANGUAGE sql
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET max_parallel_workers_per_gather = 0 SET jit = off
+AS $$
     INSERT INTO letsswitch.delivery (channel, event, message_id, task_id, data, created_at, next_try_at, deadline)
     SELECT 'webhook', p_event, gen_random_uuid(), p_task, p_data, now.at, now.at, now.at + interval '24 hours'
     FROM (SELECT letsswitch.clock() AS at) AS now
@@ -294,7 +312,10 @@ CREATE FUNCTION letsswitch.cancel_and_tell(
     p_device text, p_id uuid, p_zone text,
     p_starts_at bigint, p_midnight bigint, p_day integer, p_time integer
 ) RETURNS letsswitch.task_outcome
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET max_parallel_workers_per_gather = 0 SET jit = off
+AS $$
 DECLARE
     v_outcome letsswitch.task_outcome;
 BEGIN

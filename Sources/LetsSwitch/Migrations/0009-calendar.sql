@@ -25,7 +25,10 @@ CREATE TYPE letsswitch.calendar_entry AS (
 
 -- The secret of the device's feed, which is p_secret when it had none.
 CREATE FUNCTION letsswitch.keep_calendar(p_device text, p_secret text) RETURNS text
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET max_parallel_workers_per_gather = 0 SET jit = off
+AS $$
 BEGIN
     INSERT INTO letsswitch.calendar (device_id, secret, revised_at) VALUES (p_device, p_secret, letsswitch.clock())
     ON CONFLICT (device_id) DO NOTHING;
@@ -35,7 +38,10 @@ END
 $$;
 
 CREATE FUNCTION letsswitch.revoke_calendar(p_device text) RETURNS void
-LANGUAGE sql AS $$
+LANGUAGE sql
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET max_parallel_workers_per_gather = 0 SET jit = off
+AS $$
     DELETE FROM letsswitch.calendar WHERE device_id = p_device
 $$;
 
@@ -93,7 +99,10 @@ $$;
 ALTER FUNCTION letsswitch.erase_device(text) RENAME TO erase_all_but_calendar;
 
 CREATE FUNCTION letsswitch.erase_device(p_device text) RETURNS TABLE (starts_at bigint)
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET max_parallel_workers_per_gather = 0 SET jit = off
+AS $$
 BEGIN
     DELETE FROM letsswitch.calendar WHERE calendar.device_id = p_device;
     RETURN QUERY SELECT erased.starts_at FROM letsswitch.erase_all_but_calendar(p_device) AS erased;
