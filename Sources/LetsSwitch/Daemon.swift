@@ -144,7 +144,7 @@ package actor Daemon {
             store: database.schedulerStores.reminders, schedule: database.schedulerStores.schedule,
             retention: configuration.retention / .seconds(1), rooms: rooms, streams: streams, metrics: metrics,
             log: log, claimed: { couriers.wake() })
-        let browserPage = try PageRoutes(configuration)
+        let browserPage = PageRoutes(configuration)
         let page = MetricsPage(product: metrics, database: database, rooms: rooms, channels: couriers.metrics)
         let application = Application(
             on: loops, limits: limits, edge: edge, tls: tls, handlerExecutor: database.executor, mapError: mapError

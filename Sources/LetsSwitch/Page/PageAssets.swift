@@ -1,7 +1,7 @@
 import Server
 import Wire
 
-/// The files of the page, embedded in the program; made ready once, at the start.
+/// The files of the page, embedded in the program; made ready once.
 struct PageAssets: Sendable {
     let document: PageAsset
     /// By their names below `/page/`.

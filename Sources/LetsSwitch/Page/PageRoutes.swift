@@ -3,22 +3,19 @@ import Wire
 
 /// The page for browsers: `GET /`, and what it consists of below `/page/`.
 struct PageRoutes: RouteCollection, Sendable {
-    private let assets: PageAssets
+    private let shelf: PageShelf
 
-    /// - Throws: ``CryptoError`` when there is no SHA-256.
-    init(_ configuration: Configuration) throws {
-        assets = try PageAssets(configuration)
+    init(_ configuration: Configuration) {
+        shelf = PageShelf(configuration)
     }
 
     func boot(routes: RoutesBuilder) {
-        routes.get(immediately: { assets.document.response(to: $0.head) })
-        routes.get(
-            "page", ":name",
-            immediately: { request in
-                guard let asset = request.parameters["name"].flatMap({ assets.files[$0] }) else {
-                    throw Abort(.notFound, reason: "There is nothing at \(request.head.rawPath).")
-                }
-                return asset.response(to: request.head)
-            })
+        routes.get { try await shelf.assets().document.response(to: $0.head) }
+        routes.get("page", ":name") { request in
+            guard let name = request.parameters["name"], let asset = try await shelf.assets().files[name] else {
+                throw Abort(.notFound, reason: "There is nothing at \(request.head.rawPath).")
+            }
+            return asset.response(to: request.head)
+        }
     }
 }
