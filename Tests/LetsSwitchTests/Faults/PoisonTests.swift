@@ -118,7 +118,7 @@ import Testing
                 $0.listen = [.unix(path: path)]
                 $0.reminderLead = .seconds(1800)
                 $0.sendQueueBytes = 4 << 20
-                $0.writeTimeout = .seconds(2)
+                $0.writeTimeout = TimeAllowance.bound(.seconds(2))
             }
             let start = try await journey.instant(in: 7200)
             let count = 250
