@@ -42,6 +42,8 @@ package actor Courier {
     private var sending: [Int: Task<Void, Never>] = [:]
     private var settled: [SettledDelivery] = []
     private var finishing: Task<Void, Never>?
+    /// While anything is in hand.
+    private var renewing: Task<Void, Never>?
     private var restsUntil: MonotonicTime?
     private var trimAt = MonotonicTime.now()
     private var isAway = false
@@ -68,8 +70,7 @@ package actor Courier {
 
     /// Works until ``stop(within:)``.
     package func run() async {
-        let renewing = Task { await keepRenewing() }
-        defer { renewing.cancel() }
+        defer { renewing?.cancel() }
         while !isStopping {
             do {
                 let pause = try await pass()
@@ -134,6 +135,7 @@ package actor Courier {
             hands[delivery.id] = (delivery, now)
             stock.append(delivery)
         }
+        if renewing == nil, !hands.isEmpty { renewing = Task { await self.keepRenewing() } }
         // The oldest at the end, where taking is cheap.
         stock.sort { $0.id > $1.id }
         sendMore()
@@ -286,7 +288,7 @@ package actor Courier {
     }
 
     private func keepRenewing() async {
-        while !Task.isCancelled {
+        while !hands.isEmpty, !Task.isCancelled {
             try? await Task.sleep(for: Self.renewal)
             let now = MonotonicTime.now()
             let held = hands.values.filter { now - $0.since >= Self.renewal }.map(\.delivery)
@@ -296,6 +298,7 @@ package actor Courier {
                 try? await store.renew(Array(some), for: Self.lease)
             }
         }
+        renewing = nil
     }
 
     // MARK: The end
