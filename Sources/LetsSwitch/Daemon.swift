@@ -144,11 +144,18 @@ package actor Daemon {
             store: database.schedulerStores.reminders, schedule: database.schedulerStores.schedule,
             retention: configuration.retention / .seconds(1), rooms: rooms, streams: streams, metrics: metrics,
             log: log, claimed: { couriers.wake() })
-        let browserPage = PageRoutes(configuration)
         let page = MetricsPage(product: metrics, database: database, rooms: rooms, channels: couriers.metrics)
         let application = Application(
             on: loops, limits: limits, edge: edge, tls: tls, handlerExecutor: database.executor, mapError: mapError
         ) { [metrics, log, configuration] routes in
+            // First what is asked for most: the app asks for a room again and again when it is refused.
+            routes.register(
+                collection: RoomRoutes(
+                    rooms: rooms, find: database.reminders.findRoom, found: { await scheduler.found($0) }))
+            routes.register(
+                collection: OperationsRoutes(
+                    readiness: { [weak self] in await self?.readiness() ?? .gone },
+                    metrics: { [weak self] in await self?.render(page) ?? [] }))
             routes.register(
                 collection: TaskRoutes(
                     database: database, changes: changes, metrics: metrics, log: log,
@@ -157,14 +164,7 @@ package actor Daemon {
             routes.register(collection: DeviceRoutes(database: database, changes: changes, log: log))
             routes.register(collection: ChannelRoutes(configuration.channels, database: database, log: log))
             routes.register(collection: ReminderRoutes(streams: streams, backlog: database.reminders.backlog))
-            routes.register(
-                collection: RoomRoutes(
-                    rooms: rooms, find: database.reminders.findRoom, found: { await scheduler.found($0) }))
-            routes.register(
-                collection: OperationsRoutes(
-                    readiness: { [weak self] in await self?.readiness() ?? .gone },
-                    metrics: { [weak self] in await self?.render(page) ?? [] }))
-            routes.register(collection: browserPage)
+            routes.register(collection: PageRoutes(configuration))
             if configuration.echo { routes.register(collection: EchoRoutes()) }
         }
         let listener = PostgresListener(

@@ -86,8 +86,8 @@ final class RoomController: TurnEndHandler {
 
     // MARK: Peers
 
-    /// - Parameter task: Which of the room's tasks the peer says is its own.
-    func enter(_ webSocket: WebSocket, _ room: UUID, task: UUID?) -> Connection {
+    /// - Parameter task: Which of the room's tasks the peer says is its own; asked for only when somebody listens.
+    func enter(_ webSocket: WebSocket, _ room: UUID, task: @autoclosure () -> UUID?) -> Connection {
         let connection = Connection(webSocket, in: map.room(room), of: self)
         guard case .open = standing(of: room, at: webSocket.reactor.now) else {
             // It closed, or filled, while the connection was on its way.
@@ -97,6 +97,7 @@ final class RoomController: TurnEndHandler {
         map.join(connection)
         webSocket.send(frame: handshakeFrame)
         if report != nil {
+            let task = task()
             tasks[ObjectIdentifier(connection)] = task
             tell(.joined, connection, task)
         }
