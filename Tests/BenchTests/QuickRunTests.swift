@@ -22,9 +22,9 @@ import Testing
 
     @Test("A quick run counts right and writes its results as JSON")
     func quick() async throws {
-        let (output, report) = try await run(["--quick", "--only", "ale-2,every,visit,healthz"])
+        let (output, report) = try await run(["--quick", "--only", "ale-2,every,visit,healthz,refusal"])
         let rows = try #require(report["rows"].array)
-        #expect(rows.compactMap { $0["id"].string } == ["ale-2", "every-10", "visit", "healthz"])
+        #expect(rows.compactMap { $0["id"].string } == ["ale-2", "every-10", "visit", "healthz", "refusal"])
         for row in rows {
             for server in ["daemon", "baseline"] {
                 let figures = row[server]
@@ -36,6 +36,7 @@ import Testing
         }
         #expect(output.contains("one ale in flight, K = 2"))
     }
+
     @Test("No call into the database reads a table from end to end")
     func stored() async throws {
         let (_, report) = try await run(["stored", "--quick"])

@@ -1,6 +1,6 @@
 import Glibc
 
-/// An answer as it comes in: where it ends, and whether it is a success. It is asked of servers that are known to answer with
+/// An answer as it comes in: where it ends, and whether it is the one that is due. It is asked of servers that are known to answer with
 /// `Content-Length`.
 enum HTTPAnswer {
     private static let blankLine = Array("\r\n\r\n".utf8)
@@ -22,18 +22,23 @@ enum HTTPAnswer {
         return bytes.count >= count ? count : nil
     }
 
-    /// Whether all of one answer has come, which must be a success, and nothing behind it.
-    static func isWhole(_ bytes: UnsafeRawBufferPointer) throws(BenchFailure) -> Bool {
+    /// A success.
+    static let success = UInt8(ascii: "2")
+    /// A refusal.
+    static let refusal = UInt8(ascii: "4")
+
+    /// Whether all of one answer has come, whose status must begin with the digit `status`, and nothing behind it.
+    static func isWhole(_ bytes: UnsafeRawBufferPointer, status: UInt8 = success) throws(BenchFailure) -> Bool {
         guard let count = try count(bytes) else { return false }
-        guard count == bytes.count, count > 12, bytes[9] == UInt8(ascii: "2") else {
-            throw BenchFailure("not one answer of success: \(text(bytes))")
+        guard count == bytes.count, count > 12, bytes[9] == status else {
+            throw BenchFailure("not the one answer that was due: \(text(bytes))")
         }
         return true
     }
 
-    static func isWhole(_ bytes: [UInt8]) throws(BenchFailure) -> Bool {
+    static func isWhole(_ bytes: [UInt8], status: UInt8 = success) throws(BenchFailure) -> Bool {
         try bytes.withUnsafeBytes { bytes in
-            Result { () throws(BenchFailure) in try isWhole(bytes) }
+            Result { () throws(BenchFailure) in try isWhole(bytes, status: status) }
         }.get()
     }
 

@@ -14,6 +14,7 @@ struct TableBenchmark {
             report.notes.append("One processor for servers and generator: rates and latencies mean nothing.")
         }
         try measureWorkloads(&report)
+        if options.wants(RefusalBenchmark.id) { try add(&report, RefusalBenchmark.run) }
         if options.wants(IdleBenchmark.id) { try add(&report, IdleBenchmark.run) }
         if options.wantsSome(of: LoopsBenchmark.id) { try add(&report, LoopsBenchmark.run) }
         if options.wantsSome(of: GrowthBenchmark.id) { try add(&report, GrowthBenchmark.run) }

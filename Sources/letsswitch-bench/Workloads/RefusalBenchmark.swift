@@ -1,0 +1,30 @@
+import FoundationEssentials
+
+/// What it costs to refuse: the app asks for a room that isn't open again and again, each time on a new connection. The floor
+/// accepts as many, and answers each with a page.
+enum RefusalBenchmark {
+    static let id = "refusal"
+    private static let places = 64
+
+    static func run(_ laboratory: Laboratory, _ report: inout Report) throws(BenchFailure) {
+        let relay = try laboratory.relay()
+        // Only here are rooms open when their time has come: these never are.
+        let daemon = try laboratory.daemon(flags: ["--loops", "1"])
+        let rooms = (0..<places).map { _ in LoadFrame.upgrade(room: UUID().uuidString, offersCompression: false) }
+        let pages = rooms.map { _ in LoadRequest.get("/healthz") }
+        let servers = [relay.server, daemon.server]
+        let options = laboratory.options
+        let samples = try Alternation.run(servers, rounds: options.rounds) { index throws(BenchFailure) in
+            for server in servers { try ProcessMeter(pid: server.pid).waitUntilIdle() }
+            var load = try RefusalLoad(
+                servers[index], requests: index == 0 ? pages : rooms,
+                status: index == 0 ? HTTPAnswer.success : HTTPAnswer.refusal)
+            return try load.run(warmUp: options.seconds / 5, seconds: options.seconds)
+        }
+        let workload = Workload(
+            id: id, title: "connect, refused upgrade, close", unit: "connection", kind: .visitors(places: places))
+        report.rows.append(Row(workload, samples))
+        relay.process.stop()
+        daemon.process.stop()
+    }
+}
