@@ -133,4 +133,49 @@ struct PageDayTests {
             try await page.waitForState("past", at: "09:00")
         }
     }
+
+    @Test("a promise is for the day that it was opened on, also when the page has gone on to another")
+    func promisedDay() async throws {
+        try await PageWorld.run { world in
+            let page = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "ada"))
+            try await page.click("\(BrowserPage.row("16:00")) button")
+            // As at midnight, or by a notification of another day's task.
+            try await page.evaluate("document.querySelector('#days li:nth-child(2) button').click()")
+            try await page.waitForState("free", at: "08:00")
+            try await page.type("History")
+            try await page.press(.enter)
+            try await page.wait(until: "document.querySelector('#said').textContent === 'Promised: History at 16:00.'")
+            try await page.waitForState("free", at: "16:00")
+            try await page.click("#days li:first-child button")
+            try await page.waitForState("own", at: "16:00")
+        }
+    }
+
+    @Test("the outcome of a request is not taken for that of the next one", arguments: [false, true])
+    func lateOutcome(_ isRefused: Bool) async throws {
+        try await PageWorld.run { world in
+            let page = try await world.visit(
+                .init(timeZone: PageWorld.noonZone, device: "ada"), mayComplain: isRefused)
+            try await page.call("Fetch.enable", ["patterns": [["urlPattern": "*/task"]]])
+            try await page.click("\(BrowserPage.row("16:00")) button")
+            try await page.type("History")
+            try await page.press(.enter)
+            let paused = try await page.events.next("a promise") { $0.method == "Fetch.requestPaused" }
+            try await page.press(.escape)
+            try await page.click("\(BrowserPage.row("17:00")) button")
+            try await page.call(
+                isRefused ? "Fetch.failRequest" : "Fetch.continueRequest",
+                ["requestId": paused.parameters["requestId"], "errorReason": isRefused ? "Failed" : .absent])
+            if isRefused {
+                try await page.wait(until: "document.querySelector('#note').textContent.includes('be reached')")
+            } else {
+                try await page.wait(
+                    until: "document.querySelector('#said').textContent === 'Promised: History at 16:00.'")
+            }
+            #expect(try await page.evaluate("document.querySelector('#promise').open") == true)
+            #expect(try await page.text(of: "#oath-time") == "17:00")
+            #expect(try await page.text(of: "#title-error") == "")
+            #expect(try await page.evaluate("document.querySelector('#promise').ariaBusy") == "false")
+        }
+    }
 }

@@ -28,6 +28,21 @@ struct PageOfflineTests {
         }
     }
 
+    @Test("offline, a day that was never seen shows its hours and offers nothing")
+    func unknownDay() async throws {
+        try await PageWorld.run { world in
+            let page = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "ada"), mayComplain: true)
+            try await page.emulate(offline: true)
+            try await page.wait(until: "document.querySelector('#banner').innerText.startsWith('You are offline.')")
+            try await page.click("#days li:nth-child(3) button")
+            try await page.wait(until: "document.querySelector('#days li:nth-child(3) [aria-current]')")
+            #expect(try await page.evaluate("document.querySelectorAll('.slot').length") == 16)
+            #expect(try await page.evaluate("document.querySelectorAll('.slot button, #slots.stale').length") == 0)
+            try await page.click("#days li:first-child button")
+            try await page.waitForState("free", at: "16:00")
+        }
+    }
+
     @Test("with the server gone, a reload still shows the page and the day")
     func reload() async throws {
         try await PageWorld.run { world in

@@ -34,10 +34,14 @@ let loading = null
 
 const dayView = new DayView(settings, {
   chose(slot, state) {
+    note('')
     if (state === 'room') location.hash = `#room/${isoOf(slot.startsAt)}`
-    else promise.open(slot, state, day)
+    else promise.open(slot, state, dayOf(slot.startsAt, zone))
   },
-  choseDay(date) { showDay(date) },
+  choseDay(date) {
+    note('')
+    showDay(date)
+  },
 })
 
 function showDay(date) {
@@ -46,7 +50,6 @@ function showDay(date) {
   slots = slotsOf(kept?.answer, date, zone)
   asOf = kept?.asOf ?? null
   isFresh = false
-  find('#slots').dataset.filled = 'false'
   render()
   return load()
 }
@@ -92,9 +95,9 @@ function render() {
   today = dayOf(now, zone)
   dayView.showDays(today, day)
   const isStale = !isFresh && asOf !== null
-  if (slots.length) dayView.show(slots, now, isStale)
+  dayView.show(slots, now, isStale)
   renderBanner(isStale)
-  const open = promise.slot && slots.find(slot => slot.key === promise.slot.key)
+  const open = promise.slot && slots.find(slot => slot.startsAt === promise.slot.startsAt)
   if (open) promise.update(open, stateOf(open, now, settings))
   const shown = room.isShown && slots.find(slot => slot.startsAt === room.startsAt && slot.isOwn)
   if (shown) room.update(shown)
@@ -119,6 +122,9 @@ function tick() {
   setTimeout(tick, 1000 - clock.now() % 1000 + 5)
 }
 
+/** What went otherwise than a person wished, where it can be seen; until they go on. */
+const note = text => say(find('#note'), text)
+
 // Promises
 
 const taskOf = (slot, title) => ({ deviceId: device, title, startsAt: isoOf(slot.startsAt), timeZone: zone })
@@ -127,15 +133,17 @@ const promise = new PromiseDialog({
   async register(slot, title) {
     const task = await api.register(taskOf(slot, title))
     await load()
-    say(find('#said'), task.isPaired
-      ? `Promised. Your partner at ${slot.time} will start ${task.partnerTitle}.` : `Promised: ${title} at ${slot.time}.`)
     renderAlerts()
+    return task.isPaired
+      ? `Promised. Your partner at ${slot.time} will start ${task.partnerTitle}.` : `Promised: ${title} at ${slot.time}.`
   },
   async cancel(slot) {
     await api.cancel(taskOf(slot, slot.title))
     await load()
-    say(find('#said'), `Taken back: ${slot.title} at ${slot.time}.`)
+    return `Taken back: ${slot.title} at ${slot.time}.`
   },
+  done(text) { say(find('#said'), text) },
+  failed: note,
 })
 
 // Reminders

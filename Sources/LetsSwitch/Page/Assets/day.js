@@ -10,6 +10,8 @@ export class DayView {
   #settings
   #told
   #rows = new Map()
+  /** The day's hours, as long as nothing else is known of it. */
+  #blank = [...find('#slots').children]
   #days = []
 
   /** `told` has `chose(slot, state)`, `choseDay(day)`. */
@@ -43,12 +45,12 @@ export class DayView {
     say(find('#long-date'), longDate(day))
   }
 
-  /** Shows the slots as they are at `now`. Rows stay the same elements, so that focus stays. */
+  /** Shows the slots as they are at `now`; without any, nothing can be chosen. Rows stay the same elements, so that focus stays. */
   show(slots, now, isStale) {
     const list = find('#slots')
     list.classList.toggle('stale', isStale)
-    if (list.dataset.filled !== 'true') list.replaceChildren()
-    list.dataset.filled = 'true'
+    if (slots.length && !this.#rows.size) list.replaceChildren()
+    if (!slots.length && this.#rows.size) this.#clear(list)
     const keys = new Set(slots.map(slot => slot.key))
     for (const [key, row] of this.#rows) {
       if (keys.has(key)) continue
@@ -67,6 +69,13 @@ export class DayView {
       this.#update(row, slot, now)
     })
     this.#showNext(slots, now)
+  }
+
+  #clear(list) {
+    const hadFocus = list.contains(document.activeElement)
+    this.#rows.clear()
+    list.replaceChildren(...this.#blank)
+    if (hadFocus) find('#date').focus()
   }
 
   #update(row, slot, now) {
