@@ -145,37 +145,9 @@ struct PageDeviceTests {
             try await page.close()
         }
     }
-
-    @Test("the tabs of a browser share one stream, and the next goes on when one is closed")
-    func tabs() async throws {
-        try await PageWorld.run { world in
-            let first = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "ada"))
-            let second = try await world.visit(.init(timeZone: PageWorld.noonZone), beside: first)
-            try await world.register("ada", "History", at: PageWorld.hour(16))
-            for page in [first, second] { try await page.waitForState("own", at: "16:00") }
-            #expect(first.streams == 1 && second.streams == 0)
-            try await first.closeTab()
-            _ = try await second.events.next("a stream of its own") {
-                $0.method == "Network.responseReceived" && $0.isStream
-            }
-            try await world.register("ada", "Art", at: PageWorld.hour(17))
-            try await second.waitForState("own", at: "17:00")
-        }
-    }
-}
-
-extension DevTools.Event {
-    fileprivate var isStream: Bool {
-        (parameters["request"]["url"].string ?? parameters["response"]["url"].string)?.contains("/reminders?") == true
-    }
 }
 
 extension BrowserPage {
-    /// Event streams that the page has asked for.
-    fileprivate var streams: Int {
-        events.all.count { $0.method == "Network.requestWillBeSent" && $0.isStream }
-    }
-
     /// Answers the page's next request in the server's place, and gives the request.
     fileprivate func answer(_ path: String, with json: String) async throws -> TestJSON {
         let paused = try await events.next("a request for \(path)") {

@@ -251,7 +251,7 @@ document.addEventListener('visibilitychange', () => { if (!document.hidden) relo
 navigator.serviceWorker?.addEventListener('message', ({ data }) => { if (data.target) location.hash = data.target.slice(2) })
 showDay(day).then(route)
 tick()
-shareStream(told => new Stream(api, device, told).run(), heard)
+shareStream(told => new Stream(api, device, told), heard)
 startWorker()
 renderAlerts()
 keepSubscription(api, device)
