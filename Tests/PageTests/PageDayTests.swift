@@ -156,7 +156,7 @@ struct PageDayTests {
         try await PageWorld.run { world in
             let page = try await world.visit(
                 .init(timeZone: PageWorld.noonZone, device: "ada"), mayComplain: isRefused)
-            try await page.call("Fetch.enable", ["patterns": [["urlPattern": "*/task"]]])
+            try await page.hold("*/task")
             try await page.click("\(BrowserPage.row("16:00")) button")
             try await page.type("History")
             try await page.press(.enter)

@@ -127,7 +127,7 @@ struct PageDeviceTests {
             try await page.wait(
                 until: "!document.querySelector('#alerts').hidden && navigator.serviceWorker.controller")
             try await page.allowNotifications(of: String(world.address.dropLast()))
-            try await page.call("Fetch.enable", ["patterns": [["urlPattern": "*/push/*"]]])
+            try await page.hold("*/push/*")
             try await page.click("#alerts")
             let key = try await page.answer("/push/key", with: #"{"publicKey":"_-8"}"#)
             #expect(key["method"] == "GET")
@@ -144,21 +144,5 @@ struct PageDeviceTests {
             #expect(page.complaints.isEmpty)
             try await page.close()
         }
-    }
-}
-
-extension BrowserPage {
-    /// Answers the page's next request in the server's place, and gives the request.
-    fileprivate func answer(_ path: String, with json: String) async throws -> TestJSON {
-        let paused = try await events.next("a request for \(path)") {
-            $0.method == "Fetch.requestPaused" && $0.parameters["request"]["url"].string?.hasSuffix(path) == true
-        }
-        try await call(
-            "Fetch.fulfillRequest",
-            [
-                "requestId": paused.parameters["requestId"], "responseCode": 200,
-                "body": .string(Data(json.utf8).base64EncodedString()),
-            ])
-        return paused.parameters["request"]
     }
 }

@@ -11,7 +11,8 @@ struct PageModuleTests {
             for (module, cases) in Self.cases {
                 for (expression, expected) in cases {
                     let value = try await page.evaluate(
-                        "import('/page/\(module).js').then(m => JSON.stringify(\(expression)) ?? 'undefined')")
+                        "import('/page/\(module).js').then(async m => JSON.stringify(await (\(expression))) ?? 'undefined')"
+                    )
                     #expect(value.string == expected, "\(module): \(expression)")
                 }
             }
@@ -26,7 +27,7 @@ struct PageModuleTests {
 
     private static let cases: [(String, [(String, String)])] = [
         ("time", time), ("slots", slots), ("countdown", countdown), ("clock", clock), ("retry", retry),
-        ("events", events), ("device", device), ("words", words),
+        ("events", events), ("device", device), ("words", words), ("api", api),
     ]
 
     private static let time: [(String, String)] = [
@@ -206,5 +207,17 @@ struct PageModuleTests {
             #""title is long.""#
         ),
         ("[0, 429, 500].map(status => m.sentence(new m.Refusal(status), '09:00').length > 20)", "[true,true,true]"),
+        ("m.sentence(new m.Refusal(0), '09:00').includes('may or may not')", "true"),
+        (
+            "[0, 429, 503].map(status => m.loadingSentence(new m.Refusal(status, { reason: 'r' })).split('.')[0])",
+            #"["The day can’t be loaded","The server can’t read the day just now","The server can’t read the day just now"]"#
+        ),
+        ("m.loadingSentence(new m.Refusal(400, { reason: 'The zone is unknown.' }))", #""The zone is unknown.""#),
+    ]
+
+    private static let api: [(String, String)] = [
+        // An answer that was cut off, or comes from something that isn't the server, is none.
+        ("new m.Api({ observe() {} }).request('GET', '/page/api.js').catch(refusal => refusal.status)", "0"),
+        ("new m.Api({ observe() {} }).request('GET', '/healthz').then(() => 'answered')", #""answered""#),
     ]
 }

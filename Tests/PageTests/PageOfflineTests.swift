@@ -18,13 +18,39 @@ struct PageOfflineTests {
             try await page.type("History")
             try await page.press(.enter)
             try await page.wait(
-                until: "document.querySelector('#title-error').innerText.startsWith('The server can’t be reached.')")
+                until: "document.querySelector('#title-error').innerText.includes('may or may not have heard you')")
             try await page.press(.escape)
             try await world.register("ada", "Maths", at: PageWorld.hour(18))
             try await page.emulate(offline: false)
             try await page.waitForState("own", at: "18:00")
             try await page.wait(
                 until: "document.querySelector('#banner').innerText === '' && !document.querySelector('.stale')")
+        }
+    }
+
+    @Test(
+        "a day that can't be loaded is marked as of when it is, and says why, also while the stream is alive",
+        arguments: [
+            (503, #"{"code":"database_unavailable"}"#, "can’t read the day"), (200, "<html>", "can’t be loaded"),
+        ])
+    func refusedDay(_ status: Int, _ content: String, _ words: String) async throws {
+        try await PageWorld.run { world in
+            let page = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "ada"), mayComplain: true)
+            try await page.hold("*/schedule?*")
+            try await world.register("ada", "History", at: PageWorld.hour(18))
+            try await page.answer("/schedule", status, with: content)
+            try await page.wait(until: "document.querySelector('#trouble').innerText.includes('\(words)')")
+            try await page.wait(
+                until: "document.querySelector('#banner').innerText.startsWith('This is the day as of ')")
+            #expect(
+                try await page.evaluate("document.querySelectorAll('#slots.stale [data-state=free]').length > 1")
+                    == true)
+            #expect(try await page.evaluate("document.body.dataset.link") == "live")
+            try await page.release()
+            try await page.waitForState("own", at: "18:00")
+            try await page.wait(
+                until:
+                    "document.querySelector('#banner').innerText + document.querySelector('#trouble').innerText === ''")
         }
     }
 
@@ -57,13 +83,5 @@ struct PageOfflineTests {
             try await world.startDaemon()
             try await page.waitUntilLive()
         }
-    }
-}
-
-extension BrowserPage {
-    fileprivate func emulate(offline: Bool) async throws {
-        try await call(
-            "Network.emulateNetworkConditions",
-            ["offline": .bool(offline), "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1])
     }
 }

@@ -12,7 +12,7 @@ import { slotsOf, stateOf } from './slots.js'
 import * as store from './store.js'
 import { Stream } from './stream.js'
 import { clockFace, dayOf, isoOf, midnight } from './time.js'
-import { sentence } from './words.js'
+import { loadingSentence } from './words.js'
 
 const { lead, roomDuration } = document.documentElement.dataset
 const clock = new ServerClock()
@@ -26,7 +26,9 @@ let day = dayOf(clock.now(), zone)
 let today = day
 let slots = []
 let asOf = null
-let isFresh = false
+/** When the day shown ceased to be known to be right, by the own clock; `null` while it is. */
+let staleSince = Date.now()
+let trouble = null
 let link = 'waiting'
 let loading = null
 
@@ -49,7 +51,8 @@ function showDay(date) {
   const kept = store.days.get(date)
   slots = slotsOf(kept?.answer, date, zone)
   asOf = kept?.asOf ?? null
-  isFresh = false
+  staleSince = Date.now()
+  trouble = null
   render()
   return load()
 }
@@ -67,14 +70,13 @@ async function load() {
     store.days.set(wanted, answer, clock.now())
     slots = slotsOf(answer, wanted, zone)
     asOf = clock.now()
-    isFresh = true
+    staleSince = trouble = null
     patience.reset()
     clearTimeout(again)
-    say(find('#trouble'), '')
   } catch (refusal) {
     if (mine !== loading) return
-    isFresh = false
-    say(find('#trouble'), refusal.status ? sentence(refusal, '') : '')
+    staleSince ??= Date.now()
+    trouble = refusal
     clearTimeout(again)
     again = setTimeout(load, patience.next(refusal.wait))
   }
@@ -94,7 +96,7 @@ function render() {
   const now = clock.now()
   today = dayOf(now, zone)
   dayView.showDays(today, day)
-  const isStale = !isFresh && asOf !== null
+  const isStale = staleSince !== null && asOf !== null
   dayView.show(slots, now, isStale)
   renderBanner(isStale)
   const open = promise.slot && slots.find(slot => slot.startsAt === promise.slot.startsAt)
@@ -108,9 +110,11 @@ function renderBanner(isStale) {
   const parts = []
   if (!navigator.onLine) parts.push('You are offline.')
   else if (link === 'lost') parts.push('The server is out of reach. Trying again…')
-  if (isStale && isAway) parts.push(`This is the day ${asOfText(asOf, zone)}.`)
+  // An ordinary answer is there sooner.
+  if (isStale && Date.now() - staleSince > 1500) parts.push(`This is the day ${asOfText(asOf, zone)}.`)
   if (!isRemembered) parts.push('This browser keeps nothing: your promises stay yours for as long as this page is open.')
   say(find('#banner'), parts.join(' '))
+  say(find('#trouble'), trouble && !(isAway && trouble.status === 0) ? loadingSentence(trouble) : '')
   document.body.dataset.link = isAway ? 'lost' : link
 }
 
@@ -129,17 +133,27 @@ const note = text => say(find('#note'), text)
 
 const taskOf = (slot, title) => ({ deviceId: device, title, startsAt: isoOf(slot.startsAt), timeZone: zone })
 
+/** What a request gives, when the day shows what it did: also after a no, or a silence that may have been a yes. */
+async function heeded(request) {
+  try {
+    const answer = await request
+    await load()
+    return answer
+  } catch (refusal) {
+    load()
+    throw refusal
+  }
+}
+
 const promise = new PromiseDialog({
   async register(slot, title) {
-    const task = await api.register(taskOf(slot, title))
-    await load()
+    const task = await heeded(api.register(taskOf(slot, title)))
     renderAlerts()
     return task.isPaired
       ? `Promised. Your partner at ${slot.time} will start ${task.partnerTitle}.` : `Promised: ${title} at ${slot.time}.`
   },
   async cancel(slot) {
-    await api.cancel(taskOf(slot, slot.title))
-    await load()
+    await heeded(api.cancel(taskOf(slot, slot.title)))
     return `Taken back: ${slot.title} at ${slot.time}.`
   },
   done(text) { say(find('#said'), text) },
@@ -155,7 +169,7 @@ const heard = {
   },
   lost() {
     link = 'lost'
-    isFresh = false
+    staleSince ??= Date.now()
     render()
   },
   event(name, data) {
