@@ -109,19 +109,27 @@ struct PageDeviceTests {
         }
     }
 
+    /// A browser subscribes at its maker's service, which tests don't ask.
+    private static let pushService = """
+        let subscription = null
+        const endpoint = 'https://push.example/1'
+        PushManager.prototype.getSubscription = async () => subscription
+        PushManager.prototype.subscribe = async options => {
+            window.asked = new Uint8Array(options.applicationServerKey).join()
+            return subscription ??= {
+                endpoint, options,
+                toJSON: () => ({ endpoint, expirationTime: null, keys: { p256dh: 'p', auth: 'a' } }),
+                unsubscribe: async () => { subscription = null; window.hasUnsubscribed = true; return true },
+            }
+        }
+        """
+    private static let withPush = ["--web-push-contact", "mailto:ops@example.org"]
+
     @Test("where the server offers Web Push, the browser subscribes and tells it")
     func subscribing() async throws {
-        try await PageWorld.run { world in
+        try await PageWorld.run(Self.withPush) { world in
             let page = try await BrowserPage.open(.init(device: "ada"))
-            // A browser subscribes at its maker's service, which tests don't ask.
-            try await page.runFirst(
-                """
-                PushManager.prototype.subscribe = async function (options) {
-                    window.asked = new Uint8Array(options.applicationServerKey).join()
-                    const json = { endpoint: 'https://push.example/1', expirationTime: null, keys: { p256dh: 'p', auth: 'a' } }
-                    return { toJSON: () => json }
-                }
-                """)
+            try await page.runFirst(Self.pushService)
             try await page.navigate(to: world.address)
             try await page.waitUntilLive()
             try await page.wait(
@@ -140,7 +148,59 @@ struct PageDeviceTests {
                     "subscription": ["endpoint": "https://push.example/1", "keys": ["p256dh": "p", "auth": "a"]],
                 ])
             #expect(try await page.evaluate("window.asked") == "255,239")
-            try await page.wait(until: "document.querySelector('#alerts').hidden")
+            try await page.wait(
+                until: "document.querySelector('#alerts-said').innerText.includes('also when this page is closed')")
+            #expect(try await page.evaluate("document.querySelector('#alerts').hidden") == true)
+            #expect(page.complaints.isEmpty)
+            try await page.close()
+        }
+    }
+
+    @Test(
+        "who allowed notifications before is subscribed without asking, and nothing is promised that the server refused"
+    )
+    func subscribingAgain() async throws {
+        try await PageWorld.run(Self.withPush) { world in
+            let page = try await BrowserPage.open(.init(device: "ada"))
+            try await page.runFirst(Self.pushService)
+            try await page.allowNotifications(of: String(world.address.dropLast()))
+            try await page.hold("*/push/*")
+            try await page.navigate(to: world.address)
+            try await page.answer("/push/key", with: #"{"publicKey":"_-8"}"#)
+            try await page.answer("/push/subscription", 503, with: #"{"code":"database_unavailable"}"#)
+            try await page.wait(until: "window.hasUnsubscribed")
+            try await page.wait(
+                until: "document.querySelector('#alerts-said').innerText.includes('while this page is open')")
+
+            // The next time it works; then another device begins, and is subscribed as well.
+            try await page.call("Page.reload")
+            try await page.answer("/push/key", with: #"{"publicKey":"_-8"}"#)
+            try await page.answer("/push/subscription", with: "{}")
+            try await page.wait(
+                until: "document.querySelector('#alerts-said').innerText.includes('also when this page is closed')")
+            try await page.click("#open-device")
+            try await page.click("#other-id")
+            try await page.type("bob")
+            try await page.press(.enter)
+            let farewell = try await page.answer("/push/subscription?", with: "{}")
+            #expect(farewell["method"] == "DELETE")
+            try await page.answer("/push/key", with: #"{"publicKey":"_-8"}"#)
+            let subscription = try await page.answer("/push/subscription", with: "{}")
+            #expect(subscription["postData"].string?.contains(#""deviceId":"bob""#) == true)
+            try await page.close()
+        }
+    }
+
+    @Test("without a service worker, nothing is said of notifications and nothing waits for one")
+    func withoutWorker() async throws {
+        try await PageWorld.run(Self.withPush) { world in
+            let page = try await BrowserPage.open(.init(device: "ada"))
+            try await page.runFirst(
+                "ServiceWorkerContainer.prototype.register = async () => { throw new TypeError('no') }")
+            try await page.navigate(to: world.address)
+            try await page.waitUntilLive()
+            try await page.wait(until: "document.querySelector('#alerts-said').innerText.includes('https only')")
+            #expect(try await page.evaluate("document.querySelector('#alerts').hidden") == true)
             #expect(page.complaints.isEmpty)
             try await page.close()
         }

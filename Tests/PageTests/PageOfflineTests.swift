@@ -84,4 +84,45 @@ struct PageOfflineTests {
             try await page.waitUntilLive()
         }
     }
+
+    @Test("the page is kept whole, and another build takes its place whole")
+    func builds() async throws {
+        try await PageWorld.run { world in
+            let page = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "ada"), mayComplain: true)
+            try await page.wait(until: "navigator.serviceWorker.controller")
+            let first = try await page.keptBuild()
+            #expect(first.lead == "60.0" && first.paths.count > 20)
+            try await world.stopDaemon()
+            // The document holds the settings.
+            try await world.startDaemon(["--reminder-lead", "90s"])
+            try await page.call("Page.reload")
+            try await page.wait(
+                until: """
+                    (caches.keys().then(names => window.names = names),
+                        window.names?.length === 1 && window.names[0] !== '\(first.name)')
+                    """)
+            let second = try await page.keptBuild()
+            #expect(second.lead == "90.0" && second.paths == first.paths)
+            try await page.call("Page.reload")
+            try await page.wait(until: "document.documentElement.dataset.lead === '90.0'")
+            try await page.waitUntilLive()
+        }
+    }
+}
+
+extension BrowserPage {
+    /// What the service worker keeps: the cache's name, the lead that the document in it names, and all paths.
+    fileprivate func keptBuild() async throws -> (name: String, lead: String, paths: Set<String>) {
+        let build = try await evaluate(
+            """
+            (async () => {
+                const [name] = await caches.keys()
+                const cache = await caches.open(name)
+                const [, lead] = (await (await cache.match('/')).text()).match(/data-lead="(.*?)"/)
+                return { name, lead, paths: (await cache.keys()).map(({ url }) => new URL(url).pathname) }
+            })()
+            """)
+        let paths = (build["paths"].array ?? []).compactMap(\.string)
+        return (build["name"].string ?? "", build["lead"].string ?? "", Set(paths))
+    }
 }

@@ -62,9 +62,9 @@ final class PageWorld: Sendable {
         _ = try await daemons.all.last?.waitForExit()
     }
 
-    /// Starts another in its place.
-    func startDaemon() async throws {
-        daemons.append(try await Self.start(endpoint.description, conninfo, flags).daemon)
+    /// Starts another in its place; of its flags, a later one counts.
+    func startDaemon(_ more: [String] = []) async throws {
+        daemons.append(try await Self.start(endpoint.description, conninfo, flags + more).daemon)
     }
 
     // MARK: People

@@ -166,6 +166,7 @@ const heard = {
   live() {
     link = 'live'
     load()
+    keepSubscription(api, device).then(renderAlerts)
   },
   lost() {
     link = 'lost'
@@ -192,7 +193,7 @@ function remind(reminder) {
 find('#reminder-close').onclick = () => { find('#reminder').hidden = true }
 
 const ALERTS = {
-  impossible: 'Reminders come while this page is open. (Browsers show them outside of it on https only.)',
+  impossible: 'Reminders come while this page is open. (Browsers show them outside of it on https only, and not in every window.)',
   ask: 'Reminders come while this page is open.',
   blocked: 'Your browser blocks notifications of this page; reminders come while you look at it.',
   open: 'Reminders come as notifications while this page is open.',
@@ -200,7 +201,7 @@ const ALERTS = {
 }
 
 async function renderAlerts() {
-  const state = await alertState()
+  const state = await alertState(device)
   say(find('#alerts-said'), ALERTS[state])
   find('#alerts').hidden = state !== 'ask'
 }
@@ -245,8 +246,8 @@ new DeviceDialog(device, {
     location.reload()
   },
   async forget() {
-    await unsubscribe(api, device)
     await api.request('DELETE', `/device?${new URLSearchParams({ deviceId: device })}`)
+    await unsubscribe(api, device)
     store.device.set('')
     store.days.clear()
     location.reload()
@@ -268,4 +269,3 @@ tick()
 shareStream(told => new Stream(api, device, told), heard)
 startWorker()
 renderAlerts()
-keepSubscription(api, device)

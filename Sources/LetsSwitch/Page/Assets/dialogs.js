@@ -118,19 +118,23 @@ export class DeviceDialog {
       const id = readDevice(other.value)
       other.setAttribute('aria-invalid', !id)
       if (!id) return say(find('#device-said'), 'That is no key: 1 to 128 characters.')
-      this.#told.become(id)
+      this.#try(() => this.#told.become(id))
     })
-    find('#forget').onclick = async () => {
+    find('#forget').onclick = () => {
       const button = find('#forget')
       if (button.dataset.armed !== 'true') {
         button.dataset.armed = 'true'
         return say(button, 'Really forget me')
       }
-      try {
-        await this.#told.forget()
-      } catch (refusal) {
-        say(find('#device-said'), sentence(refusal, ''))
-      }
+      this.#try(() => this.#told.forget())
+    }
+  }
+
+  async #try(work) {
+    try {
+      await work()
+    } catch (refusal) {
+      say(find('#device-said'), sentence(refusal, ''))
     }
   }
 

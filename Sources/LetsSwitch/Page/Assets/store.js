@@ -23,6 +23,9 @@ function write(key, value) {
 
 export const device = { get: () => read('device'), set: value => write('device', value) }
 
+/** The Web Push subscription that the server knows of. */
+export const subscription = { get: () => read('subscription'), set: value => write('subscription', value) }
+
 /** The last schedules, of a few days. */
 export const days = {
   get(day) {
