@@ -134,6 +134,20 @@ struct PageDayTests {
         }
     }
 
+    @Test("the day is the server's, also where the browser's clock is a day ahead")
+    func wrongClock() async throws {
+        try await PageWorld.run { world in
+            let page = try await BrowserPage.open(.init(timeZone: PageWorld.noonZone))
+            try await page.runFirst("Date.now = (now => () => now() + 86_400_000)(Date.now)")
+            try await page.navigate(to: world.address)
+            try await page.waitForState("free", at: "23:00")
+            try await page.wait(until: "document.querySelector('#date').innerText === 'Today'")
+            try await page.waitForState("past", at: "08:00")
+            #expect(page.complaints.isEmpty)
+            try await page.close()
+        }
+    }
+
     @Test("a promise is for the day that it was opened on, also when the page has gone on to another")
     func promisedDay() async throws {
         try await PageWorld.run { world in

@@ -94,7 +94,10 @@ function reloadSoon() {
 
 function render() {
   const now = clock.now()
+  const before = today
   today = dayOf(now, zone)
+  // At midnight, or when the clock was put right.
+  if (today !== before && day === before) return void showDay(today)
   dayView.showDays(today, day)
   const isStale = staleSince !== null && asOf !== null
   dayView.show(slots, now, isStale)
@@ -119,10 +122,7 @@ function renderBanner(isStale) {
 }
 
 function tick() {
-  const now = clock.now()
-  const before = today
-  if (dayOf(now, zone) !== before && day === before) showDay(dayOf(now, zone))
-  else render()
+  render()
   setTimeout(tick, 1000 - clock.now() % 1000 + 5)
 }
 
