@@ -76,6 +76,30 @@ struct PageRoomTests {
             try await page.wait(until: "document.querySelector('#count').innerText === 'Start!'")
             #expect(try await page.evaluate("document.querySelector('#spoken').textContent") == "Start!")
             #expect(page.events.all.allSatisfy { $0.method != "Network.webSocketCreated" })
+            // Long after, it is still true.
+            let words = try await page.evaluate(
+                """
+                (async () => {
+                    const now = Date.now
+                    Date.now = () => now() + 120_000
+                    await new Promise(done => setTimeout(done, 1300))
+                    return ['#count', '#link', '#partner-title'].map(name => document.querySelector(name).innerText)
+                })()
+                """)
+            #expect(words == ["2 min", "Nobody else this time. You start all the same.", "Nobody"])
+        }
+    }
+
+    @Test("a reminder is taken down when the task begins")
+    func reminder() async throws {
+        try await PageWorld.run(["--reminder-lead", "\(3 * PageWorld.pace)s"]) { world in
+            let page = try await world.visit(.init(device: "ada"))
+            let start = PageWorld.second(in: 4 * PageWorld.pace + 1)
+            try await world.register("ada", "History", at: start)
+            try await page.wait(until: "!document.querySelector('#reminder').hidden")
+            #expect(try await page.text(of: "#reminder").contains("History at"))
+            try await page.wait(until: "document.querySelector('#reminder').hidden")
+            #expect(abs(Date.now.timeIntervalSince(start)) < 2 * PageWorld.pace)
         }
     }
 

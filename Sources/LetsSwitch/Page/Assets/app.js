@@ -102,6 +102,7 @@ function render() {
   const isStale = staleSince !== null && asOf !== null
   dayView.show(slots, now, isStale)
   renderBanner(isStale)
+  if (reminded !== null && now >= reminded) showReminder(null)
   const open = promise.slot && slots.find(slot => slot.startsAt === promise.slot.startsAt)
   if (open) promise.update(open, stateOf(open, now, settings))
   const shown = room.isShown && slots.find(slot => slot.startsAt === room.startsAt && slot.isOwn)
@@ -179,6 +180,9 @@ const heard = {
   },
 }
 
+/** Of when the reminder is that is shown. */
+let reminded = null
+
 function remind(reminder) {
   reloadSoon()
   const startsAt = Date.parse(reminder.startsAt)
@@ -186,11 +190,16 @@ function remind(reminder) {
   say(find('#reminder-text'), `${reminder.title} at ${clockFace(startsAt, zone)}. `
     + (reminder.partnerTask ? `Your partner will start ${reminder.partnerTask}.` : 'It begins in a moment.'))
   find('#reminder-enter').onclick = () => { location.hash = `#room/${isoOf(startsAt)}` }
-  find('#reminder').hidden = false
   if (document.hidden) notify(reminder)
+  showReminder(startsAt)
 }
 
-find('#reminder-close').onclick = () => { find('#reminder').hidden = true }
+function showReminder(startsAt) {
+  reminded = startsAt
+  find('#reminder').hidden = startsAt === null
+}
+
+find('#reminder-close').onclick = () => showReminder(null)
 
 const ALERTS = {
   impossible: 'Reminders come while this page is open. (Browsers show them outside of it on https only, and not in every window.)',
@@ -226,7 +235,7 @@ async function route() {
     if (wasShown) dayView.focus(left?.key)
     return
   }
-  find('#reminder').hidden = true
+  showReminder(null)
   if (dayOf(startsAt, zone) !== day || !slots.length) await showDay(dayOf(startsAt, zone))
   const slot = slots.find(slot => slot.startsAt === startsAt && slot.isOwn)
   if (slot) return room.enter(slot)
