@@ -194,15 +194,10 @@ struct PageDeviceTests {
     @Test("without a service worker, nothing is said of notifications and nothing waits for one")
     func withoutWorker() async throws {
         try await PageWorld.run(Self.withPush) { world in
-            let page = try await BrowserPage.open(.init(device: "ada"))
-            try await page.runFirst(
-                "ServiceWorkerContainer.prototype.register = async () => { throw new TypeError('no') }")
-            try await page.navigate(to: world.address)
-            try await page.waitUntilLive()
+            let page = try await world.visit(
+                after: "ServiceWorkerContainer.prototype.register = async () => { throw new TypeError('no') }")
             try await page.wait(until: "document.querySelector('#alerts-said').innerText.includes('https only')")
             #expect(try await page.evaluate("document.querySelector('#alerts').hidden") == true)
-            #expect(page.complaints.isEmpty)
-            try await page.close()
         }
     }
 }

@@ -29,14 +29,9 @@ struct PageSharingTests {
         ])
     func alone(_ refusal: String) async throws {
         try await PageWorld.run { world in
-            let page = try await BrowserPage.open(.init(timeZone: PageWorld.noonZone, device: "ada"))
-            try await page.runFirst(refusal)
-            try await page.navigate(to: world.address)
-            try await page.waitUntilLive()
+            let page = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "ada"), after: refusal)
             try await world.register("ada", "History", at: PageWorld.hour(16))
             try await page.waitForState("own", at: "16:00")
-            #expect(page.complaints.isEmpty)
-            try await page.close()
         }
     }
 

@@ -60,13 +60,16 @@ function showDay(date) {
 const patience = new Backoff({ first: 1_000 })
 let again = null
 
-/** Asks for the day. Of several askers at once, the last gets its answer. */
-async function load() {
+/** Asks for the day; done when it is answered or refused. Of several askers at once, all get the last one's answer. */
+let latest = null
+const load = () => latest = ask()
+
+async function ask() {
   const wanted = day
   const mine = loading = api.schedule(device, isoOf(midnight(wanted, zone)), zone)
   try {
     const answer = await mine
-    if (mine !== loading || wanted !== day) return
+    if (mine !== loading) return latest
     store.days.set(wanted, answer, clock.now())
     slots = slotsOf(answer, wanted, zone)
     asOf = clock.now()
@@ -74,7 +77,7 @@ async function load() {
     patience.reset()
     clearTimeout(again)
   } catch (refusal) {
-    if (mine !== loading) return
+    if (mine !== loading) return latest
     staleSince ??= Date.now()
     trouble = refusal
     clearTimeout(again)
@@ -224,23 +227,35 @@ find('#alerts').onclick = async () => {
 
 const room = new RoomView(api, settings)
 
-async function route() {
-  const match = /^#room\/(.+)$/.exec(location.hash)
-  const startsAt = match ? Date.parse(match[1]) : NaN
-  if (!Number.isFinite(startsAt)) {
-    const left = slots.find(slot => slot.startsAt === room.startsAt)
-    const wasShown = room.isShown
-    room.leave()
-    document.title = 'Let’s Switch'
-    if (wasShown) dayView.focus(left?.key)
-    return
-  }
+/** When the task is whose room the address names; `NaN` when it names none. */
+const roomAsked = () => Date.parse(/^#room\/(.+)$/.exec(location.hash)?.[1])
+const ownSlot = startsAt => slots.find(slot => slot.startsAt === startsAt && slot.isOwn)
+
+/** Shows what the address names: the day, or a room. `loaded` is when the day is, if it is asked for already. */
+async function route(loaded = null) {
+  const startsAt = roomAsked()
+  if (Number.isNaN(startsAt)) return leave()
   showReminder(null)
-  if (dayOf(startsAt, zone) !== day || !slots.length) await showDay(dayOf(startsAt, zone))
-  const slot = slots.find(slot => slot.startsAt === startsAt && slot.isOwn)
+  note('')
+  if (dayOf(startsAt, zone) !== day) loaded = showDay(dayOf(startsAt, zone))
+  if (!ownSlot(startsAt)) {
+    await (loaded ?? load())
+    // One may have left, or gone on to another, meanwhile.
+    if (roomAsked() !== startsAt) return
+  }
+  const slot = ownSlot(startsAt)
   if (slot) return room.enter(slot)
-  say(find('#said'), `There is no task of yours at ${clockFace(startsAt, zone)}.`)
+  const time = clockFace(startsAt, zone)
+  note(trouble ? `The room of ${time} can’t be found just now.` : `There is no task of yours at ${time}.`)
   location.replace('#')
+}
+
+function leave() {
+  const left = slots.find(slot => slot.startsAt === room.startsAt)
+  const wasShown = room.isShown
+  room.leave()
+  document.title = 'Let’s Switch'
+  if (wasShown) dayView.focus(left?.key)
 }
 
 find('#leave').onclick = () => { location.hash = '' }
@@ -266,14 +281,14 @@ new DeviceDialog(device, {
 // Begin
 
 say(find('#zone'), zone.replaceAll('_', ' '))
-addEventListener('hashchange', route)
+addEventListener('hashchange', () => route())
 addEventListener('online', render)
 addEventListener('offline', render)
 // Another tab has become another device.
 addEventListener('storage', ({ key }) => { if (key === 'device') location.reload() })
 document.addEventListener('visibilitychange', () => { if (!document.hidden) reloadSoon() })
 navigator.serviceWorker?.addEventListener('message', ({ data }) => { if (data.target) location.hash = data.target.slice(2) })
-showDay(day).then(route)
+route(showDay(day))
 tick()
 shareStream(told => new Stream(api, device, told), heard)
 startWorker()
