@@ -12,7 +12,7 @@ struct PageDayTests {
             try await world.register("ada", "Art", at: PageWorld.hour(19))
             try await world.register("bob", "Maths", at: PageWorld.hour(19))
             try await world.register("bob", "Maths", at: PageWorld.hour(17))
-            let soon = PageWorld.second(in: 62)
+            let soon = PageWorld.second(in: 60 + 2 * PageWorld.pace)
             try await world.register("ada", "Music", at: soon)
             let page = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "ada"))
 

@@ -25,8 +25,11 @@ struct PageDeviceTests {
 
             try await first.click("#open-device")
             #expect(try await first.evaluate("document.querySelector('#device-id').value").string == secret)
-            // Twice, since it can't be undone.
-            try await first.click("#forget")
+            // Twice, since it can't be undone; a double click is one.
+            try await first.click("#forget", count: 2)
+            #expect(try await first.text(of: "#device-said").contains("can’t be undone"))
+            #expect(try await first.text(of: "#forget") == "Really forget me")
+            #expect(try await first.evaluate("localStorage.device").string == secret)
             try await first.click("#forget")
             try await first.waitForState("free", at: "18:00")
             try await second.waitForState("free", at: "18:00")
@@ -82,7 +85,7 @@ struct PageDeviceTests {
             let registration = version.parameters["versions"].array?.first { $0["status"] == "activated" }?[
                 "registrationId"]
 
-            try await world.register("ada", "History", at: PageWorld.second(in: 61.5))
+            try await world.register("ada", "History", at: PageWorld.second(in: 60 + 2 * PageWorld.pace))
             try await page.wait(until: "window.hasShown")
             let look = """
                 window.asking ??= navigator.serviceWorker.ready.then(worker => worker.getNotifications()).then(list => {

@@ -81,6 +81,11 @@ struct PageModuleTests {
         ),
         ("m.slotsOf(undefined, '2026-11-22', 'UTC')", "[]"),
         (
+            "m.newlyPaired([{ startsAt: 1, isOwn: true, hasOther: true }, { startsAt: 2, isOwn: true }, { startsAt: 3, hasOther: true }], [1, 2, 3].map(startsAt => ({ startsAt, isOwn: true, hasOther: true }))).startsAt",
+            "2"
+        ),
+        ("m.newlyPaired([], [{ startsAt: 1, isOwn: true, hasOther: true }])", "null"),
+        (
             "m.nextTask([{ startsAt: 1, isOwn: true }, { startsAt: 100000, isOwn: true, title: 'A' }], 90000, \(settings)).title",
             #""A""#
         ),

@@ -147,7 +147,7 @@ struct PageRoomTests {
     @Test("a room that is lost is entered again by itself", arguments: [SIGKILL, SIGTERM])
     func reconnecting(_ signal: Int32) async throws {
         try await PageWorld.run(["--reminder-lead", "30s"]) { world in
-            let start = PageWorld.second(in: 32)
+            let start = PageWorld.second(in: 30 + 2 * PageWorld.pace)
             try await world.register("ada", "History", at: start)
             try await world.register("bob", "Maths", at: start)
             let page = try await world.visit(.init(device: "ada"), mayComplain: true)

@@ -4,11 +4,11 @@ import { Api } from './api.js'
 import { ServerClock } from './clock.js'
 import { DayView, asOfText } from './day.js'
 import { DeviceDialog, PromiseDialog, firstDevice } from './dialogs.js'
-import { find, say } from './dom.js'
+import { find, say, show } from './dom.js'
 import { Backoff } from './retry.js'
 import { RoomView } from './room.js'
 import { shareStream } from './share.js'
-import { slotsOf, stateOf } from './slots.js'
+import { newlyPaired, slotsOf, stateOf } from './slots.js'
 import * as store from './store.js'
 import { Stream } from './stream.js'
 import { clockFace, dayOf, isoOf, midnight } from './time.js'
@@ -71,7 +71,9 @@ async function ask() {
     const answer = await mine
     if (mine !== loading) return latest
     store.days.set(wanted, answer, clock.now())
+    const before = slots
     slots = slotsOf(answer, wanted, zone)
+    announce(newlyPaired(before, slots))
     asOf = clock.now()
     staleSince = trouble = null
     patience.reset()
@@ -84,6 +86,10 @@ async function ask() {
     again = setTimeout(load, patience.next(refusal.wait))
   }
   render()
+}
+
+function announce(paired) {
+  if (paired) say(find('#said'), `You have a partner at ${paired.time}: they will start ${paired.partner}.`)
 }
 
 /** Everybody hears of an open slot at the same moment; not everybody has to ask then. */
@@ -199,7 +205,7 @@ function remind(reminder) {
 
 function showReminder(startsAt) {
   reminded = startsAt
-  find('#reminder').hidden = startsAt === null
+  show(find('#reminder'), startsAt !== null)
 }
 
 find('#reminder-close').onclick = () => showReminder(null)
@@ -215,7 +221,7 @@ const ALERTS = {
 async function renderAlerts() {
   const state = await alertState(device)
   say(find('#alerts-said'), ALERTS[state])
-  find('#alerts').hidden = state !== 'ask'
+  show(find('#alerts'), state === 'ask')
 }
 
 find('#alerts').onclick = async () => {

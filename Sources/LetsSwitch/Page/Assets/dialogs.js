@@ -1,6 +1,6 @@
 // The promise, and the device's secret.
 import { newDevice, readDevice } from './device.js'
-import { find, say } from './dom.js'
+import { find, say, show } from './dom.js'
 import { longDate } from './time.js'
 import { sentence, titleFault } from './words.js'
 
@@ -47,7 +47,7 @@ export class PromiseDialog {
     this.#slot = slot
     say(find('#oath-time'), slot.time)
     say(find('#swear'), slot.isOwn ? 'Change it' : 'I swear')
-    find('#take-back').hidden = state !== 'own'
+    show(find('#take-back'), state === 'own', this.#field)
     say(find('#oath-note'), {
       free: 'Somebody else may join you; then you are partners.',
       somebody: 'Somebody has promised to start something then. You will be partners.',
@@ -120,10 +120,13 @@ export class DeviceDialog {
       if (!id) return say(find('#device-said'), 'That is no key: 1 to 128 characters.')
       this.#try(() => this.#told.become(id))
     })
-    find('#forget').onclick = () => {
+    find('#forget').onclick = event => {
+      // The second half of a double click decides nothing.
+      if (event.detail > 1) return
       const button = find('#forget')
       if (button.dataset.armed !== 'true') {
         button.dataset.armed = 'true'
+        say(find('#device-said'), 'This erases your key and your promises without a partner, and can’t be undone.')
         return say(button, 'Really forget me')
       }
       this.#try(() => this.#told.forget())
