@@ -144,6 +144,18 @@ struct PageDayTests {
         }
     }
 
+    @Test("after a flight, the hours are those of where one is")
+    func flight() async throws {
+        try await PageWorld.run { world in
+            let page = try await world.visit(.init(timeZone: "Europe/Prague", device: "ada"))
+            #expect(try await page.text(of: "#zone") == "Europe/Prague")
+            try await page.call("Emulation.setTimezoneOverride", ["timezoneId": "America/New_York"])
+            try await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+            try await page.wait(until: "document.querySelector('#zone').innerText === 'America/New York'")
+            try await page.waitUntilLive()
+        }
+    }
+
     @Test("a promise is for the day that it was opened on, also when the page has gone on to another")
     func promisedDay() async throws {
         try await PageWorld.run { world in

@@ -27,7 +27,7 @@ struct PageModuleTests {
 
     private static let cases: [(String, [(String, String)])] = [
         ("time", time), ("slots", slots), ("countdown", countdown), ("clock", clock), ("retry", retry),
-        ("events", events), ("device", device), ("words", words), ("api", api),
+        ("events", events), ("device", device), ("words", words), ("api", api), ("store", store),
     ]
 
     private static let time: [(String, String)] = [
@@ -218,6 +218,15 @@ struct PageModuleTests {
             #"["The day can’t be loaded","The server can’t read the day just now","The server can’t read the day just now"]"#
         ),
         ("m.loadingSentence(new m.Refusal(400, { reason: 'The zone is unknown.' }))", #""The zone is unknown.""#),
+    ]
+
+    private static let store: [(String, String)] = [
+        // The hours of one zone are not those of another.
+        (
+            "(m.days.set('2026-11-22', 'Europe/London', { schedule: {} }, 5), ['Europe/London', 'America/New_York'].map(zone => m.days.get('2026-11-22', zone)))",
+            #"[{"zone":"Europe/London","answer":{"schedule":{}},"asOf":5},null]"#
+        ),
+        ("m.days.get('2026-11-23', 'UTC')", "null"),
     ]
 
     private static let api: [(String, String)] = [

@@ -17,7 +17,8 @@ import { loadingSentence } from './words.js'
 const { lead, roomDuration } = document.documentElement.dataset
 const clock = new ServerClock()
 const settings = { clock, lead: lead * 1000, roomDuration: roomDuration * 1000 }
-const zone = Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC'
+const zoneNow = () => Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC'
+const zone = zoneNow()
 const api = new Api(clock)
 const device = firstDevice(store.device.get())
 const isRemembered = store.device.set(device)
@@ -48,7 +49,7 @@ const dayView = new DayView(settings, {
 
 function showDay(date) {
   day = date
-  const kept = store.days.get(date)
+  const kept = store.days.get(date, zone)
   slots = slotsOf(kept?.answer, date, zone)
   asOf = kept?.asOf ?? null
   staleSince = Date.now()
@@ -70,7 +71,7 @@ async function ask() {
   try {
     const answer = await mine
     if (mine !== loading) return latest
-    store.days.set(wanted, answer, clock.now())
+    store.days.set(wanted, zone, answer, clock.now())
     const before = slots
     slots = slotsOf(answer, wanted, zone)
     announce(newlyPaired(before, slots))
@@ -292,7 +293,12 @@ addEventListener('online', render)
 addEventListener('offline', render)
 // Another tab has become another device.
 addEventListener('storage', ({ key }) => { if (key === 'device') location.reload() })
-document.addEventListener('visibilitychange', () => { if (!document.hidden) reloadSoon() })
+document.addEventListener('visibilitychange', () => {
+  if (document.hidden) return
+  // After a flight, all hours are others.
+  if (zoneNow() !== zone) location.reload()
+  else reloadSoon()
+})
 navigator.serviceWorker?.addEventListener('message', ({ data }) => { if (data.target) location.hash = data.target.slice(2) })
 route(showDay(day))
 tick()
