@@ -61,8 +61,8 @@ function showDay(date) {
 const patience = new Backoff({ first: 1_000 })
 let again = null
 
-/** Asks for the day; done when it is answered or refused. Of several askers at once, all get the last one's answer. */
 let latest = null
+/** Asks for the day; done when it is answered or refused. Of several askers at once, all get the last one's answer. */
 const load = () => latest = ask()
 
 async function ask() {
@@ -144,7 +144,7 @@ const note = text => say(find('#note'), text)
 
 const taskOf = (slot, title) => ({ deviceId: device, title, startsAt: isoOf(slot.startsAt), timeZone: zone })
 
-/** What a request gives, when the day shows what it did: also after a no, or a silence that may have been a yes. */
+/** What a request gives, once the day shows it. The day is asked for also after a no, or a silence that may have been a yes. */
 async function heeded(request) {
   try {
     const answer = await request
@@ -190,7 +190,7 @@ const heard = {
   },
 }
 
-/** Of when the reminder is that is shown. */
+/** When the task begins whose reminder is shown. */
 let reminded = null
 
 function remind(reminder) {
