@@ -12,7 +12,7 @@ struct PageDayTests {
             try await world.register("ada", "Art", at: PageWorld.hour(19))
             try await world.register("bob", "Maths", at: PageWorld.hour(19))
             try await world.register("bob", "Maths", at: PageWorld.hour(17))
-            let soon = PageWorld.second(in: 62)
+            let soon = PageWorld.second(in: 60 + 2 * PageWorld.pace)
             try await world.register("ada", "Music", at: soon)
             let page = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "ada"))
 
@@ -131,6 +131,73 @@ struct PageDayTests {
             #expect(try await page.evaluate("document.querySelectorAll('.slot').length") == 16)
             try await page.click("#days li:first-child button")
             try await page.waitForState("past", at: "09:00")
+        }
+    }
+
+    @Test("the day is the server's, also where the browser's clock is a day ahead")
+    func wrongClock() async throws {
+        try await PageWorld.run { world in
+            let page = try await world.visit(
+                .init(timeZone: PageWorld.noonZone), after: "Date.now = (now => () => now() + 86_400_000)(Date.now)")
+            try await page.waitForState("past", at: "08:00")
+            #expect(try await page.text(of: "#date") == "Today")
+        }
+    }
+
+    @Test("after a flight, the hours are those of where one is")
+    func flight() async throws {
+        try await PageWorld.run { world in
+            let page = try await world.visit(.init(timeZone: "Europe/Prague", device: "ada"))
+            #expect(try await page.text(of: "#zone") == "Europe/Prague")
+            try await page.call("Emulation.setTimezoneOverride", ["timezoneId": "America/New_York"])
+            try await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+            try await page.wait(until: "document.querySelector('#zone').innerText === 'America/New York'")
+            try await page.waitUntilLive()
+        }
+    }
+
+    @Test("a promise is for the day that it was opened on, also when the page has gone on to another")
+    func promisedDay() async throws {
+        try await PageWorld.run { world in
+            let page = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "ada"))
+            try await page.click("\(BrowserPage.row("16:00")) button")
+            // As at midnight, or by a notification of another day's task.
+            try await page.evaluate("document.querySelector('#days li:nth-child(2) button').click()")
+            try await page.waitForState("free", at: "08:00")
+            try await page.type("History")
+            try await page.press(.enter)
+            try await page.wait(until: "document.querySelector('#said').textContent === 'Promised: History at 16:00.'")
+            try await page.waitForState("free", at: "16:00")
+            try await page.click("#days li:first-child button")
+            try await page.waitForState("own", at: "16:00")
+        }
+    }
+
+    @Test("the outcome of a request is not taken for that of the next one", arguments: [false, true])
+    func lateOutcome(_ isRefused: Bool) async throws {
+        try await PageWorld.run { world in
+            let page = try await world.visit(
+                .init(timeZone: PageWorld.noonZone, device: "ada"), mayComplain: isRefused)
+            try await page.hold("*/task")
+            try await page.click("\(BrowserPage.row("16:00")) button")
+            try await page.type("History")
+            try await page.press(.enter)
+            let paused = try await page.events.next("a promise") { $0.method == "Fetch.requestPaused" }
+            try await page.press(.escape)
+            try await page.click("\(BrowserPage.row("17:00")) button")
+            try await page.call(
+                isRefused ? "Fetch.failRequest" : "Fetch.continueRequest",
+                ["requestId": paused.parameters["requestId"], "errorReason": isRefused ? "Failed" : .absent])
+            if isRefused {
+                try await page.wait(until: "document.querySelector('#note').textContent.includes('be reached')")
+            } else {
+                try await page.wait(
+                    until: "document.querySelector('#said').textContent === 'Promised: History at 16:00.'")
+            }
+            #expect(try await page.evaluate("document.querySelector('#promise').open") == true)
+            #expect(try await page.text(of: "#oath-time") == "17:00")
+            #expect(try await page.text(of: "#title-error") == "")
+            #expect(try await page.evaluate("document.querySelector('#promise').ariaBusy") == "false")
         }
     }
 }

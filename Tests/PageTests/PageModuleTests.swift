@@ -11,7 +11,8 @@ struct PageModuleTests {
             for (module, cases) in Self.cases {
                 for (expression, expected) in cases {
                     let value = try await page.evaluate(
-                        "import('/page/\(module).js').then(m => JSON.stringify(\(expression)) ?? 'undefined')")
+                        "import('/page/\(module).js').then(async m => JSON.stringify(await (\(expression))) ?? 'undefined')"
+                    )
                     #expect(value.string == expected, "\(module): \(expression)")
                 }
             }
@@ -26,7 +27,7 @@ struct PageModuleTests {
 
     private static let cases: [(String, [(String, String)])] = [
         ("time", time), ("slots", slots), ("countdown", countdown), ("clock", clock), ("retry", retry),
-        ("events", events), ("device", device), ("words", words),
+        ("events", events), ("device", device), ("words", words), ("api", api), ("store", store),
     ]
 
     private static let time: [(String, String)] = [
@@ -79,6 +80,11 @@ struct PageModuleTests {
             "[[\"08:00\",1795334400000,true,null]]"
         ),
         ("m.slotsOf(undefined, '2026-11-22', 'UTC')", "[]"),
+        (
+            "m.newlyPaired([{ startsAt: 1, isOwn: true, hasOther: true }, { startsAt: 2, isOwn: true }, { startsAt: 3, hasOther: true }], [1, 2, 3].map(startsAt => ({ startsAt, isOwn: true, hasOther: true }))).startsAt",
+            "2"
+        ),
+        ("m.newlyPaired([], [{ startsAt: 1, isOwn: true, hasOther: true }])", "null"),
         (
             "m.nextTask([{ startsAt: 1, isOwn: true }, { startsAt: 100000, isOwn: true, title: 'A' }], 90000, \(settings)).title",
             #""A""#
@@ -206,5 +212,26 @@ struct PageModuleTests {
             #""title is long.""#
         ),
         ("[0, 429, 500].map(status => m.sentence(new m.Refusal(status), '09:00').length > 20)", "[true,true,true]"),
+        ("m.sentence(new m.Refusal(0), '09:00').includes('may or may not')", "true"),
+        (
+            "[0, 429, 503].map(status => m.loadingSentence(new m.Refusal(status, { reason: 'r' })).split('.')[0])",
+            #"["The day can’t be loaded","The server can’t read the day just now","The server can’t read the day just now"]"#
+        ),
+        ("m.loadingSentence(new m.Refusal(400, { reason: 'The zone is unknown.' }))", #""The zone is unknown.""#),
+    ]
+
+    private static let store: [(String, String)] = [
+        // The hours of one zone are not those of another.
+        (
+            "(m.days.set('2026-11-22', 'Europe/London', { schedule: {} }, 5), ['Europe/London', 'America/New_York'].map(zone => m.days.get('2026-11-22', zone)))",
+            #"[{"zone":"Europe/London","answer":{"schedule":{}},"asOf":5},null]"#
+        ),
+        ("m.days.get('2026-11-23', 'UTC')", "null"),
+    ]
+
+    private static let api: [(String, String)] = [
+        // An answer that was cut off, or comes from something that isn't the server, is none.
+        ("new m.Api({ observe() {} }).request('GET', '/page/api.js').catch(refusal => refusal.status)", "0"),
+        ("new m.Api({ observe() {} }).request('GET', '/healthz').then(() => 'answered')", #""answered""#),
     ]
 }

@@ -66,7 +66,9 @@ struct PageRoomTests {
     @Test("without a partner there is the same countdown, alone")
     func alone() async throws {
         try await PageWorld.run(["--reminder-lead", "\(6 * PageWorld.pace)s"]) { world in
-            let page = try await world.visit(.init(reducesMotion: true, device: "ada"))
+            let page = try await world.visit(
+                .init(reducesMotion: true, device: "ada"),
+                after: "window.ahead = 0; Date.now = (now => () => now() + ahead)(Date.now)")
             try await world.register("ada", "History", at: PageWorld.second(in: 6 * PageWorld.pace + 1))
             try await page.wait(until: "!document.querySelector('#next-enter').hidden")
             try await page.click("#next-enter")
@@ -76,13 +78,76 @@ struct PageRoomTests {
             try await page.wait(until: "document.querySelector('#count').innerText === 'Start!'")
             #expect(try await page.evaluate("document.querySelector('#spoken').textContent") == "Start!")
             #expect(page.events.all.allSatisfy { $0.method != "Network.webSocketCreated" })
+            // Long after, it is still true.
+            let words = try await page.evaluate(
+                """
+                (async () => {
+                    ahead = 120_000
+                    await new Promise(done => setTimeout(done, 1300))
+                    return ['#count', '#link', '#partner-title'].map(name => document.querySelector(name).innerText)
+                })()
+                """)
+            #expect(words == ["2 min", "Nobody else this time. You start all the same.", "Nobody"])
+        }
+    }
+
+    @Test("a reminder is taken down when the task begins")
+    func reminder() async throws {
+        try await PageWorld.run(["--reminder-lead", "\(3 * PageWorld.pace)s"]) { world in
+            let page = try await world.visit(.init(device: "ada"))
+            let start = PageWorld.second(in: 4 * PageWorld.pace + 1)
+            try await world.register("ada", "History", at: start)
+            try await page.wait(until: "!document.querySelector('#reminder').hidden")
+            #expect(try await page.text(of: "#reminder").contains("History at"))
+            try await page.wait(until: "document.querySelector('#reminder').hidden")
+            #expect(Date.now.timeIntervalSince(start) > -1)
+        }
+    }
+
+    @Test("the way to a room, as a notification shows it, is found in what is known, or by the server, or not at all")
+    func wayIn() async throws {
+        try await PageWorld.run { world in
+            try await world.register("ada", "History", at: PageWorld.hour(16))
+            let page = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "ada"))
+            // The last schedule knows it: nobody waits for the next.
+            try await page.hold("*/schedule?*")
+            try await page.follow(PageWorld.hour(16))
+            try await page.call("Page.reload")
+            try await page.wait(until: "document.body.dataset.view === 'room'", within: .seconds(13))
+            try await page.release()
+            try await page.click("#leave")
+            try await page.waitUntilLive()
+
+            // Registered elsewhere: the server knows.
+            try await page.hold("*/schedule?*")
+            try await world.register("ada", "Art", at: PageWorld.hour(17))
+            try await page.follow(PageWorld.hour(17))
+            try await page.release()
+            try await page.wait(until: "document.querySelector('#room-title').textContent === 'Art at 17:00'")
+            #expect(try await page.evaluate("document.body.dataset.view") == "room")
+            try await page.click("#leave")
+
+            // One has left before the server says so.
+            try await page.hold("*/schedule?*")
+            try await world.register("ada", "Music", at: PageWorld.hour(18))
+            try await page.follow(PageWorld.hour(18))
+            try await page.evaluate("location.hash = ''")
+            try await page.release()
+            try await page.waitForState("own", at: "18:00")
+            #expect(try await page.evaluate("document.body.dataset.view") == "day")
+
+            // There is none: that is said where it is seen.
+            try await page.follow(PageWorld.hour(19))
+            try await page.wait(
+                until: "document.querySelector('#note').innerText === 'There is no task of yours at 19:00.'")
+            #expect(try await page.evaluate("document.body.dataset.view + location.hash") == "day")
         }
     }
 
     @Test("a room that is lost is entered again by itself", arguments: [SIGKILL, SIGTERM])
     func reconnecting(_ signal: Int32) async throws {
         try await PageWorld.run(["--reminder-lead", "30s"]) { world in
-            let start = PageWorld.second(in: 32)
+            let start = PageWorld.second(in: 30 + 2 * PageWorld.pace)
             try await world.register("ada", "History", at: start)
             try await world.register("bob", "Maths", at: start)
             let page = try await world.visit(.init(device: "ada"), mayComplain: true)
@@ -100,5 +165,12 @@ struct PageRoomTests {
             try await page.wait(until: "document.querySelector('#sent').innerText === 'Sent. Cheers!'")
             try await page.wait(until: "document.querySelector('#banner').innerText === ''")
         }
+    }
+}
+
+extension BrowserPage {
+    /// Goes to the room of the task at that time, as a clicked notification has the page do.
+    fileprivate func follow(_ start: Date) async throws {
+        try await evaluate("location.hash = '#room/\(PageWorld.text(start))'")
     }
 }

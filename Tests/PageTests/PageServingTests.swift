@@ -77,6 +77,12 @@ import Testing
             }
             #expect(seen.count > 20)
             #expect(transferred < 60_000)
+            // In one piece, and knowing what else there is.
+            let worker = try await world.get("/page/worker.js").text
+            #expect(!worker.contains("import ") && !worker.contains("export ") && worker.contains("const noticeOf ="))
+            let kept = Set(worker.matches(of: /'(\/(?:page\/[a-z.]+)?)'/).map { String($0.1) })
+            #expect(kept.isSuperset(of: seen.subtracting(["/page/worker.js"])))
+            #expect(worker.contains(/const BUILD = '[A-Za-z0-9_-]{16}'/))
         }
     }
 }

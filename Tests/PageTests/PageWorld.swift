@@ -62,22 +62,23 @@ final class PageWorld: Sendable {
         _ = try await daemons.all.last?.waitForExit()
     }
 
-    /// Starts another in its place.
-    func startDaemon() async throws {
-        daemons.append(try await Self.start(endpoint.description, conninfo, flags).daemon)
+    /// Starts another in its place; of its flags, a later one counts.
+    func startDaemon(_ more: [String] = []) async throws {
+        daemons.append(try await Self.start(endpoint.description, conninfo, flags + more).daemon)
     }
 
     // MARK: People
 
     var address: String { "http://\(endpoint.authority)/" }
 
-    /// Opens the page in a browser of its own, and waits until it is live. What it is then to complain of fails the test,
-    /// unless `mayComplain`.
+    /// Opens the page in a browser of its own, where a script runs first, and waits until it is live. What it is then to
+    /// complain of fails the test, unless `mayComplain`.
     func visit(
         _ settings: BrowserPage.Settings = BrowserPage.Settings(), beside other: BrowserPage? = nil,
-        mayComplain: Bool = false
+        after script: String = "", mayComplain: Bool = false
     ) async throws -> BrowserPage {
         let page = try await BrowserPage.open(settings, beside: other)
+        try await page.runFirst(script)
         if mayComplain { guests.append(page) } else { people.append(page) }
         try await page.navigate(to: address)
         try await page.waitUntilLive()

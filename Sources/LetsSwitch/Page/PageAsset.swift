@@ -4,6 +4,8 @@ import Wire
 
 /// A file of the page as it is served: compressed once, and with everything that caches need to know.
 struct PageAsset: Sendable {
+    /// What the content is known by, whatever its form.
+    let digest: String
     private let plain: Form
     /// `nil` where compressing gains nothing.
     private let compressed: Form?
@@ -18,6 +20,7 @@ struct PageAsset: Sendable {
     /// - Throws: ``CryptoError`` when there is no SHA-256.
     init(_ bytes: [UInt8], contentType: String, headers: [HTTPField]) throws {
         let digest = Base64.encodeForURL(try SHA256.digest(bytes).prefix(12))
+        self.digest = digest
         plain = Form(bytes: bytes, tag: "\"\(digest)\"")
         let gzip = Gzip.compress(bytes).flatMap { $0.count < bytes.count ? $0 : nil }
         compressed = gzip.map { Form(bytes: $0, tag: "\"\(digest)-gzip\"") }

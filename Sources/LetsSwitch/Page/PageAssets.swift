@@ -13,25 +13,30 @@ struct PageAssets: Sendable {
     init(_ configuration: Configuration) throws {
         let document = try PageDocument(
             html: PackageResources.index_html, styleSheet: PackageResources.page_css,
-            lead: configuration.reminderLead, roomDuration: configuration.roomDuration)
+            lead: configuration.reminderLead, roomDuration: configuration.roomDuration,
+            offersPush: configuration.channels.webPush.contact != nil)
         let headers = [
             HTTPField("Content-Security-Policy", document.contentSecurityPolicy),
             HTTPField("X-Content-Type-Options", "nosniff"), HTTPField("Referrer-Policy", "no-referrer"),
             HTTPField("Cross-Origin-Resource-Policy", "same-origin"),
         ]
         self.document = try PageAsset(document.html, contentType: "text/html; charset=utf-8", headers: headers)
-        // A service worker serves what is below its own path, unless it is allowed more.
-        let worker = headers + [HTTPField("Service-Worker-Allowed", "/")]
         var files = [
             "icon.png": try PageAsset(PackageResources.icon_png, contentType: "image/png", headers: headers),
             "icon.svg": try PageAsset(PackageResources.icon_svg, contentType: "image/svg+xml", headers: headers),
             "manifest.webmanifest": try PageAsset(
                 PackageResources.manifest_webmanifest, contentType: "application/manifest+json", headers: headers),
-            "worker.js": try PageAsset(PackageResources.worker_js, contentType: Self.script, headers: worker),
         ]
         for (name, bytes) in Self.modules {
             files["\(name).js"] = try PageAsset(bytes, contentType: Self.script, headers: headers)
         }
+        let worker = try PageWorker(
+            script: PackageResources.worker_js, notice: PackageResources.notice_js, document: self.document,
+            files: files)
+        files["worker.js"] = try PageAsset(
+            worker.script, contentType: Self.script,
+            // A service worker serves what is below its own path, unless it is allowed more.
+            headers: headers + [HTTPField("Service-Worker-Allowed", "/")])
         self.files = files
     }
 

@@ -12,13 +12,15 @@ struct PageDocument: Sendable {
     /// - Parameters:
     ///   - lead: How long before the start registration closes and the room opens.
     ///   - roomDuration: How long after the start the room closes.
+    ///   - offersPush: Whether browsers can subscribe to Web Push; if not, they need not ask.
     /// - Throws: ``CryptoError`` when there is no SHA-256.
-    init(html: [UInt8], styleSheet: [UInt8], lead: Duration, roomDuration: Duration) throws {
+    init(html: [UInt8], styleSheet: [UInt8], lead: Duration, roomDuration: Duration, offersPush: Bool) throws {
         let style = String(decoding: styleSheet, as: UTF8.self)
         let document = String(decoding: html, as: UTF8.self)
             .replacing(#"<link rel="stylesheet" href="/page/page.css">"#, with: "<style>\(style)</style>")
             .replacing(#"data-lead="60""#, with: #"data-lead="\#(lead / .seconds(1))""#)
             .replacing(#"data-room-duration="3600""#, with: #"data-room-duration="\#(roomDuration / .seconds(1))""#)
+            .replacing(#"data-push="false""#, with: #"data-push="\#(offersPush)""#)
         self.html = Array(document.utf8)
         let hash = Base64.encode(try SHA256.digest(Array(style.utf8)))
         contentSecurityPolicy = [

@@ -2,8 +2,8 @@ import TestSupport
 
 /// Mouse and keyboard, as the browser gets them from a person.
 extension BrowserPage {
-    /// Clicks in the middle of an element, which has to be visible and on top there.
-    func click(_ selector: String) async throws {
+    /// Clicks in the middle of an element, which has to be visible and on top there; `count` 2 is a double click.
+    func click(_ selector: String, count: Int = 1) async throws {
         try await wait(
             until: """
                 (() => {
@@ -21,10 +21,15 @@ extension BrowserPage {
                 return { x: box.x + box.width / 2, y: box.y + box.height / 2 }
             })()
             """)
-        for type in ["mousePressed", "mouseReleased"] {
-            try await call(
-                "Input.dispatchMouseEvent",
-                ["type": .string(type), "x": place["x"], "y": place["y"], "button": "left", "clickCount": 1])
+        for number in 1...count {
+            for type in ["mousePressed", "mouseReleased"] {
+                try await call(
+                    "Input.dispatchMouseEvent",
+                    [
+                        "type": .string(type), "x": place["x"], "y": place["y"], "button": "left",
+                        "clickCount": .number(Double(number)),
+                    ])
+            }
         }
     }
 

@@ -1,66 +1,96 @@
 // Reminders outside of the page: browser notifications while it is open, Web Push when it is not.
 import { noticeOf } from './notice.js'
+import * as store from './store.js'
 
-/** Notifications and service workers exist on https and on localhost only. */
-const isPossible = 'Notification' in self && 'serviceWorker' in navigator
-
+/** How long the service worker may take to be there. */
+const PATIENCE = 10_000
+const isOffered = document.documentElement.dataset.push === 'true'
 const scripts = self.trustedTypes?.createPolicy('page', { createScriptURL: () => '/page/worker.js' })
 
+/** The service worker's registration. There is none but on https and on localhost, and perhaps none in a private window. */
+let registering = Promise.resolve(null)
+/** Whether the server was told of the subscription since the page was loaded. */
+let isKept = false
+
 export function startWorker() {
-  if (!('serviceWorker' in navigator)) return
-  // It may not be allowed to, in a private window for one; the page does without.
-  navigator.serviceWorker.register(scripts?.createScriptURL('') ?? '/page/worker.js', { scope: '/', type: 'module' })
-    .catch(() => {})
+  const { serviceWorker } = navigator
+  if (!serviceWorker) return
+  registering = serviceWorker.register(scripts?.createScriptURL('') ?? '/page/worker.js', { scope: '/' })
+    .catch(() => serviceWorker.getRegistration('/')).catch(() => null)
+  registering.then(registration => registration && replaceBy(registration))
+}
+
+/** Has a newer worker take the older one's place: this page has all its files, and the next one gets the newer. */
+function replaceBy(registration) {
+  const replace = worker => {
+    const look = () => { if (worker.state === 'installed') worker.postMessage('replace') }
+    worker.addEventListener('statechange', look)
+    look()
+  }
+  for (const worker of [registration.waiting, registration.installing]) if (worker) replace(worker)
+  registration.addEventListener('updatefound', () => replace(registration.installing))
 }
 
 /** impossible, ask, blocked, open (while the page is), closed (also when it is not). */
-export async function alertState() {
-  if (!isPossible) return 'impossible'
+export async function alertState(device) {
+  if (!('Notification' in self) || !await registering) return 'impossible'
   if (Notification.permission === 'denied') return 'blocked'
   if (Notification.permission !== 'granted') return 'ask'
-  const worker = await navigator.serviceWorker.getRegistration('/')
-  return await worker?.pushManager?.getSubscription() ? 'closed' : 'open'
+  const subscription = await subscribed()
+  return subscription && store.subscription.get() === nameOf(device, subscription) ? 'closed' : 'open'
 }
 
 /** Asks for leave, and subscribes to Web Push where the server offers it. */
 export async function allowAlerts(api, device) {
-  if (!isPossible || await Notification.requestPermission() !== 'granted') return
-  await subscribe(api, device).catch(() => {})
+  if (await Notification.requestPermission() === 'granted') await keepSubscription(api, device)
 }
 
-/** Tells the server of the subscription again: it may have forgotten, or the device may be another. */
+/** Subscribes where that is allowed, and tells the server again: it may have forgotten, or the device may be another. */
 export async function keepSubscription(api, device) {
-  if (await alertState() === 'closed') await subscribe(api, device).catch(() => {})
+  if (isKept || !isOffered || !('Notification' in self) || Notification.permission !== 'granted' || !await registering) return
+  isKept = await subscribe(api, device).then(() => true, () => false)
 }
 
 async function subscribe(api, device) {
-  const { pushManager } = await navigator.serviceWorker.ready
-  // Refused where Web Push isn't set up: then reminders come while the page is open.
+  const { pushManager } = await Promise.race([
+    navigator.serviceWorker.ready, new Promise((_, fail) => setTimeout(fail, PATIENCE, new Error('There is no worker.'))),
+  ])
   const { publicKey } = await api.request('GET', '/push/key')
   const key = Uint8Array.from(atob(publicKey.replace(/-/g, '+').replace(/_/g, '/')), char => char.charCodeAt(0))
   const old = await pushManager.getSubscription()
-  const oldKey = new Uint8Array(old?.options.applicationServerKey ?? [])
   // A subscription is bound to the key that it was made with.
-  if (old && oldKey.join() !== key.join()) await old.unsubscribe()
+  const isOld = old && new Uint8Array(old.options.applicationServerKey ?? []).join() === key.join()
+  if (old && !isOld) await old.unsubscribe()
   const subscription = await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key })
   const { endpoint, keys } = subscription.toJSON()
-  await api.request('POST', '/push/subscription', { deviceId: device, subscription: { endpoint, keys } })
+  try {
+    await api.request('POST', '/push/subscription', { deviceId: device, subscription: { endpoint, keys } })
+  } catch (refusal) {
+    // One that the server never heard of is good for nothing.
+    if (!isOld) await subscription.unsubscribe()
+    throw refusal
+  }
+  store.subscription.set(nameOf(device, subscription))
 }
 
 /** Forgets the subscription, here and there: for a browser that becomes another device. */
 export async function unsubscribe(api, device) {
-  if (!isPossible) return
-  const worker = await navigator.serviceWorker.getRegistration('/')
-  const subscription = await worker?.pushManager?.getSubscription()
+  store.subscription.set('')
+  const subscription = await subscribed()
   if (!subscription) return
   const query = new URLSearchParams({ deviceId: device, endpoint: subscription.endpoint })
   await api.request('DELETE', `/push/subscription?${query}`).catch(() => {})
-  await subscription.unsubscribe()
+  await subscription.unsubscribe().catch(() => {})
 }
 
-/** Shows a reminder outside of the page. */
+/** Shows a reminder outside of the page, where that is allowed. */
 export async function notify(reminder) {
-  if (!isPossible || Notification.permission !== 'granted') return
-  const worker = await navigator.serviceWorker.getRegistration('/')
-  await worker?.showNotification(...noticeOf(reminder))
+  if (!('Notification' in self) || Notification.permission !== 'granted') return
+  const registration = await registering
+  await registration?.showNotification(...noticeOf(reminder)).catch(() => {})
 }
+
+const subscribed = async () => (await registering)?.pushManager?.getSubscription().catch(() => null)
+
+/** What the server took: whose subscription, and which. */
+const nameOf = (device, { endpoint }) => `${device} ${endpoint}`

@@ -11,15 +11,15 @@ export class Api {
     this.#clock = clock
   }
 
-  /** The answer's JSON; throws a `Refusal`. */
+  /** The answer's JSON; throws a `Refusal`, of status 0 when the answer was lost or isn't the server's. */
   async request(method, path, body) {
     const response = await this.ask(path, {
       method, signal: AbortSignal.timeout(PATIENCE),
       ...body && { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } },
     })
-    const json = await response.json().catch(() => ({}))
-    if (response.ok) return json
-    throw new Refusal(response.status, json, retryAfter(response.headers.get('Retry-After')))
+    const json = await response.json().catch(() => null)
+    if (response.ok && json) return json
+    throw new Refusal(response.ok ? 0 : response.status, json ?? {}, retryAfter(response.headers.get('Retry-After')))
   }
 
   /** The answer, whatever its status; throws a `Refusal` of status 0 when there is none. */

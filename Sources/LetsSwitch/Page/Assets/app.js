@@ -4,20 +4,21 @@ import { Api } from './api.js'
 import { ServerClock } from './clock.js'
 import { DayView, asOfText } from './day.js'
 import { DeviceDialog, PromiseDialog, firstDevice } from './dialogs.js'
-import { find, say } from './dom.js'
+import { find, say, show } from './dom.js'
 import { Backoff } from './retry.js'
 import { RoomView } from './room.js'
 import { shareStream } from './share.js'
-import { slotsOf, stateOf } from './slots.js'
+import { newlyPaired, slotsOf, stateOf } from './slots.js'
 import * as store from './store.js'
 import { Stream } from './stream.js'
 import { clockFace, dayOf, isoOf, midnight } from './time.js'
-import { sentence } from './words.js'
+import { loadingSentence } from './words.js'
 
 const { lead, roomDuration } = document.documentElement.dataset
 const clock = new ServerClock()
 const settings = { clock, lead: lead * 1000, roomDuration: roomDuration * 1000 }
-const zone = Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC'
+const zoneNow = () => Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC'
+const zone = zoneNow()
 const api = new Api(clock)
 const device = firstDevice(store.device.get())
 const isRemembered = store.device.set(device)
@@ -26,7 +27,9 @@ let day = dayOf(clock.now(), zone)
 let today = day
 let slots = []
 let asOf = null
-let isFresh = false
+/** When the day shown ceased to be known to be right, by the own clock; `null` while it is. */
+let staleSince = Date.now()
+let trouble = null
 let link = 'waiting'
 let loading = null
 
@@ -34,19 +37,23 @@ let loading = null
 
 const dayView = new DayView(settings, {
   chose(slot, state) {
+    note('')
     if (state === 'room') location.hash = `#room/${isoOf(slot.startsAt)}`
-    else promise.open(slot, state, day)
+    else promise.open(slot, state, dayOf(slot.startsAt, zone))
   },
-  choseDay(date) { showDay(date) },
+  choseDay(date) {
+    note('')
+    showDay(date)
+  },
 })
 
 function showDay(date) {
   day = date
-  const kept = store.days.get(date)
+  const kept = store.days.get(date, zone)
   slots = slotsOf(kept?.answer, date, zone)
   asOf = kept?.asOf ?? null
-  isFresh = false
-  find('#slots').dataset.filled = 'false'
+  staleSince = Date.now()
+  trouble = null
   render()
   return load()
 }
@@ -54,28 +61,36 @@ function showDay(date) {
 const patience = new Backoff({ first: 1_000 })
 let again = null
 
-/** Asks for the day. Of several askers at once, the last gets its answer. */
-async function load() {
+let latest = null
+/** Asks for the day; done when it is answered or refused. Of several askers at once, all get the last one's answer. */
+const load = () => latest = ask()
+
+async function ask() {
   const wanted = day
   const mine = loading = api.schedule(device, isoOf(midnight(wanted, zone)), zone)
   try {
     const answer = await mine
-    if (mine !== loading || wanted !== day) return
-    store.days.set(wanted, answer, clock.now())
+    if (mine !== loading) return latest
+    store.days.set(wanted, zone, answer, clock.now())
+    const before = slots
     slots = slotsOf(answer, wanted, zone)
+    announce(newlyPaired(before, slots))
     asOf = clock.now()
-    isFresh = true
+    staleSince = trouble = null
     patience.reset()
     clearTimeout(again)
-    say(find('#trouble'), '')
   } catch (refusal) {
-    if (mine !== loading) return
-    isFresh = false
-    say(find('#trouble'), refusal.status ? sentence(refusal, '') : '')
+    if (mine !== loading) return latest
+    staleSince ??= Date.now()
+    trouble = refusal
     clearTimeout(again)
     again = setTimeout(load, patience.next(refusal.wait))
   }
   render()
+}
+
+function announce(paired) {
+  if (paired) say(find('#said'), `You have a partner at ${paired.time}: they will start ${paired.partner}.`)
 }
 
 /** Everybody hears of an open slot at the same moment; not everybody has to ask then. */
@@ -89,12 +104,16 @@ function reloadSoon() {
 
 function render() {
   const now = clock.now()
+  const before = today
   today = dayOf(now, zone)
+  // At midnight, or when the clock was put right.
+  if (today !== before && day === before) return void showDay(today)
   dayView.showDays(today, day)
-  const isStale = !isFresh && asOf !== null
-  if (slots.length) dayView.show(slots, now, isStale)
+  const isStale = staleSince !== null && asOf !== null
+  dayView.show(slots, now, isStale)
   renderBanner(isStale)
-  const open = promise.slot && slots.find(slot => slot.key === promise.slot.key)
+  if (reminded !== null && now >= reminded) showReminder(null)
+  const open = promise.slot && slots.find(slot => slot.startsAt === promise.slot.startsAt)
   if (open) promise.update(open, stateOf(open, now, settings))
   const shown = room.isShown && slots.find(slot => slot.startsAt === room.startsAt && slot.isOwn)
   if (shown) room.update(shown)
@@ -105,37 +124,51 @@ function renderBanner(isStale) {
   const parts = []
   if (!navigator.onLine) parts.push('You are offline.')
   else if (link === 'lost') parts.push('The server is out of reach. Trying again…')
-  if (isStale && isAway) parts.push(`This is the day ${asOfText(asOf, zone)}.`)
+  // An ordinary answer is there sooner.
+  if (isStale && Date.now() - staleSince > 1500) parts.push(`This is the day ${asOfText(asOf, zone)}.`)
   if (!isRemembered) parts.push('This browser keeps nothing: your promises stay yours for as long as this page is open.')
   say(find('#banner'), parts.join(' '))
+  say(find('#trouble'), trouble && !(isAway && trouble.status === 0) ? loadingSentence(trouble) : '')
   document.body.dataset.link = isAway ? 'lost' : link
 }
 
 function tick() {
-  const now = clock.now()
-  const before = today
-  if (dayOf(now, zone) !== before && day === before) showDay(dayOf(now, zone))
-  else render()
+  render()
   setTimeout(tick, 1000 - clock.now() % 1000 + 5)
 }
+
+/** What went otherwise than a person wished, where it can be seen; until they go on. */
+const note = text => say(find('#note'), text)
 
 // Promises
 
 const taskOf = (slot, title) => ({ deviceId: device, title, startsAt: isoOf(slot.startsAt), timeZone: zone })
 
+/** What a request gives, once the day shows it. The day is asked for also after a no, or a silence that may have been a yes. */
+async function heeded(request) {
+  try {
+    const answer = await request
+    await load()
+    return answer
+  } catch (refusal) {
+    load()
+    throw refusal
+  }
+}
+
 const promise = new PromiseDialog({
   async register(slot, title) {
-    const task = await api.register(taskOf(slot, title))
-    await load()
-    say(find('#said'), task.isPaired
-      ? `Promised. Your partner at ${slot.time} will start ${task.partnerTitle}.` : `Promised: ${title} at ${slot.time}.`)
+    const task = await heeded(api.register(taskOf(slot, title)))
     renderAlerts()
+    return task.isPaired
+      ? `Promised. Your partner at ${slot.time} will start ${task.partnerTitle}.` : `Promised: ${title} at ${slot.time}.`
   },
   async cancel(slot) {
-    await api.cancel(taskOf(slot, slot.title))
-    await load()
-    say(find('#said'), `Taken back: ${slot.title} at ${slot.time}.`)
+    await heeded(api.cancel(taskOf(slot, slot.title)))
+    return `Taken back: ${slot.title} at ${slot.time}.`
   },
+  done(text) { say(find('#said'), text) },
+  failed: note,
 })
 
 // Reminders
@@ -144,10 +177,11 @@ const heard = {
   live() {
     link = 'live'
     load()
+    keepSubscription(api, device).then(renderAlerts)
   },
   lost() {
     link = 'lost'
-    isFresh = false
+    staleSince ??= Date.now()
     render()
   },
   event(name, data) {
@@ -156,6 +190,9 @@ const heard = {
   },
 }
 
+/** When the task begins whose reminder is shown. */
+let reminded = null
+
 function remind(reminder) {
   reloadSoon()
   const startsAt = Date.parse(reminder.startsAt)
@@ -163,14 +200,19 @@ function remind(reminder) {
   say(find('#reminder-text'), `${reminder.title} at ${clockFace(startsAt, zone)}. `
     + (reminder.partnerTask ? `Your partner will start ${reminder.partnerTask}.` : 'It begins in a moment.'))
   find('#reminder-enter').onclick = () => { location.hash = `#room/${isoOf(startsAt)}` }
-  find('#reminder').hidden = false
   if (document.hidden) notify(reminder)
+  showReminder(startsAt)
 }
 
-find('#reminder-close').onclick = () => { find('#reminder').hidden = true }
+function showReminder(startsAt) {
+  reminded = startsAt
+  show(find('#reminder'), startsAt !== null)
+}
+
+find('#reminder-close').onclick = () => showReminder(null)
 
 const ALERTS = {
-  impossible: 'Reminders come while this page is open. (Browsers show them outside of it on https only.)',
+  impossible: 'Reminders come while this page is open. (Browsers show them outside of it on https only, and not in every window.)',
   ask: 'Reminders come while this page is open.',
   blocked: 'Your browser blocks notifications of this page; reminders come while you look at it.',
   open: 'Reminders come as notifications while this page is open.',
@@ -178,9 +220,9 @@ const ALERTS = {
 }
 
 async function renderAlerts() {
-  const state = await alertState()
+  const state = await alertState(device)
   say(find('#alerts-said'), ALERTS[state])
-  find('#alerts').hidden = state !== 'ask'
+  show(find('#alerts'), state === 'ask')
 }
 
 find('#alerts').onclick = async () => {
@@ -192,23 +234,35 @@ find('#alerts').onclick = async () => {
 
 const room = new RoomView(api, settings)
 
-async function route() {
-  const match = /^#room\/(.+)$/.exec(location.hash)
-  const startsAt = match ? Date.parse(match[1]) : NaN
-  if (!Number.isFinite(startsAt)) {
-    const left = slots.find(slot => slot.startsAt === room.startsAt)
-    const wasShown = room.isShown
-    room.leave()
-    document.title = 'Let’s Switch'
-    if (wasShown) dayView.focus(left?.key)
-    return
+/** When the task is whose room the address names; `NaN` when it names none. */
+const roomAsked = () => Date.parse(/^#room\/(.+)$/.exec(location.hash)?.[1])
+const ownSlot = startsAt => slots.find(slot => slot.startsAt === startsAt && slot.isOwn)
+
+/** Shows what the address names: the day, or a room. `loaded` is when the day is, if it is asked for already. */
+async function route(loaded = null) {
+  const startsAt = roomAsked()
+  if (Number.isNaN(startsAt)) return leave()
+  showReminder(null)
+  note('')
+  if (dayOf(startsAt, zone) !== day) loaded = showDay(dayOf(startsAt, zone))
+  if (!ownSlot(startsAt)) {
+    await (loaded ?? load())
+    // One may have left, or gone on to another, meanwhile.
+    if (roomAsked() !== startsAt) return
   }
-  find('#reminder').hidden = true
-  if (dayOf(startsAt, zone) !== day || !slots.length) await showDay(dayOf(startsAt, zone))
-  const slot = slots.find(slot => slot.startsAt === startsAt && slot.isOwn)
+  const slot = ownSlot(startsAt)
   if (slot) return room.enter(slot)
-  say(find('#said'), `There is no task of yours at ${clockFace(startsAt, zone)}.`)
+  const time = clockFace(startsAt, zone)
+  note(trouble ? `The room of ${time} can’t be found just now.` : `There is no task of yours at ${time}.`)
   location.replace('#')
+}
+
+function leave() {
+  const left = slots.find(slot => slot.startsAt === room.startsAt)
+  const wasShown = room.isShown
+  room.leave()
+  document.title = 'Let’s Switch'
+  if (wasShown) dayView.focus(left?.key)
 }
 
 find('#leave').onclick = () => { location.hash = '' }
@@ -223,8 +277,8 @@ new DeviceDialog(device, {
     location.reload()
   },
   async forget() {
-    await unsubscribe(api, device)
     await api.request('DELETE', `/device?${new URLSearchParams({ deviceId: device })}`)
+    await unsubscribe(api, device)
     store.device.set('')
     store.days.clear()
     location.reload()
@@ -234,16 +288,20 @@ new DeviceDialog(device, {
 // Begin
 
 say(find('#zone'), zone.replaceAll('_', ' '))
-addEventListener('hashchange', route)
+addEventListener('hashchange', () => route())
 addEventListener('online', render)
 addEventListener('offline', render)
 // Another tab has become another device.
 addEventListener('storage', ({ key }) => { if (key === 'device') location.reload() })
-document.addEventListener('visibilitychange', () => { if (!document.hidden) reloadSoon() })
+document.addEventListener('visibilitychange', () => {
+  if (document.hidden) return
+  // After a flight, all hours are others.
+  if (zoneNow() !== zone) location.reload()
+  else reloadSoon()
+})
 navigator.serviceWorker?.addEventListener('message', ({ data }) => { if (data.target) location.hash = data.target.slice(2) })
-showDay(day).then(route)
+route(showDay(day))
 tick()
-shareStream(told => new Stream(api, device, told).run(), heard)
+shareStream(told => new Stream(api, device, told), heard)
 startWorker()
 renderAlerts()
-keepSubscription(api, device)

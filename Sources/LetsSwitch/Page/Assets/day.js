@@ -1,5 +1,5 @@
 // The day: its slots, and the task that is next.
-import { find, part, say, stamp } from './dom.js'
+import { find, part, say, show, stamp } from './dom.js'
 import { WORDS, detailOf, nextTask, stateOf } from './slots.js'
 import { clockFace, inWords, longDate, nextDays, shortWeekday, weekday } from './time.js'
 
@@ -10,6 +10,8 @@ export class DayView {
   #settings
   #told
   #rows = new Map()
+  /** The day's hours, as long as nothing else is known of it. */
+  #blank = [...find('#slots').children]
   #days = []
 
   /** `told` has `chose(slot, state)`, `choseDay(day)`. */
@@ -43,12 +45,12 @@ export class DayView {
     say(find('#long-date'), longDate(day))
   }
 
-  /** Shows the slots as they are at `now`. Rows stay the same elements, so that focus stays. */
+  /** Shows the slots as they are at `now`; without any, nothing can be chosen. Rows stay the same elements, so that focus stays. */
   show(slots, now, isStale) {
     const list = find('#slots')
     list.classList.toggle('stale', isStale)
-    if (list.dataset.filled !== 'true') list.replaceChildren()
-    list.dataset.filled = 'true'
+    if (slots.length && !this.#rows.size) list.replaceChildren()
+    if (!slots.length && this.#rows.size) this.#clear(list)
     const keys = new Set(slots.map(slot => slot.key))
     for (const [key, row] of this.#rows) {
       if (keys.has(key)) continue
@@ -67,6 +69,13 @@ export class DayView {
       this.#update(row, slot, now)
     })
     this.#showNext(slots, now)
+  }
+
+  #clear(list) {
+    const hadFocus = list.contains(document.activeElement)
+    this.#rows.clear()
+    list.replaceChildren(...this.#blank)
+    if (hadFocus) find('#date').focus()
   }
 
   #update(row, slot, now) {
@@ -88,8 +97,8 @@ export class DayView {
 
   #showNext(slots, now) {
     const slot = nextTask(slots, now, this.#settings)
-    find('#next').hidden = !slot
-    find('#pitch').hidden = Boolean(slot)
+    show(find('#next'), slot !== null)
+    show(find('#pitch'), slot === null)
     if (!slot) return
     const state = stateOf(slot, now, this.#settings)
     find('#next').dataset.state = state
@@ -97,15 +106,17 @@ export class DayView {
     say(find('#next-partner'), slot.hasOther
       ? `Your partner will start ${slot.partner}.` : 'Nobody else yet. Somebody may still come.')
     const isOpen = state === 'room'
-    find('#next-enter').hidden = !isOpen
+    show(find('#next-enter'), isOpen)
     find('#next-enter').onclick = () => this.#told.chose(slot, 'room')
     say(find('#next-when'), slot.startsAt <= now ? 'Started' : inWords(slot.startsAt - now))
     if (isOpen && !slot.hasOther) say(find('#next-partner'), 'Nobody else this time.')
   }
 
-  /** Puts the keyboard's focus on a slot. */
+  /** Puts the keyboard's focus on a slot, if something can be done with it. */
   focus(key) {
-    (this.#rows.get(key)?.firstElementChild ?? find('#date')).focus()
+    const button = this.#rows.get(key)?.querySelector('button:enabled')
+    const place = button ?? find('#date')
+    place.focus()
   }
 }
 

@@ -1,6 +1,6 @@
 // The promise, and the device's secret.
 import { newDevice, readDevice } from './device.js'
-import { find, say } from './dom.js'
+import { find, say, show } from './dom.js'
 import { longDate } from './time.js'
 import { sentence, titleFault } from './words.js'
 
@@ -9,9 +9,14 @@ export class PromiseDialog {
   #dialog = find('#promise')
   #field = find('#title')
   #slot = null
+  /** Counts how often it was opened: what was asked in one opening is not said in the next. */
+  #opening = 0
   #told
 
-  /** `told` has `register(slot, title)` and `cancel(slot)`, which throw a `Refusal`. */
+  /**
+   * `told` has `register(slot, title)` and `cancel(slot)`, which give what there is to say or throw a `Refusal`; `done(text)`,
+   * when the dialog has closed; and `failed(text)`, for a request whose dialog is not there any more.
+   */
   constructor(told) {
     this.#told = told
     find('#oath').addEventListener('submit', event => {
@@ -19,13 +24,15 @@ export class PromiseDialog {
       this.#submit()
     })
     find('#not-now').onclick = () => this.#dialog.close()
-    find('#take-back').onclick = () => this.#try(() => this.#told.cancel(this.#slot))
+    find('#take-back').onclick = () => this.#try(slot => this.#told.cancel(slot))
     this.#field.oninput = () => this.#complain('')
   }
 
   get slot() { return this.#dialog.open ? this.#slot : null }
 
   open(slot, state, day) {
+    this.#opening += 1
+    this.#showBusy(false)
     this.#complain('')
     this.#field.value = slot.title
     this.update(slot, state)
@@ -40,7 +47,7 @@ export class PromiseDialog {
     this.#slot = slot
     say(find('#oath-time'), slot.time)
     say(find('#swear'), slot.isOwn ? 'Change it' : 'I swear')
-    find('#take-back').hidden = state !== 'own'
+    show(find('#take-back'), state === 'own', this.#field)
     say(find('#oath-note'), {
       free: 'Somebody else may join you; then you are partners.',
       somebody: 'Somebody has promised to start something then. You will be partners.',
@@ -54,23 +61,30 @@ export class PromiseDialog {
     const title = this.#field.value.trim()
     const fault = titleFault(title)
     if (fault) return this.#complain(fault)
-    await this.#try(() => this.#told.register(this.#slot, title))
+    await this.#try(slot => this.#told.register(slot, title))
   }
 
   async #try(work) {
-    const buttons = this.#dialog.querySelectorAll('button')
     if (this.#dialog.getAttribute('aria-busy') === 'true') return
-    this.#dialog.setAttribute('aria-busy', 'true')
-    buttons.forEach(button => button.setAttribute('aria-disabled', 'true'))
+    const [slot, opening] = [this.#slot, this.#opening]
+    const isStillOpen = () => this.#dialog.open && opening === this.#opening
+    this.#showBusy(true)
     try {
-      await work()
-      this.#dialog.close()
+      const text = await work(slot)
+      if (isStillOpen()) this.#dialog.close()
+      // Behind an open dialog nothing is read out.
+      this.#told.done(text)
     } catch (refusal) {
-      this.#complain(sentence(refusal, this.#slot.time))
-    } finally {
-      this.#dialog.setAttribute('aria-busy', 'false')
-      buttons.forEach(button => button.removeAttribute('aria-disabled'))
+      const text = sentence(refusal, slot.time)
+      if (isStillOpen()) this.#complain(text)
+      else this.#told.failed(text)
     }
+    if (opening === this.#opening) this.#showBusy(false)
+  }
+
+  #showBusy(isBusy) {
+    this.#dialog.setAttribute('aria-busy', isBusy)
+    this.#dialog.querySelectorAll('button').forEach(button => button.setAttribute('aria-disabled', isBusy))
   }
 
   #complain(text) {
@@ -104,19 +118,26 @@ export class DeviceDialog {
       const id = readDevice(other.value)
       other.setAttribute('aria-invalid', !id)
       if (!id) return say(find('#device-said'), 'That is no key: 1 to 128 characters.')
-      this.#told.become(id)
+      this.#try(() => this.#told.become(id))
     })
-    find('#forget').onclick = async () => {
+    find('#forget').onclick = event => {
+      // The second half of a double click decides nothing.
+      if (event.detail > 1) return
       const button = find('#forget')
       if (button.dataset.armed !== 'true') {
         button.dataset.armed = 'true'
+        say(find('#device-said'), 'This erases your key and your promises without a partner, and can’t be undone.')
         return say(button, 'Really forget me')
       }
-      try {
-        await this.#told.forget()
-      } catch (refusal) {
-        say(find('#device-said'), sentence(refusal, ''))
-      }
+      this.#try(() => this.#told.forget())
+    }
+  }
+
+  async #try(work) {
+    try {
+      await work()
+    } catch (refusal) {
+      say(find('#device-said'), sentence(refusal, ''))
     }
   }
 

@@ -7,6 +7,15 @@ export function say(element, text) {
   if (element.textContent !== text) element.textContent = text
 }
 
+const heading = () => find(document.body.dataset.view === 'room' ? '#room-title' : '#date')
+
+/** Shows or hides an element. The focus doesn't go with it: it goes to `next`, or the heading. */
+export function show(element, isShown, next = heading()) {
+  const hadFocus = !isShown && element.contains(document.activeElement)
+  element.hidden = !isShown
+  if (hadFocus) next.focus()
+}
+
 /** A copy of the template's only element. */
 export const stamp = name => find(`template#${name}`).content.firstElementChild.cloneNode(true)
 

@@ -3,6 +3,8 @@ import { Backoff, afterClose, afterRefusal, retryAfter } from './retry.js'
 
 /** Browsers take a longer wait for none. */
 const LONGEST_TIMER = 2 ** 31 - 1
+/** How long the room may take to greet, or to say why it doesn't. */
+const PATIENCE = 10_000
 
 export class RoomLink {
   #api
@@ -14,7 +16,8 @@ export class RoomLink {
   #backoff = new Backoff({ most: 10_000 })
   #isOver = false
   #hasKnocked = false
-  #online = () => this.#hasKnocked && this.#socket === null && this.#retry(0)
+  #online = () => this.#hasKnocked && !this.#socket && this.#retry(0)
+  #offline = () => this.#socket && this.#lose()
 
   /** Knocks in `wait` milliseconds. `told` has `state(name)`, with open, lost, over or none (nobody else has this room), and `ale()`. */
   constructor(api, room, task, wait, told) {
@@ -23,6 +26,7 @@ export class RoomLink {
     this.#path = `/socket?${new URLSearchParams({ id: room, taskId: task })}`
     this.#told = told
     addEventListener('online', this.#online)
+    addEventListener('offline', this.#offline)
     this.#timer = setTimeout(() => this.#connect(), Math.min(wait, LONGEST_TIMER))
   }
 
@@ -38,26 +42,34 @@ export class RoomLink {
   close() {
     this.#isOver = true
     removeEventListener('online', this.#online)
+    removeEventListener('offline', this.#offline)
     clearTimeout(this.#timer)
     this.#socket?.close(1000)
+    this.#socket = null
   }
 
+  /** There is one socket at a time, or one person would be in the room twice; what another still says is not heard. */
   #connect() {
+    if (this.#socket) return
     this.#hasKnocked = true
     const socket = this.#socket = new WebSocket(location.origin.replace(/^http/, 'ws') + this.#path)
     let wasOpen = false
+    const impatience = setTimeout(() => socket === this.#socket && this.#lose(), PATIENCE)
     socket.binaryType = 'arraybuffer'
     socket.onmessage = ({ data }) => {
+      if (socket !== this.#socket) return
       const message = JSON.parse(typeof data === 'string' ? data : new TextDecoder().decode(data))
       if (message.type === 'aleResponse') this.#told.ale()
       // Open means that the server has greeted: then one is in the room.
       if (message.type !== 'handshake') return
       wasOpen = true
+      clearTimeout(impatience)
       this.#backoff.reset()
       this.#told.state('open')
     }
     socket.onclose = ({ code }) => {
-      if (this.#isOver) return
+      clearTimeout(impatience)
+      if (this.#isOver || socket !== this.#socket) return
       this.#socket = null
       const next = afterClose(code, wasOpen)
       if (next === 'over') return this.#end('over')
@@ -67,18 +79,28 @@ export class RoomLink {
     }
   }
 
+  /** Gives a socket up that nothing comes from: waiting for its close may take as long as the network does. */
+  #lose() {
+    const socket = this.#socket
+    this.#socket = null
+    socket.close()
+    this.#told.state('lost')
+    this.#retry(0)
+  }
+
   /** A refused WebSocket has no status; the same address without one does. */
   async #ask() {
     let atLeast = 0
     try {
-      const response = await this.#api.ask(this.#path, { signal: AbortSignal.timeout(10_000) })
+      const response = await this.#api.ask(this.#path, { signal: AbortSignal.timeout(PATIENCE) })
       atLeast = retryAfter(response.headers.get('Retry-After'))
       const next = afterRefusal(response.status)
+      if (this.#socket) return
       if (next !== 'again') return this.#end(next)
     } catch {
       // No answer either: the network's, or the server's, to come back.
     }
-    if (!this.#isOver) this.#retry(atLeast)
+    if (!this.#isOver && !this.#socket) this.#retry(atLeast)
   }
 
   #retry(atLeast) {

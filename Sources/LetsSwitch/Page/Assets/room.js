@@ -2,7 +2,6 @@
 import { LAST, countdown, spoken } from './countdown.js'
 import { find, say, stamp } from './dom.js'
 import { RoomLink } from './link.js'
-import { stateOf } from './slots.js'
 
 const FLYING = 24
 const LINK_WORDS = {
@@ -64,15 +63,17 @@ export class RoomView {
   update(slot) {
     this.#slot = slot
     say(find('#own-title'), slot.title)
-    say(find('#partner-title'), slot.hasOther ? slot.partner ?? '' : this.#isOpen ? 'Nobody' : 'Nobody yet')
+    say(find('#partner-title'), slot.hasOther ? slot.partner ?? '' : this.#isEarly ? 'Nobody yet' : 'Nobody')
     say(find('#room-title'), `${slot.title} at ${slot.time}`)
     document.body.dataset.company = slot.hasOther ? 'two' : 'one'
     if (slot.hasOther && slot.room && slot.room !== this.#linkedRoom) this.#open(slot)
-    if (!slot.hasOther) this.#showLink(this.#isOpen ? 'none' : 'early')
+    if (!slot.hasOther) this.#showLink(this.#isEarly ? 'early' : 'none')
   }
 
-  get #isOpen() {
-    return this.#slot !== null && stateOf(this.#slot, this.#settings.clock.now(), this.#settings) === 'room'
+  /** Whether the room is yet to open. */
+  get #isEarly() {
+    const { clock, lead } = this.#settings
+    return this.#slot !== null && clock.now() < this.#slot.startsAt - lead
   }
 
   #open(slot) {
@@ -90,7 +91,7 @@ export class RoomView {
 
   #showLink(state) {
     this.#linkState = state
-    say(find('#link'), !this.#isOpen && (state === 'waiting' || state === 'lost')
+    say(find('#link'), this.#isEarly && (state === 'waiting' || state === 'lost')
       ? 'The room opens shortly before the start.' : LINK_WORDS[state])
     find('#link').dataset.state = state
     find('#ale').setAttribute('aria-disabled', state !== 'open')

@@ -54,6 +54,10 @@ export function detailOf(slot, state) {
   return slot.isSecond ? 'The second time that the clocks show this hour' : ''
 }
 
+/** The own task that has found a partner between two answers of the same day; `null` if none has. */
+export const newlyPaired = (before, after) => after.find(slot => slot.isOwn && slot.hasOther
+  && before.some(old => old.startsAt === slot.startsAt && old.isOwn && !old.hasOther)) ?? null
+
 /** The own task that is next, or whose room is open. */
 export const nextTask = (slots, now, settings) =>
   slots.find(slot => slot.isOwn && slot.startsAt !== null && now < roomEnd(slot, settings)) ?? null

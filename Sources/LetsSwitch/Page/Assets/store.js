@@ -23,13 +23,17 @@ function write(key, value) {
 
 export const device = { get: () => read('device'), set: value => write('device', value) }
 
-/** The last schedules, of a few days. */
+/** The Web Push subscription that the server knows of. */
+export const subscription = { get: () => read('subscription'), set: value => write('subscription', value) }
+
+/** The last schedules, of a few days: each for the zone whose hours it names. */
 export const days = {
-  get(day) {
-    return this.all()[day] ?? null
+  get(day, zone) {
+    const kept = this.all()[day]
+    return kept?.zone === zone ? kept : null
   },
-  set(day, answer, asOf) {
-    const kept = Object.entries({ ...this.all(), [day]: { answer, asOf } }).sort(([a], [b]) => b.localeCompare(a))
+  set(day, zone, answer, asOf) {
+    const kept = Object.entries({ ...this.all(), [day]: { zone, answer, asOf } }).sort(([a], [b]) => b.localeCompare(a))
     write('days', JSON.stringify(Object.fromEntries(kept.slice(0, DAYS_KEPT))))
   },
   clear: () => write('days', '{}'),

@@ -13,8 +13,9 @@ export class Stream {
   #backoff = new Backoff()
   #abort = null
   #wake = null
+  #isStopped = false
 
-  /** `told` has `live()`, `lost()` and `event(name, data)`. */
+  /** `told` has `live()`, `lost()`, `event(name, data)` and `beat()`, which comes with each sign of life, and with each try. */
   constructor(api, device, told) {
     this.#api = api
     this.#device = device
@@ -24,14 +25,22 @@ export class Stream {
   }
 
   async run() {
-    for (;;) {
+    while (!this.#isStopped) {
       const atLeast = await this.#follow().catch(() => 0)
+      if (this.#isStopped) return
       this.#told.lost()
       await new Promise(done => {
         this.#wake = done
         setTimeout(done, this.#backoff.next(atLeast))
       })
     }
+  }
+
+  /** Ends the run, for good. */
+  stop() {
+    this.#isStopped = true
+    this.#abort?.abort()
+    this.#wake?.()
   }
 
   /** Reads until the connection ends; the milliseconds that the server wants to have passed before the next. */
@@ -41,6 +50,7 @@ export class Stream {
     const alive = () => {
       clearTimeout(timer)
       timer = setTimeout(() => abort.abort(), SILENCE)
+      this.#told.beat()
     }
     alive()
     try {

@@ -20,6 +20,7 @@ export function titleFault(title) {
   return length > TITLE_LIMIT ? `That is ${length} characters; ${TITLE_LIMIT} fit.` : ''
 }
 
+/** Why what a person asked for did not happen. */
 export function sentence(refusal, time) {
   switch (refusal.code) {
     case 'registration_closed': return `It is too late for ${time}: registration has closed.`
@@ -28,7 +29,13 @@ export function sentence(refusal, time) {
     case 'no_such_task': return `There is no task of yours at ${time} any more.`
     case 'database_unavailable': return 'The server can’t write it down just now. Please try again.'
   }
-  if (refusal.status === 0) return 'The server can’t be reached. Nothing was changed; please try again.'
+  if (refusal.status === 0) return 'The server can’t be reached. It may or may not have heard you; trying again is safe.'
   if (refusal.status === 429) return 'That was too fast for the server. Please try again in a moment.'
   return refusal.reason || 'The server could not do it. Please try again.'
+}
+
+/** Why the day can't be shown as it is now. */
+export function loadingSentence(refusal) {
+  if (refusal.status === 400) return refusal.reason
+  return `${refusal.status ? 'The server can’t read the day just now.' : 'The day can’t be loaded.'} Trying again…`
 }

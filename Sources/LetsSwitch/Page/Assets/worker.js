@@ -1,21 +1,37 @@
-// The service worker: the page without a network, and reminders without the page.
+// The service worker: the page without a network, and reminders without the page. It is served as one classic script, since not
+// every browser takes a module here: the server puts the import's text in its place, and says what the page consists of.
 import { noticeOf } from './notice.js'
 
-const CACHE = 'page'
-const PATIENCE = 3_000
-const FILES = ['/', '/page/manifest.webmanifest', '/page/icon.svg', ...[
-  'alerts', 'api', 'app', 'clock', 'countdown', 'day', 'device', 'dialogs', 'dom', 'events', 'link', 'notice', 'retry', 'room',
-  'share', 'slots', 'store', 'stream', 'time', 'words',
-].map(name => `/page/${name}.js`)]
+const BUILD = ''
+const FILES = []
+const CACHE = `page ${BUILD}`
 
-addEventListener('install', event => {
-  skipWaiting()
-  event.waitUntil(caches.open(CACHE).then(cache => cache.addAll(FILES)))
-})
+addEventListener('install', event => event.waitUntil(fill()))
 
-addEventListener('activate', event => event.waitUntil(clients.claim()))
+/** Keeps the whole of one build. If it doesn't come whole, this worker is none, and the one before goes on with its own. */
+async function fill() {
+  const answers = await Promise.all(FILES.map(path => fetch(path)))
+  if (!answers.every(answer => answer.ok)) throw new Error('The page did not come whole.')
+  try {
+    const cache = await caches.open(CACHE)
+    await Promise.all(FILES.map((path, index) => cache.put(path, answers[index])))
+  } catch {
+    // Nothing can be kept; reminders come all the same.
+    await caches.delete(CACHE).catch(() => {})
+  }
+}
 
-// From the network, which knows best; from the cache when that is away or slow. What is said to the server goes by itself.
+// A page has all its files: from now on the next one may have newer ones.
+addEventListener('message', ({ data }) => { if (data === 'replace') skipWaiting() })
+
+addEventListener('activate', event => event.waitUntil(Promise.all([clients.claim(), dropOthers()])))
+
+async function dropOthers() {
+  const names = await caches.keys().catch(() => [])
+  await Promise.all(names.filter(name => name !== CACHE).map(name => caches.delete(name).catch(() => {})))
+}
+
+// Files come from the cache, and so all from one build; what is said to the server goes by itself.
 addEventListener('fetch', event => {
   const { method, url } = event.request
   const { origin, pathname } = new URL(url)
@@ -24,15 +40,8 @@ addEventListener('fetch', event => {
 })
 
 async function answer(path) {
-  const cache = await caches.open(CACHE)
-  try {
-    const response = await fetch(path, { signal: AbortSignal.timeout(PATIENCE) })
-    if (!response.ok) throw response
-    await cache.put(path, response.clone())
-    return response
-  } catch {
-    return await cache.match(path) ?? Response.error()
-  }
+  const kept = await caches.match(path, { cacheName: CACHE }).catch(() => null)
+  return kept ?? fetch(path)
 }
 
 addEventListener('push', event => {

@@ -1,0 +1,85 @@
+import TestSupport
+import Testing
+
+/// The room's WebSocket over a bad network: with sockets and a server that do as the test says.
+@Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
+struct PageLinkTests {
+    /// `sockets` are those that were made, `heard` is what the link told; `answers` refuses to say why the first was refused.
+    private static let world = """
+        const { RoomLink } = await import('/page/link.js')
+        const sockets = [], heard = [], answers = []
+        globalThis.WebSocket = class {
+            static OPEN = 1
+            readyState = 0
+            constructor() { sockets.push(this) }
+            close() { this.isClosed = true }
+            say(type) {
+                this.readyState = 1
+                this.onmessage({ data: JSON.stringify({ type }) })
+            }
+        }
+        const api = { ask: () => new Promise((_, fail) => answers.push(fail)) }
+        const link = new RoomLink(api, 'room', 'task', 0, { state: name => heard.push(name), ale: () => heard.push('ale') })
+        const pause = time => new Promise(done => setTimeout(done, time))
+        const made = async count => { while (sockets.length < count) await pause(5) }
+        await made(1)
+        """
+
+    private static func run(_ script: String) async throws -> TestJSON {
+        var value: TestJSON = .absent
+        try await PageWorld.run { world in
+            let page = try await world.visit()
+            value = try await page.evaluate("(async () => { \(Self.world); \(script) })()")
+        }
+        return value
+    }
+
+    @Test("there is one socket, also when the network returns while the last refusal is still looked into")
+    func oneSocket() async throws {
+        let seen = try await Self.run(
+            """
+            sockets[0].onclose({ code: 1006 })
+            dispatchEvent(new Event('online'))
+            await made(2)
+            sockets[1].say('handshake')
+            answers[0]()
+            await pause(1200)
+            return [sockets.length, ...heard]
+            """)
+        #expect(seen == [2, "lost", "open"])
+    }
+
+    @Test("without a network one isn't in the room, and what a socket of before says is not heard")
+    func offline() async throws {
+        let seen = try await Self.run(
+            """
+            sockets[0].say('handshake')
+            dispatchEvent(new Event('offline'))
+            heard.push(sockets[0].isClosed, link.sendAle())
+            await made(2)
+            sockets[1].say('handshake')
+            sockets[0].say('aleResponse')
+            sockets[0].onclose({ code: 1006 })
+            heard.push(link.isOpen)
+            sockets[1].say('aleResponse')
+            return heard
+            """)
+        #expect(seen == ["open", "lost", true, false, "open", true, "ale"])
+    }
+
+    @Test("a connection that doesn't come about is given up, and one that was left is not sought again")
+    func patience() async throws {
+        let seen = try await Self.run(
+            """
+            const wait = setTimeout
+            globalThis.setTimeout = (work, time) => wait(work, time === 10_000 ? 100 : time)
+            sockets[0].onclose({ code: 1006 })
+            answers[0]()
+            await made(3)
+            link.close()
+            await pause(1200)
+            return [sockets.length, sockets[1].isClosed, sockets[2].isClosed, ...heard]
+            """)
+        #expect(seen == [3, true, true, "lost", "lost"])
+    }
+}

@@ -1,0 +1,114 @@
+import TestSupport
+import Testing
+
+/// One stream for the tabs of a browser.
+@Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
+struct PageSharingTests {
+    @Test("the tabs of a browser share one stream, and the next goes on when one is closed")
+    func tabs() async throws {
+        try await PageWorld.run { world in
+            let first = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "ada"))
+            let second = try await world.visit(.init(timeZone: PageWorld.noonZone), beside: first)
+            try await world.register("ada", "History", at: PageWorld.hour(16))
+            for page in [first, second] { try await page.waitForState("own", at: "16:00") }
+            #expect(first.streams == 1 && second.streams == 0)
+            try await first.closeTab()
+            _ = try await second.events.next("a stream of its own") {
+                $0.method == "Network.responseReceived" && $0.isStream
+            }
+            try await world.register("ada", "Art", at: PageWorld.hour(17))
+            try await second.waitForState("own", at: "17:00")
+        }
+    }
+
+    @Test(
+        "where the browser keeps nothing of the site, each tab has a stream of its own",
+        arguments: [
+            "LockManager.prototype.request = async () => { throw new DOMException('no', 'SecurityError') }",
+            "BroadcastChannel = class { constructor() { throw new DOMException('no', 'SecurityError') } }",
+        ])
+    func alone(_ refusal: String) async throws {
+        try await PageWorld.run { world in
+            let page = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "ada"), after: refusal)
+            try await world.register("ada", "History", at: PageWorld.hour(16))
+            try await page.waitForState("own", at: "16:00")
+        }
+    }
+
+    /// Two tabs' worth of sharing in one, where the page itself isn't: what each tab's stream and listener saw is in `seen`.
+    private static let twoTabs = """
+        const { shareStream } = await import('/page/share.js')
+        const pause = time => new Promise(done => setTimeout(done, time))
+        const seen = [], streams = {}
+        const open = name => shareStream(told => streams[name] = {
+            told,
+            run: () => new Promise(done => {
+                seen.push(name + ' runs')
+                streams[name].stop = () => { seen.push(name + ' stops'); done() }
+            }),
+        }, {
+            live: () => seen.push(name + ' is live'), lost: () => seen.push(name + ' is lost'),
+            event: what => seen.push(name + ' hears ' + what),
+        }, 400)
+        const until = async is => { while (!is()) await pause(5) }
+        open('A')
+        await until(() => streams.A?.stop)
+        streams.A.told.live()
+        open('B')
+        await until(() => seen.includes('B is live'))
+        """
+
+    private static func run(_ script: String) async throws -> TestJSON {
+        var value: TestJSON = .absent
+        try await PageWorld.run { world in
+            let page = try await BrowserPage.open()
+            try await page.navigate(to: world.address + "healthz")
+            try await page.wait(until: "location.pathname === '/healthz' && document.readyState === 'complete'")
+            value = try await page.evaluate("(async () => { \(Self.twoTabs); \(script); return seen })()")
+            try await page.close()
+        }
+        return value
+    }
+
+    @Test("a tab that sleeps with the stream in its hands has it taken, and takes it back when the other one sleeps")
+    func sleeping() async throws {
+        let seen = try await Self.run(
+            """
+            await until(() => streams.B?.stop)
+            streams.B.told.event('this')
+            await until(() => seen.filter(what => what === 'A runs').length === 2)
+            streams.A.told.event('that')
+            await until(() => seen.includes('B hears that'))
+            """)
+        #expect(
+            (seen.array ?? []).compactMap(\.string).sorted() == [
+                "A hears that", "A hears this", "A is live", "A runs", "A runs", "A stops", "B hears that",
+                "B hears this", "B is live", "B runs", "B stops",
+            ])
+    }
+
+    @Test("a tab whose stream beats keeps it")
+    func beating() async throws {
+        let seen = try await Self.run(
+            """
+            for (let count = 0; count < 20; count++) {
+                streams.A.told.beat()
+                await pause(50)
+            }
+            """)
+        #expect(seen == ["A runs", "A is live", "B is live"])
+    }
+}
+
+extension DevTools.Event {
+    fileprivate var isStream: Bool {
+        (parameters["request"]["url"].string ?? parameters["response"]["url"].string)?.contains("/reminders?") == true
+    }
+}
+
+extension BrowserPage {
+    /// Event streams that the page has asked for.
+    fileprivate var streams: Int {
+        events.all.count { $0.method == "Network.requestWillBeSent" && $0.isStream }
+    }
+}

@@ -1,0 +1,77 @@
+import TestSupport
+import Testing
+
+/// The service worker's script, in a world of its own: what it is told, and what it does about it.
+@Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
+struct PageWorkerTests {
+    /// `happen` dispatches an event and gives what the worker makes of it; `caches` and `fetch` are the test's.
+    private static func run(caches: String, fetch: String, _ script: String) async throws -> TestJSON {
+        var value: TestJSON = .absent
+        try await PageWorld.run { world in
+            let source = try await HTTPTestClient.request(at: world.endpoint, "GET", "/page/worker.js").text
+            let page = try await BrowserPage.open()
+            try await page.navigate(to: world.address + "healthz")
+            try await page.wait(until: "location.pathname === '/healthz' && document.readyState === 'complete'")
+            value = try await page.evaluate(
+                """
+                (async () => {
+                    const handlers = {}, shown = []
+                    const caches = \(caches), fetch = \(fetch)
+                    const registration = { showNotification: async (...what) => shown.push(what) }
+                    ;((addEventListener, registration) => { \(source) })((name, work) => handlers[name] = work, registration)
+                    const happen = async (name, event = {}) => {
+                        let outcome = 'nothing'
+                        const take = promise => outcome = promise
+                        handlers[name]({ waitUntil: take, respondWith: take, ...event })
+                        return await outcome
+                    }
+                    const ask = path => happen('fetch', { request: { method: 'GET', url: location.origin + path } })
+                    \(script)
+                })()
+                """)
+            try await page.close()
+        }
+        return value
+    }
+
+    @Test("a cache that takes nothing spoils neither the worker nor an answer")
+    func fullStorage() async throws {
+        let seen = try await Self.run(
+            caches: """
+                {
+                    open: async () => ({ put: async () => { throw new DOMException('full', 'QuotaExceededError') } }),
+                    delete: async () => true, match: async () => { throw new DOMException('no', 'SecurityError') },
+                }
+                """,
+            fetch: "async path => ({ ok: true, path })",
+            "await happen('install'); return (await ask('/page/app.js')).path")
+        #expect(seen == "/page/app.js")
+    }
+
+    @Test("a page that doesn't come whole is not taken")
+    func incomplete() async throws {
+        let seen = try await Self.run(
+            caches: "{ open: async () => { throw new Error('opened') } }",
+            fetch: "async path => ({ ok: path !== '/page/app.js' })",
+            "return await happen('install').then(() => 'taken', error => error.message)")
+        #expect(seen == "The page did not come whole.")
+    }
+
+    @Test("what is kept of this build comes without the network, and what is said to the server goes by")
+    func answers() async throws {
+        let seen = try await Self.run(
+            caches: "{ match: async (path, { cacheName }) => cacheName.length > 10 ? 'kept ' + path : undefined }",
+            fetch: "async () => { throw new Error('asked') }",
+            "return [await ask('/'), await ask('/page/words.js'), await ask('/schedule'), await ask('/page/worker.js')]"
+        )
+        #expect(seen == ["kept /", "kept /page/words.js", "nothing", "nothing"])
+    }
+
+    @Test("a push that can't be read is shown all the same")
+    func garbledPush() async throws {
+        let seen = try await Self.run(
+            caches: "{}", fetch: "null",
+            "await happen('push', { data: { json: () => JSON.parse('?') } }); return shown.map(([title]) => title)")
+        #expect(seen == ["Let’s Switch"])
+    }
+}
