@@ -89,6 +89,8 @@ package actor Courier {
                 await sleeper.sleep(for: Self.retryPause)
             }
         }
+        // What the last lease brought was given back.
+        await finishing?.value
     }
 
     // MARK: Taking
@@ -138,11 +140,18 @@ package actor Courier {
         if renewing == nil, !hands.isEmpty { renewing = Task { await self.keepRenewing() } }
         // The oldest at the end, where taking is cheap.
         stock.sort { $0.id > $1.id }
-        sendMore()
+        // Much may have happened while the database was asked.
+        if isStopping || !active.contains(name) {
+            release(after: .zero)
+        } else if let restsUntil {
+            release(after: max(.zero, restsUntil - now))
+        } else {
+            sendMore()
+        }
     }
 
     private func sendMore() {
-        guard !isStopping, restsUntil == nil else { return }
+        guard !isStopping, restsUntil == nil, active.contains(name) else { return }
         while sending.count < channel.concurrency, let delivery = stock.popLast() {
             sending[delivery.id] = Task { [channel] in
                 let begun = MonotonicTime.now()

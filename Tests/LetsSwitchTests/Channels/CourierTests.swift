@@ -111,6 +111,50 @@ struct CourierTests {
         }
     }
 
+    @Test("what a lease brings while the channel begins to rest is given back, and sent after the rest")
+    func restsDuringLease() async throws {
+        try await ScheduleDatabase.with(now: nil, connections: 6) { database in
+            let paused = EventRecorder<Int>()
+            let answer = AsyncStream<Void>.makeStream()
+            let channel = ScriptedChannel(.webhook) { delivery in
+                guard paused.all.isEmpty else { return .accepted }
+                paused.append(delivery.id)
+                for await _ in answer.stream {}
+                return .paused(for: .seconds(1), "away")
+            }
+            try await run(channel, on: database) { courier in
+                try await fill(database, 1)
+                courier.wake()
+                try await paused.next()
+                let gate = try await LeaseGate.close(in: database)
+                try await fill(database, 6)
+                courier.wake()
+                try await until("a lease in the air") { try await gate.isBusy() }
+                answer.continuation.finish()
+                try await until("the rest") { courier.metrics.results.value(.paused) == 1 }
+                try await gate.open()
+                try await until("all sent") { try await database.count("delivery") == 0 }
+                #expect(courier.metrics.results.value(.accepted) == 7)
+            }
+        }
+    }
+
+    @Test("what a lease brings after the end is given back at once")
+    func stopsDuringLease() async throws {
+        try await ScheduleDatabase.with(now: nil, connections: 6) { database in
+            let channel = ScriptedChannel(.webhook)
+            try await fill(database, 5)
+            let gate = try await LeaseGate.close(in: database)
+            try await run(channel, on: database) { courier in
+                try await until("a lease in the air") { try await gate.isBusy() }
+                await courier.stop(within: .zero)
+                try await gate.open()
+            }
+            #expect(channel.asked.all.isEmpty)
+            #expect(try await database.lease(.webhook).deliveries.map(\.attempt) == [1, 1, 1, 1, 1])
+        }
+    }
+
     @Test("a webhook that says 410 is off from then on, and nothing waits for it")
     func off() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
