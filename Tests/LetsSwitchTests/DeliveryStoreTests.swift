@@ -115,7 +115,7 @@ struct DeliveryStoreTests {
             #expect(try await database.lease(.ntfy).count == 0)
             try await database.setClock("2026-11-22T08:59:09Z")
             #expect(try await database.lease(.ntfy).count == 0)
-            try await database.deliveries.renew([first], for: .seconds(10))
+            #expect(try await database.deliveries.renew([first], for: .seconds(10)) == [first.id])
             try await database.setClock("2026-11-22T08:59:18Z")
             #expect(try await database.lease(.ntfy).count == 0)
             try await database.setClock("2026-11-22T08:59:19Z")
@@ -124,7 +124,7 @@ struct DeliveryStoreTests {
             #expect(second.attempt == 2)
             // The one who was too slow has no say any more, but for success.
             _ = try await database.deliveries.finish([settled(first, .again(after: .seconds(30), counts: true))])
-            try await database.deliveries.renew([first], for: .seconds(1000))
+            #expect(try await database.deliveries.renew([first], for: .seconds(1000)) == [])
             try await database.setClock("2026-11-22T08:59:29Z")
             #expect(try await database.lease(.ntfy).count == 1)
             #expect(try await database.deliveries.finish([settled(first, .accepted)]) == [first.reminderId])

@@ -455,18 +455,23 @@ END
 $$;
 
 -- Keeps what is being sent: elements of the two arrays that belong together. What somebody else has taken meanwhile is theirs.
-CREATE FUNCTION letsswitch.renew_deliveries(p_ids bigint[], p_attempts integer[], p_lease double precision) RETURNS void
+-- Returns what is kept.
+CREATE FUNCTION letsswitch.renew_deliveries(p_ids bigint[], p_attempts integer[], p_lease double precision)
+RETURNS TABLE (id bigint)
 LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 SET max_parallel_workers_per_gather = 0 SET jit = off
 AS $$
+#variable_conflict use_column
 DECLARE
     v_until timestamptz := letsswitch.clock() + make_interval(secs => p_lease);
 BEGIN
     PERFORM FROM letsswitch.delivery WHERE delivery.id = ANY (p_ids) ORDER BY delivery.id FOR UPDATE;
+    RETURN QUERY
     UPDATE letsswitch.delivery SET next_try_at = v_until
     FROM unnest(p_ids, p_attempts) AS held (id, attempt)
-    WHERE delivery.id = held.id AND delivery.attempts = held.attempt;
+    WHERE delivery.id = held.id AND delivery.attempts = held.attempt
+    RETURNING delivery.id;
 END
 $$;
 

@@ -11,11 +11,11 @@ struct CourierTests {
     /// A courier at work for the length of `body`.
     private func run(
         _ channel: ScriptedChannel, on database: ScheduleDatabase, active: ActiveChannels? = nil,
-        _ body: (Courier) async throws -> Void
+        lease: Duration = .seconds(8), _ body: (Courier) async throws -> Void
     ) async throws {
         let courier = Courier(
             channel, store: database.deliveries, active: active ?? ActiveChannels([channel.name]),
-            log: Log(level: .error, format: .text, descriptor: 2))
+            log: Log(level: .error, format: .text, descriptor: 2), lease: lease)
         let running = Task { await courier.run() }
         do {
             try await body(courier)
@@ -152,6 +152,52 @@ struct CourierTests {
             }
             #expect(channel.asked.all.isEmpty)
             #expect(try await database.lease(.webhook).deliveries.map(\.attempt) == [1, 1, 1, 1, 1])
+        }
+    }
+
+    @Test("what is in stock at its deadline isn't sent any more, and the time left is that of the sending")
+    func late() async throws {
+        try await ScheduleDatabase.with(now: nil) { database in
+            try await fill(database, 3)
+            try await database.run(
+                """
+                UPDATE letsswitch.delivery SET deadline = clock_timestamp()
+                    + CASE data WHEN '2' THEN interval '0.4 seconds' ELSE interval '1 hour' END
+                """)
+            let channel = ScriptedChannel(.webhook, concurrency: 1) { delivery in
+                // Past the second one's deadline.
+                if delivery.payload == "1" { try? await Task.sleep(for: .milliseconds(500)) }
+                return .accepted
+            }
+            try await run(channel, on: database) { courier in
+                try await until("the end") { try await database.count("delivery") == 0 }
+                #expect(courier.metrics.results.value(.expired) == 1)
+            }
+            #expect(channel.asked.all.map(\.payload) == ["1", "3"])
+            #expect(channel.asked.all.last?.timeLeft ?? 3600 < 3600 - 0.4)
+        }
+    }
+
+    @Test("what somebody else has leased after a standstill isn't sent twice")
+    func standstill() async throws {
+        try await ScheduleDatabase.with(now: nil) { database in
+            try await fill(database, 2)
+            // It can't renew its leases.
+            try await database.run("ALTER FUNCTION letsswitch.renew_deliveries RENAME TO renewed_no_more")
+            let answer = AsyncStream<Void>.makeStream()
+            let channel = ScriptedChannel(.webhook, concurrency: 1) { _ in
+                for await _ in answer.stream {}
+                return .accepted
+            }
+            try await run(channel, on: database, lease: .milliseconds(200)) { _ in
+                try await channel.asked.next()
+                try await until("the other's lease") {
+                    try await database.lease(.webhook).deliveries.contains { $0.payload == "2" }
+                }
+                answer.continuation.finish()
+                try await until("the first one's end") { try await database.count("delivery") == 1 }
+            }
+            #expect(channel.asked.all.map(\.payload) == ["1"])
         }
     }
 

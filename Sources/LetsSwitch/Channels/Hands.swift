@@ -1,0 +1,93 @@
+import Sockets
+
+/// What a courier has leased and not finished yet: in stock, on its way, or settled. A value: time is an argument.
+struct Hands {
+    /// What comes out of the stock.
+    enum Next: Sendable, Hashable {
+        /// As of now.
+        case send(Delivery)
+        /// Its deadline has passed.
+        case late(Delivery)
+        /// Somebody else may have it by now: it was let go of.
+        case lost
+    }
+
+    private struct Hold {
+        let delivery: Delivery
+        /// What the delivery says of time is of this moment.
+        let since: MonotonicTime
+        /// Until then it is nobody else's.
+        var leaseEnd: MonotonicTime
+    }
+
+    private var holds: [Int: Hold] = [:]
+    /// The oldest at the end, where taking is cheap.
+    private var stock: [Delivery] = []
+
+    var count: Int { holds.count }
+    var isEmpty: Bool { holds.isEmpty }
+    var hasStock: Bool { !stock.isEmpty }
+
+    /// Adds what a lease gave to the stock.
+    ///
+    /// - Parameter now: When the lease was asked for: what the answer says may be older than the answer, but not than this.
+    mutating func take(_ deliveries: [Delivery], at now: MonotonicTime, for lease: Duration) {
+        for delivery in deliveries {
+            // Ours already, and its lease ran out: it is on its way still, or its end not written yet.
+            guard holds[delivery.id] == nil else { continue }
+            holds[delivery.id] = Hold(delivery: delivery, since: now, leaseEnd: now + lease)
+            stock.append(delivery)
+        }
+        stock.sort { $0.id > $1.id }
+    }
+
+    /// Takes the next one out of the stock.
+    mutating func next(at now: MonotonicTime) -> Next? {
+        guard let delivery = stock.popLast(), let hold = holds[delivery.id] else { return nil }
+        guard now < hold.leaseEnd else {
+            holds[delivery.id] = nil
+            return .lost
+        }
+        let aged = delivery.aged(by: now - hold.since)
+        return aged.timeLeft > 0 ? .send(aged) : .late(aged)
+    }
+
+    /// Takes all out of the stock. They are in hand until they are finished.
+    mutating func clearStock() -> [Delivery] {
+        defer { stock = [] }
+        return stock
+    }
+
+    /// It is finished.
+    mutating func letGo(_ id: Int) {
+        holds[id] = nil
+    }
+
+    // MARK: Leases
+
+    /// Lets go of what is in stock though its lease is over, as after a standstill.
+    ///
+    /// - Returns: Whether there was any.
+    mutating func letGoOfLost(at now: MonotonicTime) -> Bool {
+        let lost = stock.filter { delivery in holds[delivery.id].map { $0.leaseEnd <= now } ?? true }
+        for delivery in lost { holds[delivery.id] = nil }
+        stock.removeAll { holds[$0.id] == nil }
+        return !lost.isEmpty
+    }
+
+    /// Those whose leases end before `end`.
+    func leased(until end: MonotonicTime) -> [Delivery] {
+        holds.values.filter { $0.leaseEnd <= end }.map(\.delivery)
+    }
+
+    /// The database was asked at `now` to keep `asked` for us, and keeps `kept`. The others are somebody else's by now.
+    mutating func renewed(_ asked: [Delivery], kept: [Int], at now: MonotonicTime, for lease: Duration) {
+        for id in kept { holds[id]?.leaseEnd = now + lease }
+        let lost = Set(asked.map(\.id)).subtracting(kept)
+        stock.removeAll { delivery in
+            guard lost.contains(delivery.id) else { return false }
+            holds[delivery.id] = nil
+            return true
+        }
+    }
+}
