@@ -21,6 +21,8 @@ package actor Courier {
     /// As many as are counted, so perhaps far more wait; looked after so often, and so many go at a time.
     private static let trimFrom = 10_000
     private static let trimInterval = Duration.seconds(60)
+    /// For what a server has too much of.
+    private static let excessPause = Duration.seconds(1)
     /// The longest rest; then the channel is tried again.
     private static let longestPause = Duration.seconds(900)
 
@@ -36,6 +38,7 @@ package actor Courier {
     private let sleeper = Sleeper()
 
     private var hands = Hands()
+    private var windows: OriginWindows
     private var sending: [Int: Task<Void, Never>] = [:]
     private var settled: [SettledDelivery] = []
     private var finishing: Task<Void, Never>?
@@ -55,6 +58,7 @@ package actor Courier {
         self.active = active
         self.log = log
         self.lease = lease
+        windows = OriginWindows(places: channel.concurrency)
         self.delivered = delivered
         metrics = ChannelMetrics(channel.name)
     }
@@ -129,24 +133,26 @@ package actor Courier {
     private func take(_ leased: DeliveryStore.Leased, at asked: MonotonicTime) {
         count(.expired, leased.expired)
         settle(leased.orphans.map { SettledDelivery(id: $0, attempt: 0, settlement: .dropped(.orphaned)) })
-        hands.take(leased.deliveries, at: asked, for: lease)
+        hands.take(leased.deliveries, at: asked, for: lease, origin: channel.origin)
         if renewing == nil, !hands.isEmpty { renewing = Task { await self.keepRenewing() } }
         // Much may have happened while the database was asked.
         if isStopping || !active.contains(name) {
-            release(after: .zero)
+            release(hands.clearStock(), after: .zero)
         } else if let restsUntil {
-            release(after: max(.zero, restsUntil - .now()))
+            release(hands.clearStock(), after: max(.zero, restsUntil - .now()))
         } else {
             sendMore()
+            release(hands.clearExcess { windows.share(of: $0) }, after: Self.excessPause)
         }
     }
 
     private func sendMore() {
         guard !isStopping, restsUntil == nil, active.contains(name) else { return }
         let now = MonotonicTime.now()
-        while sending.count < channel.concurrency, let next = hands.next(at: now) {
+        while sending.count < channel.concurrency, let next = hands.next(at: now, admits: windows.admits) {
             switch next {
             case .send(let delivery):
+                windows.begin(hands.origin(of: delivery))
                 sending[delivery.id] = Task { [channel] in
                     let outcome = await channel.send(delivery)
                     self.sent(delivery, outcome, took: .now() - now)
@@ -163,6 +169,7 @@ package actor Courier {
 
     private func sent(_ delivery: Delivery, _ outcome: DeliveryOutcome, took: Duration) {
         sending[delivery.id] = nil
+        windows.end(hands.origin(of: delivery), after: took)
         metrics.latency.observe(took)
         var settlement = Settlement(of: delivery, outcome, age: took, random: .random(in: 0..<1))
         switch outcome {
@@ -215,13 +222,13 @@ package actor Courier {
         }
         restsUntil = until
         metrics.rests(true)
-        release(after: pause)
+        release(hands.clearStock(), after: pause)
     }
 
-    /// Gives back what is in stock.
-    private func release(after pause: Duration) {
+    /// Gives back what wasn't sent.
+    private func release(_ deliveries: [Delivery], after pause: Duration) {
         settle(
-            hands.clearStock().map {
+            deliveries.map {
                 SettledDelivery(id: $0.id, attempt: $0.attempt, settlement: .again(after: pause, counts: false))
             })
     }
@@ -234,7 +241,7 @@ package actor Courier {
         log.error(
             "a channel is off until the next start",
             ["channel": .string(name.rawValue), "reason": .string(reason)])
-        release(after: .zero)
+        release(hands.clearStock(), after: .zero)
         wake()
     }
 
@@ -312,7 +319,7 @@ package actor Courier {
     /// Ends ``run()``: what is in stock is given back, what is on its way gets so long.
     package func stop(within patience: Duration) async {
         isStopping = true
-        release(after: .zero)
+        release(hands.clearStock(), after: .zero)
         await sleeper.wake()
         let timer = Task {
             try? await Task.sleep(for: max(.zero, patience))

@@ -14,6 +14,8 @@ struct Hands {
 
     private struct Hold {
         let delivery: Delivery
+        /// See ``ReminderChannel/origin(of:)``.
+        let origin: String?
         /// What the delivery says of time is of this moment.
         let since: MonotonicTime
         /// Until then it is nobody else's.
@@ -21,7 +23,7 @@ struct Hands {
     }
 
     private var holds: [Int: Hold] = [:]
-    /// The oldest at the end, where taking is cheap.
+    /// What goes first at the end, where taking is cheap: reminders, first attempts, the oldest.
     private var stock: [Delivery] = []
 
     var count: Int { holds.count }
@@ -31,19 +33,25 @@ struct Hands {
     /// Adds what a lease gave to the stock.
     ///
     /// - Parameter now: When the lease was asked for: what the answer says may be older than the answer, but not than this.
-    mutating func take(_ deliveries: [Delivery], at now: MonotonicTime, for lease: Duration) {
+    mutating func take(
+        _ deliveries: [Delivery], at now: MonotonicTime, for lease: Duration,
+        origin: (Delivery) -> String? = { _ in nil }
+    ) {
         for delivery in deliveries {
             // Ours already, and its lease ran out: it is on its way still, or its end not written yet.
             guard holds[delivery.id] == nil else { continue }
-            holds[delivery.id] = Hold(delivery: delivery, since: now, leaseEnd: now + lease)
+            holds[delivery.id] = Hold(
+                delivery: delivery, origin: origin(delivery), since: now, leaseEnd: now + lease)
             stock.append(delivery)
         }
-        stock.sort { $0.id > $1.id }
+        stock.sort { $1.turn < $0.turn }
     }
 
-    /// Takes the next one out of the stock.
-    mutating func next(at now: MonotonicTime) -> Next? {
-        guard let delivery = stock.popLast(), let hold = holds[delivery.id] else { return nil }
+    /// Takes the next one out of the stock whose server is to have one more.
+    mutating func next(at now: MonotonicTime, admits: (_ origin: String?) -> Bool = { _ in true }) -> Next? {
+        guard let index = stock.lastIndex(where: { admits(origin(of: $0)) }) else { return nil }
+        let delivery = stock.remove(at: index)
+        guard let hold = holds[delivery.id] else { return nil }
         guard now < hold.leaseEnd else {
             holds[delivery.id] = nil
             return .lost
@@ -56,6 +64,27 @@ struct Hands {
     mutating func clearStock() -> [Delivery] {
         defer { stock = [] }
         return stock
+    }
+
+    /// Takes out of the stock what one server has in hand beyond `limit`: it would keep others' out.
+    mutating func clearExcess(_ limit: (_ origin: String) -> Int) -> [Delivery] {
+        var counts: [String: Int] = [:]
+        for hold in holds.values { if let origin = hold.origin { counts[origin, default: 0] += 1 } }
+        var excess: [Delivery] = []
+        stock.removeAll { [holds] delivery in
+            guard let origin = holds[delivery.id]?.origin, let count = counts[origin], count > limit(origin) else {
+                return false
+            }
+            counts[origin] = count - 1
+            excess.append(delivery)
+            return true
+        }
+        return excess
+    }
+
+    /// See ``ReminderChannel/origin(of:)``; of what is in hand.
+    func origin(of delivery: Delivery) -> String? {
+        holds[delivery.id]?.origin
     }
 
     /// It is finished.
@@ -90,4 +119,9 @@ struct Hands {
             return true
         }
     }
+}
+
+extension Delivery {
+    /// Smaller goes first.
+    fileprivate var turn: (Int, Int, Int) { (event == Self.reminder ? 0 : 1, attempt, id) }
 }

@@ -201,6 +201,29 @@ struct CourierTests {
         }
     }
 
+    @Test("servers that hang keep nothing from one that answers")
+    func hanging() async throws {
+        try await ScheduleDatabase.with(now: nil) { database in
+            // Many that hang were there first.
+            try await fill(database, 300)
+            try await database.run("UPDATE letsswitch.delivery SET data = 'bad'")
+            try await fill(database, 40)
+            let end = AsyncStream<Void>.makeStream()
+            let channel = ScriptedChannel(.webhook, concurrency: 20) { delivery in
+                guard delivery.payload == "bad" else { return .accepted }
+                for await _ in end.stream {}
+                return .accepted
+            } origins: { delivery in
+                delivery.payload == "bad" ? "bad \(delivery.id % 7)" : "good"
+            }
+            try await run(channel, on: database) { courier in
+                try await until("the good ones") { courier.metrics.results.value(.accepted) == 40 }
+                #expect(courier.metrics.sending <= 10)
+                end.continuation.finish()
+            }
+        }
+    }
+
     @Test("a webhook that says 410 is off from then on, and nothing waits for it")
     func off() async throws {
         try await ScheduleDatabase.with(now: nil) { database in

@@ -28,6 +28,33 @@ struct HandsTests {
         #expect(delivery.timeLeft == 13)
     }
 
+    @Test("reminders go before events, and first attempts before others")
+    func turns() {
+        var hands = Hands()
+        hands.take(
+            [
+                .sample(event: "room.opened", id: 1), .sample(attempt: 3, id: 2), .sample(attempt: 2, id: 3),
+                .sample(id: 5), .sample(id: 4),
+            ], at: at(0), for: Self.lease)
+        let stock = hands.clearStock()
+        #expect(stock.map(\.id).reversed() == [4, 5, 3, 2, 1])
+    }
+
+    @Test("what may not go now lets others pass, and what is too much of one server goes back, the last first")
+    func origins() {
+        var hands = Hands()
+        hands.take((1...6).map { .sample(id: $0) }, at: at(0), for: Self.lease) { $0.id == 6 ? "good" : "bad" }
+        guard case .send(let delivery) = hands.next(at: at(0), admits: { $0 == "good" }) else {
+            Issue.record("nothing to send")
+            return
+        }
+        #expect(delivery.id == 6)
+        let excess = hands.clearExcess { _ in 2 }
+        #expect(excess.map(\.id) == [5, 4, 3])
+        let stock = hands.clearStock()
+        #expect(stock.map(\.id) == [2, 1])
+    }
+
     @Test("what has another lease by its own fault is taken once")
     func again() {
         var hands = hands()

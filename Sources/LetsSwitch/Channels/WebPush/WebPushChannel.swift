@@ -24,9 +24,16 @@ struct WebPushChannel: ReminderChannel {
         var configuration = HTTPClient.Configuration()
         configuration.caFile = settings.caFile
         configuration.maxInFlight = concurrency
+        // Push services answer at once; addresses that don't must not take others' places for long.
+        configuration.connectTimeout = .seconds(5)
+        configuration.timeout = .seconds(5)
         // Anybody names the addresses.
         configuration.allowsPrivateAddresses = settings.allowsPrivateAddresses
         client = HTTPClient(configuration)
+    }
+
+    func origin(of delivery: Delivery) -> String? {
+        ChannelURL(delivery.address)?.origin
     }
 
     func send(_ delivery: Delivery) async -> DeliveryOutcome {
