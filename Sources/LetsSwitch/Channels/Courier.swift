@@ -159,7 +159,7 @@ package actor Courier {
                 }
             case .late(let delivery):
                 settle([SettledDelivery(id: delivery.id, attempt: delivery.attempt, settlement: .dropped(.expired))])
-            case .lost: break
+            case .lost: wake()
             }
         }
         metrics.isSending(sending.count)

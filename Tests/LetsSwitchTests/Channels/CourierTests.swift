@@ -139,6 +139,32 @@ struct CourierTests {
         }
     }
 
+    @Test("what a lease brings after the channel was turned away isn't sent")
+    func offDuringLease() async throws {
+        try await ScheduleDatabase.with(now: nil, connections: 6) { database in
+            let answer = AsyncStream<Void>.makeStream()
+            let channel = ScriptedChannel(.webhook) { _ in
+                for await _ in answer.stream {}
+                return .gone("status 410")
+            }
+            let active = ActiveChannels([.webhook])
+            try await run(channel, on: database, active: active) { courier in
+                try await fill(database, 1)
+                courier.wake()
+                try await channel.asked.next()
+                let gate = try await LeaseGate.close(in: database)
+                try await fill(database, 6)
+                courier.wake()
+                try await until("a lease in the air") { try await gate.isBusy() }
+                answer.continuation.finish()
+                try await until("the end of the channel") { active.isEmpty }
+                try await gate.open()
+                try await until("nothing") { try await database.count("delivery") == 0 }
+            }
+            #expect(channel.asked.all.count == 1)
+        }
+    }
+
     @Test("what a lease brings after the end is given back at once")
     func stopsDuringLease() async throws {
         try await ScheduleDatabase.with(now: nil, connections: 6) { database in
