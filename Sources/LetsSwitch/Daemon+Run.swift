@@ -35,8 +35,13 @@ extension Daemon {
                 count += 1
                 if count == 1 {
                     Task {
-                        // What is half up is first brought up: nothing then is left behind.
+                        // What is half up is first brought up, in its time: nothing then is left behind.
+                        let patience = Task {
+                            try await Task.sleep(for: configuration.drainTimeout)
+                            starting.cancel()
+                        }
                         _ = try? await starting.value
+                        patience.cancel()
                         await daemon.stop()
                         received.finish()
                     }

@@ -35,6 +35,8 @@ final class HTTPConnection: StreamSocketHandler {
     var backlog: [UInt8] = []
     private var isParsing = false
     private var hasAnswered = false
+    /// Some of the next request's head has come.
+    private var headHasBegun = false
 
     private var limits: ServerLimits { server.application.limits }
 
@@ -97,6 +99,7 @@ final class HTTPConnection: StreamSocketHandler {
 
     private func begin(_ head: HTTPRequestHead) {
         self.head = head
+        headHasBegun = false
         // The peer waits for our consent (RFC 9110 §10.1.1); the parser has refused a length over the limit.
         if head.expectsContinue {
             socket.enqueue(SharedBytes(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)))
@@ -237,9 +240,12 @@ final class HTTPConnection: StreamSocketHandler {
         if socket.peerEnded { return end() }
         if isBetweenRequests {
             if server.isStopping { return end() }
-            socket.deadline = socket.reactor.now + limits.keepAliveTimeout
-        } else if head == nil, socket.deadline > socket.reactor.now + limits.headerTimeout {
-            socket.deadline = socket.reactor.now + limits.headerTimeout
+            // A new connection has the time of a head, whatever comes before that.
+            if hasAnswered { socket.deadline = socket.reactor.now + limits.keepAliveTimeout }
+        } else if head == nil, !headHasBegun {
+            headHasBegun = true
+            // That of a new connection counts from its beginning.
+            if hasAnswered { socket.deadline = socket.reactor.now + limits.headerTimeout }
         }
     }
 

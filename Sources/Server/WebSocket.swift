@@ -147,7 +147,8 @@ package final class WebSocket: StreamSocketHandler {
             let payload = UnsafeRawBufferPointer(payload)
             socket.enqueue(SharedBytes { WebSocketFrameEncoder.encode(.pong, payload, into: &$0) })
         case .pong:
-            break
+            // Also one that nobody asked for (RFC 6455 §5.5.3); but not any number of them.
+            if phase == .open { _ = isInTime() }
         case .close(let code, _):
             receivedClose(code)
         }

@@ -129,14 +129,15 @@ package final class Reactor {
     /// What was enqueued in this turn leaves; descriptors that were let go are closed only now, so that no number is
     /// given anew while events for its former owner may still be in hand.
     private func endTurn() {
-        for handler in settling { handler.turnEnds() }
-        settling.removeAll(keepingCapacity: true)
-        for _ in 0..<Self.flushesPerTurn where !sending.isEmpty {
+        // A peer that has taken its answers is read again, so there may be more to settle.
+        for _ in 0..<Self.flushesPerTurn where !settling.isEmpty || !sending.isEmpty {
+            for handler in settling { handler.turnEnds() }
+            settling.removeAll(keepingCapacity: true)
             swap(&sending, &flushing)
             for socket in flushing { socket.flush() }
             flushing.removeAll(keepingCapacity: true)
         }
-        if !sending.isEmpty { loop?.submit { _ in } }
+        if !settling.isEmpty || !sending.isEmpty { loop?.submit { _ in } }
         for descriptor in forgotten { Glibc.close(descriptor) }
         forgotten.removeAll(keepingCapacity: true)
         armAlarm()

@@ -44,7 +44,7 @@ import Testing
             let before = try #require(try await database.reminders.claimDue(limit: 10)).reminders[1]
             _ = try await database.schedule.erase(DeviceID(stored: "a"))
             try await expectNoTrace(database)
-            let left = try await database.reminders.reminders(of: DeviceID(stored: "b"), after: nil)
+            let left = try await database.reminders.backlog(of: DeviceID(stored: "b"), after: nil).unseen
             #expect(left.map(\.id) == [before.id])
             #expect(left.first?.payload == before.payload.replacing(#","partnerTask":"Secret""#, with: ""))
             #expect(try await database.reminders.findRoom(room) == .open(closesAt: 1_795_341_600))

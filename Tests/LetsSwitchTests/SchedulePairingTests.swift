@@ -216,7 +216,7 @@ import Testing
                 }()
                 let (code, _) = try await (cancelling.code, claiming)
                 while try await database.reminders.claimDue(limit: 5) != nil {}
-                let reminded = try await database.reminders.reminders(of: DeviceID(stored: "a"), after: nil)
+                let reminded = try await database.reminders.backlog(of: DeviceID(stored: "a"), after: nil).unseen
                     .contains { $0.startsAt == start }
                 if code == "cancelled" { #expect(!reminded) }
                 #expect(code == "cancelled" || code == "registration_closed")
@@ -243,7 +243,7 @@ import Testing
                 var reminder: Reminder?
                 for _ in 0..<100 where reminder == nil {
                     _ = try await database.reminders.claimDue(limit: 5)
-                    reminder = try await database.reminders.reminders(of: DeviceID(stored: "a"), after: nil)
+                    reminder = try await database.reminders.backlog(of: DeviceID(stored: "a"), after: nil).unseen
                         .first { $0.startsAt == start }
                 }
                 let title = changed.task?.title ?? "One"

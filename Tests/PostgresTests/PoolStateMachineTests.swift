@@ -148,8 +148,19 @@ import Testing
         _ = machine.finished(1, on: 1, now: Self.at(1))
         #expect(machine.tick(Self.at(60)) == [])
         #expect(machine.tick(Self.at(61)) == [.close(1)])
+        #expect(machine.wakeAt.map { $0 > Self.at(61) } ?? true)
         #expect(machine.tick(Self.at(200)) == [])
         #expect(machine.counts.connections == 1)
+    }
+
+    @Test func theLastIdleConnectionWakesNobodyWhileAnotherOpens() {
+        var machine = Self.connected { $0.stallTimeout = .seconds(600) }
+        _ = machine.submit(1, deadline: Self.at(500), now: Self.at(1))
+        #expect(machine.submit(2, deadline: Self.at(500), now: Self.at(1)) == [.send(2, on: 1), .connect(2)])
+        _ = machine.finished(2, on: 1, now: Self.at(1))
+        _ = machine.finished(1, on: 1, now: Self.at(1))
+        #expect(machine.tick(Self.at(100)) == [])
+        #expect(machine.wakeAt.map { $0 > Self.at(100) } ?? true)
     }
 
     @Test func anOldConnectionLeavesWhenItsQueriesAreAnswered() {

@@ -51,12 +51,13 @@ import Testing
         }
     }
 
-    @Test("A connection without its first request is closed without a word")
-    func firstRequest() async throws {
+    @Test("A connection without its first request is closed without a word", arguments: ["", "\r\n"])
+    func firstRequest(bytes: String) async throws {
         try await Self.withServer {
             $0.headerTimeout = .milliseconds(50)
         } _: { server in
             let connection = try await server.connection()
+            try await connection.send(bytes)
             try await connection.expectClosed()
             let counters = await server.application.counters()
             #expect(counters.responses == [:] && counters.timeouts == [.header: 1])
@@ -74,6 +75,28 @@ import Testing
             await client.close()
             try await server.untilConnections(0)
             #expect(await server.application.counters().timeouts == [.keepAlive: 1])
+        }
+    }
+
+    @Test("The head of a further request has a time of its own, whatever was left of that between two")
+    func furtherHead() async throws {
+        // Its first byte has to come in that time, which on a busy machine may take longer.
+        for patience in [Duration.milliseconds(200), .seconds(2), .seconds(9)] {
+            do {
+                return try await Self.withServer {
+                    $0.keepAliveTimeout = patience
+                } _: { server in
+                    let client = try await server.client()
+                    #expect(try await client.request("GET", "/now/1").text == "1")
+                    try await client.connection.send("G")
+                    let other = try await server.client()
+                    #expect(try await other.request("GET", "/now/2").text == "2")
+                    // Then the time between two requests is over for the first, too.
+                    try await other.expectClosed()
+                    try await client.connection.send("ET /now/3 HTTP/1.1\r\nHost: x\r\n\r\n")
+                    #expect(try await client.readResponse(to: "GET").text == "3")
+                }
+            } catch ClientFailure.ended where patience < .seconds(9) {}
         }
     }
 

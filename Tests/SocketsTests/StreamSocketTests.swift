@@ -48,6 +48,34 @@ import Testing
         }
     }
 
+    @Test("What a peer's taking brings about is settled and sent in the same turn")
+    func drainedWithinTurn() async throws {
+        final class Settling: StreamSocketHandler, TurnEndHandler {
+            let socket: StreamSocket
+            init(_ socket: StreamSocket) { self.socket = socket }
+            func socket(_ socket: StreamSocket, received bytes: UnsafeMutableRawBufferPointer) {}
+            func socketReceivedEnd(_ socket: StreamSocket) {}
+            func socketDidDrain(_ socket: StreamSocket) {
+                socket.reportsDrain = false
+                socket.reactor.callAtEndOfTurn(self)
+            }
+            func socketDeadlinePassed(_ socket: StreamSocket) {}
+            func socketDidClose(_ socket: StreamSocket, because cause: StreamSocket.CloseCause) {}
+            func serverStops(_ socket: StreamSocket) {}
+            func turnEnds() { socket.enqueue(SharedBytes("settled".utf8)) }
+        }
+        try await SocketBench.run { bench in
+            let client = try await bench.connect()
+            try await bench.withSocket { socket in
+                let handler = Settling(socket)
+                socket.handler = handler
+                socket.reportsDrain = true
+                socket.enqueue(SharedBytes("taken".utf8))
+            }
+            #expect(try await client.receiveExactly(12) == Array("takensettled".utf8))
+        }
+    }
+
     @Test("After the peer's FIN the other direction is open")
     func halfClose() async throws {
         try await SocketBench.run { bench in

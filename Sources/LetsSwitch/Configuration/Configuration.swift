@@ -73,7 +73,7 @@ package struct Configuration: Sendable, Equatable {
     /// How long a connection may idle between two requests. Longer than the usual proxy's minute, so that the
     /// proxy closes first and never sends a request into a closing connection.
     package var keepAliveTimeout: Duration = .seconds(75)
-    /// How long bytes may wait without the peer taking any.
+    /// For a peer to take what waits for it.
     package var writeTimeout: Duration = .seconds(30)
     /// Between two WebSocket pings to a peer. Below the minute after which home routers forget a flow.
     package var pingInterval: Duration = .seconds(30)

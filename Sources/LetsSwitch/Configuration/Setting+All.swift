@@ -81,7 +81,8 @@ extension Setting {
         .duration("body-timeout", \.bodyTimeout, in: moment ... .seconds(3_600), .waits, "for the body of a request"),
         .duration("keep-alive-timeout", \.keepAliveTimeout, in: moment...day, .waits, "between two requests"),
         .duration(
-            "write-timeout", \.writeTimeout, in: moment ... .seconds(3_600), .waits, "for a peer that takes no bytes"),
+            "write-timeout", \.writeTimeout, in: moment ... .seconds(3_600), .waits,
+            "for a peer to take what waits for it"),
         .duration("ping-interval", \.pingInterval, in: moment...day, .waits, "between two WebSocket pings"),
         .duration("pong-timeout", \.pongTimeout, in: moment ... .seconds(3_600), .waits, "for the pong to a ping"),
         .duration(

@@ -17,6 +17,8 @@ final class EventStreams {
     private static let changeInterval = Duration.milliseconds(500)
     /// Slots named in one round; more wait for the next.
     private static let changesPerRound = 256
+    /// Slots that may wait; of more than that nobody is told. They are hints: whoever looks at a day asks for all of it.
+    private static let maxChanges = 10_000
 
     private let reactor: Reactor
     private let metrics: ProductMetrics
@@ -110,7 +112,7 @@ final class EventStreams {
     /// Tells every stream that the slots have changed, soon.
     func slotsChanged(_ slots: some Sequence<Instant>) {
         guard count > 0 else { return }
-        changed.formUnion(slots)
+        for slot in slots where changed.count < Self.maxChanges { changed.insert(slot) }
         guard !isChangeDue, !changed.isEmpty else { return }
         isChangeDue = true
         var delay = Self.changeDelay
@@ -134,7 +136,7 @@ final class EventStreams {
     private func tellChanges() {
         isChangeDue = false
         lastChangeRound = reactor.now
-        let round = changed.sorted().prefix(Self.changesPerRound)
+        let round = changed.prefix(Self.changesPerRound).sorted()
         changed.subtract(round)
         let bytes = StreamPiece { buffer in
             for slot in round { Self.encodeChange(of: slot, into: &buffer) }

@@ -5,7 +5,7 @@ enum ReminderStatements {
     /// The names that metrics go by.
     static let names = [
         claimDue, claimEach, claimDueForChannels, claimEachForChannels, newestBatch, firedBetween, nextDue,
-        markDelivered, expire, remindersOf, remindersOfMany, openRooms, findRoom,
+        markDelivered, expire, backlogOf, remindersOfMany, openRooms, findRoom,
     ].map(\.name)
 
     static let claimDue = PostgresStatement(name: "claim_due", sql: "SELECT * FROM letsswitch.claim_due($1)")
@@ -33,8 +33,16 @@ enum ReminderStatements {
     static let expire = PostgresStatement(
         name: "expire_reminders", sql: "SELECT reminder_id, task_id FROM letsswitch.expire_reminders()")
 
-    static let remindersOf = PostgresStatement(
-        name: "reminders_of", sql: "SELECT * FROM letsswitch.reminders_of($1, $2)")
+    /// With whether each came after the last one that its reader saw. One that isn't the device's excludes none.
+    static let backlogOf = PostgresStatement(
+        name: "backlog_of",
+        sql: """
+            SELECT fired.*, fired.seq > coalesce((
+                SELECT reminder.seq FROM letsswitch.reminder JOIN letsswitch.task ON task.id = reminder.task_id
+                WHERE reminder.id = $2 AND task.device_id = $1
+            ), 0) AS is_unseen
+            FROM letsswitch.reminders_of($1, NULL) AS fired
+            """)
 
     static let remindersOfMany = PostgresStatement(
         name: "reminders_of_many",

@@ -71,27 +71,23 @@ package struct ReminderStore: Sendable {
         return try rows.map { ExpiredReminder(id: try $0.uuid("reminder_id"), taskId: try $0.uuid("task_id")) }
     }
 
-    /// What a stream gets on connecting: the device's reminders whose task hasn't started, in firing order, after the
-    /// one it saw last. An id that isn't the device's excludes none.
-    package func reminders(of device: DeviceID, after last: UUID?) async throws -> [Reminder] {
+    /// What a stream gets on connecting: the device's reminders whose task hasn't started, in firing order, after the one it
+    /// saw last; and those before it, which it is not to get later either. A last one that isn't the device's excludes none.
+    package func backlog(of device: DeviceID, after last: UUID?) async throws -> ReminderBacklog {
         let parameters: [PostgresParameter] = [.text(device.text), last.map { .text($0.uuidString) } ?? .null]
-        return try reminders(try await database.query(ReminderStatements.remindersOf, parameters, timeout: nil))
+        // Of one moment: a reminder whose task starts between two questions would be taken for seen.
+        let rows = try await database.query(ReminderStatements.backlogOf, parameters, timeout: nil)
+        let unseen = Set(try rows.filter { try $0.boolean("is_unseen") }.map { try $0.uuid("reminder_id") })
+        let all = try reminders(rows)
+        return ReminderBacklog(
+            unseen: all.filter { unseen.contains($0.id) }, seen: all.filter { !unseen.contains($0.id) })
     }
 
-    /// The same for many devices, whose streams may have missed some.
+    /// The reminders of many devices whose tasks haven't started: their streams may have missed some.
     package func reminders(of devices: some Sequence<DeviceID>) async throws -> [Reminder] {
         try reminders(
             try await database.query(
                 ReminderStatements.remindersOfMany, [.textArray(devices.map(\.text))], timeout: nil))
-    }
-
-    /// What a stream gets on connecting, and what it is not to get later either.
-    package func backlog(of device: DeviceID, after last: UUID?) async throws -> ReminderBacklog {
-        let all = try await reminders(of: device, after: nil)
-        guard last != nil, !all.isEmpty else { return ReminderBacklog(unseen: all, seen: []) }
-        let unseen = Set(try await reminders(of: device, after: last).map(\.id))
-        return ReminderBacklog(
-            unseen: all.filter { unseen.contains($0.id) }, seen: all.filter { !unseen.contains($0.id) })
     }
 
     /// The rooms that are open now: for a daemon that starts.

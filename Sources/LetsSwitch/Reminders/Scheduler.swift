@@ -19,9 +19,13 @@ actor Scheduler {
     /// Before the next try: after an error, and when what is due is locked by a registration in hand.
     private static let retryPause = Duration.milliseconds(250)
     private static let lockedPause = Duration.milliseconds(5)
+    /// Doublings of it, while what is due stays locked.
+    private static let lockedDoublings = 5
     private static let purgeInterval = Duration.seconds(3600)
     /// Between two helpings while there is more to purge: what is due goes before.
     private static let purgePause = Duration.milliseconds(50)
+    /// After one that failed.
+    private static let purgeRetryPause = Duration.seconds(60)
     private static let purgeLimit = 1000
     /// Devices whose reminders are asked for at once after notifications may have been missed.
     private static let devicesPerStatement = 500
@@ -50,6 +54,8 @@ actor Scheduler {
     private var knownBatch = 0
     /// The newest batch that was heard of.
     private var heardBatch = 0
+    /// Claims in a row that took nothing, though something was due.
+    private var vainClaims = 0
     private var isStopped = false
 
     /// - Parameters:
@@ -93,7 +99,7 @@ actor Scheduler {
     }
 
     private func pause(at now: MonotonicTime) -> Duration {
-        if agenda.isDue(at: now) { return Self.lockedPause }
+        if agenda.isDue(at: now) { return Self.lockedPause * (1 << min(vainClaims, Self.lockedDoublings)) }
         return min(agenda.pause(at: now), max(.zero, purgeAt - now))
     }
 
@@ -170,6 +176,7 @@ actor Scheduler {
     /// Claims until nothing is due. The database works on the next batch while this daemon delivers the last.
     private func claim() async throws {
         var next = try await claimNext()
+        vainClaims = next == nil ? vainClaims + 1 : 0
         while let firing = next {
             async let following = claimNext()
             claimed()
@@ -272,7 +279,13 @@ actor Scheduler {
 
     private func purge() async throws {
         guard purgeAt <= .now() else { return }
-        let taken = try await schedule.purge(retention: retention, limit: Self.purgeLimit)
-        purgeAt = .now() + (taken > 0 ? Self.purgePause : Self.purgeInterval)
+        purgeAt = .now() + Self.purgeRetryPause
+        do {
+            let taken = try await schedule.purge(retention: retention, limit: Self.purgeLimit)
+            purgeAt = .now() + (taken > 0 ? Self.purgePause : Self.purgeInterval)
+        } catch let error as PostgresError where !error.isUnavailable {
+            // It stands before nothing: what is due goes on.
+            log.error("what is past can't be deleted", ["error": .string("\(error)")])
+        }
     }
 }

@@ -25,9 +25,10 @@ package struct RequestError: Error, Hashable, Sendable {
         RequestError(status: 400, code: "invalid_request", reason: reason)
     }
 
-    /// `503 database_unavailable` when that is what happened; nil for other errors, which are the server's own.
+    /// `503 database_unavailable` when that is what happened, or our tables are yet to be made; nil for other errors, which
+    /// are the server's own.
     package init?(_ error: PostgresError) {
-        guard error.isUnavailable else { return nil }
+        guard error.isUnavailable || error.lacksSchema else { return nil }
         self.init(
             status: 503, code: "database_unavailable",
             reason: "The database is away for a moment. Please try again.", retryAfter: 1)
@@ -42,5 +43,13 @@ package struct RequestError: Error, Hashable, Sendable {
             object.member("reason", reason)
         }
         return json.bytes
+    }
+}
+
+extension PostgresError {
+    /// No such schema, table or function.
+    fileprivate var lacksSchema: Bool {
+        guard case .server(let sqlState) = kind else { return false }
+        return ["3F000", "42P01", "42883"].contains(sqlState)
     }
 }

@@ -274,8 +274,7 @@ extension PoolStateMachine {
             return fail(slot, .connectionLost("the connection did not answer in time")) + [.close(connection)]
         case .ready:
             let idle = slot.inFlight.isEmpty && slot.idleSince + configuration.idleTimeout <= now
-            let isOnly = slots.values.count { $0.state == .ready } == 1
-            if slot.retireAt <= now || (idle && !isOnly) { slots[connection]?.state = .leaving(by: nil) }
+            if slot.retireAt <= now || (idle && readyCount > 1) { slots[connection]?.state = .leaving(by: nil) }
             return []
         }
     }
@@ -337,6 +336,9 @@ extension PoolStateMachine {
         wakeAt = wakeAt.map { min($0, instant) } ?? instant
     }
 
+    /// The last one stays, however idle.
+    private var readyCount: Int { slots.values.count { $0.state == .ready } }
+
     /// O(queries in flight and waiting), once per tick.
     private func nextDeadline(_ now: Instant) -> Instant? {
         var deadlines: [Instant] = []
@@ -346,6 +348,7 @@ extension PoolStateMachine {
         if let nextAttempt, nextAttempt > now, !waiting.isEmpty || configuration.keepAlive {
             deadlines.append(nextAttempt)
         }
+        let readyCount = readyCount
         for slot in slots.values {
             if let end = silenceEnd(slot) { deadlines.append(end) }
             deadlines += slot.inFlight.compactMap { queries[$0] }.filter { !$0.overdue }.map(\.deadline)
@@ -354,7 +357,7 @@ extension PoolStateMachine {
             case .leaving(by: let end): if let end { deadlines.append(end) }
             case .ready:
                 deadlines.append(slot.retireAt)
-                if slots.count > 1, slot.inFlight.isEmpty {
+                if readyCount > 1, slot.inFlight.isEmpty {
                     deadlines.append(slot.idleSince + configuration.idleTimeout)
                 }
             }

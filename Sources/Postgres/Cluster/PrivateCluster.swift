@@ -89,12 +89,18 @@ package actor PrivateCluster {
             try DataInitialisation(placement: placement, binaries: binaries, isDurable: isDurable).run()
         }
         try placement.sockets.createPrivate(for: placement.user)
-        let postmaster = try await ServerStart(
-            placement: placement, binaries: binaries,
-            settings: ServerSettings(
-                sockets: placement.sockets, isDurable: isDurable, maxConnections: maxConnections),
-            deadline: .now + startTimeout
-        ).run()
+        let postmaster: Postmaster
+        do {
+            postmaster = try await ServerStart(
+                placement: placement, binaries: binaries,
+                settings: ServerSettings(
+                    sockets: placement.sockets, isDurable: isDurable, maxConnections: maxConnections),
+                deadline: .now + startTimeout
+            ) { self.pid.store($0, ordering: .relaxed) }.run()
+        } catch {
+            pid.store(0, ordering: .relaxed)
+            throw error
+        }
         self.placement = placement
         self.postmaster = postmaster
         pid.store(postmaster.pid, ordering: .relaxed)

@@ -6,6 +6,8 @@ struct ServerStart {
     let binaries: PostgresBinaries
     let settings: ServerSettings
     let deadline: ContinuousClock.Instant
+    /// Told the process of a server that was begun, which may take long until it is ready.
+    let begun: @Sendable (pid_t) -> Void
 
     /// How often the server's state file is looked at: a server without recovery to do is up in some 50 ms.
     private static let interval: Duration = .milliseconds(10)
@@ -69,6 +71,7 @@ struct ServerStart {
         let command =
             placement.user.commandPrefix + [binaries.path("postgres"), "-D", placement.data.path] + settings.arguments
         let pid = try Subprocess(command: command).start(output: output)
+        begun(pid)
         let postmaster = Postmaster(
             pid: pid, isChild: true, data: placement.data, sockets: placement.sockets.path)
         while true {

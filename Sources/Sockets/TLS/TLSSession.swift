@@ -66,8 +66,8 @@ final class TLSSession {
         var input = Input(plaintext: UnsafeMutableRawBufferPointer(start: nil, count: 0))
         if !isSecure {
             handshakeBytes += ciphertext.count
-            if case .refused(let cause) = greeting.judge(ciphertext) {
-                input.failure = (cause, "the first bytes are no ClientHello")
+            if case .refused(let cause) = greeting.judge(ciphertext, isOldVersion: SSL_version(ssl) == TLS1_2_VERSION) {
+                input.failure = (cause, "no ClientHello, or none of a sensible length")
                 return input
             }
         }

@@ -32,7 +32,12 @@ struct StoredCall {
                 """
             },
             StoredCall(name: "a device's reminders") { run in
-                "SELECT * FROM letsswitch.reminders_of('\(device(run))', NULL)"
+                """
+                SELECT *, seq > coalesce((
+                    SELECT reminder.seq FROM letsswitch.reminder JOIN letsswitch.task ON task.id = reminder.task_id
+                    WHERE reminder.id = md5('reminder\(run)')::uuid AND task.device_id = '\(device(run))'
+                ), 0) FROM letsswitch.reminders_of('\(device(run))', NULL)
+                """
             },
             StoredCall(name: "a room") { run in
                 "SELECT * FROM letsswitch.find_room(md5('room' || \(run * 7919 % (count / 2)))::uuid)"

@@ -3,13 +3,15 @@ import Testing
 @testable import Sockets
 
 @Suite struct TLSClientGreetingTests {
-    private func verdict(_ bytes: [UInt8], inPiecesOf size: Int) -> TLSClientGreeting.Verdict {
+    private func verdict(
+        _ bytes: [UInt8], inPiecesOf size: Int, isOldVersion: Bool = false
+    ) -> TLSClientGreeting.Verdict {
         var greeting = TLSClientGreeting()
         var rest = bytes[...]
         while !rest.isEmpty {
             let piece = Array(rest.prefix(size))
             rest = rest.dropFirst(size)
-            let verdict = piece.withUnsafeBytes { greeting.judge($0) }
+            let verdict = piece.withUnsafeBytes { greeting.judge($0, isOldVersion: isOldVersion) }
             guard verdict == .mayPass else { return verdict }
         }
         return .mayPass
@@ -38,7 +40,38 @@ import Testing
         #expect(verdict(example.0, inPiecesOf: size) == example.1)
     }
 
-    @Test("What comes behind the header is none of its business")
+    /// A ClientHello of no content to speak of.
+    private static let hello: [UInt8] = [0x16, 3, 1, 0, 6, 1, 0, 0, 2, 3, 3]
+    private static let changeCipherSpec: [UInt8] = [0x14, 3, 3, 0, 1, 1]
+    /// The beginning of one of 128 KB.
+    private static let longHello: [UInt8] = [0x16, 3, 3, 0x40, 0, 1, 2, 0, 0]
+
+    @Test(
+        "A second ClientHello is looked at too, whatever comes between",
+        arguments: [
+            (hello + longHello, TLSClientGreeting.Verdict.refused(.tooLarge)),
+            (hello + changeCipherSpec + longHello, .refused(.tooLarge)),
+            (hello + [0x15, 3, 3, 0, 2, 1, 90] + [0x17, 3, 3, 0, 3, 9, 9, 9] + longHello, .refused(.tooLarge)),
+            // Its header in two records, and behind another message.
+            (hello + [0x16, 3, 3, 0, 3, 1, 2, 0, 0x16, 3, 3, 0x40, 0, 0], .refused(.tooLarge)),
+            (hello + [0x16, 3, 3, 0x40, 0, 1, 0, 0, 1, 7, 1, 2, 0, 0], .refused(.tooLarge)),
+            (hello + changeCipherSpec + hello + [0x17, 3, 3, 0, 4, 1, 2, 0, 0], .mayPass),
+            // One message in two records.
+            ([0x16, 3, 1, 0, 5, 1, 0, 0, 9, 3, 0x16, 3, 1, 0, 8, 3, 1, 2, 0, 0, 1, 2, 0], .mayPass),
+        ], [1, 2, 7, 1000])
+    func further(_ example: ([UInt8], TLSClientGreeting.Verdict), size: Int) {
+        #expect(verdict(example.0, inPiecesOf: size) == example.1)
+    }
+
+    @Test("In TLS 1.2 what follows ChangeCipherSpec is encrypted, and judged by nobody", arguments: [1, 1000])
+    func oldVersion(size: Int) {
+        let encrypted: [UInt8] = [0x16, 3, 3, 0, 0x28, 0xFF, 0xFF, 0xFF, 0xFF]
+        #expect(
+            verdict(Self.hello + Self.changeCipherSpec + encrypted, inPiecesOf: size, isOldVersion: true) == .mayPass)
+        #expect(verdict(Self.hello + Self.longHello, inPiecesOf: size, isOldVersion: true) == .refused(.tooLarge))
+    }
+
+    @Test("What a ClientHello holds is none of its business")
     func behind() {
         let hello: [UInt8] = [0x16, 3, 1, 2, 0, 1, 0, 1, 0xFC]
         #expect(verdict(hello + Array("GET / HTTP/1.1".utf8), inPiecesOf: 9) == .mayPass)
