@@ -38,7 +38,7 @@ struct ChannelSettingsTests {
         let none = try configure([])
         let webPush = try configure(["--web-push-contact", "mailto:ops@example.org"])
         let both = try configure(["--web-push-contact", "mailto:ops@example.org", "--ntfy-server", "https://ntfy.sh"])
-        #expect(webPush.reservedDescriptors - none.reservedDescriptors == 200)
+        #expect(webPush.reservedDescriptors - none.reservedDescriptors == 256)
         #expect(both.reservedDescriptors - webPush.reservedDescriptors == 16)
     }
 

@@ -7,7 +7,8 @@ import Wire
 /// Browsers' push services (RFC 8030): each message encrypted for one browser (RFC 8291), and signed for the service (RFC 8292).
 struct WebPushChannel: ReminderChannel {
     let name = ChannelName.webPush
-    static let mostAtOnce = 100
+    /// Of which one service has three quarters: most browsers have the same.
+    static let mostAtOnce = 128
     let concurrency = Self.mostAtOnce
     let keeper: VAPIDKeeper
     private let client: HTTPClient
