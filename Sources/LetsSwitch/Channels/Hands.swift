@@ -111,8 +111,17 @@ struct Hands {
 
     /// The database was asked at `now` to keep `asked` for us, and keeps `kept`. The others are somebody else's by now.
     mutating func renewed(_ asked: [Delivery], kept: [Int], at now: MonotonicTime, for lease: Duration) {
-        for id in kept { holds[id]?.leaseEnd = now + lease }
-        let lost = Set(asked.map(\.id)).subtracting(kept)
+        let kept = Set(kept)
+        var lost: Set<Int> = []
+        for delivery in asked {
+            // Meanwhile it may have been finished, and be here by another lease.
+            guard let hold = holds[delivery.id], hold.delivery.attempt == delivery.attempt else { continue }
+            if kept.contains(delivery.id) {
+                holds[delivery.id]?.leaseEnd = max(hold.leaseEnd, now + lease)
+            } else {
+                lost.insert(delivery.id)
+            }
+        }
         stock.removeAll { delivery in
             guard lost.contains(delivery.id) else { return false }
             holds[delivery.id] = nil

@@ -17,7 +17,8 @@ enum Settlement: Sendable, Hashable {
     private static let leastWait = Duration.milliseconds(100)
 
     /// - Parameters:
-    ///   - age: Since the delivery was leased.
+    ///   - delivery: As of the beginning of the attempt.
+    ///   - age: Since then.
     ///   - random: In 0..<1.
     init(of delivery: Delivery, _ outcome: DeliveryOutcome, age: Duration, random: Double) {
         let left = Duration.seconds(delivery.timeLeft) - age

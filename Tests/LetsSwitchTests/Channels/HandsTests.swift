@@ -91,6 +91,17 @@ struct HandsTests {
         #expect(stock.map(\.id) == [3])
     }
 
+    @Test("a renewal of an earlier lease says nothing of a later one")
+    func laterLease() {
+        var hands = hands()
+        hands.letGo(1)
+        hands.take([.sample(attempt: 2, id: 1)], at: at(5), for: Self.lease)
+        hands.renewed([.sample(attempt: 1, id: 1)], kept: [], at: at(4), for: Self.lease)
+        #expect(hands.count == 3)
+        hands.renewed([.sample(attempt: 2, id: 1)], kept: [1], at: at(4), for: Self.lease)
+        #expect(!hands.leased(until: at(12)).contains { $0.id == 1 })
+    }
+
     @Test("after a standstill all that wasn't sent is let go of")
     func standstill() {
         var hands = hands()
