@@ -19,9 +19,12 @@ final class CurlMulti {
 
     /// nil when there is no memory, or no descriptor left.
     ///
-    /// - Parameter wake: Called on `queue`; ``work(_:)`` is to follow.
+    /// - Parameters:
+    ///   - maxConnections: To all hosts together, that are kept for later requests.
+    ///   - wake: Called on `queue`; ``work(_:)`` is to follow.
     init?(
-        library: CurlLibrary, maxConnectionsPerHost: Int, queue: DispatchQueue, wake: @escaping @Sendable (Wake) -> Void
+        library: CurlLibrary, maxConnectionsPerHost: Int, maxConnections: Int, queue: DispatchQueue,
+        wake: @escaping @Sendable (Wake) -> Void
     ) {
         guard let poller = SocketPoller(queue: queue, handler: { wake(.sockets) }), let handle = library.multiInit()
         else { return nil }
@@ -46,6 +49,8 @@ final class CurlMulti {
             },
             letsswitch_multi_long(set, handle, CURLMOPT_PIPELINING, letsswitch_CURLPIPE_MULTIPLEX),
             letsswitch_multi_long(set, handle, CURLMOPT_MAX_CONCURRENT_STREAMS, 1000),
+            // Else libcurl keeps four times as many as there are requests on their way.
+            letsswitch_multi_long(set, handle, CURLMOPT_MAXCONNECTS, maxConnections),
             letsswitch_multi_long(set, handle, CURLMOPT_MAX_HOST_CONNECTIONS, maxConnectionsPerHost),
         ]
         guard settings.allSatisfy({ $0 == CURLM_OK }) else { return nil }

@@ -90,7 +90,7 @@ package actor HTTPClient {
         let multi = CurlMulti(
             library: library,
             maxConnectionsPerHost: configuration.version == .http2 ? 1 : configuration.maxConnectionsPerHost,
-            queue: executor.queue
+            maxConnections: configuration.maxInFlight, queue: executor.queue
         ) { [weak self] wake in
             self?.assumeIsolated { $0.work(wake) }
         }

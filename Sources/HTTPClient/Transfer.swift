@@ -8,6 +8,9 @@ final class Transfer {
 
     /// Bytes of an answer's fields.
     private static let maxHeaderBytes = 65_536
+    /// Milliseconds for which the peer may leave what was sent to it without a sign, before the connection counts as broken. Else
+    /// a kernel sends it again for a quarter of an hour, and all new requests with it.
+    static let longestSilence: Int32 = 5000
 
     let request: OutgoingRequest
     /// By which its client knows it.
@@ -84,7 +87,13 @@ final class Transfer {
                 return letsswitch_CURL_SOCKET_BAD
             }
         }
-        return socket(family, type | Int32(SOCK_CLOEXEC.rawValue), number)
+        let descriptor = socket(family, type | Int32(SOCK_CLOEXEC.rawValue), number)
+        guard descriptor >= 0 else { return letsswitch_CURL_SOCKET_BAD }
+        var silence = Self.longestSilence
+        // Refused, it is as it would be without: broken connections are noticed late.
+        _ = setsockopt(
+            descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, &silence, socklen_t(MemoryLayout.size(ofValue: silence)))
+        return descriptor
     }
 
     /// The address in a `sockaddr_in` or `sockaddr_in6`, behind family, port and (in the latter) flow information.

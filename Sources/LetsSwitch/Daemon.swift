@@ -12,8 +12,6 @@ package actor Daemon {
     private static let databaseRetry = Duration.milliseconds(250)
     /// Connections that a private cluster has beside those for requests: the scheduler's, LISTEN's, a second daemon's, psql's.
     private static let furtherConnections = 20
-    /// Descriptors kept from connections: the database's, listeners, files.
-    private static let reservedDescriptors = 64
 
     let configuration: Configuration
     let log: Log
@@ -195,7 +193,7 @@ package actor Daemon {
     private var limits: ServerLimits {
         var limits = ServerLimits()
         limits.http = HTTPLimits(headBytes: configuration.maxHeaderBytes, bodyBytes: configuration.maxBodyBytes)
-        let descriptors = FileDescriptorLimit.raise() - Self.reservedDescriptors - configuration.databaseConnections
+        let descriptors = FileDescriptorLimit.raise() - configuration.reservedDescriptors
         limits.maxConnections = min(configuration.maxConnections, max(16, descriptors))
         limits.maxConnectionsPerAddress = configuration.maxConnectionsPerAddress
         limits.connectionRate = configuration.connectionRate

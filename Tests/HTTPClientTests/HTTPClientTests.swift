@@ -1,3 +1,4 @@
+import Glibc
 import Server
 import TestSupport
 import Testing
@@ -242,6 +243,22 @@ struct HTTPClientTests {
                 return
             }
             #expect(recorder.requests.all.count == 1)
+        }
+    }
+
+    @Test("a connection whose peer gives no sign any more counts as broken after some seconds")
+    func silence() async {
+        _ = await withCheckedContinuation { continuation in
+            var configuration = HTTPClient.Configuration()
+            configuration.allowsPrivateAddresses = true
+            let transfer = Transfer(1, OutgoingRequest(.post, ""), configuration, continuation)
+            let socket = transfer.openSocket(
+                family: AF_INET, type: Int32(SOCK_STREAM.rawValue), protocol: Int32(IPPROTO_TCP), address: nil)
+            var (value, length): (Int32, socklen_t) = (0, socklen_t(MemoryLayout<Int32>.size))
+            #expect(getsockopt(socket, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, &value, &length) == 0)
+            #expect(value == 5000)
+            #expect(close(socket) == 0)
+            transfer.finish(.failure(.cancelled))
         }
     }
 

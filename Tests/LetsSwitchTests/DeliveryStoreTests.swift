@@ -115,7 +115,7 @@ struct DeliveryStoreTests {
             #expect(try await database.lease(.ntfy).count == 0)
             try await database.setClock("2026-11-22T08:59:09Z")
             #expect(try await database.lease(.ntfy).count == 0)
-            try await database.deliveries.renew([first], for: .seconds(10))
+            #expect(try await database.deliveries.renew([first], for: .seconds(10)) == [first.id])
             try await database.setClock("2026-11-22T08:59:18Z")
             #expect(try await database.lease(.ntfy).count == 0)
             try await database.setClock("2026-11-22T08:59:19Z")
@@ -124,7 +124,7 @@ struct DeliveryStoreTests {
             #expect(second.attempt == 2)
             // The one who was too slow has no say any more, but for success.
             _ = try await database.deliveries.finish([settled(first, .again(after: .seconds(30), counts: true))])
-            try await database.deliveries.renew([first], for: .seconds(1000))
+            #expect(try await database.deliveries.renew([first], for: .seconds(1000)) == [])
             try await database.setClock("2026-11-22T08:59:29Z")
             #expect(try await database.lease(.ntfy).count == 1)
             #expect(try await database.deliveries.finish([settled(first, .accepted)]) == [first.reminderId])
@@ -228,6 +228,46 @@ struct DeliveryStoreTests {
             let told = try await database.lease(.webhook)
             #expect(!told.deliveries.contains { $0.payload.contains("ada's title") })
             #expect(told.deliveries.filter { $0.event == "reminder" }.count == 1)
+        }
+    }
+
+    @Test("a person who cancelled before is erased from what the webhook was to be told, and nobody else")
+    func erasedAfterCancelling() async throws {
+        try await ScheduleDatabase.with(now: Self.before) { database in
+            let stores = database.stores([.webhook])
+            for device in ["ada", "bob"] {
+                let start = device == "ada" ? "2026-11-22T09:00:00Z" : "2026-11-22T10:00:00Z"
+                _ = try await stores.schedule.register(
+                    try ScheduleDatabase.request(device, start, "\(device)'s title", zone: "UTC"))
+            }
+            let task = try ScheduleDatabase.request("ada", "2026-11-22T09:00:00Z", "", zone: "UTC").slot
+            #expect(try await stores.schedule.cancel(.slot(task)).code == "cancelled")
+            _ = try await stores.schedule.erase(device("ada"))
+            let told = try await database.lease(.webhook).deliveries
+            #expect(told.map(\.event).sorted() == ["task.cancelled", "task.registered"])
+            #expect(told.first { $0.event == "task.registered" }?.payload.contains("bob's title") == true)
+        }
+    }
+
+    @Test("a reminder is taken before the events that are due longer")
+    func remindersFirst() async throws {
+        try await ScheduleDatabase.with(now: Self.before) { database in
+            for index in 0..<20 {
+                try await database.run("SELECT letsswitch.write_event('task.registered', NULL, '\(index)')")
+            }
+            _ = try await database.claimMatch(for: [.webhook])
+            let first = try await database.lease(.webhook, limit: 5).deliveries
+            #expect(first.filter { $0.event == Delivery.reminder }.count == 2)
+            #expect(first.count == 5)
+            #expect(try await database.deliveries.next(.webhook).due == first.first.map { $0.asOf - 3540 })
+        }
+    }
+
+    @Test("an event is tried for a day and ten minutes, so that the last of its attempts is one")
+    func patience() async throws {
+        try await ScheduleDatabase.with(now: Self.before) { database in
+            try await database.run("SELECT letsswitch.write_event('task.registered', NULL, '1')")
+            #expect(try await database.lease(.webhook).deliveries.first?.timeLeft == 87_000)
         }
     }
 

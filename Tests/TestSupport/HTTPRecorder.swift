@@ -70,6 +70,7 @@ package final class HTTPRecorder: Sendable {
                 routes.post("3", "device", ":name", use: handler)
                 routes.get("get", use: handler)
                 routes.get("v1", "health", use: handler)
+                routes.get("v1", "account", use: handler)
             })
         do {
             let bound = try await application.listen(

@@ -12,9 +12,6 @@ import Sockets
 /// Each channel has its own, so that one that hangs keeps nobody else waiting. Several daemons share the work: what one has leased
 /// is nobody else's, and everybody's again when the lease ends because the daemon has died.
 package actor Courier {
-    /// How long a daemon that has died keeps its deliveries from others.
-    private static let lease = Duration.seconds(8)
-    private static let renewal = Duration.seconds(2)
     /// Deliveries in one statement.
     private static let perStatement = 500
     /// After an error of the database.
@@ -24,6 +21,8 @@ package actor Courier {
     /// As many as are counted, so perhaps far more wait; looked after so often, and so many go at a time.
     private static let trimFrom = 10_000
     private static let trimInterval = Duration.seconds(60)
+    /// For what a server has too much of.
+    private static let excessPause = Duration.seconds(1)
     /// The longest rest; then the channel is tried again.
     private static let longestPause = Duration.seconds(900)
 
@@ -33,12 +32,13 @@ package actor Courier {
     private let active: ActiveChannels
     /// Told of reminders that were delivered by this channel first.
     private let delivered: @Sendable (Int) -> Void
+    /// How long a daemon that has died keeps its deliveries from others. Renewed each quarter of it.
+    private let lease: Duration
     private let log: Log
     private let sleeper = Sleeper()
 
-    /// What was leased and is not finished, by id: in stock, on its way, or settled.
-    private var hands: [Int: (delivery: Delivery, since: MonotonicTime)] = [:]
-    private var stock: [Delivery] = []
+    private var hands = Hands()
+    private var windows: OriginWindows
     private var sending: [Int: Task<Void, Never>] = [:]
     private var settled: [SettledDelivery] = []
     private var finishing: Task<Void, Never>?
@@ -51,12 +51,14 @@ package actor Courier {
 
     package init(
         _ channel: any ReminderChannel, store: DeliveryStore, active: ActiveChannels, log: Log,
-        delivered: @escaping @Sendable (Int) -> Void = { _ in }
+        lease: Duration = .seconds(8), delivered: @escaping @Sendable (Int) -> Void = { _ in }
     ) {
         self.channel = channel
         self.store = store
         self.active = active
         self.log = log
+        self.lease = lease
+        windows = OriginWindows(places: channel.concurrency)
         self.delivered = delivered
         metrics = ChannelMetrics(channel.name)
     }
@@ -89,6 +91,8 @@ package actor Courier {
                 await sleeper.sleep(for: Self.retryPause)
             }
         }
+        // What the last lease brought was given back.
+        await finishing?.value
     }
 
     // MARK: Taking
@@ -111,8 +115,9 @@ package actor Courier {
         let room = 2 * channel.concurrency - hands.count
         guard room >= channel.concurrency else { return Agenda.heartbeat }
         let limit = min(room, Self.perStatement)
-        let leased = try await store.lease(name, limit: limit, for: Self.lease)
-        take(leased)
+        let asked = MonotonicTime.now()
+        let leased = try await store.lease(name, limit: limit, for: lease)
+        take(leased, at: asked)
         guard leased.count < limit else { return .zero }
         let next = try await store.next(name)
         metrics.isWaiting(next.waiting)
@@ -125,29 +130,36 @@ package actor Courier {
         return min(Agenda.heartbeat, max(.milliseconds(5), .seconds(min(due - next.now, 3600))))
     }
 
-    private func take(_ leased: DeliveryStore.Leased) {
-        let now = MonotonicTime.now()
+    private func take(_ leased: DeliveryStore.Leased, at asked: MonotonicTime) {
         count(.expired, leased.expired)
         settle(leased.orphans.map { SettledDelivery(id: $0, attempt: 0, settlement: .dropped(.orphaned)) })
-        for delivery in leased.deliveries {
-            // Ours already, and its lease ran out: it is on its way still, or its end not written yet.
-            guard hands[delivery.id] == nil else { continue }
-            hands[delivery.id] = (delivery, now)
-            stock.append(delivery)
-        }
+        hands.take(leased.deliveries, at: asked, for: lease, origin: channel.origin)
         if renewing == nil, !hands.isEmpty { renewing = Task { await self.keepRenewing() } }
-        // The oldest at the end, where taking is cheap.
-        stock.sort { $0.id > $1.id }
-        sendMore()
+        // Much may have happened while the database was asked.
+        if isStopping || !active.contains(name) {
+            release(hands.clearStock(), after: .zero)
+        } else if let restsUntil {
+            release(hands.clearStock(), after: max(.zero, restsUntil - .now()))
+        } else {
+            sendMore()
+            release(hands.clearExcess { windows.share(of: $0) }, after: Self.excessPause)
+        }
     }
 
     private func sendMore() {
-        guard !isStopping, restsUntil == nil else { return }
-        while sending.count < channel.concurrency, let delivery = stock.popLast() {
-            sending[delivery.id] = Task { [channel] in
-                let begun = MonotonicTime.now()
-                let outcome = await channel.send(delivery)
-                self.sent(delivery, outcome, took: .now() - begun)
+        guard !isStopping, restsUntil == nil, active.contains(name) else { return }
+        let now = MonotonicTime.now()
+        while sending.count < channel.concurrency, let next = hands.next(at: now, admits: windows.admits) {
+            switch next {
+            case .send(let delivery):
+                windows.begin(hands.origin(of: delivery))
+                sending[delivery.id] = Task { [channel] in
+                    let outcome = await channel.send(delivery)
+                    self.sent(delivery, outcome, took: .now() - now)
+                }
+            case .late(let delivery):
+                settle([SettledDelivery(id: delivery.id, attempt: delivery.attempt, settlement: .dropped(.expired))])
+            case .lost: wake()
             }
         }
         metrics.isSending(sending.count)
@@ -157,9 +169,9 @@ package actor Courier {
 
     private func sent(_ delivery: Delivery, _ outcome: DeliveryOutcome, took: Duration) {
         sending[delivery.id] = nil
+        windows.end(hands.origin(of: delivery), after: took)
         metrics.latency.observe(took)
-        let age = hands[delivery.id].map { MonotonicTime.now() - $0.since } ?? .zero
-        var settlement = Settlement(of: delivery, outcome, age: age, random: .random(in: 0..<1))
+        var settlement = Settlement(of: delivery, outcome, age: took, random: .random(in: 0..<1))
         switch outcome {
         case .paused(let pause, let reason): rest(for: pause, reason)
         case .gone(let reason) where delivery.address.isEmpty:
@@ -171,7 +183,7 @@ package actor Courier {
         record(delivery, outcome, settlement)
         settle([SettledDelivery(id: delivery.id, attempt: delivery.attempt, settlement: settlement)])
         sendMore()
-        if stock.isEmpty, !isStopping { wake() }
+        if !hands.hasStock, !isStopping { wake() }
     }
 
     private func record(_ delivery: Delivery, _ outcome: DeliveryOutcome, _ settlement: Settlement) {
@@ -210,15 +222,13 @@ package actor Courier {
         }
         restsUntil = until
         metrics.rests(true)
-        release(after: pause)
+        release(hands.clearStock(), after: pause)
     }
 
-    /// Gives back what is in stock.
-    private func release(after pause: Duration) {
-        let unsent = stock
-        stock = []
+    /// Gives back what wasn't sent.
+    private func release(_ deliveries: [Delivery], after pause: Duration) {
         settle(
-            unsent.map {
+            deliveries.map {
                 SettledDelivery(id: $0.id, attempt: $0.attempt, settlement: .again(after: pause, counts: false))
             })
     }
@@ -231,7 +241,7 @@ package actor Courier {
         log.error(
             "a channel is off until the next start",
             ["channel": .string(name.rawValue), "reason": .string(reason)])
-        release(after: .zero)
+        release(hands.clearStock(), after: .zero)
         wake()
     }
 
@@ -281,7 +291,7 @@ package actor Courier {
                 }
             }
             settled.removeFirst(batch.count)
-            for settled in batch { hands[settled.id] = nil }
+            for settled in batch { hands.letGo(settled.id) }
         }
         finishing = nil
         if !isStopping { wake() }
@@ -289,13 +299,16 @@ package actor Courier {
 
     private func keepRenewing() async {
         while !hands.isEmpty, !Task.isCancelled {
-            try? await Task.sleep(for: Self.renewal)
-            let now = MonotonicTime.now()
-            let held = hands.values.filter { now - $0.since >= Self.renewal }.map(\.delivery)
+            try? await Task.sleep(for: lease / 4)
+            // As after a standstill: whoever asks first has it, and that may be us.
+            if hands.letGoOfLost(at: .now()) { wake() }
+            let held = hands.leased(until: .now() + lease * 0.75)
             for start in stride(from: 0, to: held.count, by: Self.perStatement) {
-                let some = held[start..<min(start + Self.perStatement, held.count)]
+                let some = Array(held[start..<min(start + Self.perStatement, held.count)])
+                let asked = MonotonicTime.now()
                 // A lease that can't be renewed ends: somebody else may send it again, under the same id.
-                try? await store.renew(Array(some), for: Self.lease)
+                guard let kept = try? await store.renew(some, for: lease) else { continue }
+                hands.renewed(some, kept: kept, at: asked, for: lease)
             }
         }
         renewing = nil
@@ -306,7 +319,7 @@ package actor Courier {
     /// Ends ``run()``: what is in stock is given back, what is on its way gets so long.
     package func stop(within patience: Duration) async {
         isStopping = true
-        release(after: .zero)
+        release(hands.clearStock(), after: .zero)
         await sleeper.wake()
         let timer = Task {
             try? await Task.sleep(for: max(.zero, patience))

@@ -14,8 +14,8 @@ package struct Delivery: Sendable, Hashable {
     package let createdAt: Double
     /// Nothing is to be sent from then on: a reminder's start.
     package let deadline: Double
-    /// The database's clock when it was taken.
-    package let leasedAt: Double
+    /// The database's clock when it was taken, or as ``aged(by:)`` has it.
+    package internal(set) var asOf: Double
     /// 1 for the first.
     package let attempt: Int
 
@@ -41,8 +41,15 @@ package struct Delivery: Sendable, Hashable {
     /// `nil` without a partner.
     package let roomId: UUID?
 
-    /// Seconds until the deadline, when it was taken.
-    package var timeLeft: Double { deadline - leasedAt }
+    /// Seconds until the deadline.
+    package var timeLeft: Double { deadline - asOf }
+
+    /// The same, so much later.
+    func aged(by age: Duration) -> Delivery {
+        var delivery = self
+        delivery.asOf += age / .seconds(1)
+        return delivery
+    }
 }
 
 extension Delivery {

@@ -12,7 +12,7 @@ enum DeliveryStatements {
 
     static let renew = PostgresStatement(
         name: "renew_deliveries",
-        sql: "SELECT letsswitch.renew_deliveries($1::text[]::bigint[], $2::text[]::integer[], $3)")
+        sql: "SELECT id FROM letsswitch.renew_deliveries($1::text[]::bigint[], $2::text[]::integer[], $3)")
 
     static let finish = PostgresStatement(
         name: "finish_deliveries",

@@ -38,13 +38,16 @@ package struct DeliveryStore: Sendable {
     }
 
     /// Keeps what is in hand for another `lease`.
-    package func renew(_ deliveries: [Delivery], for lease: Duration) async throws {
-        _ = try await database.query(
+    ///
+    /// - Returns: The ids of what is kept. What isn't is somebody else's by now, or done with.
+    package func renew(_ deliveries: [Delivery], for lease: Duration) async throws -> [Int] {
+        let rows = try await database.query(
             DeliveryStatements.renew,
             [
                 .textArray(deliveries.map { "\($0.id)" }), .textArray(deliveries.map { "\($0.attempt)" }),
                 .double(lease / .seconds(1)),
             ], timeout: nil)
+        return try rows.map { try $0.integer("id") }
     }
 
     /// Writes what became of deliveries.
@@ -128,7 +131,7 @@ extension Delivery {
         messageId = try row.uuid("message_id")
         createdAt = try row.double("created_at")
         deadline = try row.double("deadline")
-        leasedAt = try row.double("now")
+        asOf = try row.double("now")
         attempt = try row.integer("attempt")
         address = try row.optionalString("address") ?? ""
         details = try row.optionalString("details") ?? ""

@@ -11,9 +11,14 @@ enum Settlement: Sendable, Hashable {
 
     /// A server that says "at once" isn't taken at its word.
     static let shortestWait = Duration.seconds(1)
+    /// The part of the wait that a server asks for which chance may add: it asks many for the same.
+    static let spread = 0.2
+    /// One that is shorter isn't worth a try.
+    private static let leastWait = Duration.milliseconds(100)
 
     /// - Parameters:
-    ///   - age: Since the delivery was leased.
+    ///   - delivery: As of the beginning of the attempt.
+    ///   - age: Since then.
     ///   - random: In 0..<1.
     init(of delivery: Delivery, _ outcome: DeliveryOutcome, age: Duration, random: Double) {
         let left = Duration.seconds(delivery.timeLeft) - age
@@ -23,13 +28,14 @@ enum Settlement: Sendable, Hashable {
         case .refused: self = .dropped(.refused)
         case .paused(let pause, _):
             self = left > pause ? .again(after: pause, counts: false) : .dropped(.expired)
-        case .retry(let asked?, _):
-            let wait = max(asked, Self.shortestWait)
-            self = left > wait ? .again(after: wait, counts: true) : .dropped(.expired)
-        case .retry(nil, _):
-            // Rather once more before it is too late than when it is.
-            let wait = min(BackOff.of(delivery).delay(afterAttempt: delivery.attempt, random: random), left / 2)
-            self = wait > .milliseconds(100) ? .again(after: wait, counts: true) : .dropped(.expired)
+        case .retry(let asked, _):
+            var wait = BackOff.of(delivery).delay(afterAttempt: delivery.attempt, random: random)
+            // Rather once more before it is too late than when it is. An event's hours aren't worth that.
+            if delivery.event == Delivery.reminder { wait = min(wait, left / 2) }
+            if let asked = asked.map({ max($0, Self.shortestWait) }) {
+                wait = max(wait, asked + min(asked * Self.spread, max(.zero, left - asked) / 2) * random)
+            }
+            self = wait > Self.leastWait && wait < left ? .again(after: wait, counts: true) : .dropped(.expired)
         }
     }
 

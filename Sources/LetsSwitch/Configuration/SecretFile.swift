@@ -2,8 +2,6 @@ import Glibc
 
 /// A small file that holds a secret.
 package enum SecretFile {
-    /// More is no secret of ours.
-    private static let maximumBytes = 65_536
 
     package enum Failure: Error, Hashable, CustomStringConvertible {
         case unreadable(String)
@@ -20,7 +18,9 @@ package enum SecretFile {
     }
 
     /// Its text, without the blanks and line breaks around it. Blocks for as long as that takes.
-    package static func read(_ path: String) throws(Failure) -> String {
+    ///
+    /// - Parameter maximumBytes: More is refused: it is no secret of ours.
+    package static func read(_ path: String, maximumBytes: Int = 65_536) throws(Failure) -> String {
         // Non-blocking: a FIFO without a writer must not hold up the caller.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw .unreadable(reason) }

@@ -54,8 +54,12 @@ CREATE TABLE letsswitch.delivery (
     event text NOT NULL,
     -- Tells a repeat. A reminder's own id, on all of its addresses.
     message_id uuid NOT NULL,
-    -- A reminder's task; or the task whose person is forgotten together with the event.
+    -- A reminder goes before everything else that is due: it is worth something for a minute.
+    urgent boolean NOT NULL GENERATED ALWAYS AS (event = 'reminder') STORED,
+    -- A reminder's.
     task_id uuid,
+    -- Of an event that tells of a person, whom to forget it with; the task may be gone long before.
+    device_id text,
     -- NULL: the channel has one address, which is a setting.
     address_id bigint,
     -- The event's data as JSON. NULL when they are read as it is sent: a reminder's from its task, a closed room's from
@@ -71,8 +75,8 @@ CREATE TABLE letsswitch.delivery (
     -- Leases so far, but for those that came to nothing by no fault of the delivery. Who holds it knows the number.
     attempts integer NOT NULL DEFAULT 0
 );
-CREATE INDEX delivery_due ON letsswitch.delivery (channel, next_try_at);
-CREATE INDEX delivery_person ON letsswitch.delivery (task_id) WHERE data IS NOT NULL;
+CREATE INDEX delivery_due ON letsswitch.delivery (channel, urgent, next_try_at);
+CREATE INDEX delivery_person ON letsswitch.delivery (device_id) WHERE device_id IS NOT NULL;
 
 -- Who came to a room, of those who gave their task; for the webhook's room.closed.
 CREATE TABLE letsswitch.attendance (
@@ -141,6 +145,10 @@ LANGUAGE sql STABLE AS $$
     SELECT to_char(p_instant AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
 $$;
 
+-- How long an event is to be sent: a day, and a little more for the last attempt, which is at its end.
+CREATE FUNCTION letsswitch.event_patience() RETURNS interval
+LANGUAGE sql IMMUTABLE AS $$ SELECT interval '24 hours 10 minutes' $$;
+
 -- The deliveries of a batch's reminders, some of them when p_only names those; and for the webhook the rooms that the batch
 -- opened, each with the end that it will have.
 CREATE FUNCTION letsswitch.write_deliveries(p_batch bigint, p_only uuid, p_channels text[]) RETURNS void
@@ -184,7 +192,7 @@ BEGIN
     INSERT INTO letsswitch.delivery
         (channel, event, message_id, data, room_id, created_at, next_try_at, deadline)
     SELECT 'webhook', happening.event, gen_random_uuid(), happening.data, happening.room_id, happening.at, happening.at,
-        happening.at + interval '24 hours'
+        happening.at + letsswitch.event_patience()
     FROM opened
     CROSS JOIN LATERAL (VALUES
         (
@@ -259,14 +267,14 @@ BEGIN
 END
 $$;
 
--- An event for the webhook, to be sent for a day at most.
-CREATE FUNCTION letsswitch.write_event(p_event text, p_task uuid, p_data text) RETURNS void
+-- An event for the webhook. p_device: whose person it tells of, or NULL.
+CREATE FUNCTION letsswitch.write_event(p_event text, p_device text, p_data text) RETURNS void
 LANGUAGE sql
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 SET max_parallel_workers_per_gather = 0 SET jit = off
 AS $$
-    INSERT INTO letsswitch.delivery (channel, event, message_id, task_id, data, created_at, next_try_at, deadline)
-    SELECT 'webhook', p_event, gen_random_uuid(), p_task, p_data, now.at, now.at, now.at + interval '24 hours'
+    INSERT INTO letsswitch.delivery (channel, event, message_id, device_id, data, created_at, next_try_at, deadline)
+    SELECT 'webhook', p_event, gen_random_uuid(), p_device, p_data, now.at, now.at, now.at + letsswitch.event_patience()
     FROM (SELECT letsswitch.clock() AS at) AS now
 $$;
 
@@ -289,7 +297,7 @@ BEGIN
         RETURN v_outcome;
     END IF;
     PERFORM letsswitch.write_event(
-        'task.registered', v_outcome.id,
+        'task.registered', p_device,
         '{"taskId":"' || upper(v_outcome.id::text COLLATE "C") || '","title":' || to_json(v_outcome.title)::text
             || ',"startsAt":"' || letsswitch.instant_text(to_timestamp(v_outcome.starts_at))
             || '","startTime":"' || v_outcome.start_time || '","timeZone":' || to_json(v_outcome.time_zone)::text
@@ -321,9 +329,9 @@ DECLARE
 BEGIN
     v_outcome := letsswitch.cancel_task(p_device, p_id, p_zone, p_starts_at, p_midnight, p_day, p_time);
     IF v_outcome.code = 'cancelled' THEN
-        -- Nothing of the person: nobody finds it by the task any more, which is gone.
+        -- Nothing of the person.
         PERFORM letsswitch.write_event(
-            'task.cancelled', v_outcome.id,
+            'task.cancelled', NULL,
             '{"taskId":"' || upper(v_outcome.id::text COLLATE "C")
                 || '","startsAt":"' || letsswitch.instant_text(to_timestamp(v_outcome.starts_at))
                 || '","roomId":"' || upper(v_outcome.room_id::text COLLATE "C") || '"}');
@@ -363,7 +371,7 @@ BEGIN
             || CASE WHEN attendance.room_id IS NULL THEN ''
                 ELSE ',"taskId":"' || upper(report.task::text COLLATE "C") || '"' END
             || '}',
-        v_now - make_interval(secs => report.age), v_now, v_now + interval '24 hours'
+        v_now - make_interval(secs => report.age), v_now, v_now + letsswitch.event_patience()
     FROM unnest(p_events, p_rooms, p_tasks, p_peers, p_ages) WITH ORDINALITY
         AS report (event, room, task, peers, age, place)
     LEFT JOIN letsswitch.attendance ON attendance.room_id = report.room AND report.task = ANY (attendance.task_ids)
@@ -373,7 +381,7 @@ $$;
 
 -- Sending ----------------------------------------------------------------------------------------------------------
 
--- Takes what is due, the longest due first, for p_lease seconds: by then it is finished, or the lease renewed, or somebody
+-- Takes what is due, reminders first and of each kind the longest due, for p_lease seconds: by then it is finished, or the lease renewed, or somebody
 -- else takes it. `verdict` is `send`; or `expired`, its deadline was before (it is deleted then); or `orphaned`, there is nobody any more to send
 -- it to. Instants are epoch seconds.
 CREATE FUNCTION letsswitch.lease_deliveries(p_channel text, p_limit integer, p_lease double precision)
@@ -393,13 +401,21 @@ DECLARE
     v_ids bigint[];
     v_late bigint[];
 BEGIN
-    WITH due AS (
+    WITH reminders AS (
         SELECT delivery.id, delivery.deadline FROM letsswitch.delivery
-        WHERE delivery.channel = p_channel AND delivery.next_try_at <= v_now
+        WHERE delivery.channel = p_channel AND delivery.urgent AND delivery.next_try_at <= v_now
         ORDER BY delivery.next_try_at
         LIMIT p_limit
         FOR UPDATE SKIP LOCKED
-    )
+    ),
+    others AS (
+        SELECT delivery.id, delivery.deadline FROM letsswitch.delivery
+        WHERE delivery.channel = p_channel AND NOT delivery.urgent AND delivery.next_try_at <= v_now
+        ORDER BY delivery.next_try_at
+        LIMIT p_limit - (SELECT count(*) FROM reminders)
+        FOR UPDATE SKIP LOCKED
+    ),
+    due AS (SELECT * FROM reminders UNION ALL SELECT * FROM others)
     SELECT
         array_agg(due.id) FILTER (WHERE due.deadline > v_now), array_agg(due.id) FILTER (WHERE due.deadline <= v_now)
     INTO v_ids, v_late FROM due;
@@ -455,18 +471,23 @@ END
 $$;
 
 -- Keeps what is being sent: elements of the two arrays that belong together. What somebody else has taken meanwhile is theirs.
-CREATE FUNCTION letsswitch.renew_deliveries(p_ids bigint[], p_attempts integer[], p_lease double precision) RETURNS void
+-- Returns what is kept.
+CREATE FUNCTION letsswitch.renew_deliveries(p_ids bigint[], p_attempts integer[], p_lease double precision)
+RETURNS TABLE (id bigint)
 LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 SET max_parallel_workers_per_gather = 0 SET jit = off
 AS $$
+#variable_conflict use_column
 DECLARE
     v_until timestamptz := letsswitch.clock() + make_interval(secs => p_lease);
 BEGIN
     PERFORM FROM letsswitch.delivery WHERE delivery.id = ANY (p_ids) ORDER BY delivery.id FOR UPDATE;
+    RETURN QUERY
     UPDATE letsswitch.delivery SET next_try_at = v_until
     FROM unnest(p_ids, p_attempts) AS held (id, attempt)
-    WHERE delivery.id = held.id AND delivery.attempts = held.attempt;
+    WHERE delivery.id = held.id AND delivery.attempts = held.attempt
+    RETURNING delivery.id;
 END
 $$;
 
@@ -513,8 +534,11 @@ LANGUAGE plpgsql STABLE
 SET enable_seqscan = off SET max_parallel_workers_per_gather = 0 SET jit = off
 AS $$
 BEGIN
-    due := extract(epoch FROM (
-        SELECT min(delivery.next_try_at) FROM letsswitch.delivery WHERE delivery.channel = p_channel));
+    due := extract(epoch FROM least(
+        (SELECT min(delivery.next_try_at) FROM letsswitch.delivery
+            WHERE delivery.channel = p_channel AND delivery.urgent),
+        (SELECT min(delivery.next_try_at) FROM letsswitch.delivery
+            WHERE delivery.channel = p_channel AND NOT delivery.urgent)));
     now := extract(epoch FROM letsswitch.clock());
     waiting := (SELECT count(*) FROM (
         SELECT FROM letsswitch.delivery WHERE delivery.channel = p_channel LIMIT 10000) AS counted);
@@ -561,9 +585,10 @@ DECLARE
 BEGIN
     DELETE FROM letsswitch.delivery WHERE delivery.id = ANY (ARRAY(
         SELECT late.id FROM (VALUES ('apns'), ('webpush'), ('ntfy'), ('webhook')) AS channel (name)
+        CROSS JOIN (VALUES (true), (false)) AS kind (urgent)
         CROSS JOIN LATERAL (
             SELECT old.id FROM letsswitch.delivery AS old
-            WHERE old.channel = channel.name AND old.next_try_at < v_now - interval '1 hour' AND old.deadline <= v_now
+            WHERE old.channel = channel.name AND old.urgent = kind.urgent AND old.next_try_at < v_now - interval '1 hour' AND old.deadline <= v_now
             ORDER BY old.next_try_at LIMIT p_limit
             FOR UPDATE SKIP LOCKED
         ) AS late
@@ -613,7 +638,7 @@ BEGIN
     DELETE FROM letsswitch.address WHERE address.device_id = p_device;
     DELETE FROM letsswitch.delivery WHERE delivery.id = ANY (ARRAY(
         SELECT told.id FROM letsswitch.delivery AS told
-        WHERE told.task_id = ANY (v_tasks) AND told.data IS NOT NULL
+        WHERE told.device_id = p_device
         ORDER BY told.id
         FOR UPDATE
     ));

@@ -7,6 +7,15 @@ struct ChannelCheck: Sendable {
 
     enum Line: Sendable, Hashable {
         case works(String)
+        /// It may work nevertheless.
+        case warns(String)
+        case fails(String)
+    }
+
+    /// What an answer says of the channel.
+    enum Verdict: Sendable, Hashable {
+        case works
+        case warns(String)
         case fails(String)
     }
 
@@ -19,19 +28,15 @@ struct ChannelCheck: Sendable {
         } catch {
             return [.fails("channels: \(error)")]
         }
+        lines += authorities(settings)
         if let url = settings.webhook.url {
             let count = settings.webhook.secrets.count
             lines.append(
                 await ask(
-                    "webhook", .head, url, caFile: settings.webhook.caFile,
-                    "signed with \(count == 1 ? "one secret" : "\(count) secrets")"))
+                    "webhook", OutgoingRequest(.head, url), caFile: settings.webhook.caFile,
+                    "signed with \(count == 1 ? "one secret" : "\(count) secrets")", judge: webhook))
         }
-        if let server = settings.ntfy.server {
-            lines.append(
-                await ask(
-                    "ntfy", .get, server + "/v1/health", caFile: settings.ntfy.caFile,
-                    settings.ntfy.token == nil ? "no token" : "with a token"))
-        }
+        if settings.ntfy.server != nil { lines.append(await askNtfy(settings.ntfy)) }
         if settings.apns.keyFile != nil { lines += await askAPNs(settings.apns) }
         if let contact = settings.webPush.contact {
             // The key is made and kept in the database; whom it goes to, browsers decide.
@@ -40,25 +45,28 @@ struct ChannelCheck: Sendable {
         return lines
     }
 
-    /// Whether the key is one, and Apple's hosts (both, or the one that is named instead) are there.
-    private static func askAPNs(_ settings: APNsSettings) async -> [Line] {
-        var lines: [Line] = []
-        do throws(APNsKeyError) {
-            guard let credentials = try APNsCredentials(settings) else { return [] }
-            lines.append(
-                .works("apns: key \(credentials.keyId) of team \(credentials.teamId), for \(credentials.topic)"))
-        } catch {
-            lines.append(.fails("apns: \(error)"))
+    /// Files of authorities that are none.
+    private static func authorities(_ settings: ChannelSettings) -> [Line] {
+        [
+            ("webhook", settings.webhook.caFile), ("ntfy", settings.ntfy.caFile), ("apns", settings.apns.caFile),
+            ("web-push", settings.webPush.caFile),
+        ].compactMap { name, file in
+            guard let file else { return nil }
+            do throws(SecretFile.Failure) {
+                let text = try SecretFile.read(file, maximumBytes: 4 << 20)
+                return text.contains("-----BEGIN") && text.contains("CERTIFICATE-----")
+                    ? nil : .fails("--\(name)-ca \(file): holds no certificate in PEM")
+            } catch {
+                return .fails("--\(name)-ca \(file): \(error)")
+            }
         }
-        for host in APNsChannel.hosts(settings) {
-            lines.append(await ask("apns", .get, host, caFile: settings.caFile, "not asked to send anything"))
-        }
-        return lines
     }
 
-    /// Any answer will do: the address is right, somebody is there, and the certificate is trusted.
+    /// Sends a request, and has its answer judged; that there is one says already that the address is right, somebody is there, and
+    /// the certificate is trusted.
     static func ask(
-        _ name: String, _ method: HTTPMethod, _ url: String, caFile: String?, _ remark: String
+        _ name: String, _ request: OutgoingRequest, caFile: String?, _ remark: String,
+        judge: (OutgoingResponse) -> Verdict = { _ in .works }
     ) async -> Line {
         var configuration = HTTPClient.Configuration()
         configuration.caFile = caFile
@@ -67,14 +75,53 @@ struct ChannelCheck: Sendable {
         let client = HTTPClient(configuration)
         let line: Line
         // A path may be a secret; the origin tells where it is enough.
-        let origin = ChannelURL(url)?.origin ?? ""
+        let origin = ChannelURL(request.url)?.origin ?? ""
         do throws(HTTPClientError) {
-            let answer = try await client.send(OutgoingRequest(method, url))
-            line = .works("\(name): \(origin) answers (status \(answer.status)), \(remark)")
+            let answer = try await client.send(request)
+            let text = "\(name): \(origin) answers (status \(answer.status))"
+            line =
+                switch judge(answer) {
+                case .works: .works("\(text), \(remark)")
+                case .warns(let reason): .warns("\(text): \(reason)")
+                case .fails(let reason): .fails("\(text): \(reason)")
+                }
         } catch {
             line = .fails("\(name): \(origin): \(error)")
         }
         await client.shutdown()
         return line
+    }
+
+    // MARK: Webhook and ntfy
+
+    /// Of an answer to HEAD, which many receivers don't know (405, 501), and some deny as if there were nothing.
+    static func webhook(_ answer: OutgoingResponse) -> Verdict {
+        switch answer.status {
+        case 404, 410: .warns("there seems to be nothing at this path")
+        case 501: .works
+        case 500...: .warns("the receiver is in trouble")
+        default: .works
+        }
+    }
+
+    private static func askNtfy(_ settings: NtfySettings) async -> Line {
+        let server = settings.server ?? ""
+        guard let token = settings.token else {
+            return await ask(
+                "ntfy", OutgoingRequest(.get, server + "/v1/health"), caFile: settings.caFile, "no token",
+                judge: ntfy)
+        }
+        let request = OutgoingRequest(
+            .get, server + "/v1/account", headers: [HTTPField("Authorization", "Bearer \(token)")])
+        return await ask("ntfy", request, caFile: settings.caFile, "with a token", judge: ntfy)
+    }
+
+    static func ntfy(_ answer: OutgoingResponse) -> Verdict {
+        switch answer.status {
+        case 401, 403: .fails("the server wants another token")
+        case 404: .warns("is it an ntfy server?")
+        case 500...: .warns("the server is in trouble")
+        default: .works
+        }
     }
 }

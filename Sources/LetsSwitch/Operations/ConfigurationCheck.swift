@@ -26,6 +26,7 @@ package struct ConfigurationCheck: Sendable {
         for line in await ChannelCheck.run(configuration.channels) {
             switch line {
             case .works(let text): add(text)
+            case .warns(let text): add("warning: \(text)")
             case .fails(let text): refuse(text)
             }
         }

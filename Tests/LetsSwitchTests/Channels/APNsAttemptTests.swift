@@ -28,7 +28,7 @@ import Testing
         + [Row(400, "IdleTimeout", .done(.retry(after: nil, words(400, "IdleTimeout"))))]
         + [
             "BadCertificate", "BadCertificateEnvironment", "Forbidden", "InvalidProviderToken", "MissingProviderToken",
-            "UnrelatedKeyIdInToken", "BadEnvironmentKeyIdInToken",
+            "UnrelatedKeyIdInToken",
         ].map { Row(403, $0, .done(.paused(for: .seconds(300), words(403, $0)))) }
         + [
             Row(
@@ -36,6 +36,9 @@ import Testing
                 .renewToken(
                     otherwise: .paused(
                         for: .seconds(300), "status 403 ExpiredProviderToken: is this machine's clock right?"))),
+            Row(
+                403, "BadEnvironmentKeyIdInToken",
+                .done(.refused(words(403, "BadEnvironmentKeyIdInToken")))),
             Row(404, "BadPath", .done(.refused(words(404, "BadPath")))),
             Row(405, "MethodNotAllowed", .done(.refused(words(405, "MethodNotAllowed")))),
             Row(410, "Unregistered", .done(.gone(words(410, "Unregistered")))),
@@ -64,6 +67,14 @@ import Testing
         #expect(attempt.next(after: answer, registeredAt: 0) == .again)
         #expect(attempt.isSandbox == !isSandbox)
         #expect(attempt.next(after: answer, registeredAt: 0) == .done(.gone("status 400 BadDeviceToken")))
+    }
+
+    @Test func aBadTokenThatTheKeyCannotBeUsedForElsewhereIsForgotten() {
+        var attempt = APNsAttempt(isSandbox: false)
+        #expect(attempt.next(after: APNsAnswer(status: 400, reason: "BadDeviceToken"), registeredAt: 0) == .again)
+        #expect(
+            attempt.next(after: APNsAnswer(status: 403, reason: "BadEnvironmentKeyIdInToken"), registeredAt: 0)
+                == .done(.gone("status 403 BadEnvironmentKeyIdInToken")))
     }
 
     @Test func aProvidersTokenIsRenewedOnce() {

@@ -33,6 +33,15 @@ struct ChannelSettingsTests {
         #expect(two.channels.webhook.secrets.count == 2)
     }
 
+    @Test("descriptors are kept for what the channels may have open at once")
+    func descriptors() throws {
+        let none = try configure([])
+        let webPush = try configure(["--web-push-contact", "mailto:ops@example.org"])
+        let both = try configure(["--web-push-contact", "mailto:ops@example.org", "--ntfy-server", "https://ntfy.sh"])
+        #expect(webPush.reservedDescriptors - none.reservedDescriptors == 256)
+        #expect(both.reservedDescriptors - webPush.reservedDescriptors == 16)
+    }
+
     @Test("addresses lose the slash at their end")
     func addresses() throws {
         let channels = try configure(["--ntfy-server", "https://ntfy.sh/", "--public-url", "https://example.org/ls/"])

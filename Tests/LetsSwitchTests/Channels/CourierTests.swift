@@ -11,11 +11,11 @@ struct CourierTests {
     /// A courier at work for the length of `body`.
     private func run(
         _ channel: ScriptedChannel, on database: ScheduleDatabase, active: ActiveChannels? = nil,
-        _ body: (Courier) async throws -> Void
+        lease: Duration = .seconds(8), _ body: (Courier) async throws -> Void
     ) async throws {
         let courier = Courier(
             channel, store: database.deliveries, active: active ?? ActiveChannels([channel.name]),
-            log: Log(level: .error, format: .text, descriptor: 2))
+            log: Log(level: .error, format: .text, descriptor: 2), lease: lease)
         let running = Task { await courier.run() }
         do {
             try await body(courier)
@@ -107,6 +107,145 @@ struct CourierTests {
                 }
                 #expect(channel.asked.all.count <= 2)
                 #expect(courier.metrics.results.value(.paused) >= 1)
+            }
+        }
+    }
+
+    @Test("what a lease brings while the channel begins to rest is given back, and sent after the rest")
+    func restsDuringLease() async throws {
+        try await ScheduleDatabase.with(now: nil, connections: 6) { database in
+            let paused = EventRecorder<Int>()
+            let answer = AsyncStream<Void>.makeStream()
+            let channel = ScriptedChannel(.webhook) { delivery in
+                guard paused.all.isEmpty else { return .accepted }
+                paused.append(delivery.id)
+                for await _ in answer.stream {}
+                return .paused(for: .seconds(1), "away")
+            }
+            try await run(channel, on: database) { courier in
+                try await fill(database, 1)
+                courier.wake()
+                try await paused.next()
+                let gate = try await LeaseGate.close(in: database)
+                try await fill(database, 6)
+                courier.wake()
+                try await until("a lease in the air") { try await gate.isBusy() }
+                answer.continuation.finish()
+                try await until("the rest") { courier.metrics.results.value(.paused) == 1 }
+                try await gate.open()
+                try await until("all sent") { try await database.count("delivery") == 0 }
+                #expect(courier.metrics.results.value(.accepted) == 7)
+            }
+        }
+    }
+
+    @Test("what a lease brings after the channel was turned away isn't sent")
+    func offDuringLease() async throws {
+        try await ScheduleDatabase.with(now: nil, connections: 6) { database in
+            let answer = AsyncStream<Void>.makeStream()
+            let channel = ScriptedChannel(.webhook) { _ in
+                for await _ in answer.stream {}
+                return .gone("status 410")
+            }
+            let active = ActiveChannels([.webhook])
+            try await run(channel, on: database, active: active) { courier in
+                try await fill(database, 1)
+                courier.wake()
+                try await channel.asked.next()
+                let gate = try await LeaseGate.close(in: database)
+                try await fill(database, 6)
+                courier.wake()
+                try await until("a lease in the air") { try await gate.isBusy() }
+                answer.continuation.finish()
+                try await until("the end of the channel") { active.isEmpty }
+                try await gate.open()
+                try await until("nothing") { try await database.count("delivery") == 0 }
+            }
+            #expect(channel.asked.all.count == 1)
+        }
+    }
+
+    @Test("what a lease brings after the end is given back at once")
+    func stopsDuringLease() async throws {
+        try await ScheduleDatabase.with(now: nil, connections: 6) { database in
+            let channel = ScriptedChannel(.webhook)
+            try await fill(database, 5)
+            let gate = try await LeaseGate.close(in: database)
+            try await run(channel, on: database) { courier in
+                try await until("a lease in the air") { try await gate.isBusy() }
+                await courier.stop(within: .zero)
+                try await gate.open()
+            }
+            #expect(channel.asked.all.isEmpty)
+            #expect(try await database.lease(.webhook).deliveries.map(\.attempt) == [1, 1, 1, 1, 1])
+        }
+    }
+
+    @Test("what is in stock at its deadline isn't sent any more, and the time left is that of the sending")
+    func late() async throws {
+        try await ScheduleDatabase.with(now: nil) { database in
+            try await fill(database, 3)
+            try await database.run(
+                """
+                UPDATE letsswitch.delivery SET deadline = clock_timestamp()
+                    + CASE data WHEN '2' THEN interval '0.4 seconds' ELSE interval '1 hour' END
+                """)
+            let channel = ScriptedChannel(.webhook, concurrency: 1) { delivery in
+                // Past the second one's deadline.
+                if delivery.payload == "1" { try? await Task.sleep(for: .milliseconds(500)) }
+                return .accepted
+            }
+            try await run(channel, on: database) { courier in
+                try await until("the end") { try await database.count("delivery") == 0 }
+                #expect(courier.metrics.results.value(.expired) == 1)
+            }
+            #expect(channel.asked.all.map(\.payload) == ["1", "3"])
+            #expect(channel.asked.all.last?.timeLeft ?? 3600 < 3600 - 0.4)
+        }
+    }
+
+    @Test("what somebody else has leased after a standstill isn't sent twice")
+    func standstill() async throws {
+        try await ScheduleDatabase.with(now: nil) { database in
+            try await fill(database, 2)
+            // It can't renew its leases.
+            try await database.run("ALTER FUNCTION letsswitch.renew_deliveries RENAME TO renewed_no_more")
+            let answer = AsyncStream<Void>.makeStream()
+            let channel = ScriptedChannel(.webhook, concurrency: 1) { _ in
+                for await _ in answer.stream {}
+                return .accepted
+            }
+            try await run(channel, on: database, lease: .milliseconds(200)) { _ in
+                try await channel.asked.next()
+                try await until("the other's lease") {
+                    try await database.lease(.webhook).deliveries.contains { $0.payload == "2" }
+                }
+                answer.continuation.finish()
+                try await until("the first one's end") { try await database.count("delivery") == 1 }
+            }
+            #expect(channel.asked.all.map(\.payload) == ["1"])
+        }
+    }
+
+    @Test("servers that hang keep nothing from one that answers")
+    func hanging() async throws {
+        try await ScheduleDatabase.with(now: nil) { database in
+            // Many that hang were there first.
+            try await fill(database, 300)
+            try await database.run("UPDATE letsswitch.delivery SET data = 'bad'")
+            try await fill(database, 40)
+            let end = AsyncStream<Void>.makeStream()
+            let channel = ScriptedChannel(.webhook, concurrency: 20) { delivery in
+                guard delivery.payload == "bad" else { return .accepted }
+                for await _ in end.stream {}
+                return .accepted
+            } origins: { delivery in
+                delivery.payload == "bad" ? "bad \(delivery.id % 7)" : "good"
+            }
+            try await run(channel, on: database) { courier in
+                try await until("the good ones") { courier.metrics.results.value(.accepted) == 40 }
+                #expect(courier.metrics.sending <= 10)
+                end.continuation.finish()
             }
         }
     }

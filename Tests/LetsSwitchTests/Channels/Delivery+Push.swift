@@ -16,7 +16,7 @@ extension Delivery {
         )
         return Delivery(
             id: 1, channel: channel, event: Delivery.reminder, messageId: id, createdAt: 1_795_337_940,
-            deadline: 1_795_338_000, leasedAt: 1_795_337_940.25, attempt: 1, address: address, details: details,
+            deadline: 1_795_338_000, asOf: 1_795_337_940.25, attempt: 1, address: address, details: details,
             registeredAt: registeredAt, payload: payload, reminderId: id, taskId: task, title: title,
             partnerTask: isPaired ? partnerTask : nil, startTime: "10:00", timeZone: "Europe/Prague",
             startsAt: Instant(seconds: 1_795_338_000), roomId: isPaired ? room : nil)

@@ -40,6 +40,10 @@ struct APNsAttempt: Sendable, Hashable {
             hasChangedHost = true
             isSandbox.toggle()
             return .again
+        case (403, "BadEnvironmentKeyIdInToken"):
+            // The key is of the other environment alone. Anybody may register a token that leads here, so nobody else rests for it;
+            // one that its own environment didn't know is none.
+            return .done(hasChangedHost ? .gone(words) : .refused(words))
         case (400, "IdleTimeout"):
             return .done(.retry(after: answer.retryAfter, words))
         case (403, "ExpiredProviderToken") where !hasRenewedToken:

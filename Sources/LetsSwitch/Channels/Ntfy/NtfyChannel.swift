@@ -6,7 +6,8 @@ import Wire
 struct NtfyChannel: ReminderChannel {
     let name = ChannelName.ntfy
     /// The public server takes 60 messages at once, and then one each 5 seconds.
-    let concurrency = 8
+    static let mostAtOnce = 8
+    let concurrency = Self.mostAtOnce
     private let server: String
     private let token: String?
     private let publicURL: String?

@@ -7,7 +7,9 @@ import Wire
 /// Browsers' push services (RFC 8030): each message encrypted for one browser (RFC 8291), and signed for the service (RFC 8292).
 struct WebPushChannel: ReminderChannel {
     let name = ChannelName.webPush
-    let concurrency = 100
+    /// Of which one service has three quarters: most browsers have the same.
+    static let mostAtOnce = 128
+    let concurrency = Self.mostAtOnce
     let keeper: VAPIDKeeper
     private let client: HTTPClient
 
@@ -24,9 +26,16 @@ struct WebPushChannel: ReminderChannel {
         var configuration = HTTPClient.Configuration()
         configuration.caFile = settings.caFile
         configuration.maxInFlight = concurrency
+        // Push services answer at once; addresses that don't must not take others' places for long.
+        configuration.connectTimeout = .seconds(5)
+        configuration.timeout = .seconds(5)
         // Anybody names the addresses.
         configuration.allowsPrivateAddresses = settings.allowsPrivateAddresses
         client = HTTPClient(configuration)
+    }
+
+    func origin(of delivery: Delivery) -> String? {
+        ChannelURL(delivery.address)?.origin
     }
 
     func send(_ delivery: Delivery) async -> DeliveryOutcome {

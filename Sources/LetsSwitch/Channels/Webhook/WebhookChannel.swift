@@ -5,7 +5,8 @@ import Wire
 /// Posts every event to one URL, signed.
 struct WebhookChannel: ReminderChannel {
     let name = ChannelName.webhook
-    let concurrency = 32
+    static let mostAtOnce = 32
+    let concurrency = Self.mostAtOnce
     private let url: String
     private let secrets: [WebhookSecret]
     private let client: HTTPClient

@@ -1,0 +1,70 @@
+/// How many of a channel's deliveries may be on their way to one server at once, where anybody may name the server: one that
+/// hangs must not take the places of those that answer. A value: time is an argument.
+///
+/// A window is as TCP's: it begins small, grows by one with each prompt answer, so that it doubles with each round trip, and is
+/// halved when one takes long. Servers that haven't shown yet that they answer share a quarter of the places, and another quarter
+/// for the first one to each.
+struct OriginWindows {
+    private struct Window {
+        var size = OriginWindows.first
+        var sending = 0
+
+        /// Its server has shown that it answers.
+        var isProven: Bool { size > OriginWindows.first }
+        var unproven: Int { isProven ? 0 : sending }
+    }
+
+    /// The first window's size.
+    static let first = 8
+    /// An answer that takes longer isn't prompt.
+    static let prompt = Duration.seconds(2.5)
+    /// Servers that are remembered; there are a handful of push services, but anybody may name others.
+    private static let most = 1000
+
+    private let places: Int
+    private var windows: [String: Window] = [:]
+    private var unproven = 0
+
+    /// - Parameter places: For all servers together. One has three quarters of them at most.
+    init(places: Int) {
+        self.places = places
+    }
+
+    /// How many may be in hand, on their way or to go next. Of one that hasn't shown that it answers only what is on its way.
+    func share(of origin: String) -> Int {
+        let window = windows[origin] ?? Window()
+        return window.isProven ? 2 * window.size : window.sending
+    }
+
+    /// Whether one more may go there now. `nil`, a server that is a setting, has no window.
+    func admits(_ origin: String?) -> Bool {
+        guard let origin else { return true }
+        let window = windows[origin] ?? Window()
+        guard window.sending < min(window.size, max(1, places * 3 / 4)) else { return false }
+        return window.isProven || unproven < max(1, window.sending == 0 ? places / 2 : places / 4)
+    }
+
+    mutating func begin(_ origin: String?) {
+        change(origin) { $0.sending += 1 }
+    }
+
+    mutating func end(_ origin: String?, after time: Duration) {
+        change(origin) { [places] window in
+            window.sending -= 1
+            window.size = time < Self.prompt ? min(window.size + 1, places) : max(1, window.size / 2)
+        }
+    }
+
+    private mutating func change(_ origin: String?, _ body: (inout Window) -> Void) {
+        guard let origin else { return }
+        if windows.count >= Self.most, windows[origin] == nil {
+            windows = windows.filter { $0.value.sending > 0 || $0.value.isProven }
+            if windows.count >= Self.most { windows = windows.filter { $0.value.sending > 0 } }
+        }
+        var window = windows[origin] ?? Window()
+        unproven -= window.unproven
+        body(&window)
+        unproven += window.unproven
+        windows[origin] = window
+    }
+}
