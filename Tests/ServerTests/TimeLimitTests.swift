@@ -96,7 +96,7 @@ import Testing
                     try await client.connection.send("ET /now/3 HTTP/1.1\r\nHost: x\r\n\r\n")
                     #expect(try await client.readResponse(to: "GET").text == "3")
                 }
-            } catch ClientFailure.ended where patience < .seconds(9) {}
+            } catch is ClientFailure where patience < .seconds(9) {}
         }
     }
 
