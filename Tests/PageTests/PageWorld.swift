@@ -52,8 +52,11 @@ final class PageWorld: Sendable {
         _ address: String, _ conninfo: String, _ flags: [String]
     ) async throws -> (daemon: DaemonProcess, endpoint: ClientEndpoint) {
         try await DaemonProcess.listening(
-            ["--listen", address, "--database-url", conninfo, "--close-timeout", "0.2s", "--drain-timeout", "2s"]
-                + flags)
+            [
+                "--listen", address, "--database-url", conninfo, "--close-timeout", "0.2s", "--drain-timeout", "2s",
+                // A busy machine is no outage.
+                "--database-wait", "30s", "--database-timeout", "30s",
+            ] + flags)
     }
 
     /// Ends the daemon by a signal.
