@@ -101,7 +101,9 @@ import Testing
         #expect(received.map(\.reminder.roomId) == rooms)
         for ((_, at), start) in zip(received, [during, after]) {
             #expect(at >= due(start))
-            #expect(.seconds(at.timeIntervalSince(max(due(start), back.date))) <= Self.latenessBound)
+            // A statement that was under way when the network went waits out its time, as one that only takes long would.
+            let underWay = fault == .halfOpen ? Configuration().databaseTimeout : .zero
+            #expect(.seconds(at.timeIntervalSince(max(due(start), back.date))) <= Self.latenessBound + underWay)
         }
 
         try await Self.cheer(peers[0], peers[1], in: room)
