@@ -38,7 +38,9 @@ import Wire
                 held.append(client)
             }
             let begun = try await server.client()
-            try await begun.connection.send("GET /now/begun HTTP/1.1\r\n")
+            // Read together, so that the second has begun when the first is answered.
+            try await begun.connection.send("GET / HTTP/1.1\r\nHost: x\r\n\r\nGET /now/begun HTTP/1.1\r\n")
+            #expect(try await begun.readResponse(to: "GET").text == "root")
             try await server.untilConnections(7)
 
             async let drained = server.application.drain(within: .seconds(20))
