@@ -9,7 +9,8 @@ import Testing
     /// What the contract allows.
     private static let refusalBound = TimeAllowance.bound(.seconds(2))
     private static let returnBound = TimeAllowance.bound(.seconds(5))
-    private static let latenessBound = TimeAllowance.bound(.seconds(2))
+    /// And a second for a machine that runs hundreds of tests at the same time.
+    private static let latenessBound = TimeAllowance.bound(.seconds(2)) + .seconds(1)
 
     /// The device's next two reminders, and when they came.
     private static func twoReminders(
