@@ -23,6 +23,7 @@ RELEASEFLAGS = -c release --product letsswitchd --static-swift-stdlib -Xswiftc -
 BINARY = .build/release/letsswitchd
 SOURCES = Package.swift $(shell find Sources -type f)
 SETUP = sh Sources/Scripts/set-up.sh
+TEST = sh Sources/Scripts/test.sh
 
 .PHONY: help
 help: ## this list
@@ -34,12 +35,12 @@ run: release ## build a release and serve on 127.0.0.1:8080, data in .letsswitch
 	@LETSSWITCH_STATE_DIR="$${LETSSWITCH_STATE_DIR:-$(CURDIR)/.letsswitch}" exec $(BINARY) $(ARGS)
 
 .PHONY: test
-test: setup-test ## run every test (FILTER=regex for some, STRICT=1 makes warnings errors)
-	swift test $(SWIFTFLAGS) $(FILTERFLAGS)
+test: setup-test ## run every test (FILTER=regex for some, TESTS_AT_ONCE=, STRICT=1 makes warnings errors)
+	@$(TEST) $(SWIFTFLAGS) $(FILTERFLAGS)
 
 .PHONY: test-tsan
 test-tsan: setup-test ## run the tests under ThreadSanitizer
-	swift test --sanitize=thread --scratch-path .build-thread $(FILTERFLAGS)
+	@$(TEST) --sanitize=thread --scratch-path .build-thread $(FILTERFLAGS)
 
 .PHONY: screenshots
 screenshots: setup-test ## make the screenshots of the README anew
@@ -55,7 +56,7 @@ torture: setup-test ## kill -9 daemons and databases 200 times (TORTURE_KILLS=),
 # Leak detection is off: XCTest's own leaks would fail every run.
 .PHONY: test-asan
 test-asan: setup-test ## run the tests under AddressSanitizer
-	ASAN_OPTIONS=detect_leaks=0 swift test --sanitize=address --scratch-path .build-address $(FILTERFLAGS)
+	@ASAN_OPTIONS=detect_leaks=0 $(TEST) --sanitize=address --scratch-path .build-address $(FILTERFLAGS)
 
 # libFuzzer looks for inputs that break a promise of Tests/Fuzz/Properties, from the corpora on; what it finds is written to
 # .build-fuzz/findings. New inputs worth keeping gather in .build-fuzz/corpora; `make fuzz-corpora` keeps the fewest that cover

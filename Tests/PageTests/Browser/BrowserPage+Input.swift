@@ -2,35 +2,44 @@ import TestSupport
 
 /// Mouse and keyboard, as the browser gets them from a person.
 extension BrowserPage {
-    /// Clicks in the middle of an element, which has to be visible and on top there; `count` 2 is a double click.
+    /// Clicks in the middle of an element, which has to be visible and on top there; `count` 2 is a double click. Where the
+    /// page moved in between, so that the click went elsewhere, it clicks again, as a person would.
     func click(_ selector: String, count: Int = 1) async throws {
-        try await wait(
-            until: """
+        for _ in 0..<5 {
+            try await wait(
+                until: """
+                    (() => {
+                        const element = document.querySelector(`\(selector)`)
+                        element.scrollIntoView({ block: 'center' })
+                        const box = element.getBoundingClientRect()
+                        const top = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2)
+                        return box.width > 0 && element.contains(top)
+                    })()
+                    """)
+            let place = try await evaluate(
+                """
                 (() => {
-                    const element = document.querySelector(`\(selector)`)
-                    element.scrollIntoView({ block: 'center' })
-                    const box = element.getBoundingClientRect()
-                    const top = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2)
-                    return box.width > 0 && element.contains(top)
+                    window.clicked = false
+                    const note = event => { window.clicked ||= Boolean(event.target.closest(`\(selector)`)) }
+                    document.addEventListener('click', note, { capture: true, once: true })
+                    const box = document.querySelector(`\(selector)`).getBoundingClientRect()
+                    return { x: box.x + box.width / 2, y: box.y + box.height / 2 }
                 })()
                 """)
-        let place = try await evaluate(
-            """
-            (() => {
-                const box = document.querySelector(`\(selector)`).getBoundingClientRect()
-                return { x: box.x + box.width / 2, y: box.y + box.height / 2 }
-            })()
-            """)
-        for number in 1...count {
-            for type in ["mousePressed", "mouseReleased"] {
-                try await call(
-                    "Input.dispatchMouseEvent",
-                    [
-                        "type": .string(type), "x": place["x"], "y": place["y"], "button": "left",
-                        "clickCount": .number(Double(number)),
-                    ])
+            for number in 1...count {
+                for type in ["mousePressed", "mouseReleased"] {
+                    try await call(
+                        "Input.dispatchMouseEvent",
+                        [
+                            "type": .string(type), "x": place["x"], "y": place["y"], "button": "left",
+                            "clickCount": .number(Double(number)),
+                        ])
+                }
             }
+            // Another document knows nothing of it: the click led there.
+            if try await evaluate("window.clicked") != false { return }
         }
+        throw ClientFailure.violation("clicks on \(selector) never reach it")
     }
 
     enum Key: String {

@@ -1,0 +1,24 @@
+#!/bin/sh
+# Runs the tests, and says at the end again what failed: the output of a whole run is thousands of lines.
+#
+#   test.sh ARGUMENT...      of `swift test`
+#
+# As many tests run at a time as there are processors (TESTS_AT_ONCE). Swift Testing would start hundreds: daemons,
+# databases and browsers would wait for one another, and what is due within a second would be late for that reason alone.
+set -eu
+
+SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=${TESTS_AT_ONCE:-$(nproc)}
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH
+
+output=$(mktemp)
+trap 'rm -f "$output"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# A pipeline's status is its last command's; that of the tests comes past tee, through descriptor 3.
+exec 4>&1
+status=$({ { swift test "$@" 2>&1 3>&- 4>&- || echo $? >&3; } | tee "$output" >&4; } 3>&1)
+[ -n "$status" ] || exit 0
+printf '\nWhat failed:\n'
+awk '/^✘/ { failed = 1 } !/^(✘|↳)/ { failed = 0 } failed || /error: |Sanitizer/' "$output"
+exit "$status"
