@@ -52,7 +52,7 @@ struct PageDayTests {
         try await PageWorld.run(["--reminder-lead", "13h"]) { world in
             let page = try await world.visit(.init(timeZone: PageWorld.noonZone))
             try await page.waitForState("past", at: "12:00")
-            for time in ["13:00", "23:00"] {
+            for time in ["14:00", "23:00"] {
                 #expect(try await page.text(of: "\(BrowserPage.row(time)) .state") == "Registration closed")
                 #expect(
                     try await page.evaluate("document.querySelector('\(BrowserPage.row(time)) button').disabled")

@@ -117,7 +117,8 @@ final class PageWorld: Sendable {
         Date(timeIntervalSince1970: (Date.now.timeIntervalSince1970 + seconds).rounded(.up))
     }
 
-    /// A zone in which it is noon or a little later, so that the day has slots before and behind; and an hour of that day.
+    /// A zone in which it was noon or a little later when the tests began, so that the day has slots before and behind; and an
+    /// hour of that day. From 14:00 on they are ahead for as long as the tests run, up to 12:00 behind.
     static let noonZone: String = {
         let offset = 12 - Int(Date.now.timeIntervalSince1970) / 3600 % 24
         return offset == 0 ? "UTC" : "Etc/GMT\(offset > 0 ? "-" : "+")\(abs(offset))"
