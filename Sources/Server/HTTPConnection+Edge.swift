@@ -26,7 +26,7 @@ extension HTTPConnection {
                 .tooManyRequests, reason: "This address asks for WebSockets faster than it may.",
                 headers: Self.retryAfter)
         }
-        guard WebSocketHandshake.isAsked(by: head), !server.application.edge.allowedOrigins.admit(head) else {
+        guard !server.application.edge.allowedOrigins.admit(head), WebSocketHandshake.isAsked(by: head) else {
             return nil
         }
         server.counters.refusedOrigins += 1

@@ -40,22 +40,19 @@ extension HTTPConnection {
     }
 
     private func upgrade(_ request: Request, _ route: WebSocketRoute) {
-        let accept: String
-        let compression: WebSocketDeflateParameters?
+        let handshake: WebSocketHandshake.Acceptance
         do throws(WebSocketHandshakeError) {
-            accept = try WebSocketHandshake.accept(request.head)
-            compression = try WebSocketHandshake.compression(request.head, route.compression)
+            handshake = try WebSocketHandshake.accept(request.head, route.compression)
         } catch {
             let abort = Abort(error.status, reason: error.reason, headers: error.fields)
             return answer(Response(abort), to: request.head)
         }
         server.counters.responses[HTTPStatus.switchingProtocols.code, default: 0] += 1
-        socket.enqueue(
-            SharedBytes { WebSocketHandshake.encodeAnswer(accept: accept, compression: compression, into: &$0) })
+        socket.enqueue(SharedBytes(handshake.answer))
         state = .over
         let unread = backlog
         backlog = []
-        let webSocket = WebSocket(socket, server: server, compression: compression)
+        let webSocket = WebSocket(socket, server: server, compression: handshake.compression)
         socket.handler = webSocket
         socket.setReading(true)
         webSocket.begin(route.onUpgrade(request, webSocket), unread: unread)

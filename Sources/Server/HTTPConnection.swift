@@ -197,7 +197,7 @@ final class HTTPConnection: StreamSocketHandler {
         let isDelimited = head.version == .http11 || !response.isStream || head.method == .head
         let keepsAlive = head.isKeepAlive && isDelimited && !server.isStopping
         server.counters.responses[response.status.code, default: 0] += 1
-        var writer = ResponseWriter(response, date: server.date)
+        var writer = ResponseWriter(response, dateField: server.dateField)
         if !keepsAlive {
             writer.field("Connection", "close")
         } else if head.version == .http10 {
@@ -255,7 +255,7 @@ final class HTTPConnection: StreamSocketHandler {
     private func refuse(_ abort: Abort) {
         server.counters.responses[abort.status.code, default: 0] += 1
         let response = Response(abort)
-        var writer = ResponseWriter(response, date: server.date)
+        var writer = ResponseWriter(response, dateField: server.dateField)
         writer.field("Connection", "close")
         if let head { writer.share(head, with: server.application.edge.allowedOrigins) }
         writer.contentLength(response.content.count)

@@ -4,10 +4,11 @@ import Wire
 struct ResponseWriter {
     private(set) var bytes: [UInt8] = []
 
-    init(_ response: Response, date: String) {
+    /// - Parameter dateField: ``ServerLoop/dateField``.
+    init(_ response: Response, dateField: [UInt8]) {
         bytes.reserveCapacity(512)
         HTTPResponseEncoder.statusLine(response.status, into: &bytes)
-        HTTPResponseEncoder.field("Date", date, into: &bytes)
+        bytes.append(contentsOf: dateField)
         for field in response.headers { HTTPResponseEncoder.field(named: field.name, field.value, into: &bytes) }
     }
 

@@ -23,7 +23,7 @@ package final class ServerLoop {
     private var awaiting: [Ticket: HTTPConnection] = [:]
     private var lastTicket: UInt64 = 0
     private var dateSecond = 0
-    private var dateText = ""
+    private var dateLine: [UInt8] = []
 
     struct Ticket: Hashable, Sendable {
         fileprivate let number: UInt64
@@ -155,13 +155,13 @@ package final class ServerLoop {
         awaiting[ticket] = nil
     }
 
-    /// The time of day as `Date` has it (RFC 9110 §6.6.1), made once a second.
-    var date: String {
+    /// The line of `Date` (RFC 9110 §6.6.1), made once a second.
+    var dateField: [UInt8] {
         let second = time(nil)
         if second != dateSecond {
             dateSecond = second
-            dateText = String(decoding: HTTPDate.format(epochSeconds: Int64(second)), as: UTF8.self)
+            dateLine = Array("Date: ".utf8) + HTTPDate.format(epochSeconds: Int64(second)) + Array("\r\n".utf8)
         }
-        return dateText
+        return dateLine
     }
 }

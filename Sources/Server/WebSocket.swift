@@ -58,9 +58,9 @@ package final class WebSocket: StreamSocketHandler {
             heard()
             if server.isStopping { close(.goingAway, "the server stops") }
         }
-        var unread = unread
-        unread.withUnsafeMutableBytes { bytes in
-            if !bytes.isEmpty { receive(bytes) }
+        if !unread.isEmpty {
+            var unread = unread
+            unread.withUnsafeMutableBytes(receive)
         }
         // The FIN came before the handshake was answered, and is not reported again.
         if socket.peerEnded, socket.isOpen { socketReceivedEnd(socket) }

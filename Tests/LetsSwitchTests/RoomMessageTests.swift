@@ -69,6 +69,15 @@ import Testing
         }
     }
 
+    @Test("A UUID is read as it was written, in either case")
+    func uuids() {
+        for _ in 0..<1_000 {
+            let id = UUID()
+            #expect(UUID(text: id.uuidString) == id)
+            #expect(UUID(text: id.uuidString.lowercased()) == id)
+        }
+    }
+
     @Test("Bytes that are no UTF-8 are no JSON")
     func notUTF8() {
         let bytes: [UInt8] = Array(#"{"type":"ale","id":""#.utf8) + [0xFF] + Array(#""}"#.utf8)

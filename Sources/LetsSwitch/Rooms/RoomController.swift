@@ -51,7 +51,7 @@ final class RoomController: TurnEndHandler {
     func close(_ rooms: [UUID]) {
         for room in rooms {
             open.remove(room)
-            map.deliver(aleFrame, in: map.room(room))
+            map.deliver(aleFrame, in: map.room(room).room)
             for connection in map.removeRoom(room) {
                 connection.webSocket.close(.normalClosure, "the room is over")
             }
@@ -68,15 +68,23 @@ final class RoomController: TurnEndHandler {
     }
 
     func standing(of room: UUID, at now: MonotonicTime) -> Standing {
-        guard anyRoomIsOpen || open.contains(room) else {
+        guard isOpen(room) else {
             return refusals.refusal(of: room, at: now).map(Standing.refused) ?? .unknown
         }
-        guard map.count(of: room) < roomSize else {
-            metrics.turnedAway.add(.roomSize)
+        guard hasPlace(beside: map.count(of: room)) else {
             return .refused(
                 Abort(.conflict, code: "room_full", reason: "The room has \(roomSize) connections, its limit."))
         }
         return .open
+    }
+
+    private func isOpen(_ room: UUID) -> Bool {
+        anyRoomIsOpen || open.contains(room)
+    }
+
+    private func hasPlace(beside connections: Int) -> Bool {
+        if connections >= roomSize { metrics.turnedAway.add(.roomSize) }
+        return connections < roomSize
     }
 
     /// Remembers for a moment what the database said of a room that nobody can enter.
@@ -88,8 +96,9 @@ final class RoomController: TurnEndHandler {
 
     /// - Parameter task: Which of the room's tasks the peer says is its own; asked for only when somebody listens.
     func enter(_ webSocket: WebSocket, _ room: UUID, task: @autoclosure () -> UUID?) -> Connection {
-        let connection = Connection(webSocket, in: map.room(room), of: self)
-        guard case .open = standing(of: room, at: webSocket.reactor.now) else {
+        let (shared, connections) = map.room(room)
+        let connection = Connection(webSocket, in: shared, of: self)
+        guard isOpen(room), hasPlace(beside: connections) else {
             // It closed, or filled, while the connection was on its way.
             webSocket.close(.policyViolation, "the room is full or over")
             return connection

@@ -18,9 +18,10 @@ struct RoomMap {
         rooms[room]?.count ?? 0
     }
 
-    /// What a connection that is about to join has to share with the others.
-    func room(_ id: UUID) -> Room {
-        rooms[id]?.first?.room ?? Room(id: id)
+    /// What a connection that is about to join has to share with the others, and how many they are.
+    func room(_ id: UUID) -> (room: Room, count: Int) {
+        guard let members = rooms[id], let first = members.first else { return (Room(id: id), 0) }
+        return (first.room, members.count)
     }
 
     mutating func join(_ connection: Connection) {
@@ -40,13 +41,15 @@ struct RoomMap {
         guard let place = connection.place else { return }
         connection.place = nil
         connectionCount -= 1
-        let room = connection.room.id
-        guard let last = rooms[room]?.popLast() else { return }
+        // The room is looked up once for all that follows.
+        guard let room = rooms.index(forKey: connection.room.id), let last = rooms.values[room].popLast() else {
+            return
+        }
         if last !== connection {
-            rooms[room]?[Int(place)] = last
+            rooms.values[room][Int(place)] = last
             last.place = place
         }
-        if rooms[room]?.isEmpty == true { rooms[room] = nil }
+        if rooms.values[room].isEmpty { rooms.remove(at: room) }
     }
 
     /// Sends the room's ales of this turn to everybody but their senders. O(members), which is the point.
@@ -55,10 +58,15 @@ struct RoomMap {
         room.ales = 0
         // A room that was left by everybody and entered anew meanwhile is another one.
         guard ales > 0, let members = rooms[room.id], members.first?.room === room else { return }
-        for member in members {
-            let owed = ales - member.exemptAles
-            member.exemptAles = 0
-            if owed > 0 { member.webSocket.send(frame: frame, times: Int(owed)) }
+        members.withUnsafeBufferPointer { members in
+            for index in members.indices {
+                // The array holds its members as long as this takes, so nobody has to count it.
+                Unmanaged.passUnretained(members[index])._withUnsafeGuaranteedRef { member in
+                    let owed = ales - member.exemptAles
+                    member.exemptAles = 0
+                    if owed > 0 { member.webSocket.send(frame: frame, times: Int(owed)) }
+                }
+            }
         }
     }
 

@@ -51,6 +51,8 @@ struct RoomRoutes: RouteCollection, Sendable {
     }
 
     private static func room(_ request: Request) -> UUID? {
-        request.head.withQueryValue("id") { UUID(ascii: $0) } ?? nil
+        var room: UUID?
+        request.head.withQueryValue("id") { room = UUID(ascii: $0) }
+        return room
     }
 }

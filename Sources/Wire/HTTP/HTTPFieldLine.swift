@@ -11,9 +11,9 @@ struct HTTPFieldLine: Sendable, Equatable {
             throw .badFieldName
         }
         guard bytes[colon - 1] != ASCII.space, bytes[colon - 1] != ASCII.tab else { throw .spaceBeforeColon }
-        guard bytes[line.lowerBound..<colon].allSatisfy(ByteSet.token.contains) else { throw .badFieldName }
+        guard bytes.part(line.lowerBound..<colon).areTokenBytes else { throw .badFieldName }
         let valueRange = bytes.trimmed(colon + 1..<line.upperBound)
-        guard bytes[valueRange].allSatisfy(ByteSet.isFieldValue) else { throw .badFieldValue }
+        guard bytes.part(valueRange).areFieldValueBytes else { throw .badFieldValue }
         name = ByteRange(line.lowerBound..<colon)
         value = ByteRange(valueRange)
     }

@@ -17,9 +17,15 @@ package struct HTTPHeaders: Sendable, Sequence {
 
     /// The value of the field called `name`, if there is exactly one.
     package func onlyValue(_ name: StaticString) -> String? {
-        guard let index = firstIndex(of: name, from: 0) else { return nil }
-        guard firstIndex(of: name, from: index + 1) == nil else { return nil }
-        return head.text(head.fields[index].value)
+        onlyIndex(of: name).map { head.text(head.fields[$0].value) }
+    }
+
+    /// What `body` makes of the value of the field called `name`, if there is exactly one: for those who need no string of
+    /// it.
+    func withOnlyValue<Result>(_ name: StaticString, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
+        onlyIndex(of: name).map { index in
+            head.bytes.withUnsafeBytes { body($0.part(head.fields[index].value.range)) }
+        }
     }
 
     /// The values of all fields called `name`, in their order.
@@ -60,6 +66,11 @@ package struct HTTPHeaders: Sendable, Sequence {
         return AnyIterator { [head] in
             fields.next().map { (head.text($0.name), head.text($0.value)) }
         }
+    }
+
+    private func onlyIndex(of name: StaticString) -> Int? {
+        guard let index = firstIndex(of: name, from: 0) else { return nil }
+        return firstIndex(of: name, from: index + 1) == nil ? index : nil
     }
 
     private func firstIndex(of name: StaticString, from start: Int) -> Int? {

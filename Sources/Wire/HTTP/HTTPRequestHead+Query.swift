@@ -28,23 +28,19 @@ extension HTTPRequestHead {
         return found
     }
 
-    /// Calls `body` with the value of the first pair called `name`, decoded: for those who need no string of it. `nil`
-    /// when there is no such pair.
-    package func withQueryValue<Result>(
-        _ name: StaticString, _ body: (UnsafeRawBufferPointer) -> Result
-    ) -> Result? {
-        var found: Result?
+    /// Calls `body` with the value of the first pair called `name`, decoded, if there is one: for those who need no string
+    /// of it.
+    package func withQueryValue(_ name: StaticString, _ body: (UnsafeRawBufferPointer) -> Void) {
         withQueryItems { itemName, value in
             guard PercentEncoding.equals(itemName, UnsafeRawBufferPointer(name), plusIsSpace: true) else { return true }
             if PercentEncoding.isPlain(value, plusIsSpace: true) {
-                found = body(value)
+                body(value)
             } else {
                 var text = PercentEncoding.decode(value, plusIsSpace: true)
-                found = text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
+                text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
             }
             return false
         }
-        return found
     }
 
     /// Calls `body` with each pair as it was sent, until it returns `false`.

@@ -1,6 +1,7 @@
-/// The head of a request: its bytes as they came, and where in them things are. Two allocations, whatever the number of
-/// fields; a `String` is made when somebody asks for one. Everything in it is validated.
-package struct HTTPRequestHead: Sendable {
+/// The head of a request: its bytes as they came, and where in them things are. Three allocations, whatever the number of
+/// fields; a `String` is made when somebody asks for one. Everything in it is validated. An object, since it goes through
+/// many hands.
+package final class HTTPRequestHead: Sendable {
     package let method: HTTPMethod
     package let version: HTTPVersion
     package let targetForm: HTTPTargetForm

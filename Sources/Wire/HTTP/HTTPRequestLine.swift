@@ -8,7 +8,7 @@ struct HTTPRequestLine {
         _ bytes: UnsafeRawBufferPointer, in line: Range<Int>, limits: HTTPLimits
     ) throws(HTTPParseError) {
         guard let methodEnd = bytes.firstOffset(of: ASCII.space, in: line), methodEnd > line.lowerBound,
-            bytes[line.lowerBound..<methodEnd].allSatisfy(ByteSet.token.contains),
+            bytes.part(line.lowerBound..<methodEnd).areTokenBytes,
             let targetEnd = bytes.firstOffset(of: ASCII.space, in: methodEnd + 1..<line.upperBound)
         else { throw .requestLineMalformed }
         guard methodEnd - line.lowerBound <= HTTPMethod.longest else { throw .methodTooLong }

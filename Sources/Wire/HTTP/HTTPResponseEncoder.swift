@@ -14,8 +14,13 @@ package enum HTTPResponseEncoder {
 
     /// `name: value`
     package static func field(named name: String, _ value: String, into buffer: inout [UInt8]) {
-        guard !name.isEmpty, name.utf8.allSatisfy(ByteSet.token.contains) else { return }
-        buffer.append(contentsOf: name.utf8)
+        var name = name
+        let isToken = name.withUTF8 { name in
+            guard !name.isEmpty, UnsafeRawBufferPointer(name).areTokenBytes else { return false }
+            buffer.append(contentsOf: name)
+            return true
+        }
+        guard isToken else { return }
         append(": ", to: &buffer)
         append(value: value, to: &buffer)
         append("\r\n", to: &buffer)
@@ -68,23 +73,25 @@ package enum HTTPResponseEncoder {
     /// Digits without a `String` between.
     private static func append(decimal value: Int, to buffer: inout [UInt8]) {
         if value < 0 { buffer.append(UInt8(ascii: "-")) }
-        let start = buffer.count
-        var rest = value.magnitude
+        var place: UInt = 1
+        while value.magnitude / place >= 10 { place *= 10 }
         repeat {
-            buffer.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
-            rest /= 10
-        } while rest > 0
-        buffer[start...].reverse()
+            buffer.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value.magnitude / place % 10))
+            place /= 10
+        } while place > 0
     }
 
     private static func append(value: String, to buffer: inout [UInt8]) {
-        let isPlain = value.utf8.withContiguousStorageIfAvailable { bytes in
+        var value = value
+        let isPlain = value.withUTF8 { bytes in
             guard let first = bytes.first, let last = bytes.last else { return true }
-            guard first > ASCII.space, last > ASCII.space, bytes.allSatisfy(ByteSet.isFieldValue) else { return false }
+            guard first > ASCII.space, last > ASCII.space, UnsafeRawBufferPointer(bytes).areFieldValueBytes else {
+                return false
+            }
             buffer.append(contentsOf: bytes)
             return true
         }
-        if isPlain != true { append(cleaned: value, to: &buffer) }
+        if !isPlain { append(cleaned: value, to: &buffer) }
     }
 
     private static func append(cleaned value: String, to buffer: inout [UInt8]) {

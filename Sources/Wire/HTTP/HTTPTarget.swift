@@ -24,7 +24,7 @@ struct HTTPTarget {
         whole = ByteRange(range)
         let target = bytes.part(range)
         guard let first = target.first else { throw .requestLineMalformed }
-        guard target.allSatisfy(ByteSet.target.contains) else { throw .targetMalformed }
+        guard target.areTargetBytes else { throw .targetMalformed }
         if method == .connect {
             guard HTTPAuthority.isValid(target, needsPort: true) else { throw .targetFormWrong }
             form = .authority

@@ -29,6 +29,8 @@ extension UnsafeRawBufferPointer {
     /// Equal but for the case of ASCII letters: names of fields, tokens, schemes (RFC 9110 §5.1).
     func equalsIgnoringCase(_ other: UnsafeRawBufferPointer) -> Bool {
         guard count == other.count else { return false }
+        // Nearly everybody writes them as their RFC does.
+        if equals(other) { return true }
         for index in 0..<count where ASCII.lowercased(self[index]) != ASCII.lowercased(other[index]) { return false }
         return true
     }

@@ -8,9 +8,12 @@ package enum Base64 {
         Array(bytes).withUnsafeBytes { encode($0, alphabet, isPadded: true) }
     }
 
-    /// The same, for bytes that lie somewhere.
-    static func encode(_ bytes: UnsafeRawBufferPointer) -> String {
-        encode(bytes, alphabet, isPadded: true)
+    /// The same, put at the end of a buffer, as ASCII.
+    static func append(_ bytes: UnsafeRawBufferPointer, to buffer: inout [UInt8]) {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: encodedLength(bytes.count)) { text in
+            let count = encode(bytes, alphabet, isPadded: true, to: text)
+            buffer.append(contentsOf: text[..<count])
+        }
     }
 
     /// For URLs, JSON Web Tokens and Web Push: `-` and `_`, no padding.
@@ -21,21 +24,32 @@ package enum Base64 {
     private static func encode(
         _ bytes: UnsafeRawBufferPointer, _ alphabet: StaticString, isPadded: Bool
     ) -> String {
-        String(unsafeUninitializedCapacity: (bytes.count + 2) / 3 * 4) { text in
-            var next = 0
-            for start in stride(from: 0, to: bytes.count, by: 3) {
-                let present = min(3, bytes.count - start)
-                var bits = UInt32(bytes[start]) << 16
-                if present > 1 { bits |= UInt32(bytes[start + 1]) << 8 }
-                if present > 2 { bits |= UInt32(bytes[start + 2]) }
-                for digit in 0..<4 where isPadded || digit <= present {
-                    let value = Int(bits >> UInt32(18 - 6 * digit) & 0x3F)
-                    text[next] = digit <= present ? alphabet.utf8Start[value] : UInt8(ascii: "=")
-                    next += 1
-                }
-            }
-            return next
+        String(unsafeUninitializedCapacity: encodedLength(bytes.count)) { text in
+            encode(bytes, alphabet, isPadded: isPadded, to: text)
         }
+    }
+
+    /// With padding.
+    private static func encodedLength(_ count: Int) -> Int { (count + 2) / 3 * 4 }
+
+    /// Returns how many digits it wrote.
+    private static func encode(
+        _ bytes: UnsafeRawBufferPointer, _ alphabet: StaticString, isPadded: Bool,
+        to text: UnsafeMutableBufferPointer<UInt8>
+    ) -> Int {
+        var next = 0
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let present = min(3, bytes.count - start)
+            var bits = UInt32(bytes[start]) << 16
+            if present > 1 { bits |= UInt32(bytes[start + 1]) << 8 }
+            if present > 2 { bits |= UInt32(bytes[start + 2]) }
+            for digit in 0..<4 where isPadded || digit <= present {
+                let value = Int(bits >> UInt32(18 - 6 * digit) & 0x3F)
+                text[next] = digit <= present ? alphabet.utf8Start[value] : UInt8(ascii: "=")
+                next += 1
+            }
+        }
+        return next
     }
 
     /// Reads either alphabet, with its padding or without.

@@ -109,14 +109,19 @@ import Testing
     }
 
     @Test func theAnswerStandsInTheHead() throws {
-        var parameters = WebSocketDeflateParameters()
-        parameters.serverMaxWindowBits = 10
-        var bytes: [UInt8] = []
-        WebSocketHandshake.encodeAnswer(accept: "abc=", compression: parameters, into: &bytes)
-        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\r\n")
-        #expect(lines.contains("Sec-WebSocket-Extensions: permessage-deflate; server_max_window_bits=10"))
-        bytes = []
-        WebSocketHandshake.encodeAnswer(accept: "abc=", into: &bytes)
-        #expect(!String(decoding: bytes, as: UTF8.self).contains("Extensions"))
+        let request = """
+            GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r
+            Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r
+            Sec-WebSocket-Extensions: permessage-deflate; server_max_window_bits=10\r\n\r
+
+            """
+        let head = try #require(HTTPTranscript(request).heads.first)
+        let taken = try WebSocketHandshake.accept(head, .full)
+        #expect(taken.compression?.serverMaxWindowBits == 10)
+        let lines = String(decoding: taken.answer, as: UTF8.self).split(separator: "\r\n")
+        #expect(lines.last == "Sec-WebSocket-Extensions: permessage-deflate; server_max_window_bits=10")
+        let declined = try WebSocketHandshake.accept(head, .none)
+        #expect(declined.compression == nil)
+        #expect(!String(decoding: declined.answer, as: UTF8.self).contains("Extensions"))
     }
 }

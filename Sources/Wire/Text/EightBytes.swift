@@ -1,0 +1,103 @@
+/// Eight bytes in one word, the first in its lowest bits: what holds for each of them is found out for all at once.
+///
+/// The words in between have a byte's top bit set where the byte has a property. An addition to the other seven bits sets it
+/// where they reach a bound, and never carries into the next byte.
+package struct EightBytes {
+    private let word: UInt64
+    /// The lower seven bits of each byte.
+    private let low: UInt64
+
+    init(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
+        self.init(word: UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
+    }
+
+    /// Four bytes and four more.
+    package init(_ first: UInt32, _ second: UInt32) {
+        self.init(word: UInt64(UInt32(littleEndian: first)) | UInt64(UInt32(littleEndian: second)) << 32)
+    }
+
+    private init(word: UInt64) {
+        self.word = word
+        low = word & Self.each(0x7F)
+    }
+
+    /// The four bytes that eight hexadecimal digits stand for, the first in the lowest bits; `nil` if one of them is none.
+    package var hexadecimal: UInt32? {
+        let letters = letters(upTo: UInt8(ascii: "f"))
+        guard (digits | letters) & ascii == Self.tops else { return nil }
+        // `a` ends in 1, and means ten.
+        let values = (word & Self.each(0x0F)) &+ (letters & Self.tops) >> 7 &* 9
+        var bytes = (values << 4 | values >> 8) & 0x00FF_00FF_00FF_00FF
+        bytes = (bytes | bytes >> 8) & 0x0000_FFFF_0000_FFFF
+        return UInt32(truncatingIfNeeded: bytes | bytes >> 16)
+    }
+
+    /// All are letters, digits or hyphens: what nearly all names are made of.
+    var areNameBytes: Bool {
+        (letters(upTo: UInt8(ascii: "z")) | digits | ~differing(from: UInt8(ascii: "-"))) & ascii == Self.tops
+    }
+
+    /// All are printable ASCII, space included, or above ASCII.
+    var arePrintable: Bool {
+        (reaching(0x20) & ~reaching(0x7F) | ~ascii) & Self.tops == Self.tops
+    }
+
+    /// All are visible ASCII, and none is `byte`.
+    func areVisible(but byte: UInt8) -> Bool {
+        reaching(0x21) & ~reaching(0x7F) & differing(from: byte) & ascii == Self.tops
+    }
+
+    private var ascii: UInt64 { ~word & Self.tops }
+    private var digits: UInt64 { reaching(UInt8(ascii: "0")) & ~reaching(UInt8(ascii: "9") + 1) }
+
+    /// Letters up to this one, a small one; in either case.
+    private func letters(upTo last: UInt8) -> UInt64 {
+        let folded = low | Self.each(0x20)
+        return (folded &+ Self.each(0x80 - UInt8(ascii: "a"))) & ~(folded &+ Self.each(0x80 - last - 1))
+    }
+
+    private func reaching(_ bound: UInt8) -> UInt64 {
+        low &+ Self.each(0x80 - bound)
+    }
+
+    /// Where it is another than `byte`, of those that are ASCII.
+    private func differing(from byte: UInt8) -> UInt64 {
+        (low ^ Self.each(byte)) &+ Self.each(0x7F)
+    }
+
+    private static var tops: UInt64 { each(0x80) }
+
+    private static func each(_ byte: UInt8) -> UInt64 {
+        UInt64(byte) &* 0x0101_0101_0101_0101
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether `holds` is true of every byte, eight by eight where `holdsForEight` says so, which may be stricter.
+    func allSatisfy(_ holds: (UInt8) -> Bool, eight holdsForEight: (EightBytes) -> Bool) -> Bool {
+        var index = 0
+        while index < count {
+            // The last eight overlap with those before.
+            let start = Swift.min(index, count &- 8)
+            if start >= 0, holdsForEight(EightBytes(self, at: start)) {
+                index = start &+ 8
+            } else if holds(self[index]) {
+                index &+= 1
+            } else {
+                return false
+            }
+        }
+        return true
+    }
+
+    /// A `token` (RFC 9110 §5.6.2), or nothing.
+    var areTokenBytes: Bool { allSatisfy(ByteSet.token.contains, eight: { $0.areNameBytes }) }
+
+    /// What a field's value may hold (RFC 9110 §5.5).
+    var areFieldValueBytes: Bool { allSatisfy(ByteSet.isFieldValue, eight: { $0.arePrintable }) }
+
+    /// What a request target may hold, see ``ByteSet/target``.
+    var areTargetBytes: Bool {
+        allSatisfy(ByteSet.target.contains, eight: { $0.areVisible(but: UInt8(ascii: "#")) })
+    }
+}
