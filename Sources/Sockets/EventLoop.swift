@@ -35,10 +35,9 @@ package actor EventLoop {
     /// Begins to serve sockets and timers, until ``stop()``, which must follow: the loop holds itself. Idempotent.
     package func start() {
         guard wakeUps == nil else { return }
-        reactor.attach(to: self)
         let source = DispatchSource.makeReadSource(fileDescriptor: reactor.pollDescriptor, queue: executor.queue)
-        source.setEventHandler { [weak self] in
-            self?.assumeIsolated { $0.reactor.serveReadySockets() }
+        source.setEventHandler {
+            self.assumeIsolated { $0.reactor.serveReadySockets() }
         }
         // Dispatch looks at the descriptor until the source's cancellation is through: until then the reactor has to live.
         source.setCancelHandler { withExtendedLifetime(self) {} }

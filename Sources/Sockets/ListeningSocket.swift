@@ -7,13 +7,19 @@ import Glibc
 /// connection that it can't take: those that wait stay in the kernel's backlog.
 package final class ListeningSocket: Pollable {
     private static let backlog: CInt = 4096
-    /// Connections taken in one turn; the rest is reported again.
-    private static let acceptsPerTurn = 64
+    /// Connections taken in one turn, at most; the rest is reported again.
+    private static let maxAcceptsPerTurn = 64
+    /// Turns in which all that may be taken was there, before more may.
+    private static let turnsBeforeMore = 8
     private static let restTime = Duration.milliseconds(200)
 
     /// Where it listens, with the port that the kernel chose if 0 was asked for.
     package let address: SocketAddress
     private var isClosed = false
+    /// Connections taken in one turn. Mostly they come one by one, and an `accept` that finds none costs more than it looks:
+    /// the kernel makes a socket and a file before it looks, and frees them again.
+    private var acceptsPerTurn = 1
+    private var fullTurns = 0
     private var reactor: Reactor?
     private var accepted: ((DetachedSocket, PeerAddress?) -> Void)?
     private var rested: ((CInt) -> Void)?
@@ -106,7 +112,7 @@ package final class ListeningSocket: Pollable {
     }
 
     override func ready(_ events: UInt32) {
-        for _ in 0..<Self.acceptsPerTurn {
+        for taken in 0..<acceptsPerTurn {
             // Whoever got the last connection may have closed the listener.
             guard let reactor else { return }
             var address = sockaddr_storage()
@@ -117,12 +123,19 @@ package final class ListeningSocket: Pollable {
                 continue
             }
             switch errno {
-            case EAGAIN: return
+            case EAGAIN:
+                acceptsPerTurn = max(1, taken)
+                fullTurns = 0
+                return
             case EMFILE, ENFILE, ENOBUFS, ENOMEM: return rest(errno)
             // Anything else is about one connection that died in the backlog (accept(2)).
             default: continue
             }
         }
+        fullTurns += 1
+        guard fullTurns == Self.turnsBeforeMore else { return }
+        acceptsPerTurn = min(2 * acceptsPerTurn, Self.maxAcceptsPerTurn)
+        fullTurns = 0
     }
 
     /// The next connection's descriptor, or -1 and `errno`.

@@ -46,7 +46,11 @@ final class LoopExecutor: SerialExecutor {
             self.waiting.subtract(1, ordering: .relaxed)
             work()
         }
-        guard isListening.exchange(false, ordering: .sequentiallyConsistent) else { return }
+        if isListening.exchange(false, ordering: .sequentiallyConsistent) { ring() }
+    }
+
+    /// Has the poller return, now or when it is asked next.
+    func ring() {
         var rings: UInt64 = 1
         // Fails only when the count is full, and then the bell rings already.
         _ = Glibc.write(bell, &rings, MemoryLayout<UInt64>.size)

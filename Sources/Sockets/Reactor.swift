@@ -29,7 +29,6 @@ package final class Reactor {
     package private(set) var now = MonotonicTime.now()
     /// ``EventLoop/index``.
     package let index: Int
-    private weak var loop: EventLoop?
     var locals: [ObjectIdentifier: AnyObject] = [:]
     /// Nothing is served any more: what comes from other loops on the way must not stay here for ever.
     private var hasStopped = false
@@ -90,10 +89,6 @@ package final class Reactor {
         receiveBuffer.deallocate()
     }
 
-    func attach(to loop: EventLoop) {
-        self.loop = loop
-    }
-
     // MARK: Turns
 
     /// Serves what is ready, and waits for more, until nothing comes or others of the queue have waited long enough.
@@ -139,7 +134,7 @@ package final class Reactor {
             for socket in flushing { socket._withUnsafeGuaranteedRef { $0.flush() } }
             flushing.removeAll(keepingCapacity: true)
         }
-        if settling.isEmpty, sending.isEmpty { letGo() } else { loop?.submit { _ in } }
+        if settling.isEmpty, sending.isEmpty { letGo() } else { executor.ring() }
         armAlarm()
     }
 

@@ -100,6 +100,32 @@ import Testing
         #expect(peers.first??.high == (low == nil ? nil : high))
     }
 
+    @Test("Connections are taken one a turn, and more a turn the longer there are more")
+    func appetite() throws {
+        let address = try SocketAddress(path: Self.freshPath())
+        let reactor = try Reactor(index: 0, executor: LoopExecutor(label: "test"), openSockets: SocketCount())
+        let listener = try ListeningSocket(address)
+        var turns: [(began: MonotonicTime, connections: Int)] = []
+        try listener.start(on: reactor) { _, _ in
+            if turns.last?.began != reactor.now { turns.append((reactor.now, 0)) }
+            turns[turns.count - 1].connections += 1
+        } rested: { _ in
+        }
+        var clients: [CInt] = []
+        defer { for client in clients { close(client) } }
+        for _ in 0..<400 {
+            clients.append(socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0))
+            try #require(address.withPointer { connect(clients[clients.count - 1], $0, $1) } == 0)
+        }
+        reactor.serveReadySockets()
+        reactor.closeAll()
+        let taken = turns.map(\.connections)
+        #expect(taken.reduce(0, +) == 400)
+        #expect(taken.prefix(8).allSatisfy { $0 == 1 })
+        #expect(taken == taken.dropLast().sorted() + taken.suffix(1))
+        #expect(taken.max() == 32)
+    }
+
     /// On a thread with a table of descriptors of its own, which is filled: the tests beside this one have theirs.
     @Test("Out of descriptors it rests, and then goes on with who waits")
     func exhaustion() async throws {

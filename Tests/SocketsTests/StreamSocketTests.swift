@@ -48,6 +48,34 @@ import Testing
         }
     }
 
+    @Test("What each sending brings about is sent, turn after turn, and the last of it closes the socket")
+    func drainedForTurns() async throws {
+        final class Counting: StreamSocketHandler {
+            var left: UInt8 = 50
+            func socket(_ socket: StreamSocket, received bytes: UnsafeMutableRawBufferPointer) {}
+            func socketReceivedEnd(_ socket: StreamSocket) {}
+            func socketDidDrain(_ socket: StreamSocket) {
+                guard left > 0 else { return socket.close() }
+                left -= 1
+                socket.enqueue(SharedBytes([left]))
+            }
+            func socketDeadlinePassed(_ socket: StreamSocket) {}
+            func socketDidClose(_ socket: StreamSocket, because cause: StreamSocket.CloseCause) {}
+            func serverStops(_ socket: StreamSocket) {}
+        }
+        try await SocketBench.run { bench in
+            let client = try await bench.connect()
+            try await bench.withSocket { socket in
+                socket.handler = Counting()
+                socket.reportsDrain = true
+                socket.enqueue(SharedBytes([50]))
+            }
+            #expect(try await client.receiveExactly(51) == Array((0...50).reversed()))
+            try await bench.until("the socket is closed") { bench.openSockets.current == 0 }
+            await client.close()
+        }
+    }
+
     @Test("What a peer's taking brings about is settled and sent in the same turn")
     func drainedWithinTurn() async throws {
         final class Settling: StreamSocketHandler, TurnEndHandler {

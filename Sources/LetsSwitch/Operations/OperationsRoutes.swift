@@ -7,7 +7,8 @@ struct OperationsRoutes: RouteCollection, Sendable {
     let metrics: @Sendable () async -> [UInt8]
 
     func boot(routes: RoutesBuilder) {
-        routes.get("healthz", immediately: { _ in .json(Array(#"{"status":"ok"}"#.utf8)) })
+        let healthy = Response.json(Array(#"{"status":"ok"}"#.utf8))
+        routes.get("healthz", immediately: { _ in healthy })
         routes.get("readyz", use: ready)
         routes.get("metrics") { _ in
             Response(
