@@ -40,7 +40,7 @@ package final class Reactor {
     private var armedFor = MonotonicTime.distantFuture
     /// By descriptor: the kernel gives the smallest free number, so this stays dense. The reactor holds each of them from
     /// ``add(_:events:)`` to the end of the turn in which it is removed. So whatever is called within a turn lives
-    /// until its end, and none of the calls below counts references: that was 3 % of the cost of a delivery.
+    /// until its end, and the calls below count no references: that was nearly 2 % of what a delivery costs.
     private var pollables: [Unmanaged<Pollable>?] = []
     /// Those that were removed in this turn, and whether their descriptors are to be closed.
     private var departed: [(pollable: Unmanaged<Pollable>, closes: Bool)] = []
@@ -141,11 +141,10 @@ package final class Reactor {
     /// Descriptors are closed only now, so that no number is given anew while events for its former owner may still be in
     /// hand; and not while anybody is still to send, so that no former owner is.
     private func letGo() {
-        for (pollable, closes) in departed {
+        while let (pollable, closes) = departed.popLast() {
             if closes { Glibc.close(pollable._withUnsafeGuaranteedRef { $0.descriptor }) }
             pollable.release()
         }
-        departed.removeAll(keepingCapacity: true)
     }
 
     /// Has `handler` called once at the end of this turn, in time to send.

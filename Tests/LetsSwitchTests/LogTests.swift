@@ -15,6 +15,8 @@ import Testing
     private func openPipe() throws -> (read: Int32, write: Int32) {
         var ends: [Int32] = [0, 0]
         try #require(pipe(&ends) == 0)
+        // A child that kept the writing end would keep the reader waiting.
+        for end in ends { try #require(fcntl(end, F_SETFD, FD_CLOEXEC) == 0) }
         return (ends[0], ends[1])
     }
 

@@ -70,7 +70,7 @@ import Testing
         let pid = try #require(await cluster.processIdentifier)
         kill(pid, SIGKILL)
         // Its file names a process that is gone; the same object starts it anew once it sees that it is.
-        while await cluster.isRunning { try await Task.sleep(for: .milliseconds(10)) }
+        try await eventually("the server's end") { await !cluster.isRunning }
         #expect(try await cluster.start() == location)
         #expect(await cluster.processIdentifier != pid)
         _ = try await Self.query(location, "SELECT n FROM kept")
@@ -167,7 +167,7 @@ import Testing
         let cluster = PrivateCluster(stateDirectory: TestClusterDirectories.shared.make(), isDurable: false)
         _ = try await cluster.start()
         cluster.signalFastShutdown()
-        while await cluster.isRunning { try await Task.sleep(for: .milliseconds(10)) }
+        try await eventually("the server's end") { await !cluster.isRunning }
         await cluster.stop()
     }
 

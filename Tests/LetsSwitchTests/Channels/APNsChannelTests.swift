@@ -61,7 +61,7 @@ import Wire
                 #expect(received.headers[name] == value, "\(name)")
             }
             #expect(try received.json()["aps"]["alert"]["title"] == "History")
-            try await eventually { world.front.requests.count == 1 }
+            try await eventually("nghttpx's log") { world.front.requests.count == 1 }
             #expect(world.front.requests.allSatisfy { $0.protocol == "h2" })
         }
     }
@@ -73,7 +73,7 @@ import Wire
                 return await group.reduce(into: 0) { $0 += $1 == .accepted ? 1 : 0 }
             }
             #expect(accepted == 300)
-            try await eventually { world.front.requests.count == 300 }
+            try await eventually("nghttpx's log") { world.front.requests.count == 300 }
             #expect(Set(world.front.requests.map(\.port)).count == 1)
             #expect(Set(world.recorder.received.all.map { $0.headers["authorization"] }).count == 1)
         }
@@ -138,16 +138,6 @@ import Wire
             }
             #expect(world.recorder.received.all.isEmpty)
             await channel.shutdown()
-        }
-    }
-
-    private func eventually(_ condition: () -> Bool) async throws {
-        let deadline = ContinuousClock.now + Deadline.standard
-        while !condition() {
-            guard ContinuousClock.now < deadline else {
-                throw ClientFailure.timedOut(waitingFor: "nghttpx's log", after: Deadline.standard, received: "")
-            }
-            try await Task.sleep(for: .milliseconds(5))
         }
     }
 }

@@ -28,16 +28,6 @@ struct CourierTests {
         await running.value
     }
 
-    private func until(_ what: String, _ condition: () async throws -> Bool) async throws {
-        let deadline = ContinuousClock.now + Deadline.standard
-        while !(try await condition()) {
-            guard ContinuousClock.now < deadline else {
-                throw ClientFailure.timedOut(waitingFor: what, after: Deadline.standard, received: "")
-            }
-            try await Task.sleep(for: .milliseconds(5))
-        }
-    }
-
     private func fill(_ database: ScheduleDatabase, _ count: Int) async throws {
         try await database.run(
             "SELECT letsswitch.write_event('task.registered', NULL, n::text) FROM generate_series(1, \(count)) AS n")
@@ -49,7 +39,7 @@ struct CourierTests {
             try await fill(database, 700)
             let channel = ScriptedChannel(.webhook, concurrency: 3)
             try await run(channel, on: database) { courier in
-                try await until("all sent") { try await database.count("delivery") == 0 }
+                try await eventually("all sent") { try await database.count("delivery") == 0 }
                 #expect(courier.metrics.results.value(.accepted) == 700)
                 #expect(courier.metrics.sending == 0)
             }
@@ -88,7 +78,7 @@ struct CourierTests {
                 #expect(first.attempt == 1)
                 #expect(second.attempt == 2)
                 #expect(second.messageId == first.messageId)
-                try await until("the end") { try await database.count("delivery") == 0 }
+                try await eventually("the end") { try await database.count("delivery") == 0 }
                 #expect(courier.metrics.results.value(.retried) == 1)
             }
             #expect(try await database.count("reminder WHERE state = 'delivered'") == 1)
@@ -102,7 +92,7 @@ struct CourierTests {
             let channel = ScriptedChannel(.webhook, concurrency: 2) { _ in .paused(for: .seconds(600), "away") }
             try await run(channel, on: database) { courier in
                 try await channel.asked.next()
-                try await until("all given back") {
+                try await eventually("all given back") {
                     try await database.count("delivery WHERE attempts = 0") == 20
                 }
                 #expect(channel.asked.all.count <= 2)
@@ -129,11 +119,11 @@ struct CourierTests {
                 let gate = try await LeaseGate.close(in: database)
                 try await fill(database, 6)
                 courier.wake()
-                try await until("a lease in the air") { try await gate.isBusy() }
+                try await eventually("a lease in the air") { try await gate.isBusy() }
                 answer.continuation.finish()
-                try await until("the rest") { courier.metrics.results.value(.paused) == 1 }
+                try await eventually("the rest") { courier.metrics.results.value(.paused) == 1 }
                 try await gate.open()
-                try await until("all sent") { try await database.count("delivery") == 0 }
+                try await eventually("all sent") { try await database.count("delivery") == 0 }
                 #expect(courier.metrics.results.value(.accepted) == 7)
             }
         }
@@ -155,11 +145,11 @@ struct CourierTests {
                 let gate = try await LeaseGate.close(in: database)
                 try await fill(database, 6)
                 courier.wake()
-                try await until("a lease in the air") { try await gate.isBusy() }
+                try await eventually("a lease in the air") { try await gate.isBusy() }
                 answer.continuation.finish()
-                try await until("the end of the channel") { active.isEmpty }
+                try await eventually("the end of the channel") { active.isEmpty }
                 try await gate.open()
-                try await until("nothing") { try await database.count("delivery") == 0 }
+                try await eventually("nothing") { try await database.count("delivery") == 0 }
             }
             #expect(channel.asked.all.count == 1)
         }
@@ -172,7 +162,7 @@ struct CourierTests {
             try await fill(database, 5)
             let gate = try await LeaseGate.close(in: database)
             try await run(channel, on: database) { courier in
-                try await until("a lease in the air") { try await gate.isBusy() }
+                try await eventually("a lease in the air") { try await gate.isBusy() }
                 await courier.stop(within: .zero)
                 try await gate.open()
             }
@@ -196,7 +186,7 @@ struct CourierTests {
                 return .accepted
             }
             try await run(channel, on: database) { courier in
-                try await until("the end") { try await database.count("delivery") == 0 }
+                try await eventually("the end") { try await database.count("delivery") == 0 }
                 #expect(courier.metrics.results.value(.expired) == 1)
             }
             #expect(channel.asked.all.map(\.payload) == ["1", "3"])
@@ -217,11 +207,11 @@ struct CourierTests {
             }
             try await run(channel, on: database, lease: .milliseconds(200)) { _ in
                 try await channel.asked.next()
-                try await until("the other's lease") {
+                try await eventually("the other's lease") {
                     try await database.lease(.webhook).deliveries.contains { $0.payload == "2" }
                 }
                 answer.continuation.finish()
-                try await until("the first one's end") { try await database.count("delivery") == 1 }
+                try await eventually("the first one's end") { try await database.count("delivery") == 1 }
             }
             #expect(channel.asked.all.map(\.payload) == ["1"])
         }
@@ -243,7 +233,7 @@ struct CourierTests {
                 delivery.payload == "bad" ? "bad \(delivery.id % 7)" : "good"
             }
             try await run(channel, on: database) { courier in
-                try await until("the good ones") { courier.metrics.results.value(.accepted) == 40 }
+                try await eventually("the good ones") { courier.metrics.results.value(.accepted) == 40 }
                 #expect(courier.metrics.sending <= 10)
                 end.continuation.finish()
             }
@@ -257,7 +247,7 @@ struct CourierTests {
             let active = ActiveChannels([.webhook, .ntfy])
             let channel = ScriptedChannel(.webhook, concurrency: 1) { _ in .gone("status 410") }
             try await run(channel, on: database, active: active) { _ in
-                try await until("nothing") { try await database.count("delivery") == 0 }
+                try await eventually("nothing") { try await database.count("delivery") == 0 }
                 #expect(active.names == [.ntfy])
                 #expect(channel.asked.all.count == 1)
             }
@@ -311,7 +301,7 @@ struct CourierTests {
             let channels = [ScriptedChannel(.webhook), ScriptedChannel(.webhook)]
             try await run(channels[0], on: database) { _ in
                 try await run(channels[1], on: database) { _ in
-                    try await until("all sent") { try await database.count("delivery") == 0 }
+                    try await eventually("all sent") { try await database.count("delivery") == 0 }
                 }
             }
             let payloads = channels.flatMap { $0.asked.all.map(\.payload) }

@@ -13,11 +13,7 @@ extension DaemonProcess {
     /// Stops the process; returns when none of its threads runs any more.
     func freeze() async throws {
         await signal(SIGSTOP)
-        let deadline = ContinuousClock.now + Deadline.standard
-        while try !threadStates().allSatisfy({ $0 == "T" || $0 == "t" }) {
-            try #require(ContinuousClock.now < deadline)
-            try await Task.sleep(for: .milliseconds(1))
-        }
+        try await eventually("all threads stopped") { try threadStates().allSatisfy { $0 == "T" || $0 == "t" } }
     }
 
     func thaw() async { await signal(SIGCONT) }

@@ -29,7 +29,7 @@ import Testing
             case .toClient:
                 try await journey.wait(until: "EXISTS (SELECT FROM letsswitch.task WHERE device_id = 'ada')")
             case .toServer:
-                while relay.heldPieces(.toServer) == 0 { try await Task.sleep(for: .milliseconds(5)) }
+                try await eventually("the statement, held back") { relay.heldPieces(.toServer) > 0 }
             }
             relay.drop()
             let refused = try await answer

@@ -119,12 +119,8 @@ final class Journey: Sendable {
 
     /// Asks every few milliseconds until the query's first column `is` true.
     func wait(until condition: String, within allowed: Duration = Deadline.standard) async throws {
-        let deadline = ContinuousClock.now + allowed
-        while !(try await sql("SELECT (\(condition)) AS is")[0].boolean("is")) {
-            guard ContinuousClock.now < deadline else {
-                throw ClientFailure.timedOut(waitingFor: condition, after: allowed, received: "false")
-            }
-            try await Task.sleep(for: .milliseconds(10))
+        try await eventually(condition, within: allowed) {
+            try await sql("SELECT (\(condition)) AS is")[0].boolean("is")
         }
     }
 }

@@ -10,13 +10,7 @@ enum DatabaseProcesses {
         kill(postmaster, SIGSTOP)
         let processes = [postmaster] + children(of: postmaster)
         for process in processes { kill(process, SIGKILL) }
-        let deadline = ContinuousClock.now + Deadline.standard
-        while processes.contains(where: isAlive) {
-            guard ContinuousClock.now < deadline else {
-                throw ClientFailure.violation("the database survives SIGKILL")
-            }
-            try await Task.sleep(for: .milliseconds(1))
-        }
+        try await eventually("the database's end by SIGKILL") { !processes.contains(where: isAlive) }
     }
 
     private static func children(of parent: pid_t) -> [pid_t] {

@@ -135,12 +135,8 @@ actor TortureRun {
     /// Until the clients have had so many answers more.
     private func waitForAnswers(_ count: Int) async throws {
         let wanted = await record.tally.answered + count
-        let deadline = ContinuousClock.now + Self.servicePatience
-        while await record.tally.answered < wanted {
-            guard ContinuousClock.now < deadline else {
-                throw ClientFailure.violation("no service \(Self.servicePatience) after a kill")
-            }
-            try await Task.sleep(for: .milliseconds(2))
+        try await eventually("service after a kill", within: Self.servicePatience) {
+            await record.tally.answered >= wanted
         }
     }
 

@@ -96,12 +96,8 @@ actor TortureWorld {
 
     /// Returns when every daemon says that it has its database.
     func waitUntilReady() async throws {
-        let deadline = ContinuousClock.now + Deadline.standard
         for endpoint in daemons.compactMap(\.endpoint) {
-            while try await endpoint.get("/readyz").status != 200 {
-                guard ContinuousClock.now < deadline else { throw ClientFailure.violation("never ready again") }
-                try await Task.sleep(for: .milliseconds(10))
-            }
+            try await eventually("readiness after kills") { try await endpoint.get("/readyz").status == 200 }
         }
     }
 
