@@ -15,17 +15,13 @@ package struct HTTPHeaders: Sendable, Sequence {
         firstIndex(of: name, from: 0).map { head.text(head.fields[$0].value) }
     }
 
-    /// The value of the field called `name`, if there is exactly one.
-    package func onlyValue(_ name: StaticString) -> String? {
-        onlyIndex(of: name).map { head.text(head.fields[$0].value) }
-    }
-
     /// What `body` makes of the value of the field called `name`, if there is exactly one: for those who need no string of
     /// it.
     func withOnlyValue<Result>(_ name: StaticString, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
-        onlyIndex(of: name).map { index in
-            head.bytes.withUnsafeBytes { body($0.part(head.fields[index].value.range)) }
+        guard let index = firstIndex(of: name, from: 0), firstIndex(of: name, from: index + 1) == nil else {
+            return nil
         }
+        return head.bytes.withUnsafeBytes { body($0.part(head.fields[index].value.range)) }
     }
 
     /// The values of all fields called `name`, in their order.
@@ -66,11 +62,6 @@ package struct HTTPHeaders: Sendable, Sequence {
         return AnyIterator { [head] in
             fields.next().map { (head.text($0.name), head.text($0.value)) }
         }
-    }
-
-    private func onlyIndex(of name: StaticString) -> Int? {
-        guard let index = firstIndex(of: name, from: 0) else { return nil }
-        return firstIndex(of: name, from: index + 1) == nil ? index : nil
     }
 
     private func firstIndex(of name: StaticString, from start: Int) -> Int? {

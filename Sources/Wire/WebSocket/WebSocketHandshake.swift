@@ -35,7 +35,8 @@ package enum WebSocketHandshake {
             guard Base64.isSixteenBytes(key) else { return .badKey }
             return appendAcceptValue(forKey: key, to: &answer) ? nil : .noDigest
         }
-        if let fault = fault ?? .badKey { throw fault }
+        guard let fault else { throw .badKey }
+        if let fault { throw fault }
         HTTPResponseEncoder.append("\r\n", to: &answer)
         let compression = try compression(head, policy)
         if let compression {
