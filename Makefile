@@ -46,12 +46,16 @@ test-tsan: setup-test ## run the tests under ThreadSanitizer
 screenshots: setup-test ## make the screenshots of the README anew
 	LETSSWITCH_SCREENSHOTS='$(CURDIR)/Sources/LetsSwitch/Page/Screenshots' swift test $(SWIFTFLAGS) --filter PageScreenshots
 
+# What needs a foreign server or takes more than half a minute; `make test` runs a short form of it, and says so.
+.PHONY: interop
+interop: torture ## run the long tests that `make test` runs a short form of
+
 # How often it kills a daemon or the database. LETSSWITCH_TEST_SEED repeats a run.
 TORTURE_KILLS ?= 200
 
 .PHONY: torture
-torture: setup-test ## kill -9 daemons and databases 200 times (TORTURE_KILLS=), and check what is left
-	LETSSWITCH_TORTURE_KILLS='$(TORTURE_KILLS)' swift test $(SWIFTFLAGS) --filter TortureTests
+torture: setup-test ## of these: kill -9 daemons and databases 200 times (TORTURE_KILLS=), and check what is left
+	@LETSSWITCH_TORTURE_KILLS='$(TORTURE_KILLS)' $(TEST) $(SWIFTFLAGS) --filter TortureTests
 
 # Leak detection is off: XCTest's own leaks would fail every run.
 .PHONY: test-asan
@@ -61,7 +65,7 @@ test-asan: setup-test ## run the tests under AddressSanitizer
 # libFuzzer looks for inputs that break a promise of Tests/Fuzz/Properties, from the corpora on; what it finds is written to
 # .build-fuzz/findings. New inputs worth keeping gather in .build-fuzz/corpora; `make fuzz-corpora` keeps the fewest that cover
 # as much. The backtracer is off, because it can hang on a process that the fuzzer ends.
-FUZZ ?= http websocket deflate message proxy forwarded request
+FUZZ ?= http websocket deflate message proxy forwarded request schedule
 FUZZ_SECONDS ?= 60
 FUZZFLAGS = --sanitize=fuzzer --sanitize=address --scratch-path .build-fuzz
 FUZZER = SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=detect_leaks=0 FUZZ_TARGET=$$target .build-fuzz/debug/fuzz

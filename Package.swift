@@ -61,20 +61,26 @@ let package = Package(
             exclude: ["Page/Screenshots"],
             resources: [
                 .embedInCode("Page/Assets"),
-                .embedInCode("Migrations/0001-tables.sql"),
-                .embedInCode("Migrations/0002-zones.sql"),
-                .embedInCode("Migrations/0003-tasks.sql"),
-                .embedInCode("Migrations/0004-days.sql"),
-                .embedInCode("Migrations/0005-reminders.sql"),
-                .embedInCode("Migrations/0006-devices.sql"),
-                .embedInCode("Migrations/0007-retries.sql"),
-                .embedInCode("Migrations/0008-channels.sql"),
-                .embedInCode("Migrations/0009-calendar.sql"),
+                .embedInCode("SQL/0001-schema.sql"),
+                .embedInCode("SQL/basics.sql"),
+                .embedInCode("SQL/zones.sql"),
+                .embedInCode("SQL/tasks.sql"),
+                .embedInCode("SQL/days.sql"),
+                .embedInCode("SQL/reminders.sql"),
+                .embedInCode("SQL/claims.sql"),
+                .embedInCode("SQL/rooms.sql"),
+                .embedInCode("SQL/addresses.sql"),
+                .embedInCode("SQL/providers.sql"),
+                .embedInCode("SQL/deliveries.sql"),
+                .embedInCode("SQL/events.sql"),
+                .embedInCode("SQL/devices.sql"),
+                .embedInCode("SQL/calendar.sql"),
+                .embedInCode("SQL/quotas.sql"),
             ],
             swiftSettings: swiftSettings
         ),
         .executableTarget(
-            name: "letsswitchd", dependencies: ["LetsSwitch"], exclude: ["systemd"],
+            name: "letsswitchd", dependencies: ["LetsSwitch", "Sockets"], exclude: ["systemd"],
             swiftSettings: swiftSettings),
         // The load generator, the floor that it compares with, and the benchmarks.
         .executableTarget(
@@ -109,7 +115,7 @@ let package = Package(
 
         // What is promised of every input: checked by the fuzzer's driver, and by a test that replays the corpora.
         .target(
-            name: "FuzzProperties", dependencies: ["LetsSwitch", "Wire", "CZlib"],
+            name: "FuzzProperties", dependencies: ["LetsSwitch", "Postgres", "TestSupport", "Wire", "CZlib"],
             path: "Tests/Fuzz/Properties", swiftSettings: swiftSettings),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzProperties"], swiftSettings: swiftSettings),
         .testTarget(

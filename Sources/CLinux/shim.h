@@ -1,4 +1,4 @@
-// What Swift's Glibc module leaves out: epoll, eventfd, timerfd, accept4, memmem, affinity.
+// What Swift's Glibc module leaves out: epoll, eventfd, timerfd, accept4, memmem, affinity, privileges.
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
@@ -14,3 +14,25 @@ int sched_getaffinity(int pid, unsigned long bytes, void *set);
 
 // <string.h> declares it for _GNU_SOURCE only.
 void *memmem(const void *haystack, unsigned long haystack_bytes, const void *needle, unsigned long needle_bytes);
+
+// prctl(2) and syscall(2) take any number of arguments, which Swift can't call. <sys/prctl.h> has the numbers.
+#include <asm/unistd.h>
+#include <linux/capability.h>
+#include <linux/prctl.h>
+int prctl(int option, ...);
+long syscall(long number, ...);
+
+static inline int letsswitch_prctl(int option, unsigned long first, unsigned long second) {
+    return prctl(option, first, second, 0UL, 0UL);
+}
+
+// Version 3: 64 capabilities, in two words of 32. For the calling thread.
+static inline int letsswitch_capget(struct __user_cap_data_struct words[2]) {
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    return (int)syscall(__NR_capget, &header, words);
+}
+
+static inline int letsswitch_capset(const struct __user_cap_data_struct words[2]) {
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    return (int)syscall(__NR_capset, &header, words);
+}

@@ -3,21 +3,19 @@ import HTTPClient
 extension Daemon {
     /// A courier for each channel that is configured.
     func makeCouriers(_ database: Database) throws -> Couriers {
-        if !activeChannels.isEmpty, HTTPClient.isLibraryListed() == false {
+        if !configuration.channels.names.isEmpty, HTTPClient.isLibraryListed() == false {
             log.error("channels can't send: libcurl is missing (apt-get install libcurl4)")
         }
         return Couriers(
             couriers: try makeChannels(database).map { channel in
-                Courier(channel, store: database.deliveries, active: activeChannels, log: log) { [metrics] count in
+                Courier(channel, store: database.deliveries, log: log) { [metrics] count in
                     metrics.reminders.add(.delivered, count)
                 }
             })
     }
 
-    /// nil without a webhook, which alone wants to know who is in a room.
-    func makePeerReporter(_ database: Database, _ couriers: Couriers) -> PeerReporter? {
-        guard activeChannels.contains(.webhook) else { return nil }
-        return PeerReporter(store: database.deliveries, active: activeChannels, log: log) { couriers.wake(.webhook) }
+    func makeAttendanceWriter(_ database: Database, _ couriers: Couriers) -> AttendanceWriter {
+        AttendanceWriter(store: database.deliveries, log: log) { couriers.wake(.webhook) }
     }
 
     private func makeChannels(_ database: Database) throws -> [any ReminderChannel] {

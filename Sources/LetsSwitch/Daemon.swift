@@ -17,8 +17,6 @@ package actor Daemon {
     let log: Log
     let metrics: ProductMetrics
     let notifier: SystemdNotifier
-    /// Those that are configured.
-    let activeChannels: ActiveChannels
 
     private var cluster: PrivateCluster?
     private var services: Services?
@@ -29,6 +27,8 @@ package actor Daemon {
     private var preparing: Task<Void, Never>?
     private var scheduling: Task<Void, Never>?
     private var carrying: Task<Void, Never>?
+    private var erasing: Task<Void, Never>?
+    private var monitoring: Task<Void, Never>?
     private var isReviving = false
     private var stopping: Task<Void, Never>?
     var isStopping: Bool { stopping != nil }
@@ -40,9 +40,10 @@ package actor Daemon {
         let scheduler: Scheduler
         let streams: ReminderStreams
         let acknowledgements: Acknowledgements
+        let erasures: ErasureWorker
         let couriers: Couriers
         let rooms: Rooms
-        let reporter: PeerReporter?
+        let attendance: AttendanceWriter
         let listener: PostgresListener
     }
 
@@ -51,8 +52,7 @@ package actor Daemon {
         self.log = log
         metrics = ProductMetrics(
             statements: ReminderStatements.names + ScheduleStatements.names + DeliveryStatements.names
-                + CalendarStore.statementNames)
-        activeChannels = ActiveChannels(configuration.channels.names)
+                + CalendarStore.statementNames + StorageStore.statementNames)
         notifier = SystemdNotifier(socket: configuration.notifySocket)
     }
 
@@ -74,9 +74,7 @@ package actor Daemon {
         self.services = services
         await prepareDatabase(services, patience: Self.databasePatience)
         let endpoints = try await services.application.listen(on: try resolveAddresses())
-        for endpoint in endpoints {
-            log.info("listening", ["address": .string("\(endpoint)"), "data": .string(data)])
-        }
+        for endpoint in endpoints { report(endpoint, data: data) }
         status = "listening on \(endpoints.map(\.description).joined(separator: ", "))"
         notifier.ready(status: status)
         return endpoints
@@ -101,35 +99,26 @@ package actor Daemon {
         }
     }
 
-    private func resolveAddresses() throws -> [ServerEndpoint] {
-        try configuration.listen.flatMap { address in
-            switch address {
-            case .tcp(let host, let port):
-                try SocketAddress.resolve(host: host, port: port).map { ServerEndpoint($0) }
-            case .tls(let host, let port):
-                try SocketAddress.resolve(host: host, port: port).map { ServerEndpoint($0, speaksTLS: true) }
-            case .unix(let path): [ServerEndpoint(try SocketAddress(path: path))]
-            }
-        }
-    }
-
     private func makeServices(conninfo: String, tls: TLSContext?) throws -> Services {
         var postgres = PostgresConfiguration(conninfo: conninfo)
+        postgres.sessionSettings = DatabaseSchema.sessionSettings
         postgres.maxConnections = configuration.databaseConnections
         postgres.queryTimeout = configuration.databaseTimeout
         postgres.stallTimeout = configuration.databaseWait
+        // Less than a request waits, so that it lives to see the connection that comes instead.
+        postgres.endPatience = configuration.databaseWait * 2 / 3
         let refusals = DatabaseRefusals()
         let observer = DatabaseObserver(metrics: metrics, log: log, refusals: refusals) { [weak self] in
             Task { await self?.reviveCluster() }
         }
         let database = Database(
-            postgres, settings: configuration, channels: activeChannels, observer: observer, refusals: refusals)
+            postgres, settings: configuration, observer: observer, refusals: refusals, log: log)
         let couriers = try makeCouriers(database)
-        let reporter = makePeerReporter(database, couriers)
+        let attendance = makeAttendanceWriter(database, couriers)
         let loops = try EventLoopGroup(count: configuration.loops)
         let rooms = Rooms(
             loops: loops.loops, anyRoomIsOpen: configuration.openRooms, roomSize: configuration.roomSize,
-            metrics: metrics, report: reporter?.hear)
+            metrics: metrics, report: attendance.hear)
         let acknowledgements = Acknowledgements(
             store: database.schedulerStores.reminders, metrics: metrics, log: log)
         let streams = ReminderStreams(
@@ -138,13 +127,17 @@ package actor Daemon {
             Task { await acknowledgements.add(reminders) }
         }
         let changes = ScheduleChanges(client: database.background, streams: streams)
+        let stores = database.schedulerStores
+        let erasures = ErasureWorker(store: database.schedule, log: log) { await changes.publish($0) }
         let scheduler = Scheduler(
-            store: database.schedulerStores.reminders, schedule: database.schedulerStores.schedule,
-            retention: configuration.retention / .seconds(1), rooms: rooms, streams: streams, metrics: metrics,
-            log: log, claimed: { couriers.wake() })
+            work: SchedulerWork(
+                claims: stores.claims, store: stores.reminders, schedule: stores.schedule,
+                retention: configuration.retention / .seconds(1), rooms: rooms, streams: streams, log: log),
+            rooms: rooms, streams: streams, metrics: metrics, log: log, claimed: { couriers.wake() })
         let page = MetricsPage(product: metrics, database: database, rooms: rooms, channels: couriers.metrics)
         let application = Application(
-            on: loops, limits: limits, edge: edge, tls: tls, handlerExecutor: database.executor, mapError: mapError
+            on: loops, limits: limits, edge: edge, tls: tls, handlerExecutor: database.executor, mapError: mapError,
+            audience: .people
         ) { [metrics, log, configuration] routes in
             // First what is asked for most: the app asks for a room again and again when it is refused.
             routes.register(
@@ -159,7 +152,8 @@ package actor Daemon {
                     database: database, changes: changes, metrics: metrics, log: log,
                     registered: { await scheduler.registered(dueAt: $0) }, told: { couriers.wake(.webhook) }))
             routes.register(collection: ScheduleRoutes(database: database))
-            routes.register(collection: DeviceRoutes(database: database, changes: changes, log: log))
+            routes.register(
+                collection: DeviceRoutes(database: database, changes: changes, erasures: erasures, log: log))
             routes.register(collection: ChannelRoutes(configuration.channels, database: database, log: log))
             routes.register(collection: ReminderRoutes(streams: streams, backlog: database.reminders.backlog))
             routes.register(collection: PageRoutes(configuration))
@@ -167,7 +161,9 @@ package actor Daemon {
         }
         let listener = PostgresListener(
             configuration: postgres,
-            channels: [ReminderStore.dueChannel, ReminderStore.firedChannel, ScheduleChanges.channel]
+            channels: [
+                ReminderStore.dueChannel, ReminderStore.firedChannel, DeliveryStore.channel, ScheduleChanges.channel,
+            ]
         ) { [log] event in
             switch event {
             case .listening:
@@ -178,56 +174,28 @@ package actor Daemon {
             case .notification(ReminderStore.firedChannel, let payload):
                 if let batch = Int(payload) { Task { await scheduler.fired(batch) } }
                 couriers.wake()
+            case .notification(DeliveryStore.channel, let payload):
+                if let name = ChannelName(rawValue: payload) { couriers.wake(name) }
             case .notification(_, let payload):
                 Task { await changes.heard(payload) }
+                // Another daemon's tasks: the webhook may be told of them.
+                couriers.wake(.webhook)
             case .lost(let message):
                 log.warning("notifications lost", ["error": .string(message)])
             }
         }
         return Services(
             database: database, application: application, scheduler: scheduler, streams: streams,
-            acknowledgements: acknowledgements, couriers: couriers, rooms: rooms,
-            reporter: reporter, listener: listener)
-    }
-
-    private var limits: ServerLimits {
-        var limits = ServerLimits()
-        limits.http = HTTPLimits(headBytes: configuration.maxHeaderBytes, bodyBytes: configuration.maxBodyBytes)
-        let descriptors = FileDescriptorLimit.raise() - configuration.reservedDescriptors
-        limits.maxConnections = min(configuration.maxConnections, max(16, descriptors))
-        limits.maxConnectionsPerAddress = configuration.maxConnectionsPerAddress
-        limits.connectionRate = configuration.connectionRate
-        limits.upgradeRate = configuration.upgradeRate
-        limits.messageRate = configuration.messageRate
-        limits.tlsHandshakeTimeout = configuration.tlsHandshakeTimeout
-        limits.headerTimeout = configuration.headerTimeout
-        limits.bodyTimeout = configuration.bodyTimeout
-        limits.keepAliveTimeout = configuration.keepAliveTimeout
-        limits.writeTimeout = configuration.writeTimeout
-        limits.sendQueueBytes = configuration.sendQueueBytes
-        limits.maxMessageBytes = configuration.maxMessageBytes
-        limits.minCompressedBytes = configuration.minCompressedBytes
-        limits.pingInterval = configuration.pingInterval
-        limits.pongTimeout = configuration.pongTimeout
-        limits.closeTimeout = configuration.closeTimeout
-        return limits
-    }
-
-    private var edge: EdgePolicy {
-        var edge = EdgePolicy()
-        edge.trustedProxies = configuration.trustedProxies
-        edge.expectsProxyHeader = configuration.proxyProtocol
-        edge.allowedOrigins = configuration.allowedOrigins
-        edge.tlsHandshakeFailed = { [log] cause, reason in
-            // The internet's scanners fill any log: nobody reads this but who looks for something.
-            log.debug("tls handshake failed", ["cause": .string(cause.rawValue), "error": .string(reason)])
-        }
-        return edge
+            acknowledgements: acknowledgements, erasures: erasures, couriers: couriers, rooms: rooms,
+            attendance: attendance, listener: listener)
     }
 
     private nonisolated var mapError: @Sendable (any Error) -> Abort {
-        { [log] error in
-            if let error = error as? RequestError { return Abort(error) }
+        { [log, metrics] error in
+            if let error = error as? RequestError {
+                if let place = error.place { metrics.turnedAway.add(place) }
+                return Abort(error)
+            }
             if let error = error as? PostgresError {
                 if let refusal = RequestError(error) { return Abort(refusal) }
                 if case .shutDown = error.kind { return Abort(.databaseUnavailable) }
@@ -259,8 +227,12 @@ package actor Daemon {
         var reported: String?
         while !isStopping, !Task.isCancelled {
             do {
-                let applied = try await services.database.prepare()
-                if !applied.isEmpty { log.info("database migrated", ["migrations": .int(applied.count)]) }
+                let change = try await services.database.prepare { try await services.couriers.enter() }
+                if !change.isEmpty {
+                    log.info(
+                        "database migrated",
+                        ["migrations": .int(change.migrations.count), "functions": .bool(change.replacedFunctions)])
+                }
                 return await startScheduling(services)
             } catch {
                 report(error, after: &reported)
@@ -287,6 +259,10 @@ package actor Daemon {
         scheduling = Task { await scheduler.run() }
         let couriers = services.couriers
         carrying = Task { await couriers.run() }
+        let erasures = services.erasures
+        erasing = Task { await erasures.run() }
+        let storage = services.database.storage
+        monitoring = Task { await storage.run() }
         await services.listener.start()
         do {
             clock = try ClockStepWatcher { [weak self] in
@@ -322,7 +298,7 @@ package actor Daemon {
         guard let services else { return .gone }
         return Readiness(
             database: await services.database.answers(), migrated: await services.database.isPrepared,
-            draining: isStopping)
+            draining: isStopping, schedulerLateness: await services.scheduler.lateness)
     }
 
     private func render(_ page: MetricsPage) async -> [UInt8] {
@@ -351,12 +327,13 @@ package actor Daemon {
             let hasDrained = await services.application.drain(within: limit)
             if !hasDrained { log.warning("connections were cut off", ["drained": false]) }
             await within(deadline - .now() - reserve / 2) {
+                await self.monitoring?.cancel()
                 await services.scheduler.stop()
                 await self.scheduling?.value
-                if let reporter = services.reporter {
-                    await reporter.add(await services.rooms.takeEvents())
-                    await reporter.finish()
-                }
+                await services.erasures.stop()
+                await self.erasing?.value
+                await services.attendance.add(await services.rooms.takeEvents())
+                await services.attendance.finish()
                 await services.couriers.stop(within: deadline - .now() - reserve)
                 await self.carrying?.value
                 await services.acknowledgements.add(await services.streams.takeAcknowledgements())

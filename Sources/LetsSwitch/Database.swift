@@ -1,12 +1,14 @@
 import Postgres
 import Sockets
 
-/// The database as the daemon uses it: three pools of connections, the stores over them, and whether all of it is ready.
+/// The database as the daemon uses it: four pools of connections, the stores over them, and whether all of it is ready.
 ///
-/// The scheduler has a pool of its own, so that a flood of requests never stands between a reminder and its minute.
+/// Claiming has a pool of its own, so that neither a flood of requests nor another statement of the scheduler's that hangs ever
+/// stands between a reminder and its minute.
 actor Database {
     /// How long an answer to "are you there?" is believed.
     private static let readinessLifetime = Duration.seconds(1)
+    private static let claimEndPatience = Duration.milliseconds(250)
     private static let readinessTimeout = Duration.seconds(2)
     private static let ping = PostgresStatement(name: "ping", sql: "SELECT 1")
     /// Changes nothing, and is refused where nothing may be changed.
@@ -16,14 +18,17 @@ actor Database {
     nonisolated let schedule: ScheduleStore
     nonisolated let reminders: ReminderStore
     nonisolated let calendars: CalendarStore
-    /// What the scheduler, the acknowledgements and the notifications use.
+    /// What the scheduler uses but for claiming, the acknowledgements and the notifications.
     nonisolated let background: PostgresClient
+    private nonisolated let claimClient: PostgresClient
     /// For the couriers of the channels: one that has much to do doesn't stand before the scheduler's claims.
     private nonisolated let deliveryClient: PostgresClient
     nonisolated let deliveries: DeliveryStore
     nonisolated let addresses: AddressStore
+    nonisolated let storage: StorageMonitor
     private nonisolated let requests: PostgresClient
     private nonisolated let backgroundReminders: ReminderStore
+    private nonisolated let claims: ReminderStore
     private nonisolated let backgroundSchedule: ScheduleStore
 
     private let refusals: DatabaseRefusals
@@ -33,40 +38,52 @@ actor Database {
     private var asking: Task<Bool, Never>?
 
     init(
-        _ configuration: PostgresConfiguration, settings: Configuration, channels: ActiveChannels,
-        observer: any PostgresObserver, refusals: DatabaseRefusals
+        _ configuration: PostgresConfiguration, settings: Configuration,
+        observer: any PostgresObserver, refusals: DatabaseRefusals, log: Log
     ) {
+        let quota = StorageQuota(settings.maxStored)
         self.refusals = refusals
         requests = PostgresClient(configuration: configuration, observer: observer)
         var few = configuration
         few.maxConnections = 2
         background = PostgresClient(configuration: few, observer: observer)
+        var claiming = few
+        // The one connection more comes soon, when the others are dead: a reminder waits for it.
+        claiming.endPatience = Self.claimEndPatience
+        claiming.sessionSettings["letsswitch.claimer"] = "'\(ReminderStore.claimer)'"
+        claimClient = PostgresClient(configuration: claiming, observer: observer)
         let times = ScheduleSettings(
-            reminderLead: settings.reminderLead / .seconds(1), roomDuration: settings.roomDuration / .seconds(1))
-        schedule = ScheduleStore(database: requests, settings: times, channels: channels)
+            reminderLead: settings.reminderLead / .seconds(1), roomDuration: settings.roomDuration / .seconds(1),
+            maxTasksPerDevice: settings.maxTasksPerDevice)
+        schedule = ScheduleStore(database: requests, settings: times, storage: quota)
         reminders = ReminderStore(database: requests)
-        calendars = CalendarStore(database: requests)
+        calendars = CalendarStore(database: requests, storage: quota)
         backgroundSchedule = ScheduleStore(database: background, settings: times)
-        backgroundReminders = ReminderStore(database: background, channels: channels)
+        backgroundReminders = ReminderStore(database: background)
+        claims = ReminderStore(database: claimClient)
         deliveryClient = PostgresClient(configuration: few, observer: observer)
         deliveries = DeliveryStore(database: deliveryClient)
-        addresses = AddressStore(database: requests)
+        addresses = AddressStore(database: requests, storage: quota)
+        storage = StorageMonitor(
+            store: StorageStore(database: requests), quota: quota,
+            addressRetention: settings.addressRetention / .seconds(1), log: log)
     }
 
     /// For tasks that do little but wait for requests' queries.
     nonisolated var executor: any TaskExecutor { requests.executor }
 
-    nonisolated var schedulerStores: (schedule: ScheduleStore, reminders: ReminderStore) {
-        (backgroundSchedule, backgroundReminders)
+    nonisolated var schedulerStores: (claims: ReminderStore, reminders: ReminderStore, schedule: ScheduleStore) {
+        (claims, backgroundReminders, backgroundSchedule)
     }
 
     /// Brings the schema up to date and reads what is read once.
     ///
-    /// - Returns: The migrations applied now.
-    func prepare() async throws -> [Int] {
-        let applied = try await background.migrate(ScheduleMigrations.all)
+    /// - Parameter enter: What has to stand in the database before the first request is answered.
+    func prepare(_ enter: @Sendable () async throws -> Void) async throws -> PostgresSchema.Change {
+        let change = try await background.migrate(DatabaseSchema.current)
+        try await enter()
         zones = try await backgroundSchedule.timeZoneNames()
-        return applied
+        return change
     }
 
     /// The zones that requests may name.
@@ -97,9 +114,10 @@ actor Database {
     /// Connections of all pools, for metrics.
     func counts() async -> PostgresPoolCounts {
         var sum = await requests.counts()
-        for other in [await background.counts(), await deliveryClient.counts()] {
+        for other in [await claimClient.counts(), await background.counts(), await deliveryClient.counts()] {
             sum.connections += other.connections
             sum.connecting += other.connecting
+            sum.ending += other.ending
             sum.inFlight += other.inFlight
             sum.waiting += other.waiting
         }
@@ -108,6 +126,7 @@ actor Database {
 
     func shutdown() async {
         await requests.shutdown()
+        await claimClient.shutdown()
         await background.shutdown()
         await deliveryClient.shutdown()
     }

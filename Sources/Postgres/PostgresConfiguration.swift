@@ -4,8 +4,10 @@ package struct PostgresConfiguration: Sendable {
     package var conninfo: String
     /// Shown in `pg_stat_activity`, unless `conninfo` names another.
     package var applicationName: String
+    /// Settings of every session beyond this target's own, as `SET` takes them: for the planner, say.
+    package var sessionSettings: [String: String] = [:]
 
-    /// Connections of the pool at most.
+    /// Connections of the pool at most, counted until the server has ended them: ``endPatience`` says what else it may have.
     package var maxConnections = 8
     /// Queries sent on a connection and not yet answered, at most.
     package var maxPipelined = 32
@@ -19,7 +21,14 @@ package struct PostgresConfiguration: Sendable {
     package var queryTimeout: Duration = .seconds(10)
     /// How long opening a connection may take, until it can be used.
     package var connectTimeout: Duration = .seconds(2)
-    /// The server's own limit for a statement, for clients that vanish.
+    /// How long a place waits for the server to end the connection that had it. A network that is gone never tells: then the
+    /// pool has one connection more, and never more than that one.
+    package var endPatience: Duration = .seconds(1)
+    /// So much longer than a query's time is the server's own limit for it, which ends what our cancel request can't.
+    package var serverMargin: Duration = .seconds(1)
+    /// How often a query that was given up because it met another (a deadlock, a conflict of snapshots) is sent again at most.
+    package var maxRetries = 4
+    /// The server's own limit for a statement of a session. A pool's queries have theirs: `queryTimeout` and `serverMargin`.
     package var statementTimeout: Duration = .seconds(120)
     /// How long a migration may take, and waiting for another daemon's migrations.
     package var migrationTimeout: Duration = .seconds(600)

@@ -4,6 +4,8 @@ package struct PostgresPoolCounts: Sendable, Equatable {
     package var connections = 0
     /// Connections being opened.
     package var connecting = 0
+    /// Connections that were hung up, and that the server hasn't ended yet.
+    package var ending = 0
     /// Queries sent and not yet answered.
     package var inFlight = 0
     /// Queries waiting for a connection.

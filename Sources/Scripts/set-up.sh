@@ -19,6 +19,7 @@ fail() {
 }
 has() { command -v "$1" >/dev/null 2>&1; }
 is_debian_like() { has apt-get && has dpkg-query; }
+is_installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 
 # --- The part for root ------------------------------------------------------------------------------------------
 
@@ -103,7 +104,12 @@ case "$purpose" in run | test) ;; *) fail "usage: set-up.sh run|test" ;; esac
 if ! has swift; then
     fail "there is no swift in PATH. Let's Switch needs Swift 6.0 or later: https://www.swift.org/install/linux/"
 fi
-if ! swift_version=$(swift --version 2>&1); then
+# It leaves a directory of its own behind wherever temporary files go.
+scratch=$(mktemp -d)
+swift_works=true
+swift_version=$(TMPDIR=$scratch swift --version 2>&1) || swift_works=false
+rm -rf "$scratch"
+if [ "$swift_works" = false ]; then
     fail "swift --version fails, so the toolchain is not complete: $swift_version"
 fi
 swift_major=$(printf '%s\n' "$swift_version" | sed -n 's/.*Swift version \([0-9][0-9]*\)\..*/\1/p' | head -n 1)
@@ -145,8 +151,13 @@ if [ "$purpose" = test ]; then
     has_module ensurepip || need python3-venv "for what the tests take from PyPI"
 fi
 wanted=
-if [ "$purpose" = test ] && ! has chromium && ! has chromium-browser && ! has google-chrome; then
-    wanted=chromium
+if [ "$purpose" = test ]; then
+    if ! has chromium && ! has chromium-browser && ! has google-chrome; then
+        wanted="chromium chromium-sandbox"
+    elif is_debian_like && is_installed chromium && ! is_installed chromium-sandbox; then
+        # Recommended only, and with it Chromium runs for ordinary users where they may not make namespaces.
+        wanted=chromium-sandbox
+    fi
 fi
 
 # --- Install it -------------------------------------------------------------------------------------------------
@@ -159,27 +170,35 @@ if [ -n "$missing" ]; then
     if ! is_debian_like; then
         fail "this is no Debian-like system; please install what these packages of Debian bring:$missing"
     fi
-    say "installing with apt-get:$missing$reasons"
+    # tzdata comes along, so that a first set-up has today's rules.
+    by_hand="As root, run:  sh $here/set-up.sh --install$missing tzdata${wanted:+ $wanted}"
     if [ "$(id -u)" != 0 ] && ! has sudo; then
-        fail "that needs root, and there is no sudo. As root, run:  sh $here/set-up.sh --install$missing"
+        say "what is missing:$missing$reasons"
+        fail "installing that needs root, and there is no sudo. $by_hand"
     fi
-    # Unquoted: one word each. tzdata comes along, so that a first set-up has today's rules.
+    say "installing with apt-get:$missing$reasons"
+    # Unquoted: one word each.
     # shellcheck disable=SC2086
-    as_root --install $missing tzdata ||
-        fail "nothing can be built without them. As root, run:  sh $here/set-up.sh --install$missing"
+    as_root --install $missing tzdata || fail "nothing can be built without them. $by_hand"
     say "done"
 fi
 
-# What tests can do without: those that need it are skipped, and say so. Tried once a day.
+# What tests can do without: they are skipped, or run Chromium without its sandbox, and say so. Tried once a day.
+case "$wanted" in
+chromium-sandbox) without="the tests of the page run Chromium without its sandbox" ;;
+*) without="the tests of the page are skipped" ;;
+esac
 tried=$root/.build/chromium-tried
-if [ -n "$wanted" ] && is_debian_like && [ -z "$(find "$tried" -mtime -1 2>/dev/null)" ]; then
+if [ -n "$wanted" ] && is_debian_like && [ "$(find "$tried" -mtime -1 -exec cat {} + 2>/dev/null)" != "$wanted" ]; then
     mkdir -p "$root/.build"
-    : >"$tried" || true
+    printf '%s' "$wanted" >"$tried" || true
     if [ "$(id -u)" = 0 ] || { has sudo && sudo -n true 2>/dev/null; }; then
         say "installing with apt-get: $wanted (a browser for the tests of the page)"
-        as_root --install "$wanted" || say "note: without $wanted, the tests of the page are skipped"
+        # Unquoted: one word each.
+        # shellcheck disable=SC2086
+        as_root --install $wanted || say "note: without $wanted, $without"
     else
-        say "note: without $wanted, the tests of the page are skipped; as root, run:  apt-get install $wanted"
+        say "note: without $wanted, $without; as root, run:  apt-get install --no-install-recommends $wanted"
     fi
 fi
 

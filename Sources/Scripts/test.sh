@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the tests, and says at the end again what failed: the output of a whole run is thousands of lines.
+# Runs the tests, and says at the end again what was left out and what failed: the output of a whole run is thousands of lines.
 #
 #   test.sh ARGUMENT...      of `swift test`
 #
@@ -10,14 +10,29 @@ set -eu
 SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=${TESTS_AT_ONCE:-$(nproc)}
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH
 
-output=$(mktemp)
-trap 'rm -f "$output"' EXIT
+# The compiler, the browser and others leave things in the directory for temporary files; this one goes.
+TMPDIR=$(mktemp -d)
+export TMPDIR
+output=$TMPDIR/output
+trap 'rm -rf "$TMPDIR"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
 # A pipeline's status is its last command's; that of the tests comes past tee, through descriptor 3.
 exec 4>&1
 status=$({ { swift test "$@" 2>&1 3>&- 4>&- || echo $? >&3; } | tee "$output" >&4; } 3>&1)
+
+# Tests that were skipped, counted by their reason, and what tests say that they left out (Tests/TestSupport/LeftOut.swift).
+left_out=$(awk '
+    /^➜ Test .* skipped/ {
+        reason = sub(/.* skipped: /, "") ? $0 : "no reason given"
+        gsub(/^"|"$/, "", reason)
+        skipped[reason]++
+    }
+    sub(/^Left out: /, "") && !seen[$0]++ { print "  " $0 }
+    END { for (reason in skipped) printf "  skipped, %d: %s\n", skipped[reason], reason }' "$output")
+[ -z "$left_out" ] || printf '\nWhat was left out:\n%s\n' "$left_out"
+
 [ -n "$status" ] || exit 0
 printf '\nWhat failed:\n'
 awk '/^✘/ { failed = 1 } !/^(✘|↳)/ { failed = 0 } failed || /error: |Sanitizer/' "$output"

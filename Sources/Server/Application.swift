@@ -13,7 +13,7 @@ package final class Application: Sendable {
     package let edge: EdgePolicy
     package let loops: [EventLoop]
     let router: Router
-    let ledger: AddressLedger
+    let addresses: AddressLimiter
     private let key = LoopLocal<ServerLoop>()
     private let openSockets: SocketCount
     let firstTLSContext: TLSContext?
@@ -31,22 +31,21 @@ package final class Application: Sendable {
     ///   - handlerExecutor: Where handlers run that wait for something; `nil` for Swift's own threads. That of what they mostly
     ///     wait for saves two changes of thread a request.
     ///   - mapError: What a handler's error means to the client; an ``Abort`` speaks for itself and doesn't come here.
+    ///   - audience: For whom the routes are that say nothing else.
     ///   - routes: Adds the routes.
     package init(
         on group: EventLoopGroup, limits: ServerLimits, edge: EdgePolicy = EdgePolicy(),
         tls: TLSContext? = nil, handlerExecutor: (any TaskExecutor)? = nil,
-        mapError: @escaping @Sendable (any Error) -> Abort, routes: (RoutesBuilder) -> Void
+        mapError: @escaping @Sendable (any Error) -> Abort, audience: Audience = .everyone,
+        routes: (RoutesBuilder) -> Void
     ) {
         self.limits = limits
         self.edge = edge
         firstTLSContext = tls
         self.handlerExecutor = handlerExecutor
-        ledger = AddressLedger(
-            maxConnections: limits.maxConnectionsPerAddress,
-            connectionRate: RateLimit(perSecond: limits.connectionRate, burst: 2 * limits.connectionRate),
-            upgradeRate: RateLimit(perSecond: limits.upgradeRate, burst: limits.upgradeRate))
+        addresses = AddressLimiter(AddressAllowance(limits))
         self.mapError = mapError
-        let builder = RoutesBuilder()
+        let builder = RoutesBuilder(for: audience)
         routes(builder)
         router = Router(routes: builder.routes)
         loops = group.loops
@@ -84,13 +83,16 @@ package final class Application: Sendable {
             let server = self.server(on: reactor)
             do {
                 for (listener, endpoint) in zip(listeners, endpoints) {
-                    try server.listen(with: listener, isSecure: endpoint.speaksTLS, on: reactor)
+                    try server.listen(with: listener, entrance: Entrance(endpoint, edge), on: reactor)
                 }
             } catch {
                 server.stopListening()
                 throw error
             }
-            return zip(listeners, endpoints).map { ServerEndpoint($0.address, speaksTLS: $1.speaksTLS) }
+            return zip(listeners, endpoints).map {
+                ServerEndpoint(
+                    $0.address, speaksTLS: $1.speaksTLS, audience: $1.audience, isBehindProxies: $1.isBehindProxies)
+            }
         }
     }
 

@@ -16,11 +16,57 @@ extension HTTPConnection {
         return Abort(.tooManyRequests, code: "too_many_connections", reason: reason, headers: Self.retryAfter)
     }
 
+    /// The refusal of a request whose address asks or writes too much: before its handler runs, and made once for all. What
+    /// leads to WebSockets has a pace of its own, so that an app that tries for its room again and again can still ask for
+    /// its schedule.
+    func refusalOfPace(_ head: HTTPRequestHead, _ match: Router.Match) -> Response? {
+        guard let permit = peer.permit else { return nil }
+        var registers = false
+        if case .found(let route, _) = match {
+            if case .webSocket = route.endpoint { return nil }
+            registers = route.registers
+        }
+        if !permit.admits(.request, at: socket.reactor.now) {
+            server.counters.hastyRequests += 1
+            return Self.asksTooFast
+        }
+        if !head.method.isSafe, !permit.admits(.write, at: socket.reactor.now) {
+            server.counters.hastyWrites += 1
+            return Self.writesTooFast
+        }
+        if registers, !permit.admits(.registration, at: socket.reactor.now) {
+            server.counters.hastyRegistrations += 1
+            return Self.registersTooMuch
+        }
+        refusalsInARow = 0
+        return nil
+    }
+
+    /// Answers a request that came too fast. Who heeds none of so many answers has to connect anew, which has a pace too; a
+    /// proxy doesn't, since its connections are others' as well.
+    func refusePace(_ refusal: Response, to head: HTTPRequestHead) {
+        if !peer.isProxy { refusalsInARow &+= 1 }
+        answer(refusal, to: head, isLast: refusalsInARow >= Self.patienceWithHaste)
+    }
+
+    private static let patienceWithHaste: UInt8 = 32
+
+    private static let asksTooFast = Response(
+        Abort(.tooManyRequests, reason: "This address asks faster than it may.", headers: retryAfter))
+    private static let writesTooFast = Response(
+        Abort(
+            .tooManyRequests, reason: "This address writes faster than it may: with POST, DELETE and the like.",
+            headers: retryAfter))
+
+    private static let registersTooMuch = Response(
+        Abort(
+            .tooManyRequests, code: "too_many_registrations",
+            reason: "This address registers more in a day than it may.",
+            headers: [HTTPField("Retry-After", "60")]))
+
     /// The refusal of an attempt at a WebSocket, before it costs anything: no other loop and no database has been asked.
     func refusalOfUpgrade(_ head: HTTPRequestHead) -> Abort? {
-        if let address = peer.lease?.address,
-            !server.application.ledger.admitsUpgrade(of: address, at: socket.reactor.now)
-        {
+        if let permit = peer.permit, !permit.admits(.upgrade, at: socket.reactor.now) {
             server.counters.refusedUpgrades += 1
             return Abort(
                 .tooManyRequests, reason: "This address asks for WebSockets faster than it may.",
@@ -33,6 +79,26 @@ extension HTTPConnection {
         return Abort(
             .forbidden, code: "origin_not_allowed",
             reason: "RFC 6455 §10.2: pages of this origin get no WebSocket here.")
+    }
+
+    /// The refusal of a request that a page of somebody else's had a browser send, and that could change something: any
+    /// page may send it, and CORS guards only the answer.
+    func refusalOfWrite(_ head: HTTPRequestHead) -> Abort? {
+        guard !head.method.isSafe, !server.application.edge.allowedOrigins.admit(head) else { return nil }
+        server.counters.refusedWrites += 1
+        return Abort(
+            .forbidden, code: "origin_not_allowed", reason: "Pages of this origin may change nothing here.")
+    }
+
+    /// The refusal of a request that is for another server.
+    func refusalOfHost(_ head: HTTPRequestHead, _ match: Router.Match) -> Abort? {
+        guard !server.application.edge.allowedHosts.admit(head) else { return nil }
+        if case .found(let route, _) = match, route.answersAnyHost { return nil }
+        server.refusedHost(of: head, at: socket.reactor.now)
+        return Abort(
+            .misdirectedRequest, code: "host_not_allowed",
+            reason: "This server doesn't answer to that name: use another, or an address, or have its operator name it."
+        )
     }
 
     /// At any rate of at least one a second, the next is admitted within the second.

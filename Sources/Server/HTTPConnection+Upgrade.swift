@@ -64,7 +64,7 @@ extension HTTPConnection {
         route: WebSocketRoute, unread: [UInt8]
     ) {
         guard let socket = try? StreamSocket(detached, on: reactor) else { return }
-        socket.companion = peer.lease
+        socket.companion = peer.permit
         let connection = HTTPConnection(on: socket, from: peer, server: server)
         connection.backlog = unread
         connection.serve(request, route)

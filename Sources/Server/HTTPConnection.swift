@@ -37,6 +37,8 @@ final class HTTPConnection: StreamSocketHandler {
     private var hasAnswered = false
     /// Some of the next request's head has come.
     private var headHasBegun = false
+    /// Requests that came too fast, without one between that didn't.
+    var refusalsInARow: UInt8 = 0
 
     private var limits: ServerLimits { server.application.limits }
 
@@ -114,10 +116,15 @@ final class HTTPConnection: StreamSocketHandler {
         body = []
         socket.deadline = .distantFuture
         if let refusal = refusalOfAddress(head) { return answer(Response(refusal), to: head) }
-        switch server.application.router.match(head) {
-        case .found(let endpoint, let parameters):
+        let match = server.application.router.match(head, for: peer.entrance.audience)
+        if let refusal = refusalOfPace(head, match) { return refusePace(refusal, to: head) }
+        if let refusal = refusalOfHost(head, match) ?? refusalOfWrite(head) {
+            return answer(Response(refusal), to: head)
+        }
+        switch match {
+        case .found(let route, let parameters):
             let request = Request(head: head, body: content, parameters: parameters, loop: server.loop)
-            serve(request, endpoint, rest: &input)
+            serve(request, route.endpoint, rest: &input)
         case .methodNotAllowed(_, isWebSocket: true) where WebSocketHandshake.isAsked(by: head):
             let refusal = WebSocketHandshakeError.notGet
             answer(Response(Abort(refusal.status, reason: refusal.reason)), to: head)
@@ -192,12 +199,13 @@ final class HTTPConnection: StreamSocketHandler {
 
     // MARK: Answers
 
-    func answer(_ response: Response, to head: HTTPRequestHead) {
+    /// - Parameter isLast: Whether the connection ends with it, whatever the request says.
+    func answer(_ response: Response, to head: HTTPRequestHead, isLast: Bool = false) {
         // HTTP/1.0 has no chunks: there a stream ends with the connection.
         let isDelimited = head.version == .http11 || !response.isStream || head.method == .head
-        let keepsAlive = head.isKeepAlive && isDelimited && !server.isStopping
+        let keepsAlive = head.isKeepAlive && isDelimited && !isLast && !server.isStopping
         server.counters.responses[response.status.code, default: 0] += 1
-        var writer = ResponseWriter(response, dateField: server.dateField)
+        var writer = ResponseWriter(response, on: server, isSecure: peer.entrance.isSecure)
         if !keepsAlive {
             writer.field("Connection", "close")
         } else if head.version == .http10 {
@@ -255,7 +263,7 @@ final class HTTPConnection: StreamSocketHandler {
     private func refuse(_ abort: Abort) {
         server.counters.responses[abort.status.code, default: 0] += 1
         let response = Response(abort)
-        var writer = ResponseWriter(response, dateField: server.dateField)
+        var writer = ResponseWriter(response, on: server, isSecure: peer.entrance.isSecure)
         writer.field("Connection", "close")
         if let head { writer.share(head, with: server.application.edge.allowedOrigins) }
         writer.contentLength(response.content.count)

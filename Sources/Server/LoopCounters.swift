@@ -1,4 +1,5 @@
 package import Sockets
+import Wire
 
 /// What one event loop has counted since it started. Plain integers: they belong to the loop, and are added up over the
 /// loops when somebody asks.
@@ -8,7 +9,7 @@ package struct LoopCounters: Sendable {
     package var refusedConnections = 0
     /// Connections, and requests of proxied ones, refused because their address had too many connections.
     package var crowdedAddresses = 0
-    /// Connections, and requests of proxied ones, refused because their address made new connections too fast.
+    /// Connections refused because their address made new ones too fast.
     package var hastyAddresses = 0
     /// Connections without the PROXY header that they had to have, or of peers that may not send one.
     package var refusedProxies = 0
@@ -17,8 +18,18 @@ package struct LoopCounters: Sendable {
     package var failedTLSHandshakes: [TLSHandshakeFailure: Int] = [:]
     /// Attempts at a WebSocket refused because their address made too many.
     package var refusedUpgrades = 0
+    /// Other requests refused because their address made too many.
+    package var hastyRequests = 0
+    /// Those refused because their address wrote too much.
+    package var hastyWrites = 0
+    /// Those refused because their address has registered too much in a day.
+    package var hastyRegistrations = 0
     /// WebSockets refused to pages of other origins.
     package var refusedOrigins = 0
+    /// Other requests of theirs that would have changed something.
+    package var refusedWrites = 0
+    /// Requests for hosts that aren't ours.
+    package var refusedHosts = 0
     /// Times that the listener rested because descriptors or memory were used up.
     package var listenerRests = 0
     /// By status.
@@ -26,7 +37,8 @@ package struct LoopCounters: Sendable {
     package var openStreams = 0
     package var openWebSockets = 0
     package var openedWebSockets = 0
-    /// By close code; 1006 stands for connections that ended without one.
+    /// By close code; 1006 stands for connections that ended without one, 3000 and 4000 for all codes of libraries and of
+    /// applications: of those a peer has two thousand to choose from.
     package var closedWebSockets: [UInt16: Int] = [:]
     package var receivedMessages = 0
     package var sentMessages = 0
@@ -46,6 +58,11 @@ package struct LoopCounters: Sendable {
         timeouts[limit, default: 0] += 1
     }
 
+    mutating func closed(_ code: WebSocketCloseCode) {
+        let group = code.rawValue < 3000 ? code.rawValue : code.rawValue / 1000 * 1000
+        closedWebSockets[group, default: 0] += 1
+    }
+
     package static func + (left: LoopCounters, right: LoopCounters) -> LoopCounters {
         var sum = left
         sum.acceptedConnections += right.acceptedConnections
@@ -56,7 +73,12 @@ package struct LoopCounters: Sendable {
         sum.tlsHandshakes += right.tlsHandshakes
         sum.failedTLSHandshakes.merge(right.failedTLSHandshakes, uniquingKeysWith: +)
         sum.refusedUpgrades += right.refusedUpgrades
+        sum.hastyRequests += right.hastyRequests
+        sum.hastyWrites += right.hastyWrites
+        sum.hastyRegistrations += right.hastyRegistrations
         sum.refusedOrigins += right.refusedOrigins
+        sum.refusedWrites += right.refusedWrites
+        sum.refusedHosts += right.refusedHosts
         sum.listenerRests += right.listenerRests
         sum.responses.merge(right.responses, uniquingKeysWith: +)
         sum.openStreams += right.openStreams

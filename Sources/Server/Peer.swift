@@ -5,13 +5,15 @@ import Wire
 struct Peer: Sendable {
     /// The socket's, or the one that a trusted proxy's PROXY header names; `nil` for a Unix socket's.
     let address: IPAddress?
+    let entrance: Entrance
     /// A trusted proxy: each request may say for whom it is.
     let isProxy: Bool
     /// What it counts as now; `nil` while it counts for nobody.
-    var lease: AddressLease?
+    var permit: ConnectionPermit?
 
-    init(_ address: IPAddress?, trusted: TrustedNetworks) {
+    init(_ address: IPAddress?, by entrance: Entrance, trusted: TrustedNetworks) {
         self.address = address
+        self.entrance = entrance
         isProxy = trusted.contains(address)
     }
 

@@ -6,15 +6,12 @@ import Wire
 /// The header is mandatory: a connection that begins otherwise is closed, since nobody can tell for whom it is.
 final class ProxyGreeting: StreamSocketHandler {
     private let server: ServerLoop
-    private let isSecure: Bool
     private var peer: Peer
     private var parser = ProxyHeaderParser()
 
-    /// - Parameter isSecure: Whether a TLS handshake follows the header.
     @discardableResult
-    init(on socket: StreamSocket, from peer: Peer, server: ServerLoop, isSecure: Bool) {
+    init(on socket: StreamSocket, from peer: Peer, server: ServerLoop) {
         self.server = server
-        self.isSecure = isSecure
         self.peer = peer
         socket.handler = self
         socket.deadline = socket.reactor.now + server.application.limits.headerTimeout
@@ -25,7 +22,7 @@ final class ProxyGreeting: StreamSocketHandler {
         do throws(ProxyHeaderError) {
             guard let header = try parser.next(&input) else { return }
             if case .source(let address) = header {
-                peer = Peer(address, trusted: server.application.edge.trustedProxies)
+                peer = Peer(address, by: peer.entrance, trusted: server.application.edge.trustedProxies)
             }
         } catch {
             server.counters.refusedProxies += 1
@@ -33,7 +30,8 @@ final class ProxyGreeting: StreamSocketHandler {
         }
         guard server.count(&peer, for: nil, on: socket) == nil else { return socket.close() }
         let rest = UnsafeMutableRawBufferPointer(rebasing: bytes[(bytes.count - input.count)...])
-        guard !isSecure else {
+        // A TLS handshake may follow the header.
+        guard !peer.entrance.isSecure else {
             TLSGreeting(on: socket, from: peer, server: server, received: UnsafeRawBufferPointer(rest))
             return
         }

@@ -28,6 +28,30 @@ package struct RateLimit: Sendable, Hashable {
         tolerance = interval.multipliedReportingOverflow(by: UInt64(max(1, burst))).partialValue
     }
 
+    /// - Parameter count: Events a day, evenly spread or all at once; 0 sets no limit.
+    package init(perDay count: Int) {
+        guard count > 0 else {
+            self = .none
+            return
+        }
+        let day: UInt64 = 86_400_000_000_000
+        self.init(interval: max(1, day / UInt64(count)), tolerance: day)
+    }
+
+    private init(interval: UInt64, tolerance: UInt64) {
+        self.interval = interval
+        self.tolerance = tolerance
+    }
+
+    package static var none: RateLimit { RateLimit(perSecond: 0, burst: 0) }
+
+    /// The rate and the burst of `count` who have this limit, at least one, together.
+    package func times(_ count: Int) -> RateLimit {
+        guard interval > 0 else { return self }
+        // As far ahead of now, with shorter intervals.
+        return RateLimit(interval: max(1, interval / UInt64(max(1, count))), tolerance: tolerance)
+    }
+
     /// Admits one more event at `now`, or doesn't.
     ///
     /// - Parameter paidUntil: In nanoseconds of the monotonic clock, 0 for who comes for the first time.

@@ -4,12 +4,21 @@ import Wire
 struct ResponseWriter {
     private(set) var bytes: [UInt8] = []
 
-    /// - Parameter dateField: ``ServerLoop/dateField``.
-    init(_ response: Response, dateField: [UInt8]) {
+    /// - Parameter isSecure: Whether the answer goes by TLS.
+    init(_ response: Response, on server: ServerLoop, isSecure: Bool) {
         bytes.reserveCapacity(512)
         HTTPResponseEncoder.statusLine(response.status, into: &bytes)
-        bytes.append(contentsOf: dateField)
-        for field in response.headers { HTTPResponseEncoder.field(named: field.name, field.value, into: &bytes) }
+        bytes.append(contentsOf: server.dateField)
+        if isSecure { bytes.append(contentsOf: server.transportSecurityField) }
+        var knowsCaches = false
+        for field in response.headers {
+            HTTPResponseEncoder.field(named: field.name, field.value, into: &bytes)
+            if field.name == "Cache-Control" { knowsCaches = true }
+        }
+        // Whoever says nothing of caches answers one asker, for this moment.
+        if !knowsCaches { HTTPResponseEncoder.field("Cache-Control", "no-store", into: &bytes) }
+        // Nothing is what a browser guesses, but what `Content-Type` says (Fetch §3.6).
+        HTTPResponseEncoder.field("X-Content-Type-Options", "nosniff", into: &bytes)
     }
 
     mutating func field(_ name: StaticString, _ value: String) {

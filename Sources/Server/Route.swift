@@ -24,10 +24,22 @@ package final class Route: Sendable {
     let literalPath: [UInt8]?
     let segments: [Segment]
     let endpoint: Endpoint
+    /// By whose listeners it is reached.
+    let audience: Audience
+    /// Whether it answers whatever host is asked for, see ``EdgePolicy/allowedHosts``.
+    let answersAnyHost: Bool
+    /// Whether its requests have something new kept for long, which an address may only so often a day.
+    let registers: Bool
 
-    init(method: HTTPMethod, path: [String], endpoint: Endpoint) {
+    init(
+        method: HTTPMethod, path: [String], endpoint: Endpoint, audience: Audience, answersAnyHost: Bool,
+        registers: Bool = false
+    ) {
         self.method = method
+        self.registers = registers
         self.endpoint = endpoint
+        self.audience = audience
+        self.answersAnyHost = answersAnyHost
         segments = path.map { $0.hasPrefix(":") ? .parameter(String($0.dropFirst())) : .literal($0) }
         literalPath = path.contains { $0.hasPrefix(":") } ? nil : Array(("/" + path.joined(separator: "/")).utf8)
     }
@@ -40,7 +52,8 @@ package final class Route: Sendable {
         var parameters: [String: String] = [:]
         for (part, segment) in zip(parts, segments) {
             switch segment {
-            case .literal(let text): guard part == text else { return nil }
+            // As the whole path of other routes: byte for byte.
+            case .literal(let text): guard part.utf8.elementsEqual(text.utf8) else { return nil }
             case .parameter(let name): parameters[name] = part
             }
         }

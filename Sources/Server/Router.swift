@@ -3,7 +3,7 @@ import Wire
 /// Finds the route of a request. A handful of routes: a linear search over compared lengths beats any tree.
 struct Router: Sendable {
     enum Match {
-        case found(Route.Endpoint, parameters: [String: String])
+        case found(Route, parameters: [String: String])
         /// The path is known, but not with this method; `Allow` lists those that are.
         /// A WebSocket's handshake has its own answer to that.
         case methodNotAllowed(allow: String, isWebSocket: Bool)
@@ -12,14 +12,15 @@ struct Router: Sendable {
 
     let routes: [Route]
 
-    func match(_ head: HTTPRequestHead) -> Match {
+    /// - Parameter audience: Of the listener that the request came by: other routes aren't there.
+    func match(_ head: HTTPRequestHead, for audience: Audience) -> Match {
         // A HEAD is a GET whose content stays away (RFC 9110 §9.3.2).
         let method = head.method == .head ? .get : head.method
         var others: [HTTPMethod] = []
         var isWebSocket = false
         for route in routes {
-            guard let parameters = route.match(head) else { continue }
-            if route.method == method { return .found(route.endpoint, parameters: parameters) }
+            guard !route.audience.isDisjoint(with: audience), let parameters = route.match(head) else { continue }
+            if route.method == method { return .found(route, parameters: parameters) }
             if !others.contains(route.method) { others.append(route.method) }
             if case .webSocket = route.endpoint { isWebSocket = true }
         }

@@ -9,8 +9,13 @@ package import Wire
 /// ```
 package final class RoutesBuilder {
     private(set) var routes: [Route] = []
+    private var audience: Audience
+    private var answersAnyHost = false
 
-    package init() {}
+    /// - Parameter audience: Of the routes that are added outside of any ``group(for:_:)``.
+    package init(for audience: Audience = .everyone) {
+        self.audience = audience
+    }
 
     package func get(_ path: String..., use handler: @escaping Route.AsyncHandler) {
         add(.get, path, .asynchronous(handler))
@@ -21,8 +26,9 @@ package final class RoutesBuilder {
         add(.get, path, .synchronous(handler))
     }
 
-    package func post(_ path: String..., use handler: @escaping Route.AsyncHandler) {
-        add(.post, path, .asynchronous(handler))
+    /// - Parameter registers: Whether it has something new kept for long, which an address may only so often a day.
+    package func post(_ path: String..., registers: Bool = false, use handler: @escaping Route.AsyncHandler) {
+        add(.post, path, .asynchronous(handler), registers: registers)
     }
 
     package func delete(_ path: String..., use handler: @escaping Route.AsyncHandler) {
@@ -49,12 +55,32 @@ package final class RoutesBuilder {
         add(.get, path, .webSocket(route))
     }
 
+    /// Adds routes that the listeners of an audience have, whoever the others are for.
+    package func group(for audience: Audience, _ add: (RoutesBuilder) -> Void) {
+        let outer = self.audience
+        self.audience = audience
+        add(self)
+        self.audience = outer
+    }
+
+    /// Adds routes that answer whatever host is asked for: they tell nobody anything, and who asks may know the server by
+    /// another name, as a balancer does.
+    package func groupForAnyHost(_ add: (RoutesBuilder) -> Void) {
+        let outer = answersAnyHost
+        answersAnyHost = true
+        add(self)
+        answersAnyHost = outer
+    }
+
     package func register(collection: any RouteCollection) {
         collection.boot(routes: self)
     }
 
-    private func add(_ method: HTTPMethod, _ path: [String], _ endpoint: Route.Endpoint) {
-        routes.append(Route(method: method, path: path, endpoint: endpoint))
+    private func add(_ method: HTTPMethod, _ path: [String], _ endpoint: Route.Endpoint, registers: Bool = false) {
+        routes.append(
+            Route(
+                method: method, path: path, endpoint: endpoint, audience: audience, answersAnyHost: answersAnyHost,
+                registers: registers))
     }
 }
 

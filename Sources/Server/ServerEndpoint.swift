@@ -4,10 +4,18 @@ package import Sockets
 package struct ServerEndpoint: Sendable, CustomStringConvertible {
     package let address: SocketAddress
     package let speaksTLS: Bool
+    /// Whose routes there are.
+    package let audience: Audience
+    /// Whether ``EdgePolicy/expectsProxyHeader`` holds there: not where nobody's proxy is between.
+    package let isBehindProxies: Bool
 
-    package init(_ address: SocketAddress, speaksTLS: Bool = false) {
+    package init(
+        _ address: SocketAddress, speaksTLS: Bool = false, audience: Audience = .everyone, isBehindProxies: Bool = true
+    ) {
+        self.isBehindProxies = isBehindProxies
         self.address = address
         self.speaksTLS = speaksTLS
+        self.audience = audience
     }
 
     package var description: String { speaksTLS ? "tls:\(address)" : "\(address)" }

@@ -6,14 +6,24 @@ package struct ServerLimits: Sendable {
     package var http = HTTPLimits()
     /// Connections open at once, of every kind; more are closed as they come.
     package var maxConnections = 100_000
-    /// Connections that one address may have open; 0 sets no limit.
-    package var maxConnectionsPerAddress = 1000
+    /// Connections that one address may have open; 0 sets no limit. Of this and the next five the networks of 56 and 48 bits
+    /// around an IPv6 address have two and four times as much.
+    package var maxConnectionsPerAddress = 8000
     /// New connections of one address a second, and twice as many at once; 0 sets no limit.
-    package var connectionRate = 100
-    /// Attempts of one address at a WebSocket a second; 0 sets no limit.
-    package var upgradeRate = 50
-    /// Messages of one WebSocket peer a second, and twice as many at once; 0 sets no limit.
+    package var connectionRate = 300
+    /// Attempts of one address at a WebSocket a second, and as many at once; 0 sets no limit.
+    package var upgradeRate = 200
+    /// Other requests of one address a second, and as many at once; 0 sets no limit.
+    package var requestRate = 1000
+    /// Those of them that aren't safe (RFC 9110 §9.2.1) a second, and ten times as many at once; 0 sets no limit.
+    package var writeRate = 100
+    /// Requests of one address a day to routes that register something; 0 sets no limit. See ``Route/registers``.
+    package var registrationsPerDay = 30_000
+    /// Messages of one WebSocket peer a second, and twice as many at once; 0 sets no limit. Pings and pongs count too, and of a
+    /// message's frames each but its last as one ``fragmentsPerMessage``th.
     package var messageRate = 1_000
+    /// So that whoever sends messages in a few pieces may send as many as others, and nobody any number of empty ones.
+    static let fragmentsPerMessage = 16
     /// For a TLS handshake, from the connection (or its PROXY header) on.
     package var tlsHandshakeTimeout = Duration.seconds(10)
     /// For a request's head, from its first byte; also for a new connection's first request.

@@ -11,6 +11,8 @@ package final class ServerLoop {
     let pingInterval: UInt64
     /// ``ServerLimits/messageRate``.
     let messageRate: RateLimit
+    /// The same purse, out of which a fragment of a message takes less.
+    let fragmentRate: RateLimit
     /// zlib's memory, for the WebSockets of this loop that keep none.
     let deflatePool = WebSocketDeflatePool()
     /// With what new connections shake hands; `nil` when nobody speaks TLS.
@@ -41,8 +43,23 @@ package final class ServerLoop {
         pingFrame = SharedBytes(ping)
         // The sum with any time of the clock's stays within 64 bits.
         pingInterval = min(application.limits.pingInterval.wholeNanoseconds, .max / 2)
-        messageRate = RateLimit(
-            perSecond: application.limits.messageRate, burst: 2 * application.limits.messageRate)
+        let rate = application.limits.messageRate
+        messageRate = RateLimit(perSecond: rate, burst: 2 * rate)
+        let fragments = rate * ServerLimits.fragmentsPerMessage
+        fragmentRate = RateLimit(perSecond: fragments, burst: 2 * fragments)
+    }
+
+    // MARK: Hosts
+
+    /// When the next refused host is told of: anybody can ask for any.
+    private var refusedHostIsDue = MonotonicTime(nanoseconds: 0)
+
+    /// Counts a request that was for another server, and tells of it now and then.
+    func refusedHost(of head: HTTPRequestHead, at now: MonotonicTime) {
+        counters.refusedHosts += 1
+        guard now >= refusedHostIsDue, let host = head.host else { return }
+        refusedHostIsDue = now + .seconds(60)
+        application.edge.hostRefused?(host)
     }
 
     // MARK: Listening
@@ -51,10 +68,10 @@ package final class ServerLoop {
     private var dealt = 0
 
     /// Accepts connections on this loop and deals them to all loops in turn.
-    func listen(with listener: ListeningSocket, isSecure: Bool, on reactor: Reactor) throws {
+    func listen(with listener: ListeningSocket, entrance: Entrance, on reactor: Reactor) throws {
         try listener.start(
             on: reactor,
-            accepted: { [unowned self] in deal($0, from: $1, isSecure: isSecure, on: reactor) },
+            accepted: { [unowned self] in deal($0, from: $1, by: entrance, on: reactor) },
             rested: { [unowned self] _ in counters.listenerRests += 1 })
         listeners.append(listener)
     }
@@ -62,14 +79,14 @@ package final class ServerLoop {
     /// Refuses a connection by letting go of it, or deals it. Of a flood of connections the listener takes a few dozen a
     /// turn, each a few microseconds: all others who are ready are served between.
     private func deal(
-        _ connection: DetachedSocket, from address: PeerAddress?, isSecure: Bool, on reactor: Reactor
+        _ connection: DetachedSocket, from address: PeerAddress?, by entrance: Entrance, on reactor: Reactor
     ) {
         guard !application.isFull else {
             counters.refusedConnections += 1
             return
         }
-        var peer = Peer(address.map(IPAddress.init), trusted: application.edge.trustedProxies)
-        if application.edge.expectsProxyHeader {
+        var peer = Peer(address.map(IPAddress.init), by: entrance, trusted: application.edge.trustedProxies)
+        if entrance.expectsProxyHeader {
             guard peer.isProxy else {
                 counters.refusedProxies += 1
                 return
@@ -79,19 +96,19 @@ package final class ServerLoop {
         }
         counters.acceptedConnections += 1
         dealt = (dealt + 1) % application.loops.count
-        guard dealt != loop.index else { return begin(connection, from: peer, isSecure: isSecure, on: reactor) }
+        guard dealt != loop.index else { return begin(connection, from: peer, on: reactor) }
         application.loops[dealt].submit { [application, peer] reactor in
-            application.server(on: reactor).begin(connection, from: peer, isSecure: isSecure, on: reactor)
+            application.server(on: reactor).begin(connection, from: peer, on: reactor)
         }
     }
 
-    private func begin(_ connection: DetachedSocket, from peer: Peer, isSecure: Bool, on reactor: Reactor) {
+    private func begin(_ connection: DetachedSocket, from peer: Peer, on reactor: Reactor) {
         // Refused by the kernel or by a loop that stops: it is closed.
         guard let socket = try? StreamSocket(connection, on: reactor) else { return }
-        socket.companion = peer.lease
-        if application.edge.expectsProxyHeader {
-            ProxyGreeting(on: socket, from: peer, server: self, isSecure: isSecure)
-        } else if isSecure {
+        socket.companion = peer.permit
+        if peer.entrance.expectsProxyHeader {
+            ProxyGreeting(on: socket, from: peer, server: self)
+        } else if peer.entrance.isSecure {
             TLSGreeting(
                 on: socket, from: peer, server: self, received: UnsafeRawBufferPointer(start: nil, count: 0))
         } else {
@@ -112,14 +129,15 @@ package final class ServerLoop {
     /// - Returns: Why the address may not have it.
     private func count(
         _ peer: inout Peer, for head: HTTPRequestHead?, at now: MonotonicTime
-    ) -> AddressLedger.Refusal? {
+    ) -> AddressLimiter.Refusal? {
         let subscriber = peer.subscriber(of: head, trusted: application.edge.trustedProxies)
-        guard subscriber != peer.lease?.address else { return nil }
-        peer.lease = nil
+        guard subscriber != peer.permit?.address else { return nil }
+        peer.permit = nil
         guard let subscriber else { return nil }
-        switch application.ledger.open(subscriber, at: now) {
-        case .success(let lease):
-            peer.lease = lease
+        // What a proxy forwards is a request, and pays as one: the connection is the proxy's, and may have been for anybody.
+        switch application.addresses.open(subscriber, isNew: head == nil, at: now) {
+        case .success(let permit):
+            peer.permit = permit
             return nil
         case .failure(let refusal):
             switch refusal {
@@ -131,9 +149,9 @@ package final class ServerLoop {
     }
 
     /// The same for a connection that is served already.
-    func count(_ peer: inout Peer, for head: HTTPRequestHead?, on socket: StreamSocket) -> AddressLedger.Refusal? {
+    func count(_ peer: inout Peer, for head: HTTPRequestHead?, on socket: StreamSocket) -> AddressLimiter.Refusal? {
         let refusal = count(&peer, for: head, at: socket.reactor.now)
-        socket.companion = peer.lease
+        socket.companion = peer.permit
         return refusal
     }
 
@@ -154,6 +172,12 @@ package final class ServerLoop {
     func forget(_ ticket: Ticket) {
         awaiting[ticket] = nil
     }
+
+    /// The line of `Strict-Transport-Security` (RFC 6797 §6.1), for answers by TLS; empty when there is to be none.
+    private(set) lazy var transportSecurityField: [UInt8] = {
+        let seconds = application.edge.strictTransportSeconds
+        return seconds > 0 ? Array("Strict-Transport-Security: max-age=\(seconds)\r\n".utf8) : []
+    }()
 
     /// The line of `Date` (RFC 9110 §6.6.1), made once a second.
     var dateField: [UInt8] {

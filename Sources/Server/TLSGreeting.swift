@@ -32,7 +32,7 @@ final class TLSGreeting: TLSHandshakeHandler {
         let abort = Abort(.badRequest, reason: "This port speaks TLS: the address begins with https:// or wss://.")
         let response = Response(abort)
         server.counters.responses[response.status.code, default: 0] += 1
-        var writer = ResponseWriter(response, dateField: server.dateField)
+        var writer = ResponseWriter(response, on: server, isSecure: false)
         writer.field("Connection", "close")
         writer.contentLength(response.content.count)
         writer.finish(content: response.content)

@@ -133,7 +133,7 @@ package final class WebSocket: StreamSocketHandler {
     private func receive(_ event: WebSocketEvent) throws(WebSocketError) {
         switch event {
         case .message(let opcode, let isCompressed, let payload):
-            guard phase == .open, isInTime() else { return }
+            guard pays(server.messageRate), phase == .open else { return }
             var message = UnsafeRawBufferPointer(payload)
             if isCompressed {
                 message = try inflate(message, opcode)
@@ -142,28 +142,42 @@ package final class WebSocket: StreamSocketHandler {
             server.counters.receivedMessages += 1
             handler?.webSocket(self, received: message, opcode)
         case .ping(let payload):
-            guard phase == .open, isInTime() else { return }
+            guard pays(server.messageRate), phase == .open else { return }
             // A pong bears the ping's application data (RFC 6455 §5.5.3).
             let payload = UnsafeRawBufferPointer(payload)
             socket.enqueue(SharedBytes { WebSocketFrameEncoder.encode(.pong, payload, into: &$0) })
         case .pong:
             // Also one that nobody asked for (RFC 6455 §5.5.3); but not any number of them.
-            if phase == .open { _ = isInTime() }
+            _ = pays(server.messageRate)
+        case .fragment:
+            _ = pays(server.fragmentRate)
         case .close(let code, _):
             receivedClose(code)
         }
     }
 
-    /// Whether the peer may send one more message, or ping, which has to be answered too; else the connection is closed.
-    private func isInTime() -> Bool {
+    /// Whether the peer may have one more frame read; else that was the last one. Every frame pays, what it is and whether
+    /// somebody still listens notwithstanding: reading it is work.
+    private func pays(_ rate: RateLimit) -> Bool {
         guard limitsMessageRate else { return true }
-        guard let paid = server.messageRate.paying(paidUntil, at: socket.reactor.now) else {
-            server.counters.hastyPeers += 1
-            close(.policyViolation, "more than \(server.application.limits.messageRate) messages a second")
+        guard let paid = rate.paying(paidUntil, at: socket.reactor.now) else {
+            tooFast()
             return false
         }
         paidUntil = paid
         return true
+    }
+
+    /// Nothing more is read: a peer that minds no rate minds no closing handshake, for which it would have seconds more.
+    private func tooFast() {
+        server.counters.hastyPeers += 1
+        if phase == .open {
+            let reason = "more than \(server.application.limits.messageRate) messages a second"
+            sendClose(.policyViolation, reason)
+            ended(.policyViolation)
+        }
+        phase = .closed
+        socket.finish()
     }
 
     /// The message of a compressed payload. The parser lets the compression bit pass only where it was agreed on.
@@ -201,7 +215,7 @@ package final class WebSocket: StreamSocketHandler {
 
     private func ended(_ code: WebSocketCloseCode) {
         server.counters.openWebSockets -= 1
-        server.counters.closedWebSockets[code.rawValue, default: 0] += 1
+        server.counters.closed(code)
         endCode = code
         let handler = handler
         self.handler = nil

@@ -1,10 +1,13 @@
 @preconcurrency import Glibc
 import LetsSwitch
+import Sockets
 
 /// The process: what arguments and environment ask for, done; its outcome, the exit status.
 @main
 enum Letsswitchd {
     static func main() async {
+        // Before there is a second thread.
+        ProcessPrivileges.drop()
         // A reader of the log, or a peer, that goes away must not end the daemon: the write's own error is handled.
         signal(SIGPIPE, SIG_IGN)
         let parser = CommandLineParser(environment: environment())

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import Wire
 
@@ -86,7 +87,8 @@ import Wire
         for (flag, value) in [
             ("--trusted-proxies", "10.0.0.1/8"), ("--trusted-proxies", "proxy.example"), ("--trusted-proxies", ","),
             ("--allowed-origins", "example.org"), ("--allowed-origins", "https://example.org/"),
-            ("--allowed-origins", ""),
+            ("--allowed-origins", ""), ("--hosts", "example.org:80"), ("--hosts", "https://example.org"),
+            ("--hosts", "*.example.org"), ("--operations-listen", "9464"),
         ] {
             #expect(try complaint([flag, value]).hasPrefix("\(flag): "))
         }
@@ -187,20 +189,30 @@ import Wire
 
     /// A file that holds a secret; it may be any channel's.
     private static let secretFile: String = {
-        let path = "/tmp/letsswitch-secret-of-a-test"
+        let path = TestClusterDirectories.shared.make() + "/secret"
         _ = FileManager.default.createFile(
             atPath: path, contents: Data("\(webhookSecret)\n".utf8), attributes: [.posixPermissions: 0o600])
+        return path
+    }()
+
+    private static let databaseFile: String = {
+        let path = TestClusterDirectories.shared.make() + "/database"
+        _ = FileManager.default.createFile(
+            atPath: path, contents: Data("postgres://file\n".utf8), attributes: [.posixPermissions: 0o600])
         return path
     }()
 
     /// A value for each setting, none of them its default.
     private static let samples: [String: String] = {
         var samples = [
-            "listen": "localhost:1", "database-url": "postgres://x", "state-dir": "/x", "tls-certificate": "/c",
+            "listen": "localhost:1", "operations-listen": "localhost:2", "hosts": "example.org",
+            "database-url": "postgres://x", "database-url-file": databaseFile, "state-dir": "/x",
+            "tls-certificate": "/c",
             "tls-key": "/k", "log-level": "DEBUG",
             "log-format": "json", "loops": "77", "database-connections": "77", "trusted-proxies": "10.0.0.0/8",
             "allowed-origins": "https://example.org", "webhook-secret": webhookSecret, "ntfy-token": "tk_x",
-            "webhook-secret-file": secretFile, "ntfy-token-file": secretFile,
+            "webhook-secret-file": secretFile, "ntfy-token-file": secretFile, "webhook-concurrency": "77",
+            "webhook-batch": "77",
         ]
         for setting in Setting.all where samples[setting.name] == nil {
             switch setting.kind {
@@ -209,7 +221,8 @@ import Wire
             case .value(placeholder: "URL"): samples[setting.name] = "https://example.org/x"
             case .value(placeholder: "ID"): samples[setting.name] = "ABC123DEFG"
             case .value(placeholder: "BUNDLE"): samples[setting.name] = "org.example.App"
-            case .value(placeholder: "DURATION"): samples[setting.name] = setting.name == "retention" ? "3d" : "7.5"
+            case .value(placeholder: "DURATION"):
+                samples[setting.name] = setting.name.hasSuffix("retention") ? "3d" : "7.5"
             default: break
             }
         }

@@ -49,7 +49,7 @@ struct DeliveryStoreTests {
             try await database.addresses.register("t-ada", of: device("ada"), in: .ntfy, most: 1)
             _ = try await database.claimMatch(for: [])
             #expect(try await database.count("delivery") == 0)
-            #expect(try await database.count("attendance") == 0)
+            #expect(try await database.count("event") == 0)
         }
     }
 
@@ -80,11 +80,11 @@ struct DeliveryStoreTests {
     func alone() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.addresses.register("t-ada", of: device("ada"), in: .ntfy, most: 1)
-            let stores = database.stores([.ntfy])
-            _ = try await stores.schedule.register(
+            try await database.serve([.ntfy])
+            _ = try await database.schedule.register(
                 try ScheduleDatabase.request("ada", "2026-11-22T09:00:00Z", "History", zone: "UTC"))
             try await database.setClock("2026-11-22T08:59:00Z")
-            let firing = try #require(try await stores.reminders.claimEach(limit: 10))
+            let firing = try #require(try await database.reminders.claimEach(limit: 10))
             #expect(try await database.lease(.ntfy).deliveries.map(\.reminderId) == firing.reminders.map(\.id))
         }
     }
@@ -92,17 +92,17 @@ struct DeliveryStoreTests {
     @Test("a match whose halves are claimed one after the other opens its room once")
     func opensOnce() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
-            let stores = database.stores([.webhook])
+            try await database.serve([.webhook])
             for device in ["ada", "bob"] {
-                _ = try await stores.schedule.register(
+                _ = try await database.schedule.register(
                     try ScheduleDatabase.request(device, "2026-11-22T09:00:00Z", "History", zone: "UTC"))
             }
             try await database.setClock("2026-11-22T08:59:00Z")
-            for _ in 0..<2 { _ = try #require(try await stores.reminders.claimDue(limit: 1)) }
+            for _ in 0..<2 { _ = try #require(try await database.reminders.claimDue(limit: 1)) }
             let events = try await database.lease(.webhook).deliveries.map(\.event)
             #expect(events.filter { $0 == "room.opened" }.count == 1)
             #expect(events.filter { $0 == "reminder" }.count == 2)
-            #expect(try await database.count("delivery WHERE event = 'room.closed'") == 1)
+            #expect(try await database.count("event WHERE type = 'room.closed' AND number IS NULL") == 1)
         }
     }
 
@@ -174,7 +174,7 @@ struct DeliveryStoreTests {
             let first = try #require(try await database.lease(.ntfy).deliveries.first)
             _ = try await database.deliveries.finish([settled(first, .again(after: .seconds(5), counts: false))])
             let next = try await database.deliveries.next(.ntfy)
-            #expect(next.due.map { $0 - next.now } == 5)
+            #expect(next.urgent.map { $0 - next.now } == 5)
             #expect(next.waiting == 1)
             try await database.setClock("2026-11-22T08:59:05Z")
             let second = try #require(try await database.lease(.ntfy).deliveries.first)
@@ -234,39 +234,44 @@ struct DeliveryStoreTests {
     @Test("a person who cancelled before is erased from what the webhook was to be told, and nobody else")
     func erasedAfterCancelling() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
-            let stores = database.stores([.webhook])
+            try await database.serve([.webhook])
             for device in ["ada", "bob"] {
                 let start = device == "ada" ? "2026-11-22T09:00:00Z" : "2026-11-22T10:00:00Z"
-                _ = try await stores.schedule.register(
+                _ = try await database.schedule.register(
                     try ScheduleDatabase.request(device, start, "\(device)'s title", zone: "UTC"))
             }
             let task = try ScheduleDatabase.request("ada", "2026-11-22T09:00:00Z", "", zone: "UTC").slot
-            #expect(try await stores.schedule.cancel(.slot(task)).code == "cancelled")
-            _ = try await stores.schedule.erase(device("ada"))
+            #expect(try await database.schedule.cancel(.slot(task)).code == "cancelled")
+            _ = try await database.schedule.erase(device("ada"))
             let told = try await database.lease(.webhook).deliveries
-            #expect(told.map(\.event).sorted() == ["task.cancelled", "task.registered"])
-            #expect(told.first { $0.event == "task.registered" }?.payload.contains("bob's title") == true)
+            #expect(
+                told.map(\.event) == ["task.registered", "task.registered", "task.cancelled", "device.erased"])
+            #expect(told.map(\.title) == [nil, "bob's title", nil, nil])
+            #expect(!told.contains { $0.payload.contains("ada") })
         }
     }
 
-    @Test("a reminder is taken before the events that are due longer")
-    func remindersFirst() async throws {
+    @Test("reminders and what isn't urgent are taken each up to a limit, and fall due each at a time")
+    func kinds() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
-            for index in 0..<20 {
-                try await database.run("SELECT letsswitch.write_event('task.registered', NULL, '\(index)')")
-            }
+            try await database.writeEvents(0..<20)
             _ = try await database.claimMatch(for: [.webhook])
-            let first = try await database.lease(.webhook, limit: 5).deliveries
-            #expect(first.filter { $0.event == Delivery.reminder }.count == 2)
-            #expect(first.count == 5)
-            #expect(try await database.deliveries.next(.webhook).due == first.first.map { $0.asOf - 3540 })
+            let next = try await database.deliveries.next(.webhook)
+            #expect(next.due(within: LeaseLimits(urgent: 1, others: 1)) == next.now - 3540)
+            #expect(next.due(within: LeaseLimits(urgent: 1, others: 0)) == next.now)
+            #expect(next.due(within: LeaseLimits(urgent: 0, others: 0)) == nil)
+            let urgent = try await database.lease(.webhook, limit: 5, others: 0).deliveries
+            #expect(urgent.map(\.event) == [Delivery.reminder, Delivery.reminder])
+            let others = try await database.lease(.webhook, limit: 0, others: 5).deliveries
+            #expect(others.filter(\.isUrgent).isEmpty)
+            #expect(others.count == 5)
         }
     }
 
     @Test("an event is tried for a day and ten minutes, so that the last of its attempts is one")
     func patience() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
-            try await database.run("SELECT letsswitch.write_event('task.registered', NULL, '1')")
+            try await database.writeEvents([1])
             #expect(try await database.lease(.webhook).deliveries.first?.timeLeft == 87_000)
         }
     }
@@ -328,20 +333,18 @@ struct DeliveryStoreTests {
             try await database.setClock("2026-11-24T12:00:00Z")
             _ = try await database.schedule.purge(retention: 30 * 86_400)
             #expect(try await database.count("delivery") == 0)
-            #expect(try await database.count("attendance") == 0)
+            #expect(try await database.count("event") == 0)
         }
     }
 
     @Test("when too much waits, the oldest go")
     func dropped() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
-            for index in 0..<30 {
-                try await database.run("SELECT letsswitch.write_event('task.registered', NULL, '\(index)')")
-            }
+            try await database.writeEvents(0..<30)
             #expect(try await database.deliveries.drop(.webhook, keep: 20, limit: 4) == 4)
             #expect(try await database.deliveries.drop(.webhook, keep: 20, limit: 100) == 6)
             #expect(try await database.deliveries.drop(.webhook, keep: 20, limit: 100) == 0)
-            #expect(try await database.lease(.webhook, limit: 1).deliveries.first?.payload == "10")
+            #expect(try await database.lease(.webhook, limit: 1).deliveries.first?.title == "10")
         }
     }
 }

@@ -62,6 +62,17 @@ import Testing
         #expect(line == "08:59:00.012 warning e\\u001b[2J v=\"\\u001b]0;x\\u0007\\r\\u009b\"\n")
     }
 
+    @Test("what nobody sees, or turns round what follows it, shows")
+    func aTerminalTurnsNothingRound() throws {
+        let text = "a\u{202E}b\u{2069}\u{200B}\u{FEFF}\u{E0041}é語"
+        let escaped = #"a\u202eb\u2069\u200b\ufeff\udb40\udc41é語"#
+        #expect(self.text(.text, "e", ["v": .string(text)]).hasSuffix(" v=\"\(escaped)\"\n"))
+        let line = self.text(.json, text, [:])
+        #expect(line.contains(escaped))
+        let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: String]
+        #expect(object?["msg"].map { Array($0.utf8) } == Array(text.utf8))
+    }
+
     @Test("a text beyond 1,024 scalars is clipped") func aLongTextIsClipped() {
         let longest = String(repeating: "é", count: LogLine.maxScalars)
         #expect(text(.text, "e", ["v": .string(longest)]).hasSuffix(" v=\(longest)\n"))
@@ -172,6 +183,7 @@ import Testing
         #expect(tag == DeviceTag("5F0C5C1E-9D3D-4E8A-B7A1-1A2B3C4D5E6F").description)
         #expect(tag.count == 8 && tag.allSatisfy(\.isHexDigit))
         #expect(Set((0..<1000).map { DeviceTag("device \($0)") }).count > 990)
+        #expect(DeviceTag("caf\u{E9}").description != DeviceTag("cafe\u{301}").description)
         #expect(LogValue.device("x") == .string(DeviceTag("x").description))
     }
 }

@@ -8,27 +8,41 @@ extension ScheduleDatabase {
     var deliveries: DeliveryStore { DeliveryStore(database: client) }
     var addresses: AddressStore { AddressStore(database: client) }
 
-    /// The stores of a daemon that has these channels.
-    func stores(_ channels: [ChannelName]) -> (schedule: ScheduleStore, reminders: ReminderStore) {
-        let active = ActiveChannels(channels)
-        return (
-            ScheduleStore(database: client, settings: ScheduleSettings(), channels: active),
-            ReminderStore(database: client, channels: active)
-        )
+    /// Some daemon serves these channels from now on.
+    func serve(_ channels: [ChannelName]) async throws {
+        for channel in channels { _ = try await deliveries.start(channel) }
     }
 
     /// Two devices, a match at nine and its reminders, which are due at 8:59.
     func claimMatch(for channels: [ChannelName]) async throws -> Firing {
-        let stores = stores(channels)
+        try await serve(channels)
         for device in ["ada", "bob"] {
-            _ = try await stores.schedule.register(
+            _ = try await schedule.register(
                 try Self.request(device, "2026-11-22T09:00:00Z", "\(device)'s title", zone: "UTC"))
         }
         try await setClock("2026-11-22T08:59:00Z")
-        return try #require(try await stores.reminders.claimDue(limit: 100))
+        return try #require(try await reminders.claimDue(limit: 100))
     }
 
-    func lease(_ channel: ChannelName, limit: Int = 100) async throws -> DeliveryStore.Leased {
-        try await deliveries.lease(channel, limit: limit, for: .seconds(10))
+    func lease(
+        _ channel: ChannelName, limit: Int = 100, others: Int? = nil
+    ) async throws -> DeliveryStore.Leased {
+        try await deliveries.lease(channel, LeaseLimits(urgent: limit, others: others ?? limit), for: .seconds(10))
+    }
+
+    /// Events for the webhook, with these titles, as if a daemon served it.
+    func writeEvents(_ titles: some Sequence<Int>) async throws {
+        try await run("SELECT letsswitch.see_provider('webhook', letsswitch.clock())")
+        let titles = titles.map { "'\($0)'" }.joined(separator: ", ")
+        try await run(
+            """
+            WITH told AS (
+                INSERT INTO letsswitch.event (type, happened_at, title)
+                SELECT 'task.registered', letsswitch.clock(), title
+                FROM unnest(ARRAY[\(titles)]) WITH ORDINALITY AS list (title, place) ORDER BY place
+                RETURNING id
+            )
+            SELECT letsswitch.deliver_event(id, letsswitch.clock()) FROM told
+            """)
     }
 }

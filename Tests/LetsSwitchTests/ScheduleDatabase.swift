@@ -18,6 +18,7 @@ struct ScheduleDatabase {
     ) async throws -> Result {
         var configuration = PostgresConfiguration(conninfo: try await TestCluster.shared.makeDatabase())
         configuration.maxConnections = connections
+        configuration.sessionSettings = DatabaseSchema.sessionSettings
         configuration.queryTimeout = .seconds(60)
         configuration.stallTimeout = .seconds(30)
         configuration.connectTimeout = .seconds(30)
@@ -28,7 +29,7 @@ struct ScheduleDatabase {
             schedule: ScheduleStore(database: client, settings: ScheduleSettings(reminderLead: lead)),
             reminders: ReminderStore(database: client))
         do {
-            _ = try await client.migrate(ScheduleMigrations.all)
+            _ = try await client.migrate(DatabaseSchema.current)
             try await database.run("CREATE TABLE letsswitch.test_clock AS SELECT NULL::timestamptz AS at")
             try await database.run(
                 """

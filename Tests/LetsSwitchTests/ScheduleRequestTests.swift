@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Testing
 
 @testable import LetsSwitch
@@ -53,6 +54,32 @@ import Testing
     @Test("members that the server doesn't know are ignored")
     func membersThatTheServerDoesntKnowAreIgnored() throws {
         _ = try task(body(["mood": #"{"a":[1,2,{"b":null}]}"#]))
+    }
+
+    @Test(
+        "a title of nothing that can be seen is refused, and named",
+        arguments: [
+            "\u{200B}", "\u{202E}\u{2069}", "\u{3164}", "\u{2800} \u{2800}", "\u{FE0F}", "\u{1}", "\u{E0020}",
+            "\u{FFFE}",
+            "\u{AD}\u{34F}", "\u{2028}", "\u{1D159}", " \u{FEFF}\u{180E}\u{85}",
+        ])
+    func invisibleTitles(title: String) throws {
+        let json = String(decoding: try JSONEncoder().encode(title), as: UTF8.self)
+        let error = #expect(throws: RequestError.self) { try task(body(["title": json])) }
+        #expect(error?.status == 400 && error?.code == "invalid_request" && error?.reason.hasPrefix("title ") == true)
+        // An id is seen by nobody.
+        if !title.unicodeScalars.allSatisfy(\.properties.isWhitespace) { _ = try task(body(["deviceId": json])) }
+    }
+
+    @Test(
+        "a title of which something can be seen is taken as it is",
+        arguments: [
+            "\u{200B}A", "\u{202E}desserts", "שלום", "👩\u{200D}🎨", "\u{1FADF}", "\u{F8FF}", "\u{301}", "語", "-",
+            "\u{2063}1",
+        ])
+    func visibleTitles(title: String) throws {
+        let json = String(decoding: try JSONEncoder().encode(title), as: UTF8.self)
+        #expect(try task(body(["title": json])).title.utf8.elementsEqual(title.utf8))
     }
 
     @Test("a member missing or of the wrong type is named", arguments: ["deviceId", "title", "date", "startTime"])

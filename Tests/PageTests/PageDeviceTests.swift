@@ -39,7 +39,7 @@ struct PageDeviceTests {
 
     @Test("where the browser trusts nothing, the page still works: a secret by dice, no notifications")
     func untrusted() async throws {
-        try await PageWorld.run { world in
+        try await PageWorld.run(["--hosts", Chromium.untrustedName]) { world in
             let page = try await world.visit(.init(timeZone: PageWorld.noonZone))
             let port = world.address.split(separator: ":").last ?? ""
             try await page.navigate(to: "http://\(Chromium.untrustedName):\(port)")

@@ -27,7 +27,8 @@ struct PageModuleTests {
 
     private static let cases: [(String, [(String, String)])] = [
         ("time", time), ("slots", slots), ("countdown", countdown), ("clock", clock), ("retry", retry),
-        ("events", events), ("device", device), ("words", words), ("api", api), ("store", store),
+        ("events", events), ("device", device), ("words", words), ("quote", quote), ("notice", notice), ("api", api),
+        ("store", store),
     ]
 
     private static let time: [(String, String)] = [
@@ -50,6 +51,10 @@ struct PageModuleTests {
         ("m.isoOf(m.midnight('2018-11-04', 'America/Sao_Paulo'))", #""2018-11-04T03:00:00Z""#),
         ("m.isoOf(m.midnight('2026-11-22', 'America/New_York'))", #""2026-11-22T05:00:00Z""#),
         ("m.instantOfKey('nine', '2026-11-22', 'UTC')", "null"),
+        (
+            "Object.values(m.spanOf('2026-03-29', 'Europe/London')).map(m.isoOf)",
+            #"["2026-03-29T00:00:00Z","2026-03-29T23:00:00Z"]"#
+        ),
         ("m.dayOf(Date.UTC(2026, 10, 21, 23, 30), 'Europe/Prague')", #""2026-11-22""#),
         ("m.nextDays('2026-12-30', 3)", #"["2026-12-30","2026-12-31","2027-01-01"]"#),
         ("m.clockFace(Date.UTC(2026, 10, 21, 23, 30, 5), 'Europe/Prague')", #""00:30:05""#),
@@ -154,6 +159,11 @@ struct PageModuleTests {
             "(() => { const b = new m.Backoff(); const all = Array.from({ length: 100 }, () => b.next()); return all.every(n => n >= 250 && n <= 30000) && new Set(all).size > 50 })()",
             "true"
         ),
+        // Soon, then every few seconds; at once for what is one's own; and the last one always.
+        (
+            "(() => { const p = new m.Pace(() => 0); return [p.next(0, false), p.next(10, false), (p.asked(50), p.next(100, false)), p.next(200, true), p.next(210, true), (p.asked(250), p.next(260, false))] })()",
+            "[50,null,2950,50,null,2990]"
+        ),
         ("['3', null, 'Sat', '-1', '99999'].map(m.retryAfter)", "[3000,0,0,0,3600000]"),
         (
             "[1000, 1001, 1006, 1008, 1011].map(code => m.afterClose(code, true))",
@@ -198,10 +208,36 @@ struct PageModuleTests {
         ),
     ]
 
+    private static let quote: [(String, String)] = [
+        (
+            "['History', 'Größe 語 🍺', null, undefined].map(m.quoted)",
+            #"["History","Größe 語 🍺","something","something"]"#
+        ),
+        (
+            #"['\u05e9', 'a\u202eb', 'a\u2069b', '\u2067\u202ba\u2069\u202cb', '\u05e9\nb'].map(m.quoted).map(t => /^\u2068.*\u2069$/.test(t) && t.slice(1, -1))"#,
+            "[\"\u{5E9}\",\"a\u{202E}b\u{202C}\",\"ab\",\"\u{2067}\u{202B}a\u{2069}b\",\"\u{5E9} b\"]"
+        ),
+    ]
+
+    private static let notice: [(String, String)] = [
+        (
+            #"m.noticeOf({ title: '\u05e9', startTime: '09:00', partnerTask: '\u202eb' })[0]"#,
+            "\"\u{2068}\u{5E9}\u{2069} at 09:00\""
+        ),
+        (
+            #"m.noticeOf({ title: 'A', startTime: '09:00', partnerTask: '\u202eb' })[1].body"#,
+            "\"Your partner will start \u{2068}\u{202E}b\u{202C}\u{2069}. The waiting room is open.\""
+        ),
+    ]
+
     private static let words: [(String, String)] = [
         (
             "['', ' ', 'A', '🍺'.repeat(200), 'x'.repeat(201)].map(t => m.titleFault(t) === '')",
             "[false,false,true,true,false]"
+        ),
+        (
+            #"['\u200b', '\u202e\u2069', '\u3164', '\u2800', '\ufe0f', '\u{e0020}', '\u200bA', '\u05e9'].map(t => m.titleFault(t) === '')"#,
+            "[false,false,false,false,false,false,true,true]"
         ),
         (
             "m.sentence(new m.Refusal(409, { code: 'registration_closed', reason: 'r' }), '09:00')",

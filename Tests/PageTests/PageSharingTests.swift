@@ -36,9 +36,17 @@ struct PageSharingTests {
     }
 
     /// Two tabs' worth of sharing in one, where the page itself isn't: what each tab's stream and listener saw is in `seen`.
+    /// Time passes only by `pass`, after which every tab looks whether the stream sleeps: a busy machine is no silence.
     private static let twoTabs = """
+        let now = Date.now()
+        const looks = []
+        Date.now = () => now
+        window.setInterval = look => looks.push(look)
+        const pass = time => {
+            now += time
+            for (const look of looks) look()
+        }
         const { shareStream } = await import('/page/share.js')
-        const pause = time => new Promise(done => setTimeout(done, time))
         const seen = [], streams = {}
         const open = name => shareStream(told => streams[name] = {
             told,
@@ -48,14 +56,15 @@ struct PageSharingTests {
             }),
         }, {
             live: () => seen.push(name + ' is live'), lost: () => seen.push(name + ' is lost'),
-            event: what => seen.push(name + ' hears ' + what),
+            beat: () => seen.push(name + ' hears a beat'), event: what => seen.push(name + ' hears ' + what),
         }, 400)
-        const until = async is => { while (!is()) await pause(5) }
+        const count = what => seen.filter(one => one === what).length
+        const until = async is => { while (!is()) await new Promise(done => setTimeout(done, 5)) }
         open('A')
         await until(() => streams.A?.stop)
         streams.A.told.live()
         open('B')
-        await until(() => seen.includes('B is live'))
+        await until(() => count('B is live'))
         """
 
     private static func run(_ script: String) async throws -> TestJSON {
@@ -74,11 +83,15 @@ struct PageSharingTests {
     func sleeping() async throws {
         let seen = try await Self.run(
             """
-            await until(() => streams.B?.stop)
+            pass(399)
+            pass(1)
+            await until(() => count('B runs') && count('A stops'))
             streams.B.told.event('this')
-            await until(() => seen.filter(what => what === 'A runs').length === 2)
+            await until(() => count('A hears this'))
+            pass(400)
+            await until(() => count('A runs') === 2 && count('B stops'))
             streams.A.told.event('that')
-            await until(() => seen.includes('B hears that'))
+            await until(() => count('B hears that'))
             """)
         #expect(
             (seen.array ?? []).compactMap(\.string).sorted() == [
@@ -91,12 +104,17 @@ struct PageSharingTests {
     func beating() async throws {
         let seen = try await Self.run(
             """
-            for (let count = 0; count < 20; count++) {
+            for (let beat = 1; beat <= 20; beat++) {
+                pass(399)
                 streams.A.told.beat()
-                await pause(50)
+                await until(() => count('B hears a beat') === beat)
             }
+            seen.push('silence')
+            pass(400)
+            await until(() => count('B runs'))
             """)
-        #expect(seen == ["A runs", "A is live", "B is live"])
+        let told = (seen.array ?? []).compactMap(\.string).filter { !$0.hasSuffix("hears a beat") }
+        #expect(told.prefix(4) == ["A runs", "A is live", "B is live", "silence"])
     }
 }
 

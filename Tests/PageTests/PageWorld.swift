@@ -120,10 +120,12 @@ final class PageWorld: Sendable {
     /// A zone in which it was noon or a little later when the tests began, so that the day has slots before and behind; and an
     /// hour of that day. From 14:00 on they are ahead for as long as the tests run, up to 12:00 behind.
     static let noonZone: String = {
-        let offset = 12 - Int(Date.now.timeIntervalSince1970) / 3600 % 24
+        let offset = 12 - hours % 24
         return offset == 0 ? "UTC" : "Etc/GMT\(offset > 0 ? "-" : "+")\(abs(offset))"
     }()
-    private static let noon = Date(timeIntervalSince1970: Double(Int(Date.now.timeIntervalSince1970) / 3600 * 3600))
+    /// Read once: the hour may turn between the first look at the zone and the first at the noon.
+    private static let hours = Int(Date.now.timeIntervalSince1970) / 3600
+    private static let noon = Date(timeIntervalSince1970: Double(hours * 3600))
     static func hour(_ hour: Int) -> Date { noon.addingTimeInterval(Double(hour - 12) * 3600) }
 }
 

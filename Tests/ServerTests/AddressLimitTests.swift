@@ -72,26 +72,144 @@ import Wire
 
     @Test("New connections have a rate; several requests of one connection are one")
     func connectionRate() async throws {
-        try await Self.withServer {
+        var edge = EdgePolicy()
+        edge.expectsProxyHeader = true
+        try await Self.withServer(edge: edge) {
             // Two at once; another after a second, which nobody waits for.
             $0.connectionRate = 1
         } _: { server in
+            func connect(_ header: String) async throws -> HTTPTestClient {
+                let client = try await server.client()
+                try await client.connection.send(Array(header.utf8))
+                return client
+            }
+            let header = "PROXY TCP4 203.0.113.7 192.0.2.1 56324 80\r\n"
+            let first = try await connect(header)
+            for _ in 0..<20 { #expect(try await first.request("GET", "/now/1").status == 200) }
+            for _ in 0..<8 { await (try await connect(header)).close() }
+            try await server.until("a refusal") { $0.hastyAddresses > 0 }
+            #expect(try await first.request("GET", "/now/1").status == 200)
+            #expect(try await connect("PROXY UNKNOWN\r\n").request("GET", "/now/1").status == 200)
+        }
+    }
+
+    @Test("What a proxy forwards over its connections is no new connection, whoever it is for")
+    func forwardedRequests() async throws {
+        try await Self.withServer {
+            $0.connectionRate = 1
+        } _: { server in
+            let client = try await server.client()
+            for number in 0..<20 {
+                let header = Self.forwarded("203.0.113.\(number % 2)")
+                #expect(try await client.request("GET", "/now/1", headers: header).status == 200)
+            }
+        }
+    }
+
+    @Test("Requests have a rate by address, and those that write another")
+    func requestRate() async throws {
+        try await Self.withServer {
+            $0.requestRate = 30
+            // Ten at once.
+            $0.writeRate = 1
+        } _: { server in
+            let connection = try await server.connection()
+            let client = HTTPTestClient(over: connection)
+            func statuses(_ request: String, for address: String?, count: Int) async throws -> [Int] {
+                let forwarded = address.map { "X-Forwarded-For: \($0)\r\n" } ?? ""
+                let bytes = "\(request) HTTP/1.1\r\nHost: x\r\n\(forwarded)Content-Length: 0\r\n\r\n"
+                // In one piece, so that no time passes between them.
+                try await connection.send(String(repeating: bytes, count: count))
+                var statuses: [Int] = []
+                for _ in 0..<count {
+                    let response = try await client.readResponse(to: "GET")
+                    statuses.append(response.status)
+                    guard response.status == 429 else { continue }
+                    #expect(response.headers["Retry-After"] == "1")
+                    #expect(try response.json()["code"].string == "too_many_requests")
+                }
+                return statuses
+            }
+            let writes = try await statuses("POST /echo", for: "203.0.113.7", count: 15)
+            #expect(writes == Array(repeating: 200, count: 10) + Array(repeating: 429, count: 5))
+            // What there isn't counts as well.
+            let missing = try await statuses("PUT /nothing", for: "203.0.113.7", count: 2)
+            #expect(missing == [429, 429])
+            let reads = try await statuses("GET /later/1", for: "203.0.113.7", count: 40)
+            #expect(reads.prefix(10).allSatisfy { $0 == 200 } && reads.suffix(10).allSatisfy { $0 == 429 })
+            let counters = await server.application.counters()
+            #expect(counters.hastyWrites == 7)
+            #expect(counters.hastyRequests >= 10 && counters.hastyRequests == reads.filter { $0 == 429 }.count)
+            // Others, and this machine, aren't meant.
+            #expect(try await statuses("POST /echo", for: "203.0.113.8", count: 5) == [200, 200, 200, 200, 200])
+            #expect(try await statuses("POST /echo", for: nil, count: 50).allSatisfy { $0 == 200 })
+        }
+    }
+
+    @Test("What registers something has a number a day by address")
+    func registrationsPerDay() async throws {
+        try await Self.withServer {
+            $0.registrationsPerDay = 2
+        } _: { server in
+            let client = try await server.client()
             let header = Self.forwarded("203.0.113.7")
             var statuses: [Int] = []
-            for _ in 0..<8 {
-                let client = try await server.client()
-                statuses.append(try await client.request("GET", "/now/1", headers: header).status)
-                if statuses.count == 1 {
-                    for _ in 0..<20 {
-                        #expect(try await client.request("GET", "/now/1", headers: header).status == 200)
-                    }
-                }
-                await client.close()
+            for _ in 0..<3 {
+                statuses.append(try await client.request("POST", "/registration", headers: header).status)
             }
-            #expect(statuses.prefix(2) == [200, 200])
-            #expect(statuses.contains(429))
-            #expect(await server.application.counters().hastyAddresses > 0)
-            #expect(try await HTTPTestClient.request(at: server.endpoint, "GET", "/now/1").status == 200)
+            #expect(statuses == [200, 200, 429])
+            let refusal = try await client.request("POST", "/registration", headers: header)
+            #expect(try refusal.json()["code"].string == "too_many_registrations")
+            #expect(await server.application.counters().hastyRegistrations == 2)
+            #expect(try await client.request("POST", "/echo", headers: header).status == 200)
+            #expect(try await client.request("POST", "/registration").status == 200)
+        }
+    }
+
+    @Test("Attempts at a WebSocket use up nothing of an address' other requests")
+    func attemptsAreNoRequests() async throws {
+        var limits = ServerLimits.patient
+        (limits.upgradeRate, limits.requestRate) = (1, 2)
+        try await WebSocketBench.run(limits: limits) { bench in
+            let connection = try await bench.server.connection()
+            let client = HTTPTestClient(over: connection)
+            let handshake = String(decoding: WebSocketBench.handshake("/refused"), as: UTF8.self)
+                .replacing("Host: x\r\n", with: "Host: x\r\nX-Forwarded-For: 203.0.113.7\r\n")
+            try await connection.send(String(repeating: handshake, count: 40))
+            for _ in 0..<40 { #expect([403, 429].contains(try await client.readResponse(to: "GET").status)) }
+            #expect(try await client.request("GET", "/now/1", headers: Self.forwarded("203.0.113.7")).status == 200)
+        }
+    }
+
+    @Test("Who heeds no refusal has to connect anew, but no proxy")
+    func unheeded() async throws {
+        var edge = EdgePolicy()
+        edge.expectsProxyHeader = true
+        try await Self.withServer(edge: edge) {
+            $0.requestRate = 1
+        } _: { server in
+            let connection = try await server.connection()
+            let request = "GET /now/1 HTTP/1.1\r\nHost: x\r\n\r\n"
+            try await connection.send(
+                "PROXY TCP4 203.0.113.7 192.0.2.1 56324 80\r\n" + String(repeating: request, count: 100))
+            let client = HTTPTestClient(over: connection)
+            var last = try await client.readResponse(to: "GET")
+            #expect(last.status == 200)
+            var refusals = 0
+            while last.headers["Connection"] == nil {
+                last = try await client.readResponse(to: "GET")
+                if last.status == 429 { refusals += 1 }
+            }
+            #expect(last.status == 429 && last.headers["Connection"] == "close")
+            #expect(refusals >= 32)
+            try await connection.expectClosed()
+
+            // The proxy's own connection carries others' requests too.
+            let own = try await server.connection()
+            let forwarded = request.replacing("Host: x\r\n", with: "Host: x\r\nX-Forwarded-For: 203.0.113.7\r\n")
+            try await own.send("PROXY UNKNOWN\r\n" + String(repeating: forwarded, count: 100))
+            let proxied = HTTPTestClient(over: own)
+            for _ in 0..<100 { #expect(try await proxied.readResponse(to: "GET").headers["Connection"] == nil) }
         }
     }
 
@@ -116,6 +234,7 @@ import Wire
     func unixSocket() async throws {
         var limits = ServerLimits.patient
         (limits.maxConnectionsPerAddress, limits.connectionRate, limits.upgradeRate) = (1, 1, 1)
+        (limits.requestRate, limits.writeRate) = (2, 1)
         try await WebSocketBench.run(at: "/tmp/ls-exempt-\(getpid())", limits: limits) { bench in
             var clients: [HTTPTestClient] = []
             for _ in 0..<4 {
@@ -133,27 +252,26 @@ import Wire
         }
     }
 
-    @Test("While one address hammers with new connections, another's requests are all answered")
+    @Test("While one address hammers, another's requests are all answered")
     func hammering() async throws {
         try await Self.withServer {
-            $0.connectionRate = 1
+            $0.requestRate = 1
         } _: { server in
             let hasSeenEnough = EventRecorder<Bool>()
             let hammer = Task {
                 var refused = 0
+                let client = try await server.client()
                 while hasSeenEnough.all.isEmpty {
-                    let client = try await server.client()
                     let response = try await client.request("GET", "/now/1", headers: Self.forwarded("203.0.113.7"))
                     if response.status == 429 { refused += 1 }
-                    await client.close()
                 }
                 return refused
             }
             let other = try await server.client()
-            try await server.until("the refusals") { $0.hastyAddresses > 5 }
+            try await server.until("the refusals") { $0.hastyRequests > 5 }
             for number in 0..<200 {
                 let path = number % 2 == 0 ? "/now/\(number)" : "/later/\(number)"
-                let response = try await other.request("GET", path, headers: Self.forwarded("203.0.113.8"))
+                let response = try await other.request("GET", path, headers: Self.forwarded("203.0.113.\(number + 8)"))
                 #expect(response.status == 200 && response.text == "\(number)")
             }
             hasSeenEnough.append(true)

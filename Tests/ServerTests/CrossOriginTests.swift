@@ -62,7 +62,8 @@ import Wire
             #expect(answer.headers["Access-Control-Allow-Credentials"] == nil)
             for headers: TestHeaders in [[:], ["Origin": "https://other.example"], ["Origin": "null"]] {
                 let other = try await client.request(method, path, headers: headers)
-                #expect(other.status == status)
+                // Others' pages may ask, and not read the answer; what isn't asking they may not do at all.
+                #expect(other.status == (method == "PUT" && headers["Origin"] != nil ? 403 : status))
                 #expect(other.headers["Access-Control-Allow-Origin"] == nil)
                 // A cache in between has to know that the answer would differ.
                 #expect(other.headers["Vary"] == "Origin")

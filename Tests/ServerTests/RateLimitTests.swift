@@ -63,6 +63,18 @@ import Testing
         #expect(abs(doubled - 12 * rate) <= 2)
     }
 
+    @Test("So many a day, all at once or evenly spread")
+    func daily() {
+        let limit = RateLimit(perDay: 8640)
+        var paid: UInt64 = 0
+        #expect(admitted(20_000, by: limit, at: 5000, &paid) == 8640)
+        #expect(admitted(10, by: limit, at: 14_990, &paid) == 0)
+        #expect(admitted(10, by: limit, at: 15_000, &paid) == 1)
+        #expect(admitted(20_000, by: limit, at: 15_000 + 86_400_000, &paid) == 8640)
+        #expect(admitted(20_000, by: limit.times(2), at: 15_000 + 2 * 86_400_000, &paid) == 2 * 8640)
+        #expect(admitted(20_000, by: RateLimit(perDay: 0), at: 5000, &paid) == 20_000)
+    }
+
     @Test("A rate of 0 sets no limit, and no rate overflows")
     func extremes() {
         var paid: UInt64 = 0

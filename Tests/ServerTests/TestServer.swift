@@ -75,6 +75,7 @@ extension RoutesBuilder {
             immediately: { request in
                 .text(String(repeating: "x", count: Int(request.query("size") ?? "") ?? 0))
             })
+        post("registration", registers: true) { _ in Response() }
         post("echo") { Response(.ok, body: .bytes($0.body)) }
     }
 }

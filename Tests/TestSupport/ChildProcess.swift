@@ -11,7 +11,7 @@ package actor ChildProcess {
     }
 
     package nonisolated let pid: Int32
-    /// What the child wrote, line by line, the newest 10,000.
+    /// What the child wrote, line by line, the newest 10,000. In order on each output, in no order between the two.
     package nonisolated let lines: EventRecorder<OutputLine>
     /// The child's standard input and output, if it was started to converse.
     package nonisolated let conversation: RawConnection?
@@ -75,6 +75,11 @@ package actor ChildProcess {
         return ChildProcess(
             pid: pid, lines: lines,
             conversation: converses ? try RawConnection(adopting: input.ours, named: executable) : nil, life: life)
+    }
+
+    /// What the child wrote on one of its outputs, without the last line's end.
+    package nonisolated func text(of stream: OutputLine.Stream) -> String {
+        lines.all.filter { $0.stream == stream }.map(\.text).joined(separator: "\n")
     }
 
     /// Sends a signal; nothing happens if the child has ended.

@@ -13,10 +13,10 @@ package final class TestAuthority: Sendable {
     package let file: String
 
     package init() async throws {
-        directory = "/tmp/letsswitch-tls-\(UUID().uuidString)"
+        directory = TestClusterDirectories.shared.make()
         file = "\(directory)/authority.pem"
-        try FileManager.default.createDirectory(
-            atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        // Ours alone: it holds keys.
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: directory)
         try await openssl(
             ["req", "-x509", "-keyout", "\(directory)/authority.key", "-out", file, "-subj", "/CN=Test authority"]
                 + Self.ellipticCurve)

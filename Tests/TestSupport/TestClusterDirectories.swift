@@ -2,8 +2,8 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// The temporary directories of this process's clusters: made on demand, and cleared away, servers included, at its exit
-/// or by the next test process.
+/// The temporary directories of this process, its clusters' above all: made on demand, and cleared away, servers included, at
+/// its exit or by the next test process.
 ///
 /// A directory's name bears the number of the process that made it: `/tmp/ls-<pid>-<n>`.
 package struct TestClusterDirectories: Sendable {

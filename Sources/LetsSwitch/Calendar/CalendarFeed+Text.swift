@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Wire
 
 extension CalendarFeed {
     private static let name = "Let's Switch"
@@ -67,11 +68,14 @@ extension CalendarFeed {
 
 extension CalendarFeed.Entry {
     var summary: String {
-        partnerTitle.map { "\(title) (with: \($0))" } ?? title
+        guard let partnerTitle else { return BidirectionalText.closed(title) }
+        return "\(BidirectionalText.quoted(title)) (with: \(BidirectionalText.quoted(partnerTitle)))"
     }
 
     fileprivate var explanation: String {
-        if let partnerTitle { return "Somebody starts at the same time: \(partnerTitle)" }
+        if let partnerTitle {
+            return "Somebody starts at the same time: \(BidirectionalText.quoted(partnerTitle))"
+        }
         return isPaired ? "Somebody starts at the same time." : "Nobody else starts at this time yet."
     }
 }

@@ -11,7 +11,7 @@ struct CalendarRoutes: RouteCollection, Sendable {
     let log: Log
 
     func boot(routes: RoutesBuilder) {
-        routes.post("calendar", use: subscribe)
+        routes.post("calendar", registers: true, use: subscribe)
         routes.delete("calendar", use: revoke)
         routes.get("calendar", ":file", use: read)
     }

@@ -7,19 +7,23 @@ struct CalendarStore: Sendable {
     static let statementNames = [keep, revoke, read].map(\.name)
 
     private static let keep = PostgresStatement(
-        name: "keep_calendar", sql: "SELECT letsswitch.keep_calendar($1, $2) AS secret")
+        name: "keep_calendar", sql: "SELECT letsswitch.keep_calendar($1, $2, $3) AS secret")
     private static let revoke = PostgresStatement(
         name: "revoke_calendar", sql: "SELECT letsswitch.revoke_calendar($1)")
     private static let read = PostgresStatement(
         name: "read_calendar", sql: "SELECT * FROM letsswitch.read_calendar($1)")
 
     let database: PostgresClient
+    let storage: StorageQuota
 
     /// The secret of the device's feed: `candidate` when it had none.
     func secret(of device: DeviceID, candidate: CalendarSecret) async throws -> CalendarSecret {
         let rows = try await database.query(
-            Self.keep, [.text(device.text), .text(candidate.text)], timeout: nil)
-        return CalendarSecret(stored: try rows[0].string("secret"))
+            Self.keep, [.text(device.text), .text(candidate.text), .boolean(storage.isFull(.calendars))],
+            timeout: nil)
+        guard let secret = try rows[0].optionalString("secret") else { throw RequestError.storageFull(.calendars) }
+        if secret == candidate.text { storage.added(.calendars) }
+        return CalendarSecret(stored: secret)
     }
 
     /// The feed is no more; the next has another secret.

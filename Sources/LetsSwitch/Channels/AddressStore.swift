@@ -5,23 +5,31 @@ package import Postgres
 /// `PostgresError`.
 package struct AddressStore: Sendable {
     private let database: PostgresClient
+    private let storage: StorageQuota
 
-    package init(database: PostgresClient) {
+    package init(database: PostgresClient, storage: StorageQuota = StorageQuota()) {
         self.database = database
+        self.storage = storage
     }
 
     /// Gives a device an address, of which it may have `most` in this channel: the oldest go. One that another device had becomes
     /// this one's. A repeat renews it.
     ///
+    /// - Throws: Also ``RequestError/storageFull(_:)``.
     /// - Parameters:
     ///   - address: 2,048 bytes at most.
     ///   - details: What else the channel has to know: a JSON object.
     package func register(
         _ address: String, details: String = "{}", of device: DeviceID, in channel: ChannelName, most: Int
     ) async throws {
-        _ = try await database.query(
+        let rows = try await database.query(
             DeliveryStatements.registerAddress,
-            [.text(device.text), .text(channel.rawValue), .text(address), .text(details), .integer(most)], timeout: nil)
+            [
+                .text(device.text), .text(channel.rawValue), .text(address), .text(details), .integer(most),
+                .boolean(storage.isFull(.addresses)),
+            ], timeout: nil)
+        guard try rows[0].boolean("taken") else { throw RequestError.storageFull(.addresses) }
+        storage.added(.addresses)
     }
 
     /// Forgets a device's address, or all that it has in this channel.

@@ -14,7 +14,7 @@ struct BackOff: Sendable, Hashable {
         steps: [5, 295, 1500, 5400, 10_800, 18_000, 14_400, 21_600, 14_400].map { .seconds($0) }, jitter: 0.1)
 
     static func of(_ delivery: Delivery) -> BackOff {
-        delivery.event == Delivery.reminder ? reminder : event
+        delivery.isUrgent ? reminder : event
     }
 
     /// The wait after this many attempts, one at least. `random` is in 0..<1.

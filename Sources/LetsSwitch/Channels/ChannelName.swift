@@ -8,14 +8,4 @@ package enum ChannelName: String, Sendable, Hashable, CaseIterable {
     case ntfy
     /// One URL, which is told of everything.
     case webhook
-
-    /// Its place in a bit mask.
-    var bit: UInt8 {
-        switch self {
-        case .apns: 1
-        case .webPush: 2
-        case .ntfy: 4
-        case .webhook: 8
-        }
-    }
 }

@@ -12,8 +12,6 @@ import Sockets
 /// Each channel has its own, so that one that hangs keeps nobody else waiting. Several daemons share the work: what one has leased
 /// is nobody else's, and everybody's again when the lease ends because the daemon has died.
 package actor Courier {
-    /// Deliveries in one statement.
-    private static let perStatement = 500
     /// After an error of the database.
     private static let retryPause = Duration.milliseconds(500)
     /// Events that may wait for a channel that is away; the oldest go first.
@@ -29,7 +27,6 @@ package actor Courier {
     package nonisolated let metrics: ChannelMetrics
     private let channel: any ReminderChannel
     private let store: DeliveryStore
-    private let active: ActiveChannels
     /// Told of reminders that were delivered by this channel first.
     private let delivered: @Sendable (Int) -> Void
     /// How long a daemon that has died keeps its deliveries from others. Renewed each quarter of it.
@@ -38,7 +35,10 @@ package actor Courier {
     private let sleeper = Sleeper()
 
     private var hands = Hands()
+    private var service = ProviderService.starting
+    private var places: AttemptPlaces
     private var windows: OriginWindows
+    /// By the first delivery of each.
     private var sending: [Int: Task<Void, Never>] = [:]
     private var settled: [SettledDelivery] = []
     private var finishing: Task<Void, Never>?
@@ -50,14 +50,14 @@ package actor Courier {
     private var isStopping = false
 
     package init(
-        _ channel: any ReminderChannel, store: DeliveryStore, active: ActiveChannels, log: Log,
+        _ channel: any ReminderChannel, store: DeliveryStore, log: Log,
         lease: Duration = .seconds(8), delivered: @escaping @Sendable (Int) -> Void = { _ in }
     ) {
         self.channel = channel
         self.store = store
-        self.active = active
         self.log = log
         self.lease = lease
+        places = AttemptPlaces(count: channel.concurrency)
         windows = OriginWindows(places: channel.concurrency)
         self.delivered = delivered
         metrics = ChannelMetrics(channel.name)
@@ -68,6 +68,12 @@ package actor Courier {
     /// There may be something to send.
     package nonisolated func wake() {
         Task { await sleeper.wake() }
+    }
+
+    /// Tells the database that this daemon serves the channel: from then on whoever claims a task writes its deliveries.
+    package func enter() async throws {
+        guard case .starting = service else { return }
+        service = .serving(start: try await store.start(name))
     }
 
     /// Works until ``stop(within:)``.
@@ -101,24 +107,21 @@ package actor Courier {
     ///
     /// - Returns: How long nothing is to be done, unless somebody wakes us.
     private func pass() async throws -> Duration {
-        guard active.contains(name) else {
-            try await clear()
-            return Agenda.heartbeat
-        }
+        guard try await isServing() else { return Agenda.heartbeat }
         if let rest = restsUntil.map({ $0 - .now() }), rest > .zero { return min(rest, Agenda.heartbeat) }
         if restsUntil != nil {
             restsUntil = nil
             metrics.rests(false)
             log.info("a channel is tried again", ["channel": .string(name.rawValue)])
         }
-        // Not each time that one place gets free.
-        let room = 2 * channel.concurrency - hands.count
-        guard room >= channel.concurrency else { return Agenda.heartbeat }
-        let limit = min(room, Self.perStatement)
+        let limits = LeaseLimits(
+            inHand: hands.urgentCount, others: hands.count - hands.urgentCount, concurrency: channel.concurrency,
+            batch: channel.batchLimit)
+        guard !limits.isEmpty else { return Agenda.heartbeat }
         let asked = MonotonicTime.now()
-        let leased = try await store.lease(name, limit: limit, for: lease)
+        let leased = try await store.lease(name, limits, for: lease)
         take(leased, at: asked)
-        guard leased.count < limit else { return .zero }
+        guard !limits.isReached(by: leased.count) else { return .zero }
         let next = try await store.next(name)
         metrics.isWaiting(next.waiting)
         if next.waiting >= Self.trimFrom, trimAt <= .now() {
@@ -126,8 +129,22 @@ package actor Courier {
             count(.dropped, dropped)
             if dropped < Self.trimFrom { trimAt = .now() + Self.trimInterval }
         }
-        guard let due = next.due else { return Agenda.heartbeat }
-        return min(Agenda.heartbeat, max(.milliseconds(5), .seconds(min(due - next.now, 3600))))
+        guard let due = next.due(within: limits) else { return Agenda.heartbeat }
+        return min(Agenda.heartbeat, max(.milliseconds(5), .seconds(saturating: due - next.now)))
+    }
+
+    /// Whether there is anything to be done. What the database doesn't know yet of the service is said to it first.
+    private func isServing() async throws -> Bool {
+        switch service {
+        case .starting: try await enter()
+        case .serving: break
+        case .turnedAway(let start):
+            service = .off(isForAll: try await store.turnAway(name, start: start))
+            return try await isServing()
+        case .off(true): try await clear()
+        case .off(false): break
+        }
+        return service.isServing
     }
 
     private func take(_ leased: DeliveryStore.Leased, at asked: MonotonicTime) {
@@ -136,7 +153,7 @@ package actor Courier {
         hands.take(leased.deliveries, at: asked, for: lease, origin: channel.origin)
         if renewing == nil, !hands.isEmpty { renewing = Task { await self.keepRenewing() } }
         // Much may have happened while the database was asked.
-        if isStopping || !active.contains(name) {
+        if isStopping || !service.isServing {
             release(hands.clearStock(), after: .zero)
         } else if let restsUntil {
             release(hands.clearStock(), after: max(.zero, restsUntil - .now()))
@@ -147,43 +164,87 @@ package actor Courier {
     }
 
     private func sendMore() {
-        guard !isStopping, restsUntil == nil, active.contains(name) else { return }
+        guard !isStopping, restsUntil == nil, service.isServing else { return }
         let now = MonotonicTime.now()
-        while sending.count < channel.concurrency, let next = hands.next(at: now, admits: windows.admits) {
+        while places.taken < places.count {
+            let first = take(at: now) { [places, windows] delivery, origin in
+                places.admits(isUrgent: delivery.isUrgent) && windows.admits(origin, isUrgent: delivery.isUrgent)
+            }
+            guard let first else { break }
+            send([first] + companions(of: first, at: now), at: now)
+        }
+        metrics.isSending(sending.count)
+    }
+
+    /// The next one out of the stock that may go. What goes no more is settled on the way.
+    private func take(at now: MonotonicTime, admits: (Delivery, String?) -> Bool) -> Delivery? {
+        while let next = hands.next(at: now, admits: admits) {
             switch next {
-            case .send(let delivery):
-                windows.begin(hands.origin(of: delivery))
-                sending[delivery.id] = Task { [channel] in
-                    let outcome = await channel.send(delivery)
-                    self.sent(delivery, outcome, took: .now() - now)
-                }
+            case .send(let delivery): return delivery
             case .late(let delivery):
                 settle([SettledDelivery(id: delivery.id, attempt: delivery.attempt, settlement: .dropped(.expired))])
             case .lost: wake()
             }
         }
-        metrics.isSending(sending.count)
+        return nil
+    }
+
+    /// What goes together with it: the same kind, to the same server. With each attempt half as many, so that one that its receiver
+    /// can't take doesn't keep the others from it.
+    private func companions(of first: Delivery, at now: MonotonicTime) -> [Delivery] {
+        let limit = channel.batchLimit >> min(first.attempt - 1, Int.bitWidth - 1)
+        let server = hands.origin(of: first)
+        var companions: [Delivery] = []
+        while companions.count + 1 < limit,
+            let next = take(
+                at: now,
+                admits: { $0.isUrgent == first.isUrgent && $0.attempt == first.attempt && $1 == server })
+        {
+            companions.append(next)
+        }
+        return companions
+    }
+
+    /// One attempt.
+    private func send(_ deliveries: [Delivery], at now: MonotonicTime) {
+        let first = deliveries[0]
+        places.begin(isUrgent: first.isUrgent)
+        windows.begin(hands.origin(of: first))
+        sending[first.id] = Task { [channel] in
+            let outcome = channel.batchLimit > 1 ? await channel.send(together: deliveries) : await channel.send(first)
+            self.sent(deliveries, outcome, took: .now() - now)
+        }
     }
 
     // MARK: What became of it
 
-    private func sent(_ delivery: Delivery, _ outcome: DeliveryOutcome, took: Duration) {
-        sending[delivery.id] = nil
-        windows.end(hands.origin(of: delivery), after: took)
+    private func sent(_ deliveries: [Delivery], _ outcome: DeliveryOutcome, took: Duration) {
+        let first = deliveries[0]
+        sending[first.id] = nil
+        places.end(isUrgent: first.isUrgent)
+        windows.end(hands.origin(of: first), after: took)
         metrics.latency.observe(took)
-        var settlement = Settlement(of: delivery, outcome, age: took, random: .random(in: 0..<1))
         switch outcome {
         case .paused(let pause, let reason): rest(for: pause, reason)
-        case .gone(let reason) where delivery.address.isEmpty:
-            settlement = .dropped(.gone)
-            disable(reason)
+        case .gone(let reason) where first.address.isEmpty: leave(reason)
         default: break
         }
-        if isStopping, case .again(_, let counts) = settlement { settlement = .again(after: .zero, counts: counts) }
-        record(delivery, outcome, settlement)
-        settle([SettledDelivery(id: delivery.id, attempt: delivery.attempt, settlement: settlement)])
+        settle(
+            deliveries.map { delivery in
+                let settlement = settlement(of: delivery, outcome, took: took)
+                record(delivery, outcome, settlement)
+                return SettledDelivery(id: delivery.id, attempt: delivery.attempt, settlement: settlement)
+            })
         sendMore()
         if !hands.hasStock, !isStopping { wake() }
+    }
+
+    private func settlement(of delivery: Delivery, _ outcome: DeliveryOutcome, took: Duration) -> Settlement {
+        // Whoever serves the provider after us may have another server.
+        if case .gone = outcome, delivery.address.isEmpty { return .again(after: .zero, counts: false) }
+        let settlement = Settlement(of: delivery, outcome, age: took, random: .random(in: 0..<1))
+        if isStopping, case .again(_, let counts) = settlement { return .again(after: .zero, counts: counts) }
+        return settlement
     }
 
     private func record(_ delivery: Delivery, _ outcome: DeliveryOutcome, _ settlement: Settlement) {
@@ -234,9 +295,9 @@ package actor Courier {
     }
 
     /// The channel was turned away for good.
-    private func disable(_ reason: String) {
-        guard active.contains(name) else { return }
-        active.remove(name)
+    private func leave(_ reason: String) {
+        guard case .serving(let start) = service else { return }
+        service = .turnedAway(start: start)
         metrics.rests(true)
         log.error(
             "a channel is off until the next start",
@@ -248,9 +309,9 @@ package actor Courier {
     /// Deletes what waits for a channel that is off.
     private func clear() async throws {
         while !isStopping {
-            let dropped = try await store.drop(name, keep: 0, limit: 10_000)
-            guard dropped > 0 else { return }
-            count(.dropped, dropped)
+            let cleared = try await store.clear(name, limit: 10_000)
+            guard cleared > 0 else { return }
+            count(.dropped, cleared)
         }
     }
 
@@ -271,7 +332,7 @@ package actor Courier {
     private func finish() async {
         var failures = 0
         while !settled.isEmpty {
-            let batch = Array(settled.prefix(Self.perStatement))
+            let batch = Array(settled.prefix(LeaseLimits.perStatement))
             do {
                 delivered(try await store.finish(batch).count)
                 failures = 0
@@ -303,8 +364,8 @@ package actor Courier {
             // As after a standstill: whoever asks first has it, and that may be us.
             if hands.letGoOfLost(at: .now()) { wake() }
             let held = hands.leased(until: .now() + lease * 0.75)
-            for start in stride(from: 0, to: held.count, by: Self.perStatement) {
-                let some = Array(held[start..<min(start + Self.perStatement, held.count)])
+            for start in stride(from: 0, to: held.count, by: LeaseLimits.perStatement) {
+                let some = Array(held[start..<min(start + LeaseLimits.perStatement, held.count)])
                 let asked = MonotonicTime.now()
                 // A lease that can't be renewed ends: somebody else may send it again, under the same id.
                 guard let kept = try? await store.renew(some, for: lease) else { continue }

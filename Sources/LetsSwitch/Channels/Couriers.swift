@@ -15,6 +15,11 @@ struct Couriers: Sendable {
         for courier in couriers where courier.name == name { courier.wake() }
     }
 
+    /// Tells the database what this daemon serves.
+    func enter() async throws {
+        for courier in couriers { try await courier.enter() }
+    }
+
     /// Works until ``stop(within:)``.
     func run() async {
         await withTaskGroup(of: Void.self) { group in

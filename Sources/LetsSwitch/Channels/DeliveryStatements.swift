@@ -4,11 +4,18 @@ import Postgres
 enum DeliveryStatements {
     /// The names that metrics go by.
     static let names = [
-        lease, renew, finish, next, drop, reportPeers, registerAddress, forgetAddress, addresses, keepSecret,
+        startProvider, turnAway, lease, renew, finish, next, drop, clear,
+        reportPeers, registerAddress, forgetAddress, addresses, keepSecret,
     ].map(\.name)
 
+    static let startProvider = PostgresStatement(
+        name: "start_provider", sql: "SELECT letsswitch.start_provider($1) AS start")
+
+    static let turnAway = PostgresStatement(
+        name: "turn_away_provider", sql: "SELECT letsswitch.turn_away_provider($1, $2) AS is_off")
+
     static let lease = PostgresStatement(
-        name: "lease_deliveries", sql: "SELECT * FROM letsswitch.lease_deliveries($1, $2, $3)")
+        name: "lease_deliveries", sql: "SELECT * FROM letsswitch.lease_deliveries($1, $2, $3, $4)")
 
     static let renew = PostgresStatement(
         name: "renew_deliveries",
@@ -27,16 +34,19 @@ enum DeliveryStatements {
     static let drop = PostgresStatement(
         name: "drop_deliveries", sql: "SELECT letsswitch.drop_deliveries($1, $2, $3) AS dropped")
 
+    static let clear = PostgresStatement(
+        name: "clear_deliveries", sql: "SELECT letsswitch.clear_deliveries($1, $2) AS cleared")
+
     static let reportPeers = PostgresStatement(
         name: "report_peers",
         sql: """
             SELECT letsswitch.report_peers(
-                $1::text[], $2::text[]::uuid[], $3::text[]::uuid[], $4::text[]::integer[],
-                $5::text[]::double precision[])
+                $1, $2, $3::text[], $4::text[]::uuid[], $5::text[]::uuid[], $6::text[]::integer[],
+                $7::text[]::double precision[])
             """)
 
     static let registerAddress = PostgresStatement(
-        name: "register_address", sql: "SELECT letsswitch.register_address($1, $2, $3, $4, $5)")
+        name: "register_address", sql: "SELECT letsswitch.register_address($1, $2, $3, $4, $5, $6) AS taken")
 
     static let forgetAddress = PostgresStatement(
         name: "forget_address", sql: "SELECT letsswitch.forget_address($1, $2, $3)")

@@ -3,7 +3,11 @@ package import Postgres
 package import Sockets
 
 /// What is to be sent, in the database. Every operation is one statement. Throws `PostgresError`.
+///
+///     NOTIFY letsswitch_deliveries  payload: the channel that has something to send which nobody was woken for
 package struct DeliveryStore: Sendable {
+    package static let channel = "letsswitch_deliveries"
+
     private let database: PostgresClient
 
     package init(database: PostgresClient) {
@@ -21,11 +25,30 @@ package struct DeliveryStore: Sendable {
         package var count: Int { deliveries.count + expired + orphans.count }
     }
 
-    /// Takes up to `limit` of a channel's deliveries that are due, the longest due first, for the time of `lease`.
-    package func lease(_ channel: ChannelName, limit: Int, for lease: Duration) async throws -> Leased {
+    /// This daemon serves the channel from now on: whoever claims a task writes its deliveries.
+    ///
+    /// - Returns: The number of the start.
+    package func start(_ channel: ChannelName) async throws -> Int {
+        try await database.query(DeliveryStatements.startProvider, [.text(channel.rawValue)], timeout: nil)[0]
+            .integer("start")
+    }
+
+    /// The channel's server wants nothing any more of the daemon with this start.
+    ///
+    /// - Returns: Whether nothing is written for the channel from now on. Otherwise a daemon that has started with it since serves it.
+    package func turnAway(_ channel: ChannelName, start: Int) async throws -> Bool {
+        try await database.query(
+            DeliveryStatements.turnAway, [.text(channel.rawValue), .integer(start)], timeout: nil)[0].boolean("is_off")
+    }
+
+    /// Takes a channel's deliveries that are due, the longest due first, for the time of `lease`.
+    func lease(_ channel: ChannelName, _ limits: LeaseLimits, for lease: Duration) async throws -> Leased {
         let rows = try await database.query(
             DeliveryStatements.lease,
-            [.text(channel.rawValue), .integer(limit), .double(lease / .seconds(1))], timeout: nil)
+            [
+                .text(channel.rawValue), .integer(limits.urgent), .integer(limits.others),
+                .double(lease / .seconds(1)),
+            ], timeout: nil)
         var leased = Leased()
         for row in rows {
             switch try row.string("verdict") {
@@ -80,11 +103,13 @@ package struct DeliveryStore: Sendable {
         return try rows.map { try $0.uuid("reminder_id") }
     }
 
-    /// Writes that peers came and went, for the webhook; those of one room in their order.
-    package func report(_ events: [PeerEvent], at now: MonotonicTime) async throws {
+    /// Writes that peers came and went; those of one room in their order. A report that was written before, by its number, is not
+    /// written again.
+    package func report(_ events: [PeerEvent], by writer: UUID, number: Int, at now: MonotonicTime) async throws {
         _ = try await database.query(
             DeliveryStatements.reportPeers,
             [
+                .text(writer.uuidString), .integer(number),
                 .textArray(events.map(\.kind.rawValue)), .textArray(events.map(\.room.uuidString)),
                 .textArray(events.map { $0.task?.uuidString }), .textArray(events.map { "\($0.peers)" }),
                 .textArray(events.map { "\(max(.zero, now - $0.at) / .seconds(1))" }),
@@ -95,7 +120,8 @@ package struct DeliveryStore: Sendable {
     package func next(_ channel: ChannelName) async throws -> NextDelivery {
         let row = try await database.query(DeliveryStatements.next, [.text(channel.rawValue)], timeout: nil)[0]
         return NextDelivery(
-            due: try row.optionalDouble("due"), now: try row.double("now"), waiting: try row.integer("waiting"))
+            urgent: try row.optionalDouble("urgent"), others: try row.optionalDouble("others"),
+            now: try row.double("now"), waiting: try row.integer("waiting"))
     }
 
     /// Deletes the channel's oldest deliveries, up to `limit`, as far as they aren't among the `keep` newest of all channels.
@@ -106,14 +132,28 @@ package struct DeliveryStore: Sendable {
             DeliveryStatements.drop, [.text(channel.rawValue), .integer(keep), .integer(limit)], timeout: nil)
         return try rows[0].integer("dropped")
     }
+
+    /// Deletes up to `limit` deliveries of a channel that was turned away.
+    ///
+    /// - Returns: How many; 0 also when a daemon has started with it again.
+    package func clear(_ channel: ChannelName, limit: Int) async throws -> Int {
+        try await database.query(
+            DeliveryStatements.clear, [.text(channel.rawValue), .integer(limit)], timeout: nil)[0].integer("cleared")
+    }
 }
 
 /// When a channel has something to do, and how much. Epoch seconds, by the database's clock.
 package struct NextDelivery: Sendable, Hashable {
-    package let due: Double?
+    package let urgent: Double?
+    package let others: Double?
     package let now: Double
     /// Counted to 10,000.
     package let waiting: Int
+
+    /// The earlier of the two, of those kinds that may be leased.
+    func due(within limits: LeaseLimits) -> Double? {
+        [limits.urgent > 0 ? urgent : nil, limits.others > 0 ? others : nil].compactMap(\.self).min()
+    }
 }
 
 /// A delivery and what is done about it.
@@ -127,19 +167,24 @@ extension Delivery {
     init(_ row: PostgresRow, _ channel: ChannelName) throws {
         id = try row.integer("id")
         self.channel = channel
-        event = try row.string("event")
+        event = try row.string("type")
         messageId = try row.uuid("message_id")
-        createdAt = try row.double("created_at")
+        happenedAt = try row.double("happened_at")
         deadline = try row.double("deadline")
         asOf = try row.double("now")
         attempt = try row.integer("attempt")
         address = try row.optionalString("address") ?? ""
         details = try row.optionalString("details") ?? ""
         registeredAt = try row.optionalDouble("registered_at") ?? 0
-        payload = try row.string("payload")
-        let isReminder = event == Self.reminder
-        reminderId = isReminder ? messageId : nil
-        taskId = isReminder ? try row.optionalUUID("task_id") : nil
+        let reminder = try row.optionalString("payload")
+        // A reminder to an address isn't an event.
+        if let data = try EventData(row) {
+            payload = data.json(event, reminder: reminder)
+        } else {
+            payload = reminder ?? "{}"
+        }
+        reminderId = reminder == nil ? nil : messageId
+        taskId = reminder == nil ? nil : try row.optionalUUID("task_id")
         title = try row.optionalString("title")
         partnerTask = try row.optionalString("partner_task")
         startTime = try row.optionalString("start_time")

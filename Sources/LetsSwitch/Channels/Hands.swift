@@ -27,6 +27,8 @@ struct Hands {
     private var stock: [Delivery] = []
 
     var count: Int { holds.count }
+    /// Reminders among them.
+    private(set) var urgentCount = 0
     var isEmpty: Bool { holds.isEmpty }
     var hasStock: Bool { !stock.isEmpty }
 
@@ -42,18 +44,21 @@ struct Hands {
             guard holds[delivery.id] == nil else { continue }
             holds[delivery.id] = Hold(
                 delivery: delivery, origin: origin(delivery), since: now, leaseEnd: now + lease)
+            if delivery.isUrgent { urgentCount += 1 }
             stock.append(delivery)
         }
         stock.sort { $1.turn < $0.turn }
     }
 
-    /// Takes the next one out of the stock whose server is to have one more.
-    mutating func next(at now: MonotonicTime, admits: (_ origin: String?) -> Bool = { _ in true }) -> Next? {
-        guard let index = stock.lastIndex(where: { admits(origin(of: $0)) }) else { return nil }
+    /// Takes the next one out of the stock that may go now.
+    mutating func next(
+        at now: MonotonicTime, admits: (_ delivery: Delivery, _ origin: String?) -> Bool = { _, _ in true }
+    ) -> Next? {
+        guard let index = stock.lastIndex(where: { admits($0, origin(of: $0)) }) else { return nil }
         let delivery = stock.remove(at: index)
         guard let hold = holds[delivery.id] else { return nil }
         guard now < hold.leaseEnd else {
-            holds[delivery.id] = nil
+            letGo(delivery.id)
             return .lost
         }
         let aged = delivery.aged(by: now - hold.since)
@@ -89,7 +94,7 @@ struct Hands {
 
     /// It is finished.
     mutating func letGo(_ id: Int) {
-        holds[id] = nil
+        if let hold = holds.removeValue(forKey: id), hold.delivery.isUrgent { urgentCount -= 1 }
     }
 
     // MARK: Leases
@@ -99,7 +104,7 @@ struct Hands {
     /// - Returns: Whether there was any.
     mutating func letGoOfLost(at now: MonotonicTime) -> Bool {
         let lost = stock.filter { delivery in holds[delivery.id].map { $0.leaseEnd <= now } ?? true }
-        for delivery in lost { holds[delivery.id] = nil }
+        for delivery in lost { letGo(delivery.id) }
         stock.removeAll { holds[$0.id] == nil }
         return !lost.isEmpty
     }
@@ -122,15 +127,13 @@ struct Hands {
                 lost.insert(delivery.id)
             }
         }
-        stock.removeAll { delivery in
-            guard lost.contains(delivery.id) else { return false }
-            holds[delivery.id] = nil
-            return true
-        }
+        let taken = stock.filter { lost.contains($0.id) }
+        stock.removeAll { lost.contains($0.id) }
+        for delivery in taken { letGo(delivery.id) }
     }
 }
 
 extension Delivery {
     /// Smaller goes first.
-    fileprivate var turn: (Int, Int, Int) { (event == Self.reminder ? 0 : 1, attempt, id) }
+    fileprivate var turn: (Int, Int, Int) { (isUrgent ? 0 : 1, attempt, id) }
 }

@@ -36,11 +36,13 @@ struct OriginWindows {
         return window.isProven ? 2 * window.size : window.sending
     }
 
-    /// Whether one more may go there now. `nil`, a server that is a setting, has no window.
-    func admits(_ origin: String?) -> Bool {
+    /// Whether one more may go there now. `nil`, a server that is a setting, has no window. What isn't urgent has
+    /// half of a window.
+    func admits(_ origin: String?, isUrgent: Bool = true) -> Bool {
         guard let origin else { return true }
         let window = windows[origin] ?? Window()
-        guard window.sending < min(window.size, max(1, places * 3 / 4)) else { return false }
+        let size = min(window.size, max(1, places * 3 / 4))
+        guard window.sending < (isUrgent ? size : AttemptPlaces.forOthers(of: size)) else { return false }
         return window.isProven || unproven < max(1, window.sending == 0 ? places / 2 : places / 4)
     }
 

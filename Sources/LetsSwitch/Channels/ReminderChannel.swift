@@ -3,6 +3,8 @@ package protocol ReminderChannel: Sendable {
     var name: ChannelName { get }
     /// How many of its deliveries may be on their way at once.
     var concurrency: Int { get }
+    /// How many of its deliveries go together at most.
+    var batchLimit: Int { get }
 
     /// The server that it goes to, where anybody may name it; `nil` where it is a setting.
     func origin(of delivery: Delivery) -> String?
@@ -11,10 +13,21 @@ package protocol ReminderChannel: Sendable {
     /// task is cancelled.
     func send(_ delivery: Delivery) async -> DeliveryOutcome
 
+    /// The same for several, of which there are ``batchLimit`` at most: what becomes of one becomes of all.
+    func send(together deliveries: [Delivery]) async -> DeliveryOutcome
+
     /// Lets go of what it holds; nothing is sent any more.
     func shutdown() async
 }
 
 extension ReminderChannel {
+    package var batchLimit: Int { 1 }
+
     package func origin(of delivery: Delivery) -> String? { nil }
+
+    package func send(together deliveries: [Delivery]) async -> DeliveryOutcome {
+        // Nobody asks for more than one.
+        guard let delivery = deliveries.first else { return .accepted }
+        return await send(delivery)
+    }
 }

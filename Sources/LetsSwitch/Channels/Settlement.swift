@@ -21,7 +21,7 @@ enum Settlement: Sendable, Hashable {
     ///   - age: Since then.
     ///   - random: In 0..<1.
     init(of delivery: Delivery, _ outcome: DeliveryOutcome, age: Duration, random: Double) {
-        let left = Duration.seconds(delivery.timeLeft) - age
+        let left = Duration.seconds(saturating: delivery.timeLeft) - age
         switch outcome {
         case .accepted: self = .accepted
         case .gone: self = .gone
@@ -31,7 +31,7 @@ enum Settlement: Sendable, Hashable {
         case .retry(let asked, _):
             var wait = BackOff.of(delivery).delay(afterAttempt: delivery.attempt, random: random)
             // Rather once more before it is too late than when it is. An event's hours aren't worth that.
-            if delivery.event == Delivery.reminder { wait = min(wait, left / 2) }
+            if delivery.isUrgent { wait = min(wait, left / 2) }
             if let asked = asked.map({ max($0, Self.shortestWait) }) {
                 wait = max(wait, asked + min(asked * Self.spread, max(.zero, left - asked) / 2) * random)
             }

@@ -39,6 +39,10 @@ package struct WebhookSettings: Sendable, Equatable {
     package var url: String?
     /// One at least; several while they rotate.
     package var secrets: [WebhookSecret] = []
+    /// Requests that may be under way at once.
+    package var concurrency = 32
+    /// Events that one request bears at most. More than one: each request's body is an array.
+    package var batch = 1
     /// Whom to trust instead of the system's authorities: a file in PEM.
     package var caFile: String?
 }

@@ -1,6 +1,9 @@
-/// Turns arguments and environment into what is to be done. Pure: prints nothing, reads nothing.
+import Glibc
+
+/// Turns arguments and environment into what is to be done. Prints nothing, reads nothing but the files that hold secrets.
 ///
-/// A flag wins over its variable, the variable over the default. A variable that is empty counts as not set.
+/// A flag wins over its variable, the variable over a credential of systemd's, that over the default. A variable that is empty
+/// counts as not set.
 package struct CommandLineParser: Sendable {
     /// What the arguments ask for.
     package enum Command: Sendable, Equatable {
@@ -28,22 +31,12 @@ package struct CommandLineParser: Sendable {
         let command = arguments.first.flatMap { Self.commands.contains($0) ? $0 : nil }
         let given = try valuesByFlag(arguments.dropFirst(command == nil ? 0 : 1))
         var configuration = try Configuration(environment: environment)
-        for setting in settings {
+        for setting in settings where setting.standsFor == nil {
+            guard let choice = try choice(of: setting, given) else { continue }
             do {
-                if let values = given[setting.name] {
-                    try setting.apply(&configuration, values)
-                    continue
-                }
+                try choice.form.apply(&configuration, choice.values)
             } catch {
-                throw UsageError(source: setting.flag, error)
-            }
-            do {
-                guard let text = environment[setting.variable], !text.isEmpty else { continue }
-                let values = setting.values(ofVariable: text)
-                guard !values.isEmpty else { continue }
-                try setting.apply(&configuration, values)
-            } catch {
-                throw UsageError(source: setting.variable, error)
+                throw UsageError(source: choice.source, error)
             }
         }
         try configuration.checkCombinations()
@@ -52,6 +45,40 @@ package struct CommandLineParser: Sendable {
     }
 
     private static let commands = ["serve", "check"]
+
+    /// What a setting gets, in which of its forms, and by what name.
+    private struct Choice {
+        let form: Setting
+        let source: String
+        let values: [String]
+    }
+
+    /// - Throws: ``UsageError`` when a value is given, and a file for it in the same way.
+    private func choice(of setting: Setting, _ given: [String: [String]]) throws(UsageError) -> Choice? {
+        let forms = settings.filter { $0.name == setting.name || $0.standsFor == setting.name }
+        let flags = forms.compactMap { form in
+            given[form.name].map { Choice(form: form, source: form.flag, values: $0) }
+        }
+        let variables = forms.compactMap { form -> Choice? in
+            let values = form.values(ofVariable: environment[form.variable] ?? "")
+            return values.isEmpty ? nil : Choice(form: form, source: form.variable, values: values)
+        }
+        for choices in [flags, variables] {
+            guard choices.count < 2 else { throw UsageError("\(choices[1].source): \(choices[0].source) is given too") }
+            if let choice = choices.first { return choice }
+        }
+        return credential(for: setting, forms.last ?? setting)
+    }
+
+    /// systemd.exec(5), `LoadCredential=tls-key:/etc/…`: a file for each, named like the flag.
+    private func credential(for setting: Setting, _ form: Setting) -> Choice? {
+        guard setting.secrecy != .none, let directory = environment["CREDENTIALS_DIRECTORY"], !directory.isEmpty else {
+            return nil
+        }
+        let path = "\(directory)/\(setting.name)"
+        guard access(path, F_OK) == 0 else { return nil }
+        return Choice(form: form, source: "credential \(setting.name)", values: [path])
+    }
 
     private func valuesByFlag(_ arguments: ArraySlice<String>) throws(UsageError) -> [String: [String]] {
         var given: [String: [String]] = [:]

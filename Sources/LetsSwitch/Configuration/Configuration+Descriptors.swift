@@ -11,7 +11,7 @@ extension ChannelSettings {
     /// the look-up of the name.
     var descriptors: Int {
         var connections = 0
-        if webhook.url != nil { connections += WebhookChannel.mostAtOnce }
+        if webhook.url != nil { connections += webhook.concurrency }
         if ntfy.server != nil { connections += NtfyChannel.mostAtOnce }
         // One to each, with many streams.
         if apns.keyFile != nil { connections += APNsChannel.hosts(apns).count }

@@ -26,6 +26,9 @@ extension Configuration {
     /// - Throws: ``UsageError`` naming both flags.
     func checkCombinations() throws(UsageError) {
         try checkTLS()
+        if let twice = operationsListen.first(where: { listen.contains($0) && !$0.takesFreePort }) {
+            throw UsageError("--operations-listen: --listen has \(twice) too")
+        }
         try channels.checkCombinations()
         let frame = maxMessageBytes + Self.maxFrameHeaderBytes
         guard sendQueueBytes >= frame else {
@@ -40,7 +43,7 @@ extension Configuration {
     }
 
     private func checkTLS() throws(UsageError) {
-        let speaksTLS = listen.contains { if case .tls = $0 { true } else { false } }
+        let speaksTLS = (listen + operationsListen).contains { if case .tls = $0 { true } else { false } }
         switch (tlsCertificate, tlsKey, speaksTLS) {
         case (nil, nil, false), (.some, .some, true): break
         case (.some, nil, _): throw UsageError("--tls-certificate: --tls-key is missing")

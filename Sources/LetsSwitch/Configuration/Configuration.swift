@@ -8,10 +8,15 @@ package import Wire
 package struct Configuration: Sendable, Equatable {
     /// Where to accept connections. Loopback, so that a first try is never open to the network by accident.
     package var listen: [ListenAddress] = [.tcp(host: "127.0.0.1", port: 8080)]
+    /// Where operators ask for `/metrics` and `/readyz`; empty: where everybody else comes too.
+    package var operationsListen: [ListenAddress] = []
     /// The certificate of the listeners that speak TLS, and those between it and the root: a file in PEM.
     package var tlsCertificate: String?
     /// The certificate's key: a file in PEM.
     package var tlsKey: String?
+    /// For how long browsers that came by TLS are to come by nothing else (RFC 6797). Nothing is asked of them by itself: it holds for
+    /// every port of the host, other programs' too, and can't be taken back.
+    package var strictTransport: Duration = .zero
     /// Which database holds the tasks.
     package var database: DatabaseChoice = .privateCluster
     /// The directory of the private cluster.
@@ -25,6 +30,9 @@ package struct Configuration: Sendable, Equatable {
     package var roomDuration: Duration = .seconds(3600)
     /// How long after its start what is past is kept.
     package var retention: Duration = .seconds(30 * 86_400)
+    /// How long push tokens, subscriptions, topics and calendars are kept after their last use: that they were registered, a
+    /// calendar was read, or their device registered a task. Over a year, for those who promise something once a year.
+    package var addressRetention: Duration = .seconds(400 * 86_400)
     /// From SIGTERM to the exit, at most.
     package var drainTimeout: Duration = .seconds(10)
     /// Whether any UUID is a room at any time: for development, load tests, and use without the scheduler.
@@ -36,6 +44,8 @@ package struct Configuration: Sendable, Equatable {
     package var trustedProxies = TrustedNetworks.thisMachine
     /// Whether every connection has to begin with a PROXY header.
     package var proxyProtocol = false
+    /// The names that it answers to beside its own, see ``servedHosts``.
+    package var hosts = AllowedHosts()
     /// Pages of other servers' that may use this one from a browser.
     package var allowedOrigins = AllowedOrigins()
 
@@ -43,12 +53,28 @@ package struct Configuration: Sendable, Equatable {
     package var roomSize = 1_000
     /// Open connections, all listeners together. The limit on descriptors may be lower, and then counts.
     package var maxConnections = 100_000
-    /// Open connections of one address: an IPv4 address, or an IPv6 network of 64 bits. 0 sets no limit, here and below.
-    package var maxConnectionsPerAddress = 1_000
+    // The limits per address leave room for a hall of 1,000 people behind one address, who all come within half a minute: each
+    // loads the page (10 requests over up to 6 connections, the most that a browser makes), asks for the day, opens a stream,
+    // and registers a task and a way for reminders: 6 × 1,000 connections, and a WebSocket each in the end; 200 new ones a second; 15 × 1,000 requests
+    // in 30 s are 500 a second, of which 2 × 1,000 are writes, 67 a second. Then each looks at the day every 30 s (the app by POST):
+    // 33 a second; or, on the page, every few seconds while others register: 200 to 300.
+
+    /// Open connections of one address: an IPv4 address, or an IPv6 network of 64 bits; at most a quarter of all. 0 sets no
+    /// limit, here and below. IPv6 networks of 56 and 48 bits have two and four times as much of this and the next five.
+    package var maxConnectionsPerAddress = 8_000
     /// New connections of one address a second, and twice as many at once; beyond it they are closed as they come.
-    package var connectionRate = 100
-    /// Attempts of one address at a WebSocket a second; beyond it `429`. The app tries in a tight loop when it is refused.
-    package var upgradeRate = 50
+    package var connectionRate = 300
+    /// Attempts of one address at a WebSocket a second, as many at once; beyond it `429`. The app tries in a tight loop when it
+    /// is refused.
+    package var upgradeRate = 200
+    /// Other requests of one address a second, as many at once; beyond it `429`.
+    package var requestRate = 1_000
+    /// Those of them that are no GET, HEAD or OPTIONS a second, ten times as many at once; beyond it `429`.
+    package var writeRate = 100
+    /// Tasks, tokens, subscriptions and calendars of one address a day, evenly spread or all at once; beyond it `429`. The hall's
+    /// 1,000 people have 30 each. What one address fills in the 120 days that a task may be kept is less than
+    /// ``maxStoredTasks``.
+    package var registrationsPerDay = 30_000
     /// Messages of one WebSocket peer a second, and twice as many at once; beyond it close code 1008.
     package var messageRate = 1_000
     /// Bytes of one HTTP request's line and fields; beyond it `431`.
@@ -63,6 +89,13 @@ package struct Configuration: Sendable, Equatable {
     package var sendQueueBytes = 65_536
     /// Streams of reminders that one device may hold open; beyond it `429`.
     package var maxStreamsPerDevice = 16
+    /// Tasks of one device that haven't started; beyond it `429`.
+    package var maxTasksPerDevice = 200
+    /// Rows, of all people's together, of what strangers can register; beyond it `503` for what is new. A task takes 0.5 KB, 3 KB
+    /// with the longest names; an address up to 2.4 KB.
+    package var maxStoredTasks = 5_000_000
+    package var maxStoredAddresses = 1_000_000
+    package var maxStoredCalendars = 1_000_000
 
     /// From a connection to the end of its TLS handshake.
     package var tlsHandshakeTimeout: Duration = .seconds(10)
@@ -82,7 +115,7 @@ package struct Configuration: Sendable, Equatable {
     /// From our close frame to the peer's.
     package var closeTimeout: Duration = .seconds(5)
 
-    /// Connections to the database, LISTEN's apart.
+    /// Connections to the database for requests; two each for the scheduler and the deliveries, and LISTEN's, come to them.
     package var databaseConnections = 8
     /// One query, waiting included.
     package var databaseTimeout: Duration = .seconds(10)

@@ -1,7 +1,8 @@
 /// The table of settings, in the order of `--help`.
 extension Setting {
     package static let all: [Setting] =
-        service + tls + schedule + channels + network + limits + addressLimits + waits + databaseLimits + log
+        (service + tls + schedule + channels + network + limits + addressLimits + waits + databaseLimits + log)
+        .flatMap(\.withFileForm)
 
     private static let day: Duration = .seconds(86_400)
     private static let moment: Duration = .milliseconds(1)
@@ -12,22 +13,20 @@ extension Setting {
             help: "where to listen: [::1]:80, unix:/path, tls:0.0.0.0:443; repeatable",
             defaultText: "127.0.0.1:8080, or 0.0.0.0:$PORT"
         ) { configuration, values throws(InvalidValue) in
-            var addresses: [ListenAddress] = []
-            for value in values {
-                let address = try ListenAddress(parsing: value)
-                guard !addresses.contains(address) || address.takesFreePort else {
-                    throw InvalidValue(value, "the address is given twice")
-                }
-                addresses.append(address)
-            }
-            configuration.listen = addresses
+            configuration.listen = try addresses(values)
+        },
+        Setting(
+            name: "operations-listen", section: .service, kind: .values(placeholder: "ADDRESS:PORT"),
+            help: "where /metrics and /readyz are, and only there; repeatable", defaultText: "wherever it listens"
+        ) { configuration, values throws(InvalidValue) in
+            configuration.operationsListen = try addresses(values)
         },
         .text(
             "database-url", .service, placeholder: "URL", default: "$DATABASE_URL, libpq's PG*, a private cluster",
             "the database, as postgresql://user@host/name"
         ) { configuration, value throws(InvalidValue) in
             configuration.database = try DatabaseChoice(url: value)
-        },
+        }.mayStandInFile,
         .text(
             "state-dir", .service, placeholder: "DIR", default: Configuration().stateDirectory,
             "the directory of the private cluster"
@@ -42,6 +41,18 @@ extension Setting {
             "from SIGTERM to the exit, at most"),
     ]
 
+    private static func addresses(_ values: [String]) throws(InvalidValue) -> [ListenAddress] {
+        var addresses: [ListenAddress] = []
+        for value in values {
+            let address = try ListenAddress(parsing: value)
+            guard !addresses.contains(address) || address.takesFreePort else {
+                throw InvalidValue(value, "the address is given twice")
+            }
+            addresses.append(address)
+        }
+        return addresses
+    }
+
     private static let schedule: [Setting] = [
         .duration(
             "reminder-lead", \.reminderLead, in: moment...day, .schedule,
@@ -51,6 +62,9 @@ extension Setting {
             "how long after the start the room closes"),
         .duration(
             "retention", \.retention, in: .seconds(60)...day * 3_650, .schedule, "how long what is past is kept"),
+        .duration(
+            "address-retention", \.addressRetention, in: .seconds(60)...day * 3_650, .schedule,
+            "how long tokens, subscriptions and calendars are kept that nobody uses"),
         .boolean("open-rooms", \.openRooms, .schedule, "any UUID is a room at any time (for development and tests)"),
         .boolean("echo", \.echo, .schedule, "/echo sends every WebSocket message back (for conformance suites)"),
     ]
@@ -70,6 +84,14 @@ extension Setting {
         .integer(
             "max-streams-per-device", \.maxStreamsPerDevice, in: 1...10_000, .limits,
             "reminder streams of one device"),
+        .integer(
+            "max-tasks-per-device", \.maxTasksPerDevice, in: 1...1_000_000, .limits,
+            "tasks of one device that haven't started"),
+        .integer("max-stored-tasks", \.maxStoredTasks, in: 1...1_000_000_000, .limits, "tasks in all"),
+        .integer(
+            "max-stored-addresses", \.maxStoredAddresses, in: 1...1_000_000_000, .limits,
+            "tokens, subscriptions and ntfy topics in all"),
+        .integer("max-stored-calendars", \.maxStoredCalendars, in: 1...1_000_000_000, .limits, "calendars in all"),
     ]
 
     private static let waits: [Setting] = [
@@ -91,7 +113,8 @@ extension Setting {
 
     private static let databaseLimits: [Setting] = [
         .integer(
-            "database-connections", \.databaseConnections, in: 1...1_000, .database, "connections, LISTEN's apart"),
+            "database-connections", \.databaseConnections, in: 1...1_000, .database,
+            "for requests at a time; five more for reminders, deliveries and notifications"),
         .duration("database-timeout", \.databaseTimeout, in: moment ... .seconds(3_600), .database, "for one query"),
         .duration(
             "database-wait", \.databaseWait, in: moment ... .seconds(60), .database,
@@ -121,7 +144,7 @@ extension Setting {
 }
 
 extension ListenAddress {
-    fileprivate var takesFreePort: Bool {
+    var takesFreePort: Bool {
         switch self {
         case .tcp(_, port: 0), .tls(_, port: 0): true
         default: false

@@ -23,13 +23,13 @@ extension Setting {
             defaultText: "none"
         ) { configuration, values throws(InvalidValue) in
             configuration.channels.webhook.secrets = try webhookSecrets(values.joined(separator: " "))
-        },
-        text(
-            "webhook-secret-file", .channels, placeholder: "FILE", default: "none",
-            "the file that they stand in instead"
-        ) { configuration, value throws(InvalidValue) in
-            configuration.channels.webhook.secrets = try webhookSecrets(secret(inFile: value))
-        },
+        }.mayStandInFile,
+        integer(
+            "webhook-concurrency", \.channels.webhook.concurrency, in: 1...1024, .channels,
+            "requests to it at once; what isn't a reminder has half of them"),
+        integer(
+            "webhook-batch", \.channels.webhook.batch, in: 1...LeaseLimits.perStatement, .channels,
+            "events in one request at most; above 1 each body is an array"),
         channelFile(
             "webhook-ca", \.channels.webhook.caFile, "whom to trust instead of the system's authorities, in PEM"),
     ]
@@ -45,12 +45,7 @@ extension Setting {
             "ntfy-token", .channels, placeholder: "TOKEN", default: "none", "its access token, if it asks for one"
         ) { configuration, value throws(InvalidValue) in
             configuration.channels.ntfy.token = try ntfyToken(value)
-        },
-        text(
-            "ntfy-token-file", .channels, placeholder: "FILE", default: "none", "the file that it stands in instead"
-        ) { configuration, value throws(InvalidValue) in
-            configuration.channels.ntfy.token = try ntfyToken(secret(inFile: value))
-        },
+        }.mayStandInFile,
         channelFile("ntfy-ca", \.channels.ntfy.caFile, "whom to trust instead of the system's authorities, in PEM"),
     ]
 
@@ -102,15 +97,6 @@ extension Setting {
         text(name, .channels, placeholder: "FILE", default: "none", help) { configuration, value throws(InvalidValue) in
             guard !value.isEmpty else { throw InvalidValue(value, "a file is wanted") }
             configuration[keyPath: field] = value
-        }
-    }
-
-    /// What stands in a file, without the blanks and line breaks around it.
-    static func secret(inFile path: String) throws(InvalidValue) -> String {
-        do {
-            return try SecretFile.read(path)
-        } catch {
-            throw InvalidValue(path, "\(error)")
         }
     }
 }

@@ -17,6 +17,16 @@ extension Setting {
             "proxy-protocol", \.proxyProtocol, .network,
             "every connection begins with a PROXY header, v1 or v2, from a trusted proxy"),
         list(
+            "hosts", placeholder: "NAME", default: "this machine's, --public-url's",
+            "further names that requests may be for; or *; a list"
+        ) { configuration, values throws(InvalidValue) in
+            var hosts = AllowedHosts()
+            for value in values where !hosts.insert(value) {
+                throw InvalidValue(value, "a host is written example.org, without a port; or * for all")
+            }
+            configuration.hosts = hosts
+        },
+        list(
             "allowed-origins", placeholder: "ORIGIN", default: "the server's own",
             "whose pages may use it from a browser: https://example.org, or *; a list"
         ) { configuration, values throws(InvalidValue) in
@@ -31,13 +41,22 @@ extension Setting {
     static let addressLimits: [Setting] = [
         integer(
             "max-connections-per-address", \.maxConnectionsPerAddress, in: 0...10_000_000, .limits,
-            "open connections of one address; 0 for any number"),
+            "open connections of one address, a quarter of all at most; 0 for any number"),
         integer(
             "connection-rate", \.connectionRate, in: 0...1_000_000, .limits,
             "new connections of one address a second, twice as many at once; 0 for any number"),
         integer(
             "upgrade-rate", \.upgradeRate, in: 0...1_000_000, .limits,
-            "attempts of one address at a WebSocket a second; 0 for any number"),
+            "attempts of one address at a WebSocket a second, as many at once; 0 for any number"),
+        integer(
+            "request-rate", \.requestRate, in: 0...1_000_000, .limits,
+            "other requests of one address a second, as many at once; 0 for any number"),
+        integer(
+            "write-rate", \.writeRate, in: 0...1_000_000, .limits,
+            "those that are no GET, HEAD or OPTIONS a second, ten times as many at once; 0 for any number"),
+        integer(
+            "registrations-per-day", \.registrationsPerDay, in: 0...100_000_000, .limits,
+            "tasks, tokens, subscriptions and calendars of one address a day; 0 for any number"),
         integer(
             "message-rate", \.messageRate, in: 0...1_000_000, .limits,
             "messages of one peer a second, twice as many at once; 0 for any number"),

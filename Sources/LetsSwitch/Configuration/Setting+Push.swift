@@ -2,7 +2,8 @@
 extension Setting {
     static let apns: [Setting] = [
         channelFile(
-            "apns-key", \.channels.apns.keyFile, "the signing key of Apple's push notifications: AuthKey_….p8"),
+            "apns-key", \.channels.apns.keyFile, "the signing key of Apple's push notifications: AuthKey_….p8"
+        ).mayBeCredential,
         identifier("apns-key-id", \.channels.apns.keyId, placeholder: "ID", "the key's identifier: ten characters"),
         identifier("apns-team-id", \.channels.apns.teamId, placeholder: "ID", "the team's identifier: ten characters"),
         text(

@@ -24,6 +24,16 @@ package struct Setting: Sendable {
         case boolean
     }
 
+    /// Where else its value may come from, being a secret: whoever may list processes sees flags, and what a process starts has
+    /// its variables.
+    enum Secrecy: Sendable, Equatable {
+        case none
+        /// From a file, which a flag and a variable of their own name, or from a credential.
+        case value
+        /// The value names a file; so may a credential.
+        case file
+    }
+
     typealias Apply = @Sendable (inout Configuration, [String]) throws(InvalidValue) -> Void
 
     /// Without the dashes.
@@ -33,6 +43,9 @@ package struct Setting: Sendable {
     package let help: String
     /// As one would write it on the command line, or in words.
     package let defaultText: String
+    var secrecy = Secrecy.none
+    /// The setting whose value stands in the file that this one names.
+    var standsFor: String?
     /// Gets one value, or all of a repeatable flag.
     let apply: Apply
 
@@ -46,7 +59,7 @@ package struct Setting: Sendable {
 
     /// The values that the variable holds: one, but for a repeatable setting.
     func values(ofVariable text: String) -> [String] {
-        guard case .values = kind else { return [text] }
+        guard case .values = kind else { return text.isEmpty ? [] : [text] }
         return text.split(whereSeparator: { $0 == "," || $0.isWhitespace }).map(String.init)
     }
 }

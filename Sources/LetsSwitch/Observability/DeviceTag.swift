@@ -11,7 +11,9 @@ package struct DeviceTag: Sendable, Hashable, CustomStringConvertible {
         // SipHash with a seed per process; the key of our own holds where SWIFT_DETERMINISTIC_HASHING is set.
         var hasher = Hasher()
         hasher.combine(Self.key)
-        hasher.combine(deviceId)
+        // Byte for byte, as ids are told apart: of two that look the same each has a tag.
+        var deviceId = deviceId
+        deviceId.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
         bits = UInt32(truncatingIfNeeded: hasher.finalize())
     }
 

@@ -118,7 +118,8 @@ struct LogLine {
     /// Of one text; a peer may have chosen it.
     static let maxScalars = 1_024
 
-    /// Clipped at ``maxScalars``. RFC 8259 §7, and beyond it the C1 controls and the separators which some readers take for line ends.
+    /// Clipped at ``maxScalars``. RFC 8259 §7, and beyond it the C1 controls, the separators which some readers take for line ends, and
+    /// what nobody sees, or turns round what follows it.
     private static func appendEscaped(_ string: String, to line: inout [UInt8]) {
         var left = maxScalars
         for scalar in string.unicodeScalars {
@@ -135,10 +136,7 @@ struct LogLine {
             case "\t": line.append(contentsOf: #"\t"#.utf8)
             default:
                 if isControl(scalar) {
-                    let hex = String(scalar.value, radix: 16)
-                    line.append(contentsOf: "\\u".utf8)
-                    for _ in hex.utf8.count..<4 { line.append(UInt8(ascii: "0")) }
-                    line.append(contentsOf: hex.utf8)
+                    for unit in String(scalar).utf16 { appendEscape(unit, to: &line) }
                 } else {
                     line.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
                 }
@@ -146,10 +144,21 @@ struct LogLine {
         }
     }
 
+    private static func appendEscape(_ unit: UInt16, to line: inout [UInt8]) {
+        let hex = String(unit, radix: 16)
+        line.append(contentsOf: "\\u".utf8)
+        for _ in hex.utf8.count..<4 { line.append(UInt8(ascii: "0")) }
+        line.append(contentsOf: hex.utf8)
+    }
+
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
-        case 0..<0x20, 0x7F...0x9F, 0x2028, 0x2029: true
-        default: false
+        case 0..<0x20, 0x7F...0x9F: return true
+        // Most lines have nothing else.
+        case 0x20..<0x7F: return false
+        default:
+            let category = scalar.properties.generalCategory
+            return category == .format || category == .lineSeparator || category == .paragraphSeparator
         }
     }
 }

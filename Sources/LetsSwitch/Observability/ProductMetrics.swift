@@ -14,15 +14,21 @@ package final class ProductMetrics: Sendable {
         case missed
     }
 
-    /// What a full place turned away, named by the flag that says how much it holds.
+    /// What a full place turned away or wouldn't keep, named by the flag that says how much it holds.
     package enum PlaceLimit: String, Sendable, CaseIterable {
         case roomSize = "room-size"
         case streamsPerDevice = "max-streams-per-device"
+        case tasksPerDevice = "max-tasks-per-device"
+        case storedTasks = "max-stored-tasks"
+        case storedAddresses = "max-stored-addresses"
+        case storedCalendars = "max-stored-calendars"
     }
 
     /// How a statement ended.
     package enum QueryOutcome: String, Sendable, CaseIterable {
         case succeeded, failed, unavailable
+        /// A deadlock or a conflict of snapshots; each try counts.
+        case conflict
     }
 
     package let tasks = CounterSet<TaskOutcome>()
@@ -37,6 +43,8 @@ package final class ProductMetrics: Sendable {
     package let reminderLateness = SharedHistogram(bounds: Histogram.latenessBounds)
     /// From the due instant to the first stream that took it.
     package let deliveryLateness = SharedHistogram(bounds: Histogram.latenessBounds)
+    /// Statements of the scheduler's that failed; each is tried again.
+    package let schedulerFailures = CounterSet<SchedulerJob>()
     package let tls = TLSMetrics()
     package let queries = CounterSet<QueryOutcome>()
     private let queryLatency: [(name: String, histogram: SharedHistogram)]
@@ -60,7 +68,7 @@ package final class ProductMetrics: Sendable {
     package func write(to text: inout MetricsText) {
         text.counter("letsswitch_tasks_total", "Changes of tasks by outcome.", tasks.samples(label: "outcome"))
         text.counter(
-            "letsswitch_turned_away_total", "Peers and streams that found their place full, by cause.",
+            "letsswitch_turned_away_total", "Peers, streams and registrations that found their place full, by cause.",
             turnedAway.samples(label: "cause"))
         text.counter("letsswitch_pairs_total", "Matches made.", pairs.value)
         text.counter("letsswitch_unpaired_total", "Tasks reminded without a partner.", unpaired.value)
@@ -71,6 +79,9 @@ package final class ProductMetrics: Sendable {
         text.histogram(
             "letsswitch_reminder_delivery_lateness_seconds", "From the due instant to the first delivery.",
             deliveryLateness.snapshot)
+        text.counter(
+            "letsswitch_scheduler_failures_total", "Statements of the scheduler that failed, by what they were to do.",
+            schedulerFailures.samples(label: "job"))
         text.counter("letsswitch_db_queries_total", "Statements by outcome.", queries.samples(label: "outcome"))
         text.histogram(
             "letsswitch_db_query_seconds", "Time to the database and back by statement.",

@@ -1,4 +1,5 @@
 import Sockets
+import Wire
 
 /// What `letsswitchd check` says: whether the daemon could serve with these settings, as far as that can be told without
 /// a database and without a socket. (Settings that are wrong in themselves have been refused before.)
@@ -13,6 +14,10 @@ package struct ConfigurationCheck: Sendable {
     package init(of configuration: Configuration, at now: Int64) {
         for warning in configuration.warnings { add("warning: \(warning)") }
         add("listen: \(configuration.listen.map(\.description).joined(separator: ", "))")
+        if !configuration.operationsListen.isEmpty {
+            add("operations: \(configuration.operationsListen.map(\.description).joined(separator: ", "))")
+        }
+        add("hosts: \(configuration.servedHosts.description)")
         do throws(TLSFileError) {
             guard let context = try configuration.tlsContext() else { return }
             add(context, at: now)

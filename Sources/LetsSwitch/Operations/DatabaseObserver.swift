@@ -14,6 +14,7 @@ struct DatabaseObserver: PostgresObserver {
         switch outcome {
         case .succeeded: metrics.query(name, took: duration, .succeeded)
         case .failed(.unavailable): metrics.query(name, took: duration, .unavailable)
+        case .failed(.conflict): metrics.query(name, took: duration, .conflict)
         case .failed(.refused(let sqlState)):
             metrics.query(name, took: duration, .unavailable)
             if refusals.note(at: .now()) {

@@ -19,6 +19,7 @@ struct MetricsPage: Sendable {
         text.gauge("letsswitch_room_members", "Connections in rooms.", Double(census.connections))
         product.write(to: &text)
         ChannelMetrics.write(channels, to: &text)
+        database.storage.quota.write(to: &text)
         write(await database.counts(), to: &text)
         ProcessMetrics.current()?.write(to: &text)
         return text.bytes
@@ -52,6 +53,15 @@ struct MetricsPage: Sendable {
                 MetricSample(["cause": "allowed-origins"], counters.refusedOrigins),
             ])
         text.counter(
+            "letsswitch_requests_refused_total", "Requests refused before anything was asked for them, by cause.",
+            [
+                MetricSample(["cause": "hosts"], counters.refusedHosts),
+                MetricSample(["cause": "allowed-origins"], counters.refusedWrites),
+                MetricSample(["cause": "request-rate"], counters.hastyRequests),
+                MetricSample(["cause": "write-rate"], counters.hastyWrites),
+                MetricSample(["cause": "registrations-per-day"], counters.hastyRegistrations),
+            ])
+        text.counter(
             "letsswitch_listener_rests_total", "Times that descriptors or memory were used up.",
             counters.listenerRests)
         text.counter(
@@ -59,8 +69,10 @@ struct MetricsPage: Sendable {
             counters.responses.sorted { $0.key < $1.key }.map { MetricSample(["status": "\($0.key)"], $0.value) })
         text.counter("letsswitch_websockets_opened_total", "WebSockets opened.", counters.openedWebSockets)
         text.counter(
-            "letsswitch_websockets_closed_total", "WebSockets closed, by close code.",
-            counters.closedWebSockets.sorted { $0.key < $1.key }.map { MetricSample(["code": "\($0.key)"], $0.value) })
+            "letsswitch_websockets_closed_total", "WebSockets closed, by close code; 3xxx and 4xxx are peers' own.",
+            counters.closedWebSockets.sorted { $0.key < $1.key }.map { code, count in
+                MetricSample(["code": code < 3000 ? "\(code)" : "\(code / 1000)xxx"], count)
+            })
         text.counter(
             "letsswitch_messages_received_total", "WebSocket messages from peers.", counters.receivedMessages)
         text.counter("letsswitch_messages_sent_total", "WebSocket messages to peers.", counters.sentMessages)
@@ -85,6 +97,7 @@ struct MetricsPage: Sendable {
             [
                 MetricSample(["state": "up"], Double(counts.connections)),
                 MetricSample(["state": "connecting"], Double(counts.connecting)),
+                MetricSample(["state": "ending"], Double(counts.ending)),
             ])
         text.gauge("letsswitch_db_queries_in_flight", "Queries on their way.", Double(counts.inFlight))
         text.gauge("letsswitch_db_queries_waiting", "Queries without a connection.", Double(counts.waiting))

@@ -8,11 +8,15 @@ struct OperationsRoutes: RouteCollection, Sendable {
 
     func boot(routes: RoutesBuilder) {
         let healthy = Response.json(Array(#"{"status":"ok"}"#.utf8))
-        routes.get("healthz", immediately: { _ in healthy })
-        routes.get("readyz", use: ready)
-        routes.get("metrics") { _ in
-            Response(
-                headers: [HTTPField("Content-Type", MetricsText.contentType)], body: .bytes(await metrics()))
+        routes.group(for: .everyone) { routes in
+            routes.groupForAnyHost { $0.get("healthz", immediately: { _ in healthy }) }
+        }
+        routes.group(for: .operators) { routes in
+            routes.get("readyz", use: ready)
+            routes.get("metrics") { _ in
+                Response(
+                    headers: [HTTPField("Content-Type", MetricsText.contentType)], body: .bytes(await metrics()))
+            }
         }
     }
 
@@ -24,6 +28,7 @@ struct OperationsRoutes: RouteCollection, Sendable {
             object.member("database", readiness.database)
             object.member("migrated", readiness.migrated)
             object.member("draining", readiness.draining)
+            object.member("reason", readiness.reason)
         }
         return .json(
             json.bytes, status: readiness.isReady ? .ok : .serviceUnavailable,
@@ -31,12 +36,24 @@ struct OperationsRoutes: RouteCollection, Sendable {
     }
 }
 
-/// Whether requests that need the database can be answered.
+/// Whether requests that need the database can be answered, and reminders go out.
 struct Readiness: Sendable, Equatable {
     /// The database answered just now.
     var database: Bool
     var migrated: Bool
     var draining: Bool
+    /// For how long claiming has been held up, when that is longer than it should be.
+    var schedulerLateness: Duration?
 
-    var isReady: Bool { database && migrated && !draining }
+    var isReady: Bool { reason == nil }
+
+    /// Why not; nil when all is well.
+    var reason: String? {
+        if draining { return "The server is stopping." }
+        if !database { return "The database doesn't answer, or can't be written." }
+        if !migrated { return "The database isn't prepared yet." }
+        return schedulerLateness.map { lateness in
+            "Reminders are held up: the scheduler hasn't got round for \(lateness.components.seconds) seconds."
+        }
+    }
 }

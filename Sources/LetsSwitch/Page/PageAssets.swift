@@ -17,8 +17,7 @@ struct PageAssets: Sendable {
             offersPush: configuration.channels.webPush.contact != nil)
         let headers = [
             HTTPField("Content-Security-Policy", document.contentSecurityPolicy),
-            HTTPField("X-Content-Type-Options", "nosniff"), HTTPField("Referrer-Policy", "no-referrer"),
-            HTTPField("Cross-Origin-Resource-Policy", "same-origin"),
+            HTTPField("Referrer-Policy", "no-referrer"), HTTPField("Cross-Origin-Resource-Policy", "same-origin"),
         ]
         self.document = try PageAsset(document.html, contentType: "text/html; charset=utf-8", headers: headers)
         var files = [
@@ -31,8 +30,8 @@ struct PageAssets: Sendable {
             files["\(name).js"] = try PageAsset(bytes, contentType: Self.script, headers: headers)
         }
         let worker = try PageWorker(
-            script: PackageResources.worker_js, notice: PackageResources.notice_js, document: self.document,
-            files: files)
+            script: PackageResources.worker_js, notice: PackageResources.notice_js, quote: PackageResources.quote_js,
+            document: self.document, files: files)
         files["worker.js"] = try PageAsset(
             worker.script, contentType: Self.script,
             // A service worker serves what is below its own path, unless it is allowed more.
@@ -48,7 +47,7 @@ struct PageAssets: Sendable {
             ("device", PackageResources.device_js), ("dialogs", PackageResources.dialogs_js),
             ("dom", PackageResources.dom_js), ("events", PackageResources.events_js),
             ("link", PackageResources.link_js), ("notice", PackageResources.notice_js),
-            ("retry", PackageResources.retry_js),
+            ("quote", PackageResources.quote_js), ("retry", PackageResources.retry_js),
             ("room", PackageResources.room_js), ("share", PackageResources.share_js),
             ("slots", PackageResources.slots_js),
             ("store", PackageResources.store_js), ("stream", PackageResources.stream_js),

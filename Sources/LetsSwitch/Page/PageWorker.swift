@@ -7,15 +7,19 @@ struct PageWorker: Sendable {
 
     /// - Parameters:
     ///   - script: Imports `notice.js`; its `BUILD` and `FILES` are empty.
-    ///   - notice: The module `notice.js`.
+    ///   - notice: The module `notice.js`, which imports `quote.js`.
+    ///   - quote: The module `quote.js`.
     ///   - files: By their names below `/page/`.
     /// - Throws: ``CryptoError`` when there is no SHA-256.
-    init(script: [UInt8], notice: [UInt8], document: PageAsset, files: [String: PageAsset]) throws {
+    init(script: [UInt8], notice: [UInt8], quote: [UInt8], document: PageAsset, files: [String: PageAsset]) throws {
         let parts = [("/", document)] + files.sorted { $0.key < $1.key }.map { ("/page/\($0.key)", $0.value) }
         // Another build, or other settings in the document: another cache, filled anew.
         let build = try SHA256.digest(parts.flatMap { path, asset in Array("\(path) \(asset.digest)\n".utf8) })
         let paths = parts.map { path, _ in "'\(path)'" }.joined(separator: ", ")
-        let notice = String(decoding: notice, as: UTF8.self).replacing("export const", with: "const")
+        func inner(_ module: [UInt8]) -> String {
+            String(decoding: module, as: UTF8.self).replacing("export const", with: "const")
+        }
+        let notice = inner(notice).replacing("import { quoted } from './quote.js'\n", with: inner(quote))
         let text = String(decoding: script, as: UTF8.self)
             .replacing("import { noticeOf } from './notice.js'\n", with: notice)
             .replacing("const BUILD = ''", with: "const BUILD = '\(Base64.encodeForURL(build.prefix(12)))'")

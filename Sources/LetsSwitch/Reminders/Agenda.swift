@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Sockets
 
-/// What the scheduler has to do next, and when. A value: time goes in, decisions come out.
+/// When there is something to do. A value: time goes in, decisions come out.
 ///
 /// Due-ness is by the database's clock, waiting by the monotonic one; the last reading of the first, and when it was taken,
 /// tie the two together.
@@ -10,12 +10,17 @@ struct Agenda {
     static let heartbeat = Duration.seconds(15)
 
     private var reading: (epoch: Double, at: MonotonicTime)?
-    /// When the database has something to claim or to give up; epoch seconds.
+    /// When the database has something to claim; epoch seconds.
     private(set) var due: Double?
+    /// When it has a reminder to give up, unless somebody takes it before; epoch seconds.
+    private(set) var expiry: Double?
     /// The earliest that was heard of since the database was asked last: its answer may not know of it yet.
     private var heard: Double?
     /// Rooms that are open, by the second at which they close. On the hour, thousands share one.
     private var closings: [Double: Set<UUID>] = [:]
+
+    /// Whether the database's clock was ever read.
+    var isRead: Bool { reading != nil }
 
     /// The database's clock at `now`, as far as is known.
     func databaseTime(at now: MonotonicTime) -> Double? {
@@ -28,19 +33,26 @@ struct Agenda {
     }
 
     /// What the database said: its clock, and when it has something to do.
-    mutating func read(clock: Double, due: Double?, at now: MonotonicTime) {
+    mutating func read(clock: Double, due: Double?, expiry: Double?, at now: MonotonicTime) {
         reading = (clock, now)
         self.due = [due, heard].compactMap(\.self).min()
+        self.expiry = expiry
     }
 
-    /// Somebody registered a task that is due at `epoch`.
+    /// Somebody registered a task that is due at `epoch`, or says so: what isn't a time is passed over.
     ///
     /// - Returns: Whether that is earlier than all that was known.
     mutating func expect(_ epoch: Double) -> Bool {
+        guard epoch.isFinite else { return false }
         heard = min(epoch, heard ?? .infinity)
         guard epoch < due ?? .infinity else { return false }
         due = epoch
         return true
+    }
+
+    /// What was to be given up is; whether there is more, the database says when it is asked next.
+    mutating func expired() {
+        expiry = nil
     }
 
     /// An open room's time ends at `epoch`.
@@ -67,15 +79,21 @@ struct Agenda {
         return over
     }
 
-    func isDue(at now: MonotonicTime) -> Bool {
-        guard let due, let time = databaseTime(at: now) else { return false }
-        return due <= time
+    /// For how long something has been due; nil when nothing is.
+    func overdue(at now: MonotonicTime) -> Duration? {
+        guard let due, let time = databaseTime(at: now), due <= time else { return nil }
+        return .seconds(saturating: time - due)
     }
 
-    /// How long to sleep, from `now`.
-    func pause(at now: MonotonicTime) -> Duration {
-        guard let time = databaseTime(at: now) else { return .zero }
-        let next = min(due ?? .infinity, closings.keys.min() ?? .infinity)
-        return min(Self.heartbeat, max(.zero, .seconds(min(next - time, 3600))))
+    func hasExpired(at now: MonotonicTime) -> Bool {
+        guard let expiry, let time = databaseTime(at: now) else { return false }
+        return expiry <= time
+    }
+
+    /// The earliest of these is how long to sleep, from `now`; nil for what isn't ahead.
+    func pauses(at now: MonotonicTime) -> (due: Duration?, expiry: Duration?, closing: Duration?) {
+        guard let time = databaseTime(at: now) else { return (nil, nil, nil) }
+        func pause(until epoch: Double) -> Duration { max(.zero, .seconds(saturating: epoch - time)) }
+        return (due.map(pause), expiry.map(pause), closings.keys.min().map(pause))
     }
 }

@@ -7,25 +7,35 @@ import Wire
 ///
 /// ```
 /// reserved (collects events) ──► begun: backlog from the database, then what was collected, then what comes
+///     └────────────────────────────────┴──► over
 /// ```
 ///
 /// Reserved before the database is asked for the backlog, so that no reminder falls between the two; whatever comes both
 /// ways is sent once.
 final class EventStream {
-    /// Reminders whose ids are remembered, to send none twice: those of tasks that have not started.
-    private static let memory = 256
+    /// Events that may come while one query takes its time.
+    private static let collectedLimit = 1024
 
     let device: DeviceID
+    /// The slots whose changes it is told of.
+    let window: ChangeWindow
     private unowned let streams: EventStreams
-    private var stream: ResponseStream?
-    private var isOver = false
-    private var collected: [Collected] = []
-    private var seen: [UUID] = []
+    private var state = State.reserved([])
+    private var seen = SeenReminders()
+    /// The last one that was sent in its turn: what a reader that comes again has seen all of.
+    private var lastInOrder: UUID?
     private var unacknowledged: [Unacknowledged] = []
+
+    private enum State {
+        case reserved([Collected])
+        case begun(any EventSink)
+        case over
+    }
 
     /// What came before the stream had begun.
     private enum Collected {
-        case reminder(Reminder, StreamPiece, claimed: MonotonicTime?)
+        case reminder(Reminder, StreamPiece, claimed: MonotonicTime?, settled: Int)
+        case settled(Int)
         case other(StreamPiece)
     }
 
@@ -38,55 +48,93 @@ final class EventStream {
         let claimed: MonotonicTime?
     }
 
-    init(of device: DeviceID, in streams: EventStreams) {
+    init(of device: DeviceID, window: ChangeWindow, in streams: EventStreams) {
         self.device = device
+        self.window = window
         self.streams = streams
     }
 
-    /// Writes to `stream` from now on: a comment at once, the backlog, what was collected meanwhile.
-    func begin(_ stream: ResponseStream, backlog: ReminderBacklog) {
-        guard !isOver else { return stream.finish() }
-        self.stream = stream
-        stream.closed = { [weak self] in self?.end() }
-        stream.drained = { [weak self] in self?.drained() }
-        stream.write(StreamPiece { ServerSentEvent.comment("reminders", into: &$0) })
-        seen = backlog.seen.suffix(Self.memory).map(\.id)
+    /// Writes to `sink` from now on: a comment at once, the backlog, what was collected meanwhile.
+    func begin(_ sink: any EventSink, backlog: ReminderBacklog) {
+        guard case .reserved(let collected) = state else { return sink.finish() }
+        state = .begun(sink)
+        sink.closed = { [weak self] in self?.end() }
+        sink.drained = { [weak self] in self?.drained() }
+        sink.write(StreamPiece { ServerSentEvent.comment("reminders", into: &$0) })
+        lastInOrder = backlog.seen.last?.id
         // The reader has them; whoever sent them may have died before it could say so.
         streams.taken(
             backlog.seen.filter { $0.state == .pending }.map { Unacknowledged(id: $0.id, lateness: 0, claimed: nil) })
         for reminder in backlog.unseen {
-            send(reminder, StreamPiece { reminder.encode(into: &$0) }, claimed: nil)
+            write(reminder, StreamPiece { reminder.encode(into: &$0) }, claimed: nil, to: sink)
+            lastInOrder = reminder.id
         }
-        let collected = collected
-        self.collected = []
+        seen = SeenReminders(through: backlog.through)
         for event in collected {
             switch event {
-            case .reminder(let reminder, let bytes, let claimed): send(reminder, bytes, claimed: claimed)
+            case .reminder(let reminder, let bytes, let claimed, let settled):
+                send(reminder, bytes, claimed: claimed, settled: settled)
+            case .settled(let batch): settle(batch)
             case .other(let bytes): send(bytes)
             }
+        }
+        // More than one answer holds: the reader comes again for the rest.
+        if !backlog.isComplete {
+            sink.finish()
+            end()
         }
     }
 
     /// Sends a reminder, unless the reader has it.
-    func send(_ reminder: Reminder, _ bytes: StreamPiece, claimed: MonotonicTime?) {
-        guard let stream else { return collect(.reminder(reminder, bytes, claimed: claimed)) }
-        guard !seen.contains(reminder.id) else { return }
-        if seen.count == Self.memory { seen.removeFirst() }
-        seen.append(reminder.id)
-        stream.write(bytes)
-        unacknowledged.append(Unacknowledged(id: reminder.id, lateness: reminder.lateness, claimed: claimed))
+    ///
+    /// - Parameter settled: Of this batch and all before it everything was sent.
+    func send(_ reminder: Reminder, _ bytes: StreamPiece, claimed: MonotonicTime?, settled: Int) {
+        guard case .begun(let sink) = state else {
+            return collect(.reminder(reminder, bytes, claimed: claimed, settled: settled))
+        }
+        switch seen.take(reminder.seq, settled: settled) {
+        case .seen: break
+        case .inOrder:
+            write(reminder, bytes, claimed: claimed, to: sink)
+            lastInOrder = reminder.id
+        case .early:
+            write(reminder, bytes, claimed: claimed, to: sink)
+            // Whoever comes again from here on has seen no more than before: an id alone is no event (HTML, 9.2.6).
+            let last = lastInOrder?.uuidString ?? ""
+            sink.write(StreamPiece { $0.append(contentsOf: "id: \(last)\n\n".utf8) })
+        case .overflow:
+            sink.finish()
+            end()
+        }
+    }
+
+    /// All claims up to the batch were sent to whom they concern.
+    func settle(_ batch: Int) {
+        guard case .begun = state else { return collect(.settled(batch)) }
+        seen.settle(batch: batch)
     }
 
     /// Sends what is no reminder.
     func send(_ bytes: StreamPiece) {
-        guard let stream else { return collect(.other(bytes)) }
-        stream.write(bytes)
+        guard case .begun(let sink) = state else { return collect(.other(bytes)) }
+        sink.write(bytes)
+    }
+
+    private func write(
+        _ reminder: Reminder, _ bytes: StreamPiece, claimed: MonotonicTime?, to sink: any EventSink
+    ) {
+        sink.write(bytes)
+        unacknowledged.append(Unacknowledged(id: reminder.id, lateness: reminder.lateness, claimed: claimed))
     }
 
     private func collect(_ event: Collected) {
+        guard case .reserved(var collected) = state else { return }
         // More than that within the time that one query takes: the reader comes again, and gets them from the database.
-        guard collected.count < Self.memory else { return end() }
+        guard collected.count < Self.collectedLimit else { return end() }
+        // Not while the state holds it too: that would copy it each time.
+        state = .over
         collected.append(event)
+        state = .reserved(collected)
     }
 
     private func drained() {
@@ -97,12 +145,29 @@ final class EventStream {
 
     /// Gives up the stream, or the reservation.
     func end() {
-        guard !isOver else { return }
-        isOver = true
-        collected = []
+        if case .over = state { return }
+        state = .over
         streams.remove(self)
     }
+
+    /// Has the reader come again.
+    func restart() {
+        if case .begun(let sink) = state { sink.finish() }
+        end()
+    }
 }
+
+/// What events are written to: a response's stream, or a test's recorder.
+protocol EventSink: AnyObject {
+    /// Called when the kernel has taken all that was written.
+    var drained: (() -> Void)? { get set }
+    /// Called once, when it is over; not after ``finish()``.
+    var closed: (() -> Void)? { get set }
+    func write(_ piece: StreamPiece)
+    func finish()
+}
+
+extension ResponseStream: EventSink {}
 
 extension Reminder {
     /// The reminder as an event.

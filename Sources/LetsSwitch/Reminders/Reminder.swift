@@ -25,6 +25,9 @@ package struct Reminder: Hashable, Sendable {
 
     /// Seconds between due and fired.
     package var lateness: Double { max(0, firedAt - due) }
+
+    /// Whether the task had started when it fired: missed from the beginning.
+    package var isTooLate: Bool { Double(startsAt.seconds) <= firedAt }
 }
 
 extension Reminder {

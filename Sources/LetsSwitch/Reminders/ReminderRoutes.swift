@@ -3,7 +3,8 @@ import Server
 import Sockets
 import Wire
 
-/// `GET /reminders?deviceId=…`: the device's reminders as they fire, as server-sent events.
+/// `GET /reminders?deviceId=…&from=…&to=…`: the device's reminders as they fire, and changes of the slots between two instants,
+/// as server-sent events.
 struct ReminderRoutes: RouteCollection, Sendable {
     let streams: ReminderStreams
     /// The device's reminders whose task has not started, as they stand to the one with this id.
@@ -15,6 +16,7 @@ struct ReminderRoutes: RouteCollection, Sendable {
 
     @Sendable private func follow(_ request: Request) async throws -> Response {
         let device = try DeviceID(request.query("deviceId"))
+        let window = try ChangeWindow(from: request.query("from"), to: request.query("to"))
         let last = request.head.headers.value("Last-Event-ID").flatMap(UUID.init(text:))
         let headers = [
             HTTPField("Content-Type", "text/event-stream"), HTTPField("Cache-Control", "no-store"),
@@ -29,7 +31,7 @@ struct ReminderRoutes: RouteCollection, Sendable {
                 .tooManyRequests, code: "too_many_streams", reason: "The device has as many streams open as it may.",
                 headers: [HTTPField("Retry-After", "15")])
         }
-        let reservation = await loop.run { streams.streams(on: $0).reserve(device) }
+        let reservation = await loop.run { streams.streams(on: $0).reserve(device, window: window) }
         do {
             let backlog = try await backlog(device, last)
             return Response(

@@ -4,7 +4,7 @@ import Postgres
 enum ReminderStatements {
     /// The names that metrics go by.
     static let names = [
-        claimDue, claimEach, claimDueForChannels, claimEachForChannels, newestBatch, firedBetween, nextDue,
+        claimDue, claimEach, newestBatch, ownBatches, firedBetween, nextDue,
         markDelivered, expire, backlogOf, remindersOfMany, openRooms, findRoom,
     ].map(\.name)
 
@@ -12,15 +12,14 @@ enum ReminderStatements {
 
     static let claimEach = PostgresStatement(name: "claim_each", sql: "SELECT * FROM letsswitch.claim_each($1)")
 
-    /// The same, and what those channels are to send is written.
-    static let claimDueForChannels = PostgresStatement(
-        name: "claim_due_for_channels", sql: "SELECT * FROM letsswitch.claim_due($1, $2::text[])")
-
-    static let claimEachForChannels = PostgresStatement(
-        name: "claim_each_for_channels", sql: "SELECT * FROM letsswitch.claim_each($1, $2::text[])")
-
     static let newestBatch = PostgresStatement(
         name: "newest_batch", sql: "SELECT coalesce(max(batch), 0) AS batch FROM letsswitch.claim")
+
+    static let ownBatches = PostgresStatement(
+        name: "own_batches",
+        sql: """
+            SELECT batch FROM letsswitch.claim WHERE batch > $2 AND claimer = $1 ORDER BY batch LIMIT 1000
+            """)
 
     static let firedBetween = PostgresStatement(
         name: "fired_between", sql: "SELECT * FROM letsswitch.fired_between($1, $2)")
@@ -41,14 +40,14 @@ enum ReminderStatements {
                 SELECT reminder.seq FROM letsswitch.reminder JOIN letsswitch.task ON task.id = reminder.task_id
                 WHERE reminder.id = $2 AND task.device_id = $1
             ), 0) AS is_unseen
-            FROM letsswitch.reminders_of($1, NULL) AS fired
+            FROM letsswitch.reminders_of($1, $3, $4) AS fired
             """)
 
     static let remindersOfMany = PostgresStatement(
         name: "reminders_of_many",
         sql: """
             SELECT fired.* FROM unnest($1::text[]) AS device (id)
-            CROSS JOIN LATERAL letsswitch.reminders_of(device.id, NULL) AS fired
+            CROSS JOIN LATERAL letsswitch.reminders_of(device.id, 0, $2) AS fired
             ORDER BY fired.seq
             """)
 

@@ -10,34 +10,40 @@ package struct ReminderStore: Sendable {
     package static let dueChannel = "letsswitch_due"
     package static let firedChannel = "letsswitch_fired"
 
-    private let database: PostgresClient
-    private let channels: ActiveChannels
+    /// Under which this process claims (the setting `letsswitch.claimer` of its sessions), so that it finds what it has claimed
+    /// when the answer was lost.
+    package static let claimer = UUID().uuidString
+    /// Reminders of one device in one answer.
+    package static let pageLimit = 1000
+    /// Answers that make a backlog; of more, the reader comes again.
+    private static let pages = 4
 
-    /// - Parameter channels: For which a claim writes what is to be sent.
-    package init(database: PostgresClient, channels: ActiveChannels = ActiveChannels()) {
+    private let database: PostgresClient
+
+    package init(database: PostgresClient) {
         self.database = database
-        self.channels = channels
     }
 
     /// Claims up to `limit` due tasks (4,096 at most), the longest due first; nil when there is none that nobody else holds. Ask again
     /// at once while there are: a registration that is under way may hold a due task for a moment.
     package func claimDue(limit: Int) async throws -> Firing? {
-        try await claim(limit, ReminderStatements.claimDue, ReminderStatements.claimDueForChannels)
+        try await claim(limit, ReminderStatements.claimDue)
     }
 
     /// The same, each task by itself: for when one among them can't be claimed. That one is put off, and ``claimDue(limit:)``
     /// tries it again when its time has come.
     package func claimEach(limit: Int) async throws -> Firing? {
-        try await claim(limit, ReminderStatements.claimEach, ReminderStatements.claimEachForChannels)
+        try await claim(limit, ReminderStatements.claimEach)
     }
 
-    private func claim(
-        _ limit: Int, _ alone: PostgresStatement, _ forChannels: PostgresStatement
-    ) async throws -> Firing? {
-        let names = channels.names.map(\.rawValue)
-        if names.isEmpty { return try Firing(try await database.query(alone, [.integer(limit)], timeout: nil)) }
-        return try Firing(
-            try await database.query(forChannels, [.integer(limit), .textArray(names)], timeout: nil))
+    private func claim(_ limit: Int, _ statement: PostgresStatement) async throws -> Firing? {
+        try Firing(try await database.query(statement, [.integer(limit)], timeout: nil))
+    }
+
+    /// This daemon's claims after `batch`, in order; a thousand at most.
+    package func ownBatches(after batch: Int) async throws -> [Int] {
+        try await database.query(ReminderStatements.ownBatches, [.text(Self.claimer), .integer(batch)], timeout: nil)
+            .map { try $0.integer("batch") }
     }
 
     /// The latest claim there is, whoever made it; 0 when there is none. All before it are committed too.
@@ -55,7 +61,8 @@ package struct ReminderStore: Sendable {
     /// When to look again, by the database's clock.
     package func nextDue() async throws -> NextDue {
         let row = try await database.query(ReminderStatements.nextDue, [], timeout: nil)[0]
-        return NextDue(due: try row.optionalDouble("due"), now: try row.double("now"))
+        return NextDue(
+            due: try row.optionalDouble("due"), expiry: try row.optionalDouble("expiry"), now: try row.double("now"))
     }
 
     /// A channel took these. Returns those that weren't final before.
@@ -74,20 +81,36 @@ package struct ReminderStore: Sendable {
     /// What a stream gets on connecting: the device's reminders whose task hasn't started, in firing order, after the one it
     /// saw last; and those before it, which it is not to get later either. A last one that isn't the device's excludes none.
     package func backlog(of device: DeviceID, after last: UUID?) async throws -> ReminderBacklog {
-        let parameters: [PostgresParameter] = [.text(device.text), last.map { .text($0.uuidString) } ?? .null]
-        // Of one moment: a reminder whose task starts between two questions would be taken for seen.
-        let rows = try await database.query(ReminderStatements.backlogOf, parameters, timeout: nil)
-        let unseen = Set(try rows.filter { try $0.boolean("is_unseen") }.map { try $0.uuid("reminder_id") })
-        let all = try reminders(rows)
-        return ReminderBacklog(
-            unseen: all.filter { unseen.contains($0.id) }, seen: all.filter { !unseen.contains($0.id) })
+        var unseen: [Reminder] = []
+        var seen: [Reminder] = []
+        var after = 0
+        for _ in 0..<Self.pages {
+            // Of one moment: a reminder whose task starts between two questions would be taken for seen.
+            let rows = try await database.query(
+                ReminderStatements.backlogOf,
+                [
+                    .text(device.text), last.map { .text($0.uuidString) } ?? .null, .integer(after),
+                    .integer(Self.pageLimit),
+                ], timeout: nil)
+            for row in rows {
+                let reminder = try Reminder(row, id: try row.uuid("reminder_id"))
+                after = reminder.seq
+                // One that was given up stays so, also when the clock goes back and its task is ahead again.
+                guard reminder.state != .missed else { continue }
+                if try row.boolean("is_unseen") { unseen.append(reminder) } else { seen.append(reminder) }
+            }
+            if rows.count < Self.pageLimit { return ReminderBacklog(unseen: unseen, seen: seen) }
+        }
+        return ReminderBacklog(unseen: unseen, seen: seen, isComplete: false)
     }
 
-    /// The reminders of many devices whose tasks haven't started: their streams may have missed some.
+    /// The reminders of many devices whose tasks haven't started: their streams may have missed some. In firing order, and
+    /// ``pageLimit`` of a device at most, the first to have fired.
     package func reminders(of devices: some Sequence<DeviceID>) async throws -> [Reminder] {
-        try reminders(
-            try await database.query(
-                ReminderStatements.remindersOfMany, [.textArray(devices.map(\.text))], timeout: nil))
+        let rows = try await database.query(
+            ReminderStatements.remindersOfMany, [.textArray(devices.map(\.text)), .integer(Self.pageLimit)],
+            timeout: nil)
+        return try rows.map { try Reminder($0, id: try $0.uuid("reminder_id")) }
     }
 
     /// The rooms that are open now: for a daemon that starts.
@@ -99,10 +122,5 @@ package struct ReminderStore: Sendable {
     package func findRoom(_ id: UUID) async throws -> RoomState {
         try RoomState(
             try await database.query(ReminderStatements.findRoom, [.text(id.uuidString)], timeout: nil)[0])
-    }
-
-    private func reminders(_ rows: PostgresRows) throws -> [Reminder] {
-        // One that was given up stays so, also when the clock goes back and its task is ahead again.
-        try rows.map { try Reminder($0, id: try $0.uuid("reminder_id")) }.filter { $0.state != .missed }
     }
 }

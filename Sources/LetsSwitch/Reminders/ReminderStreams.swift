@@ -67,18 +67,41 @@ final class ReminderStreams: Sendable {
         placesKey.value(on: reactor) { StreamPlaces(limit: limitPerDevice) }
     }
 
+    /// Whether nobody listens here.
+    var isEmpty: Bool { taken.load(ordering: .relaxed) == 0 }
+
     // MARK: Events
 
     /// Sends the reminders to whoever listens for them here.
-    func deliver(_ reminders: [Reminder]) {
-        guard !reminders.isEmpty else { return }
+    ///
+    /// - Parameter settled: Of this claim and all before it everything was delivered.
+    func deliver(_ reminders: [Reminder], settled: Int) {
+        guard !reminders.isEmpty, !isEmpty else { return }
         let now = MonotonicTime.now()
-        for loop in loops { loop.submit { self.streams(on: $0).deliver(reminders, claimed: now) } }
+        for loop in loops {
+            loop.submit { self.streams(on: $0).deliver(reminders, settled: settled, claimed: now) }
+        }
     }
 
-    /// Tells all streams that these slots have changed.
-    func slotsChanged(_ slots: [Instant]) {
-        guard !slots.isEmpty, taken.load(ordering: .relaxed) > 0 else { return }
+    /// Sends these devices what they may have missed; see ``EventStreams/catchUp(_:with:newest:claimed:)``.
+    func catchUp(_ devices: [DeviceID], with reminders: [Reminder], newest: Int) {
+        let now = MonotonicTime.now()
+        let reminders = Dictionary(grouping: reminders, by: \.device)
+        for loop in loops {
+            loop.submit { self.streams(on: $0).catchUp(devices, with: reminders, newest: newest, claimed: now) }
+        }
+    }
+
+    /// Has the readers of these devices come again; all, when nil.
+    func restart(_ devices: [DeviceID]? = nil) {
+        for loop in loops { loop.submit { self.streams(on: $0).restart(devices) } }
+    }
+
+    /// Tells those who show these slots that they have changed.
+    ///
+    /// - Parameter slots: With the devices that need not be told.
+    func slotsChanged(_ slots: [Instant: [DeviceID]]) {
+        guard !slots.isEmpty, !isEmpty else { return }
         for loop in loops { loop.submit { self.streams(on: $0).slotsChanged(slots) } }
     }
 
@@ -89,9 +112,9 @@ final class ReminderStreams: Sendable {
         return reminders
     }
 
-    /// Tells a device's streams that a slot has changed for it alone.
+    /// Tells a device's streams that a slot has changed for it.
     func dayChanged(of device: DeviceID, at slot: Instant) {
-        guard taken.load(ordering: .relaxed) > 0 else { return }
+        guard !isEmpty else { return }
         for loop in loops { loop.submit { self.streams(on: $0).dayChanged(of: device, at: slot) } }
     }
 

@@ -9,6 +9,8 @@ final class Connection: WebSocketHandler {
     let room: Room
     /// The index in the room's array; `nil` when it is in no room. ``RoomMap``'s to set.
     var place: UInt32?
+    /// Which of the room's tasks the peer says is its own.
+    var task: UUID?
     /// Ales of this turn that are not for this peer: its own, and those of before it came.
     var exemptAles: UInt32 = 0
 

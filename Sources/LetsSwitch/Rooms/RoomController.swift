@@ -14,11 +14,9 @@ final class RoomController: TurnEndHandler {
     private let anyRoomIsOpen: Bool
     private let roomSize: Int
     private let metrics: ProductMetrics
-    /// Told who comes and goes; nobody listens but for a webhook.
+    /// Told who comes and goes.
     private let report: (@Sendable ([PeerEvent]) -> Void)?
     private var events: [PeerEvent] = []
-    /// The tasks of those who gave one, as long as somebody listens.
-    private var tasks: [ObjectIdentifier: UUID] = [:]
 
     /// Frames that are the same for everybody, on this loop: encoded once, and no other thread counts their references.
     private let handshakeFrame = SharedBytes(RoomFrame.handshake)
@@ -106,9 +104,8 @@ final class RoomController: TurnEndHandler {
         map.join(connection)
         webSocket.send(frame: handshakeFrame)
         if report != nil {
-            let task = task()
-            tasks[ObjectIdentifier(connection)] = task
-            tell(.joined, connection, task)
+            connection.task = task()
+            tell(.joined, connection)
         }
         return connection
     }
@@ -116,21 +113,20 @@ final class RoomController: TurnEndHandler {
     func left(_ connection: Connection) {
         let wasMember = connection.place != nil
         map.leave(connection)
-        guard report != nil else { return }
-        let task = tasks.removeValue(forKey: ObjectIdentifier(connection))
         // Who is in a room that closes doesn't leave it.
-        if wasMember { tell(.left, connection, task) }
+        if report != nil, wasMember { tell(.left, connection) }
     }
 
     /// Many who come at once are told of together.
-    private func tell(_ kind: PeerEvent.Kind, _ connection: Connection, _ task: UUID?) {
+    private func tell(_ kind: PeerEvent.Kind, _ connection: Connection) {
         let reactor = connection.webSocket.reactor
         if events.isEmpty {
             reactor.schedule(after: PeerEvent.delay) { [weak self] in self?.flushEvents() }
         }
         events.append(
             PeerEvent(
-                kind, room: connection.room.id, task: task, peers: map.count(of: connection.room.id), at: reactor.now))
+                kind, room: connection.room.id, task: connection.task, peers: map.count(of: connection.room.id),
+                at: reactor.now))
     }
 
     private func flushEvents() {

@@ -5,10 +5,11 @@ import Wire
 struct DeviceRoutes: RouteCollection, Sendable {
     let database: Database
     let changes: ScheduleChanges
+    let erasures: ErasureWorker
     let log: Log
 
     func boot(routes: RoutesBuilder) {
-        routes.post("token", use: register)
+        routes.post("token", registers: true, use: register)
         routes.delete("device", use: erase)
     }
 
@@ -21,7 +22,9 @@ struct DeviceRoutes: RouteCollection, Sendable {
 
     @Sendable private func erase(_ request: Request) async throws -> Response {
         let device = try DeviceID(request.query("deviceId"))
-        await changes.publish(try await database.schedule.erase(device))
+        let step = try await database.schedule.erase(device)
+        if step.hasMore { erasures.wake() }
+        await changes.publish(step.slots)
         log.info("device erased", ["device": .device(device.text)])
         return .json(Array("{}".utf8))
     }

@@ -34,6 +34,15 @@ package struct Instant: Hashable, Sendable, Comparable {
 }
 
 extension Instant {
+    /// The years 1 to 9999, which RFC 3339 can write.
+    private static let written = -62_135_596_800...253_402_300_799
+
+    /// From what somebody else counted. Nil beyond the years that can be written, where arithmetic would soon overflow too.
+    init?(checked seconds: Int) {
+        guard Self.written.contains(seconds) else { return nil }
+        self.seconds = seconds
+    }
+
     /// The second that an epoch time with fractions lies in. Nil when it isn't finite or far beyond all calendars.
     package init?(epoch: Double) {
         guard epoch.magnitude < 1e15 else { return nil }

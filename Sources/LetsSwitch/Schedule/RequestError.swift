@@ -8,12 +8,17 @@ package struct RequestError: Error, Hashable, Sendable {
     package let reason: String
     /// Seconds, for `Retry-After`.
     package let retryAfter: Int?
+    /// The full place that it is about, for metrics.
+    package let place: ProductMetrics.PlaceLimit?
 
-    package init(status: Int, code: String, reason: String, retryAfter: Int? = nil) {
+    package init(
+        status: Int, code: String, reason: String, retryAfter: Int? = nil, place: ProductMetrics.PlaceLimit? = nil
+    ) {
         self.status = status
         self.code = code
         self.reason = reason
         self.retryAfter = retryAfter
+        self.place = place
     }
 
     /// `400 invalid_request`: "`member` `complaint`."

@@ -2,20 +2,21 @@ import FoundationEssentials
 package import Postgres
 
 /// The schedule in the database. Every operation is one statement, so one round trip and one transaction; the SQL
-/// (Migrations/) decides, and this puts its answers into values.
+/// (SQL/) decides, and this puts its answers into values.
 ///
 /// Throws `PostgresError`; `RequestError(_:)` makes `503` of those that mean that the database is away. After one whose
 /// outcome is unknown the client may simply ask again: a repeat is harmless.
 package struct ScheduleStore: Sendable {
     private let database: PostgresClient
     private let settings: ScheduleSettings
-    private let channels: ActiveChannels
+    private let storage: StorageQuota
 
-    /// - Parameter channels: With the webhook among them, what it is to be told is written too.
-    package init(database: PostgresClient, settings: ScheduleSettings, channels: ActiveChannels = ActiveChannels()) {
+    package init(
+        database: PostgresClient, settings: ScheduleSettings, storage: StorageQuota = StorageQuota()
+    ) {
         self.database = database
         self.settings = settings
-        self.channels = channels
+        self.storage = storage
     }
 
     /// The zones that requests may name: asked once, at start (PostgreSQL reads 1,200 files for it).
@@ -25,13 +26,16 @@ package struct ScheduleStore: Sendable {
     }
 
     package func register(_ request: TaskRequest) async throws -> RegistrationOutcome {
+        let isFull = storage.isFull(.tasks)
         let parameters: [PostgresParameter] =
             [.text(request.slot.device.text), .text(request.title)] + request.slot.parameters
             + [.double(settings.reminderLead), .double(settings.horizon), .double(settings.roomDuration)]
-        let row = try await task(
-            channels.contains(.webhook) ? ScheduleStatements.registerAndTell : ScheduleStatements.register, parameters)
+            // Those who have a task already may still repeat and retitle it.
+            + [.integer(isFull ? 0 : settings.maxTasksPerDevice)]
+        let row = try await task(ScheduleStatements.register, parameters)
         switch row.code {
         case "created":
+            storage.added(.tasks)
             let (task, change) = try row.decided()
             return .created(task, change)
         case "repeated":
@@ -39,6 +43,8 @@ package struct ScheduleStore: Sendable {
         case "retitled":
             let (task, change) = try row.decided()
             return .retitled(task, change)
+        case "too_many_tasks":
+            return .refused(isFull ? .storageFull(.tasks) : .tooManyTasks(settings.maxTasksPerDevice))
         default:
             return .refused(try row.refusal())
         }
@@ -51,15 +57,14 @@ package struct ScheduleStore: Sendable {
             case .task(let id, let device):
                 [.text(device.text), .text(id.uuidString), .null, .null, .null, .null, .null]
             }
-        let row = try await task(
-            channels.contains(.webhook) ? ScheduleStatements.cancelAndTell : ScheduleStatements.cancel, parameters)
+        let row = try await task(ScheduleStatements.cancel, parameters)
         guard row.code == "cancelled" else { return .refused(try row.refusal()) }
         let (task, change) = try row.decided()
         return .cancelled(task, change)
     }
 
-    /// The sixteen sessions, in order; with `everything` also the device's other tasks and other slots to join (2,000 of
-    /// each at most).
+    /// The sixteen sessions, in order; with `everything` also the device's other tasks (400 at most) and other slots to join (50),
+    /// the nearest.
     package func day(_ request: ScheduleRequest, everything: Bool) async throws -> ScheduleOutcome {
         let day: [PostgresParameter] =
             switch request.day {
@@ -67,24 +72,32 @@ package struct ScheduleStore: Sendable {
             case .date(let date): [.null, .integer(date.days)]
             }
         let zone: PostgresParameter = request.timeZone.map { .text($0) } ?? .null
-        let rows = try await database.query(
-            ScheduleStatements.day, [.text(request.device.text), zone] + day + [.boolean(everything)], timeout: nil)
+        let parameters: [PostgresParameter] = [.text(request.device.text), zone] + day + [.boolean(everything)]
+        let rows = try await namingZone(ScheduleStatements.day, parameters)
         if try rows.first?.optionalString("problem") != nil { return .refused(.farFromMidnight) }
         return .day(ScheduleAnswer(slots: try rows.map { try ScheduleAnswer.Slot($0) }))
     }
 
     /// Replaces the device's push token.
     package func registerToken(_ request: TokenRequest) async throws {
-        _ = try await database.query(
+        let isFull = storage.isFull(.addresses)
+        let rows = try await database.query(
             ScheduleStatements.registerToken,
-            [.text(request.device.text), .text(request.token), .boolean(request.isSandbox)], timeout: nil)
+            [.text(request.device.text), .text(request.token), .boolean(request.isSandbox), .boolean(isFull)],
+            timeout: nil)
+        guard try rows[0].boolean("taken") else { throw RequestError.storageFull(.addresses) }
+        storage.added(.addresses)
     }
 
-    /// Erases a person: token, tasks without a partner, history. Returns the slots that nobody can join any more, and
-    /// those of partners, who no longer see a title.
-    package func erase(_ device: DeviceID) async throws -> [Instant] {
-        let rows = try await database.query(ScheduleStatements.eraseDevice, [.text(device.text)], timeout: nil)
-        return try rows.map { try $0.instant("starts_at") }
+    /// Erases a person: token, tasks without a partner, history. All of it is gone for everybody when this returns, and what is much
+    /// is deleted by ``eraseMore(limit:)``.
+    package func erase(_ device: DeviceID) async throws -> ErasureStep {
+        try ErasureStep(try await database.query(ScheduleStatements.eraseDevice, [.text(device.text)], timeout: nil))
+    }
+
+    /// Deletes `limit` tasks of somebody who was erased.
+    package func eraseMore(limit: Int) async throws -> ErasureStep {
+        try ErasureStep(try await database.query(ScheduleStatements.eraseMore, [.integer(limit)], timeout: nil))
     }
 
     /// Forgets what started longer than `retention` seconds ago, and what is left of erased people; `limit` tasks of
@@ -96,8 +109,15 @@ package struct ScheduleStore: Sendable {
     }
 
     private func task(_ statement: PostgresStatement, _ parameters: [PostgresParameter]) async throws -> TaskRow {
+        try TaskRow(try await namingZone(statement, parameters)[0])
+    }
+
+    /// A statement that is given a zone of the request.
+    private func namingZone(
+        _ statement: PostgresStatement, _ parameters: [PostgresParameter]
+    ) async throws -> PostgresRows {
         do {
-            return try TaskRow(try await database.query(statement, parameters, timeout: nil)[0])
+            return try await database.query(statement, parameters, timeout: nil)
         } catch let error as PostgresError where error.kind == .server(sqlState: "22023") {
             // The names were read at start; since then an update of the zones has taken this one away.
             throw RequestError.invalid("timeZone", "must be an IANA name like Europe/London")

@@ -17,6 +17,6 @@ extension TaskRequest: Decodable {
     package init(from decoder: any Decoder) throws {
         let members = try RequestMembers(decoder)
         slot = try SlotRequest(members)
-        title = try RequestText.check(members.text("title"), "title", maximumScalars: Self.maximumTitleScalars)
+        title = try RequestText.checkShown(members.text("title"), "title", maximumScalars: Self.maximumTitleScalars)
     }
 }

@@ -14,7 +14,7 @@ struct TaskRoutes: RouteCollection, Sendable {
     let told: @Sendable () -> Void
 
     func boot(routes: RoutesBuilder) {
-        routes.post("task", use: register)
+        routes.post("task", registers: true, use: register)
         routes.post("task", "delete", use: cancelBySlot)
         routes.delete("task", ":id", use: cancelByID)
     }
@@ -35,6 +35,7 @@ struct TaskRoutes: RouteCollection, Sendable {
             return .json(task.json)
         case .retitled(let task, let change):
             metrics.tasks.add(.retitled)
+            told()
             await changes.publish(change)
             log.info("task retitled", describe(task))
             return .json(task.json)

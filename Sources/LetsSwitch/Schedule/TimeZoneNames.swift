@@ -5,7 +5,7 @@
 package struct TimeZoneNames: Sendable {
     private let names: Set<String>
 
-    /// From the names of `pg_timezone_names`: what isn't an IANA name is left out.
+    /// From the names of PostgreSQL's files: what isn't an IANA name is left out.
     package init(_ names: some Sequence<String>) {
         let foreign: Set<String> = ["posixrules", "localtime", "Factory"]
         self.names = Set(names.filter { !foreign.contains($0) && !$0.hasPrefix("posix/") && !$0.hasPrefix("right/") })

@@ -5,7 +5,8 @@ import Glibc
 /// A connection in libpq's pipeline mode. Confined to the pool's queue.
 ///
 /// Each query is sent as `[Parse] Bind Execute Sync`: its own transaction, and an error ends at its own Sync. Answers come
-/// in the order sent: for each `[prepared] rows|error synced`.
+/// in the order sent: for each `[prepared] rows|error synced`. A query with a time of its own is preceded, in its transaction,
+/// by a statement that tells the server.
 final class PipelineConnection {
     /// A query that has been answered.
     struct Completion {
@@ -13,6 +14,10 @@ final class PipelineConnection {
         let result: Result<PostgresRows, PostgresError>
         let fitness: ConnectionFitness
     }
+
+    /// For the rest of the transaction.
+    private static let limit = PostgresStatement(
+        name: "statement_limit", sql: "SELECT set_config('statement_timeout', $1, true)")
 
     private let connection: ConnectionHandle
     private let readiness: ReadinessSource
@@ -35,20 +40,39 @@ final class PipelineConnection {
     }
 
     /// Sends a query. nil, or why the connection is lost.
+    ///
+    /// - Parameter limit: How long the server may take for it; nil: as long as for every query of this connection.
     func send(
-        _ id: PoolStateMachine.QueryID, _ statement: PostgresStatement, _ parameters: EncodedParameters
+        _ id: PoolStateMachine.QueryID, _ statement: PostgresStatement, _ parameters: EncodedParameters,
+        limit: Duration? = nil
     ) -> String? {
-        let prepare = statement.name.isEmpty || !prepared.contains(statement.name)
-        inFlight.append(PipelinedQuery(id: id, statement: statement, awaitsPrepare: prepare))
-        if prepare {
-            guard PQsendPrepare(connection.pointer, statement.name, statement.sql, 0, nil) == 1 else { return message }
+        var awaited: [PipelinedQuery.Step] = []
+        if limit != nil {
+            awaited += isPrepared(Self.limit) ? [.setLimit] : [.prepareLimit, .setLimit]
+        }
+        awaited += isPrepared(statement) ? [.execute] : [.prepare, .execute]
+        inFlight.append(PipelinedQuery(id: id, statement: statement, awaited: awaited))
+        if let limit {
+            let milliseconds = EncodedParameters(milliseconds: limit)
+            guard sendCommand(Self.limit, milliseconds) else { return message }
+        }
+        guard sendCommand(statement, parameters), PQpipelineSync(connection.pointer) == 1 else { return message }
+        return flush()
+    }
+
+    private func isPrepared(_ statement: PostgresStatement) -> Bool {
+        !statement.name.isEmpty && prepared.contains(statement.name)
+    }
+
+    /// Sends `[Parse] Bind Execute`.
+    private func sendCommand(_ statement: PostgresStatement, _ parameters: EncodedParameters) -> Bool {
+        if !isPrepared(statement) {
+            guard PQsendPrepare(connection.pointer, statement.name, statement.sql, 0, nil) == 1 else { return false }
             prepared.insert(statement.name)
         }
-        let sent = parameters.withPointers { values in
-            PQsendQueryPrepared(connection.pointer, statement.name, parameters.count, values, nil, nil, 0)
+        return parameters.withPointers { values in
+            PQsendQueryPrepared(connection.pointer, statement.name, parameters.count, values, nil, nil, 0) == 1
         }
-        guard sent == 1, PQpipelineSync(connection.pointer) == 1 else { return message }
-        return flush()
     }
 
     /// Writes what the socket takes. nil, or why the connection is lost.
@@ -105,29 +129,39 @@ final class PipelineConnection {
         readiness.cancel()
     }
 
+    /// To be called before the last reference goes, and with it the connection: the socket on which the server's end will be
+    /// seen. nil when no descriptor is left.
+    func linger(queue: DispatchQueue, onEnd: @escaping @Sendable () -> Void) -> LingeringSocket? {
+        readiness.cancel()
+        return LingeringSocket(PQsocket(connection.pointer), queue: queue, onEnd: onEnd)
+    }
+
     private var message: String { PostgresError.message(of: connection.pointer) }
 
-    /// Takes the result, of the Parse or of the Execute of the oldest query.
+    /// Takes the result of a step of the oldest query.
     private func note(_ result: OpaquePointer, _ status: ExecStatusType) {
         let succeeded = status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK || status == PGRES_EMPTY_QUERY
-        let name = inFlight[0].statement.name
-        if inFlight[0].awaitsPrepare {
-            inFlight[0].awaitsPrepare = false
-            if succeeded {
-                prepareFailures[name] = nil
-            } else {
-                let error = PostgresError(result: result)
-                inFlight[0].error = error
-                prepared.remove(name)
-                prepareFailures[name] = error
-            }
-            PQclear(result)
-        } else if succeeded {
+        let step = inFlight[0].awaited.isEmpty ? .execute : inFlight[0].awaited.removeFirst()
+        if succeeded, step == .execute {
             inFlight[0].rows = PostgresRows(ResultStorage(result))
+            return
+        }
+        defer { PQclear(result) }
+        // What follows an error up to the Sync is skipped by the server, and says so only.
+        if !succeeded, inFlight[0].error == nil { inFlight[0].error = PostgresError(result: result) }
+        switch step {
+        case .prepareLimit: notePrepared(Self.limit.name, succeeded)
+        case .prepare: notePrepared(inFlight[0].statement.name, succeeded)
+        case .setLimit, .execute: break
+        }
+    }
+
+    private func notePrepared(_ name: String, _ succeeded: Bool) {
+        if succeeded {
+            prepareFailures[name] = nil
         } else {
-            // What follows an error up to the Sync is skipped by the server, and says so only.
-            if inFlight[0].error == nil { inFlight[0].error = PostgresError(result: result) }
-            PQclear(result)
+            prepared.remove(name)
+            prepareFailures[name] = inFlight[0].error
         }
     }
 

@@ -1,9 +1,16 @@
 /// A query on its way through a connection, and what has come back of it.
 struct PipelinedQuery {
+    /// What was sent for it, each answered by one result.
+    enum Step {
+        /// The Parse of the statement that sets the server's limit, and its Execute.
+        case prepareLimit, setLimit
+        case prepare, execute
+    }
+
     let id: PoolStateMachine.QueryID
     let statement: PostgresStatement
-    /// Whether a Parse was sent before it whose answer is due first.
-    var awaitsPrepare: Bool
+    /// Whose answers are due, in this order.
+    var awaited: [Step]
     var rows: PostgresRows?
     var error: PostgresError?
 

@@ -9,6 +9,8 @@ actor Pool {
     private struct Pending {
         let statement: PostgresStatement
         let parameters: EncodedParameters
+        /// The server's limit, when it isn't that of all.
+        let limit: Duration?
         let submittedAt: ContinuousClock.Instant
         let waiter: CheckedContinuation<PostgresRows, any Error>
     }
@@ -17,14 +19,15 @@ actor Pool {
     nonisolated let taskExecutor: QueueTaskExecutor
     /// Where connections are opened, which may block on the resolution of a name.
     private let connectExecutor = QueueExecutor(label: "postgres.connect")
-    /// Where cancel requests are sent, which block; one at a time, further ones are left out.
-    private let cancelQueue = DispatchQueue(label: "postgres.cancel")
-    private var isCancelling = false
+    private let cancels = CancelSender()
 
     private let configuration: PostgresConfiguration
+    private let settings: SessionSettings
     private let observer: (any PostgresObserver)?
     private var machine: PoolStateMachine
     private var connections: [ConnectionID: PipelineConnection] = [:]
+    /// Of connections that were hung up, until the server has ended them.
+    private var lingering: [ConnectionID: LingeringSocket] = [:]
     private var attempts: [ConnectionID: Task<Void, Never>] = [:]
     private var pending: [QueryID: Pending] = [:]
     private var lastQuery: QueryID = 0
@@ -40,6 +43,9 @@ actor Pool {
     init(configuration: PostgresConfiguration, observer: (any PostgresObserver)?) {
         self.configuration = configuration
         self.observer = observer
+        let serverLimit = configuration.queryTimeout + configuration.serverMargin
+        settings = SessionSettings(
+            configuration, statementTimeout: serverLimit, idleInTransactionTimeout: serverLimit)
         executor = QueueExecutor(label: "postgres.pool")
         taskExecutor = QueueTaskExecutor(executor.queue)
         self.machine = PoolStateMachine(configuration: configuration) { Double.random(in: 0..<1) }
@@ -50,11 +56,12 @@ actor Pool {
     ) async throws -> PostgresRows {
         lastQuery += 1
         let id = lastQuery
+        let limit = timeout == configuration.queryTimeout ? nil : timeout + configuration.serverMargin
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { waiter in
                 let now = ContinuousClock.now
                 pending[id] = Pending(
-                    statement: statement, parameters: parameters, submittedAt: now, waiter: waiter)
+                    statement: statement, parameters: parameters, limit: limit, submittedAt: now, waiter: waiter)
                 perform(machine.submit(id, deadline: now + timeout, now: now))
             }
         } onCancel: {
@@ -106,19 +113,22 @@ actor Pool {
         case .cancelRunning(let id): cancelRunning(id)
         case .close(let id):
             attempts.removeValue(forKey: id)?.cancel()
-            connections.removeValue(forKey: id)?.close()
+            hangUp(id)
+        case .forget(let id): lingering[id] = nil
         case .stopped:
             isStopped = true
             timer = nil
+            lingering = [:]
             for waiter in stopWaiters { waiter.resume() }
             stopWaiters = []
         }
     }
 
     private func connect(_ id: ConnectionID) {
-        attempts[id] = Task { [weak self, configuration, connectExecutor] in
+        attempts[id] = Task { [weak self, configuration, settings, connectExecutor] in
             do {
-                let session = try await PostgresSession.connect(configuration, executor: connectExecutor)
+                let session = try await PostgresSession.connect(
+                    configuration, settings: settings, executor: connectExecutor)
                 await self?.opened(id, await session.release())
             } catch {
                 let message = (error as? PostgresError)?.message ?? "\(error)"
@@ -153,20 +163,23 @@ actor Pool {
 
     private func send(_ id: QueryID, on connection: ConnectionID) {
         guard let query = pending[id] else { return }
-        if let loss = connections[connection]?.send(id, query.statement, query.parameters) { lost(connection, loss) }
+        let loss = connections[connection]?.send(id, query.statement, query.parameters, limit: query.limit)
+        if let loss { lost(connection, loss) }
     }
 
     private func cancelRunning(_ id: ConnectionID) {
-        guard !isCancelling, let request = connections[id]?.cancelRequest() else { return }
-        isCancelling = true
-        cancelQueue.async { [weak self] in
-            request.send()
-            Task { [weak self] in await self?.cancelSent() }
-        }
+        if let request = connections[id]?.cancelRequest() { cancels.send { request.send() } }
     }
 
-    private func cancelSent() {
-        isCancelling = false
+    /// Without a descriptor for it the server's end isn't seen, and counts when its time is up.
+    private func hangUp(_ id: ConnectionID) {
+        let socket = connections[id]?.linger(queue: executor.queue) { [weak self] in
+            self?.assumeIsolated { $0.closed(id) }
+        }
+        // The last reference: libpq says goodbye.
+        connections[id] = nil
+        lingering[id] = socket
+        socket?.hangUp()
     }
 
     // MARK: - Events
@@ -189,6 +202,11 @@ actor Pool {
         connection.close()
         observer?.connection(.lost, message: message)
         perform(machine.lost(id, message: message, now: .now))
+    }
+
+    private func closed(_ id: ConnectionID) {
+        lingering[id] = nil
+        perform(machine.closed(id, now: .now))
     }
 
     private func complete(_ id: QueryID, _ result: Result<PostgresRows, PostgresError>) {
@@ -223,7 +241,7 @@ actor Pool {
     private func tick() {
         timerAt = nil
         // Answers that are there are no silence: it may be this process that was held up.
-        for (id, connection) in connections where connection.hasInput { ready(id) }
+        for id in Array(connections.keys) where connections[id]?.hasInput == true { ready(id) }
         perform(machine.tick(.now))
     }
 }

@@ -6,8 +6,10 @@ extension PoolStateMachine {
         case fail(QueryID, Failure)
         /// Ask the server to cancel what the connection runs now.
         case cancelRunning(ConnectionID)
-        /// Close a connection, or give up opening it; the machine has forgotten it.
+        /// Hang up, or give up opening the connection. Of one that was up, `closed` tells when the server has hung up too.
         case close(ConnectionID)
+        /// The server's end isn't awaited any more.
+        case forget(ConnectionID)
         /// After `shutDown`, once: no query and no connection is left.
         case stopped
     }
@@ -32,6 +34,9 @@ extension PoolStateMachine {
             case stalled
             /// Takes no more queries; closed when empty, or at `by` at the latest.
             case leaving(by: Instant?)
+            /// Hung up, and holds its place until the server has ended it too: a statement may still run there. The server's
+            /// own limit has ended that at `until`.
+            case ending(since: Instant, until: Instant)
         }
         var state = State.connecting
         /// In the order sent, which is the order of the answers. At most `maxPipelined`.
@@ -46,6 +51,12 @@ extension PoolStateMachine {
         var isCondemned: Bool {
             if case .leaving(by: .some) = state { return true }
             return false
+        }
+
+        /// Since when it has been hung up; nil for one that hasn't.
+        var endingSince: Instant? {
+            if case .ending(let since, _) = state { return since }
+            return nil
         }
     }
 

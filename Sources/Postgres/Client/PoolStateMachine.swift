@@ -7,13 +7,18 @@
 ///               ▼                  ▼
 ///              fail          fail (outcome unknown)
 ///
-///   connect → connecting ──▶ ready ──▶ leaving ──▶ closed
-///                  │         │   ▲          aged, or its head is overdue
-///                  │  silent ▼   │ heard
-///                  │        stalled     its queries fail, but it may come round; takes no more until then
-///                  ▼         │ lost, from any state
-///               back-off    gone
+///   connect → connecting ──▶ ready ──▶ leaving ──▶ ending ──closed──▶ gone
+///                  │         │   ▲          aged, or its head is overdue   ▲
+///                  │  silent ▼   │ heard              ▲                    │ lost, from any state
+///                  │        stalled ──────────────────┘                    │
+///                  ▼                its place is needed                  until
+///               back-off
 /// ```
+///
+/// A stalled connection's queries have failed, but it may come round, and takes no more until then. One that is ending holds
+/// its place until the server has hung up too, because a statement may still run there: what counts against `maxConnections`
+/// is what the server has, not what we have given up. A network that is gone never tells, so a pool that has waited for
+/// `endPatience` and has no other connection may have one more, however many are ending.
 ///
 /// Silence is what a wait is measured against (`stallTimeout`), not its length: a burst that moves on may queue for longer,
 /// and a server that has stopped answering keeps nobody waiting.
@@ -37,12 +42,12 @@ struct PoolStateMachine {
     var wakeAt: Instant?
     /// When the server was last heard on any connection.
     private var heardAt: Instant?
-    private var lastConnection: ConnectionID = 0
+    var lastConnection: ConnectionID = 0
     private var backoff: Backoff
-    private var nextAttempt: Instant?
+    var nextAttempt: Instant?
     private var lastFailure: String?
-    private var hasConnected = false
-    private var stopping = false
+    var hasConnected = false
+    var stopping = false
     private var stopped = false
 
     init(configuration: PostgresConfiguration, random: @escaping @Sendable () -> Double) {
@@ -55,7 +60,11 @@ struct PoolStateMachine {
     var counts: PostgresPoolCounts {
         var counts = PostgresPoolCounts(waiting: waiting.count)
         for slot in slots.values {
-            if slot.state == .connecting { counts.connecting += 1 } else { counts.connections += 1 }
+            switch slot.state {
+            case .connecting: counts.connecting += 1
+            case .ready, .stalled, .leaving: counts.connections += 1
+            case .ending: counts.ending += 1
+            }
             counts.inFlight += slot.inFlight.count
         }
         return counts
@@ -124,9 +133,17 @@ struct PoolStateMachine {
     /// A connection that was up has gone, and its queries with it.
     mutating func lost(_ connection: ConnectionID, message: String, now: Instant) -> [Action] {
         guard let slot = slots.removeValue(forKey: connection) else { return [] }
+        guard slot.endingSince == nil else { return advance(now) }
         // A server that accepts and hangs up at once must not be hammered.
         if now - slot.openedAt < Self.shortLife { noteFailure(message, now) }
         return fail(slot, .connectionLost(message)) + advance(now)
+    }
+
+    /// The server has ended a connection that was hung up.
+    mutating func closed(_ connection: ConnectionID, now: Instant) -> [Action] {
+        guard slots[connection]?.endingSince != nil else { return [] }
+        slots[connection] = nil
+        return advance(now)
     }
 
     // MARK: - Time and end
@@ -159,10 +176,14 @@ struct PoolStateMachine {
         let end = now + configuration.shutdownTimeout
         var actions = waiting.removeAll().map { Action.fail($0, .shutDown) }
         for (connection, slot) in slots.sorted(by: { $0.key < $1.key }) {
-            if slot.state == .connecting {
+            switch slot.state {
+            case .connecting:
                 slots[connection] = nil
                 actions.append(.close(connection))
-            } else {
+            case .ending:
+                slots[connection] = nil
+                actions.append(.forget(connection))
+            case .ready, .stalled, .leaving:
                 slots[connection]?.state = .leaving(by: end)
                 wake(at: end)
             }
@@ -177,7 +198,7 @@ extension PoolStateMachine {
     /// What follows from any change: empty connections that leave are closed, waiting queries are sent, connections are
     /// opened. O(connections) for each query sent.
     private mutating func advance(_ now: Instant) -> [Action] {
-        var actions = closeEmpty()
+        var actions = closeEmpty(now)
         while let (id, slot) = leastBusy, let query = waiting.popFirst() {
             queries[query.id] = Query(submittedAt: query.submittedAt, deadline: query.deadline)
             let inFlight = slot.inFlight + [query.id]
@@ -201,50 +222,6 @@ extension PoolStateMachine {
             .map { ($0.key, $0.value) }
     }
 
-    private mutating func closeEmpty() -> [Action] {
-        var actions: [Action] = []
-        for (connection, slot) in slots.sorted(by: { $0.key < $1.key }) where slot.inFlight.isEmpty {
-            guard case .leaving = slot.state else { continue }
-            slots[connection] = nil
-            actions.append(.close(connection))
-        }
-        return actions
-    }
-
-    /// Connections for those who wait; one more when queries queue up behind others on all of them; one at a time while
-    /// the database is away.
-    private mutating func open(_ now: Instant) -> [Action] {
-        guard !stopping else { return [] }
-        let connecting = slots.values.count { $0.state == .connecting }
-        var wanted = waiting.count
-        if wanted == 0 {
-            let ready = slots.values.filter { $0.state == .ready }
-            // Least busy first: when one has two in flight, none is idle.
-            if ready.contains(where: { $0.inFlight.count > 1 }), ready.allSatisfy({ !$0.inFlight.isEmpty }) {
-                wanted = 1
-            }
-            if slots.isEmpty, configuration.keepAlive, hasConnected { wanted = 1 }
-        }
-        // One that is done for, or seems so, may take a while to go: its place is free already, within reason.
-        let lame = slots.values.count { $0.isCondemned || $0.state == .stalled }
-        let room = min(configuration.maxConnections + lame, 2 * configuration.maxConnections) - slots.count
-        wanted = min(wanted - connecting, room)
-        guard wanted > 0 else { return [] }
-        if let nextAttempt {
-            guard connecting == 0 else { return [] }
-            guard nextAttempt <= now else {
-                wake(at: nextAttempt)
-                return []
-            }
-            wanted = 1
-        }
-        return (0..<wanted).map { _ in
-            lastConnection += 1
-            slots[lastConnection] = Slot(openedAt: now, retireAt: now, idleSince: now, heardAt: now)
-            return .connect(lastConnection)
-        }
-    }
-
     private mutating func noteFailure(_ message: String, _ now: Instant) {
         lastFailure = message
         let next = now + backoff.next(random: random())
@@ -252,12 +229,14 @@ extension PoolStateMachine {
         wake(at: next)
     }
 
-    /// A connection whose oldest query is overdue is done for: the query is cancelled, and those behind it get a moment.
+    /// A connection whose oldest query is overdue is done for: the query is cancelled, and those behind it get a moment, if
+    /// anybody waits for them.
     private mutating func condemnIfHeadOverdue(_ connection: ConnectionID, _ now: Instant) -> [Action] {
         guard let slot = slots[connection], let head = slot.inFlight.first, queries[head]?.overdue == true else {
             return []
         }
         guard !slot.isCondemned else { return [] }
+        guard isAwaited(slot) else { return hangUp(connection, now) }
         slots[connection]?.state = .leaving(by: now + Self.cancelGrace)
         wake(at: now + Self.cancelGrace)
         return [.cancelRunning(connection)]
@@ -270,8 +249,12 @@ extension PoolStateMachine {
         case .connecting, .stalled: return []
         case .leaving(by: let end):
             guard let end, end <= now else { return [] }
+            let failed = fail(slot, .connectionLost("the connection did not answer in time"))
+            return failed + hangUp(connection, now)
+        case .ending(_, until: let end):
+            guard end <= now else { return [] }
             slots[connection] = nil
-            return fail(slot, .connectionLost("the connection did not answer in time")) + [.close(connection)]
+            return [.forget(connection)]
         case .ready:
             let idle = slot.inFlight.isEmpty && slot.idleSince + configuration.idleTimeout <= now
             if slot.retireAt <= now || (idle && readyCount > 1) { slots[connection]?.state = .leaving(by: nil) }
@@ -332,7 +315,7 @@ extension PoolStateMachine {
         return first.map { max($0.submittedAt, slot.heardAt) + configuration.stallTimeout }
     }
 
-    private mutating func wake(at instant: Instant) {
+    mutating func wake(at instant: Instant) {
         wakeAt = wakeAt.map { min($0, instant) } ?? instant
     }
 
@@ -355,6 +338,9 @@ extension PoolStateMachine {
             switch slot.state {
             case .connecting, .stalled: break
             case .leaving(by: let end): if let end { deadlines.append(end) }
+            case .ending(let since, let end):
+                let overdue = since + configuration.endPatience
+                deadlines.append(overdue > now ? overdue : end)
             case .ready:
                 deadlines.append(slot.retireAt)
                 if readyCount > 1, slot.inFlight.isEmpty {

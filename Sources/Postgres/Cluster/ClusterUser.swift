@@ -30,7 +30,7 @@ struct ClusterUser: Sendable, Equatable {
         guard uid != geteuid() else { return [] }
         // By number: the user may have no name. Its groups only when it has.
         let groups = ClusterUser(uid: uid) == nil ? "--clear-groups" : "--init-groups"
-        return ["setpriv", "--reuid=\(uid)", "--regid=\(gid)", groups, "--"]
+        return ["setpriv", "--reuid=\(uid)", "--regid=\(gid)", groups, "--no-new-privs", "--"]
     }
 
     private init(name: String, uid: UInt32, gid: UInt32) {

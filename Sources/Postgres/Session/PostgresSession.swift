@@ -31,22 +31,17 @@ package actor PostgresSession {
     /// `receive` is called on the executor's queue for each notification.
     static func connect(
         _ configuration: PostgresConfiguration,
+        settings: SessionSettings? = nil,
         executor: QueueExecutor,
         receive: (@Sendable (_ channel: String, _ payload: String) -> Void)? = nil
     ) async throws -> PostgresSession {
+        let settings = settings ?? SessionSettings(configuration, statementTimeout: configuration.statementTimeout)
         let end = ContinuousClock.now + configuration.connectTimeout
         let handle = try await ConnectionAttempt(configuration: configuration, executor: executor).open()
         let session = PostgresSession(handle, executor: executor, receive: receive)
         do {
             try await session.activate()
-            // By statements rather than the keyword `options`, which poolers refuse and an operator may have set.
-            let milliseconds = configuration.statementTimeout / .milliseconds(1)
-            try await session.execute(
-                """
-                SET TimeZone = 'UTC'; SET DateStyle = 'ISO'; SET IntervalStyle = 'postgres';
-                SET standard_conforming_strings = on; SET statement_timeout = \(Int(milliseconds));
-                SET default_transaction_isolation = 'read committed'
-                """, timeout: max(.zero, end - .now))
+            try await session.execute(settings.script, timeout: max(.zero, end - .now))
         } catch {
             await session.close()
             throw error
@@ -128,7 +123,7 @@ package actor PostgresSession {
         let number = executionNumber
         executor.queue.asyncAfter(deadline: .now() + timeout.dispatchInterval) { [weak self] in
             self?.assumeIsolated { session in
-                if session.execution?.number == number { session.end("no answer within \(timeout)") }
+                if session.execution?.number == number { session.giveUp("no answer within \(timeout)") }
             }
         }
         return try await withCheckedThrowingContinuation { waiter in
@@ -182,6 +177,14 @@ package actor PostgresSession {
         } else {
             execution.waiter.resume(returning: execution.rows)
         }
+    }
+
+    /// What runs is not to run on when nobody waits for it any more.
+    private func giveUp(_ message: String) {
+        if let request = connection.flatMap({ CancelRequest($0.pointer) }) {
+            CancelSender.shared.send { request.send() }
+        }
+        end(message)
     }
 
     private func end(_ message: String) {

@@ -31,6 +31,12 @@ struct EncodedParameters: Sendable {
         }
     }
 
+    /// One parameter: a setting that counts milliseconds.
+    init(milliseconds duration: Duration) {
+        bytes = Array("\(SessionSettings.milliseconds(duration))".utf8) + [0]
+        offsets = [0]
+    }
+
     var count: Int32 { Int32(offsets.count) }
 
     /// The pointers live as long as the call; libpq copies what they point to.

@@ -28,6 +28,10 @@ extension PostgresError {
         case "53", "58", "XX": return .refused(sqlState: sqlState)
         // Cancelled, or shutting down.
         case "57": return .unavailable(outcomeUnknown: false)
+        // The transaction was rolled back for another's sake: serialization failure, deadlock.
+        case "40" where ["40001", "40P01"].contains(sqlState): return .conflict(sqlState: sqlState)
+        // Nobody knows whether it was.
+        case "40" where sqlState == "40003": return .unavailable(outcomeUnknown: true)
         // Connection exceptions.
         case "08": return .unavailable(outcomeUnknown: true)
         // Read-only: a standby, or made so for a while.

@@ -7,6 +7,9 @@ package struct PostgresError: Error, Sendable, Equatable {
         /// The server is there and can't do it now: it is read-only, full, out of memory or connections, or in trouble with its
         /// files. The statement had no effect.
         case refused(sqlState: String)
+        /// The statement met another in a way that only one of them could go on (a deadlock, a conflict of snapshots), again
+        /// and again. It had no effect.
+        case conflict(sqlState: String)
         /// PostgreSQL refused the statement, which had no effect.
         case server(sqlState: String)
         /// A column is missing or holds something else than was asked for.
@@ -29,10 +32,10 @@ package struct PostgresError: Error, Sendable, Equatable {
         self.constraint = constraint
     }
 
-    /// Whether the database being away explains it, so that a later try may succeed.
+    /// Whether the state of the database explains it, rather than the statement, so that a later try may succeed.
     package var isUnavailable: Bool {
         switch kind {
-        case .unavailable, .refused: true
+        case .unavailable, .refused, .conflict: true
         case .server, .decoding, .invalidParameter, .shutDown: false
         }
     }
@@ -46,6 +49,7 @@ extension PostgresError: CustomStringConvertible {
         case .unavailable(let outcomeUnknown):
             return "database unavailable\(outcomeUnknown ? " (outcome unknown)" : ""): \(message)"
         case .refused(let sqlState): return "database refuses \(sqlState): \(message)"
+        case .conflict(let sqlState): return "database conflict \(sqlState): \(message)"
         case .server(let sqlState):
             let quotesValues = sqlState.hasPrefix("22") || sqlState.hasPrefix("P0")
             return "database error \(sqlState)" + (quotesValues ? "" : ": \(message)")

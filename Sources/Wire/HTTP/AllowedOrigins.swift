@@ -32,12 +32,24 @@ package struct AllowedOrigins: Sendable, Hashable {
         return origin.text
     }
 
-    /// Whether `head`, which asks for a WebSocket, comes from a page that may have one, or from no page at all: browsers
-    /// always say `Origin` here (RFC 6455 §10.2), programs needn't. CORS doesn't guard WebSockets; this does.
+    /// Whether `head`, which asks for a WebSocket or changes something, comes from a page that may, or from no page at all:
+    /// browsers always say `Origin` with both (RFC 6455 §10.2, Fetch §3.1), programs needn't. CORS guards neither
+    /// WebSockets nor what a form can send; this does. Without an `Origin` it allocates nothing.
     package func admit(_ head: HTTPRequestHead) -> Bool {
+        if includesAll { return true }
+        guard head.headers.contains("Origin") else {
+            return !head.headers.contains("Sec-Fetch-Site") || Self.page(of: head, is: "same-origin")
+                || Self.page(of: head, is: "none")
+        }
         let values = head.headers.values("Origin")
-        if values.isEmpty || includesAll { return true }
+        // A page that tells nobody who it is (`Referrer-Policy: no-referrer`) may be ours nevertheless.
+        if values == ["null"] { return Self.page(of: head, is: "same-origin") }
         guard values.count == 1, let origin = HTTPOrigin(values[0]) else { return false }
         return listed.contains(origin) || head.host.map(origin.isServed) == true
+    }
+
+    /// Whether a browser says that the request's page stands in this relation to the server (Fetch Metadata §2.3).
+    private static func page(of head: HTTPRequestHead, is relation: StaticString) -> Bool {
+        head.headers.withOnlyValue("Sec-Fetch-Site") { $0.equalsIgnoringCase(relation) } ?? false
     }
 }

@@ -24,6 +24,14 @@ package enum HTTPMethod: Sendable, Hashable {
         }
     }
 
+    /// Whether it only asks (RFC 9110 §9.2.1). TRACE, which nobody answers here, doesn't count as one.
+    package var isSafe: Bool {
+        switch self {
+        case .get, .head, .options: true
+        default: false
+        }
+    }
+
     /// As it stands in the request line.
     package var name: String {
         switch self {

@@ -10,8 +10,10 @@ package struct HTTPOrigin: Sendable, Hashable {
     /// Reads `https://example.org`, `http://[::1]:8080`, `capacitor://localhost`: nothing behind host and port. `nil` for
     /// anything else, so for `null` too.
     package init?(_ text: some StringProtocol) {
+        // To `lowercased`, a Kelvin sign is a K too.
+        guard text.utf8.count <= 512, text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         let text = text.lowercased()
-        guard text.utf8.count <= 512, let colon = text.firstIndex(of: ":"), text[colon...].hasPrefix("://") else {
+        guard let colon = text.firstIndex(of: ":"), text[colon...].hasPrefix("://") else {
             return nil
         }
         scheme = text[..<colon]

@@ -46,6 +46,11 @@ package final class HTTPRequestHead: Sendable {
     /// `nil` only in HTTP/1.0.
     package var host: String? { hostRange.map(text) }
 
+    /// What `body` makes of the same, for those who need no string of it.
+    func withHost<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
+        hostRange.map { range in bytes.withUnsafeBytes { body($0.part(range.range)) } }
+    }
+
     func text(_ range: ByteRange) -> String {
         String(decoding: bytes[range.range], as: UTF8.self)
     }

@@ -26,6 +26,7 @@ package struct HTTPStatus: Sendable, Hashable {
     package static var contentTooLarge: HTTPStatus { HTTPStatus(code: 413) }
     package static var uriTooLong: HTTPStatus { HTTPStatus(code: 414) }
     package static var expectationFailed: HTTPStatus { HTTPStatus(code: 417) }
+    package static var misdirectedRequest: HTTPStatus { HTTPStatus(code: 421) }
     package static var unprocessableContent: HTTPStatus { HTTPStatus(code: 422) }
     package static var upgradeRequired: HTTPStatus { HTTPStatus(code: 426) }
     package static var tooManyRequests: HTTPStatus { HTTPStatus(code: 429) }
@@ -61,6 +62,7 @@ package struct HTTPStatus: Sendable, Hashable {
         case 413: "Content Too Large"
         case 414: "URI Too Long"
         case 417: "Expectation Failed"
+        case 421: "Misdirected Request"
         case 422: "Unprocessable Content"
         case 426: "Upgrade Required"
         case 429: "Too Many Requests"

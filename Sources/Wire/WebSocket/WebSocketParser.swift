@@ -55,11 +55,7 @@ package struct WebSocketParser: ~Copyable {
         dropWhatWasTaken()
         while true {
             if let assembly, let frame = assembly.frame {
-                guard let event = try continueFrame(frame, in: assembly, &input) else {
-                    if assembly.frame == nil { continue }
-                    return nil
-                }
-                return event
+                return try continueFrame(frame, in: assembly, &input)
             }
             guard let header = try readHeader(&input) else { return nil }
             let isWholeMessage = header.isFinal && header.opcode != .continuation
@@ -125,7 +121,7 @@ package struct WebSocketParser: ~Copyable {
         }
     }
 
-    /// Gathers what the input has of `frame`; an event when that was the end of a message or of a control frame.
+    /// Gathers what the input has of `frame`; an event when that was the end of it.
     private mutating func continueFrame(
         _ frame: WebSocketFrameHeader, in assembly: WebSocketAssembly, _ input: inout UnsafeMutableRawBufferPointer
     ) throws(WebSocketError) -> WebSocketEvent? {
@@ -149,7 +145,7 @@ package struct WebSocketParser: ~Copyable {
             assembly.hasBeenTaken = true
             return try event(frame, assembly.control.bytes)
         }
-        guard frame.isFinal, let opcode = assembly.opcode else { return nil }
+        guard frame.isFinal, let opcode = assembly.opcode else { return .fragment }
         guard assembly.validator.isComplete else { throw .textNotUTF8 }
         assembly.opcode = nil
         assembly.hasBeenTaken = true

@@ -14,6 +14,7 @@ struct RegistrationsBenchmark {
 
     func run() throws(BenchFailure) -> Findings {
         let daemon = try laboratory.daemon(flags: [], on: laboratory.processors)
+        PlannerSettings.export()
         let pgbench = PgBench(
             conninfo: laboratory.conninfo, directory: laboratory.directory, processors: laboratory.processors)
         let midnight = Int(time(nil)) / UTCText.day * UTCText.day

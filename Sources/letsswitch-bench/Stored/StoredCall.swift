@@ -36,7 +36,7 @@ struct StoredCall {
                 SELECT *, seq > coalesce((
                     SELECT reminder.seq FROM letsswitch.reminder JOIN letsswitch.task ON task.id = reminder.task_id
                     WHERE reminder.id = md5('reminder\(run)')::uuid AND task.device_id = '\(device(run))'
-                ), 0) FROM letsswitch.reminders_of('\(device(run))', NULL)
+                ), 0) FROM letsswitch.reminders_of('\(device(run))', 0, 1000)
                 """
             },
             StoredCall(name: "a room") { run in

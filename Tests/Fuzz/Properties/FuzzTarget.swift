@@ -14,6 +14,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case forwarded
     /// Bodies of requests, with their dates and times.
     case request
+    /// Sequences of whole requests to daemons with a database.
+    case schedule
 
     /// Bytes of an input that are looked at: beyond, nothing new is to be found.
     package static var longestInput: Int { 4096 }
@@ -29,6 +31,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .proxy: try ProxyProperties.check(input)
         case .forwarded: try ForwardedProperties.check(input)
         case .request: try RequestProperties.check(input)
+        case .schedule: try ScheduleProperties.check(input)
         }
     }
 }

@@ -63,6 +63,9 @@ enum HTTPProperties {
     private static func checkHead(_ head: HTTPRequestHead) throws(BrokenProperty) {
         try require(head.host != nil || head.version == .http10, "no host")
         try require(head.host?.isEmpty != true && head.host?.contains("@") != true, "a host that is none")
+        var hosts = AllowedHosts()
+        hosts.insert("a")
+        try require(hosts.admit(head) == (head.host.map(isServed) ?? true), "a host: \(head.host ?? "")")
         for (name, value) in head.headers {
             try require(
                 !name.isEmpty && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x3A }, "a name: \(name)")
@@ -81,6 +84,14 @@ enum HTTPProperties {
             try require(
                 head.query(item.name) == first?.value, "query(\(item.name)) is not \(String(describing: first))")
         }
+    }
+
+    /// Whether who serves `a` alone, and every address, serves this host: read in the plainest way.
+    private static func isServed(_ authority: String) -> Bool {
+        guard !authority.hasPrefix("[") else { return true }
+        var name = authority.lowercased().prefix { $0 != ":" }
+        if name.hasSuffix(".") { name.removeLast() }
+        return name == "a" || !name.isEmpty && name.allSatisfy { "0123456789.".contains($0) }
     }
 
     /// What was read, written anew, is read as the same.

@@ -4,6 +4,7 @@ import Wire
 /// (RFC 6455 §5.2).
 struct PlainFrames {
     private(set) var events: [WebSocketReading.Event] = []
+    private(set) var fragments = 0
     private(set) var isWrong = false
     /// The bytes end within a frame.
     private(set) var isCut = false
@@ -77,7 +78,11 @@ struct PlainFrames {
         default:
             let whole = (message?.opcode ?? opcode, (message?.bytes ?? []) + payload)
             message = isFinal ? nil : whole
-            guard isFinal else { return checkStart(whole.0, whole.1) }
+            guard isFinal else {
+                checkStart(whole.0, whole.1)
+                if !isWrong { fragments += 1 }
+                return
+            }
             isWrong = whole.0 == .text && String(validating: whole.1, as: UTF8.self) == nil
             if !isWrong { events.append(.message(whole.0, whole.1)) }
         }

@@ -18,6 +18,8 @@ enum WebSocketProperties {
         guard compression == nil else { return }
         let plain = PlainFrames(input.content, isServer: role == .server, limit: limit)
         try require(plain.events == reading.events, "a plain reading differs: \(plain.events) \(reading.events)")
+        // Each frame is work: whoever limits what a peer may ask for has to hear of all of them.
+        try require(plain.fragments == reading.fragments, "\(plain.fragments) fragments, not \(reading.fragments)")
         // What is wrong may show before its frame is whole.
         try require(
             plain.isWrong ? reading.error != nil : reading.error == nil || plain.isCut,

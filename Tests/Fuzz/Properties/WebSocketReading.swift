@@ -10,6 +10,8 @@ struct WebSocketReading: Equatable {
     }
 
     var events: [Event] = []
+    /// Frames of messages that went on.
+    var fragments = 0
     var error: WebSocketError?
 
     init(_ pieces: [[UInt8]], role: WebSocketRole, limit: Int, compression: WebSocketDeflateParameters?) {
@@ -41,6 +43,7 @@ struct WebSocketReading: Equatable {
         case .message(let opcode, _, let payload): events.append(.message(opcode, Array(payload)))
         case .ping(let payload): events.append(.ping(Array(payload)))
         case .pong(let payload): events.append(.pong(Array(payload)))
+        case .fragment: fragments += 1
         case .close(let code, let reason): events.append(.close(code?.rawValue, reason))
         }
     }

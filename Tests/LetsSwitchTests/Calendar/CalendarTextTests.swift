@@ -56,6 +56,16 @@ import Testing
         #expect(Self.lines(Self.feed(title)).contains("SUMMARY:\(written)"))
     }
 
+    @Test func titlesThatRunTheOtherWayTurnNothingElseRound() {
+        let pair = Self.lines(Self.feed("שלום", partner: "a\u{202E}b"))
+        #expect(pair.contains("SUMMARY:\u{2068}שלום\u{2069} (with: \u{2068}a\u{202E}b\u{202C}\u{2069})"))
+        let alone = Self.lines(Self.feed("\u{2066}שלום"))
+        #expect(alone.contains("SUMMARY:\u{2066}שלום\u{2069}"))
+        // The explanation is longer than a line.
+        let unfolded = pair.joined(separator: "\r\n").replacing("\r\n ", with: "")
+        #expect(unfolded.contains("DESCRIPTION:Somebody starts at the same time: \u{2068}a\u{202E}b\u{202C}\u{2069}"))
+    }
+
     @Test(arguments: [(0, "-PT0S"), (1, "-PT1S"), (59, "-PT59S"), (60, "-PT1M"), (90, "-PT90S"), (3600, "-PT60M")])
     func theAlarmIsAtTheLead(_ lead: Int, _ trigger: String) {
         #expect(Self.lines(Self.feed("x", lead: lead)).contains("TRIGGER:\(trigger)"))

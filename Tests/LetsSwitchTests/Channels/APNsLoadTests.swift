@@ -48,8 +48,8 @@ import Testing
     private static func register(_ count: Int, at start: Instant, in journey: Journey) async throws {
         try await journey.sql(
             """
-            INSERT INTO letsswitch.address (device_id, channel, address, details, registered_at)
-            SELECT 'd' || n, 'apns', lpad(to_hex(n), 64, '0'), '{"sandbox":false}', letsswitch.clock()
+            INSERT INTO letsswitch.address (device_id, channel, address, details, registered_at, used_at)
+            SELECT 'd' || n, 'apns', lpad(to_hex(n), 64, '0'), '{"sandbox":false}', letsswitch.clock(), letsswitch.clock()
             FROM generate_series(1, \(count)) AS n
             """)
         try await journey.sql(

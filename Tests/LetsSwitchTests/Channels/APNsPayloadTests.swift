@@ -36,6 +36,16 @@ import Testing
         #expect(erased["aps"]["alert"]["body"] == "Starts at 10:00. Somebody starts with you.")
     }
 
+    @Test func titlesThatRunTheOtherWayTurnNothingElseRound() throws {
+        let json = try TestJSON(
+            parsing: APNsPayload.json(Self.delivery(title: "a\u{2067}b", partner: "שלום\u{2069}")))
+        #expect(json["aps"]["alert"]["title"].string == "a\u{2067}b\u{2069}")
+        #expect(
+            json["aps"]["alert"]["body"].string == "Starts at 10:00. Somebody starts with you: \u{2068}שלום\u{2069}")
+        // What the app gets as data is as it was given.
+        #expect(json["partnerTask"].string == "שלום\u{2069}")
+    }
+
     /// The longest titles that there may be, of what JSON writes longest too.
     @Test(arguments: ["x", "é", "🎹", "\u{1}", "\"", "e\u{301}"])
     func noPayloadIsLongerThanApplesLimit(_ character: String) throws {

@@ -199,6 +199,64 @@ import Wire
         }
     }
 
+    @Test("a receiver that hangs on what isn't urgent gets its reminders at once")
+    func hangsOnEvents() async throws {
+        try await HTTPRecorder.run(
+            answer: HTTPRecorder.Answer { asked in
+                if (try? asked.json())?["type"].string != "reminder" { try? await Task.sleep(for: .seconds(3600)) }
+                return Response()
+            }
+        ) { recorder in
+            try await Journey.run { journey in
+                var channels = try settings(webhook: recorder.url("/hook"))
+                channels.webhook.concurrency = 4
+                let (daemon, endpoint) = try await journey.daemonAndEndpoint { [channels] in
+                    $0.channels = channels
+                    $0.drainTimeout = .seconds(3)
+                }
+                let start = try await journey.instant(in: 3600)
+                for number in 0..<12 { try await endpoint.register("d\(number)", start) }
+                for _ in 0..<2 { try await recorder.requests.next("an event that hangs") }
+                try await journey.advance(to: start, -59)
+                try await journey.wait(
+                    until: "(SELECT count(*) FROM letsswitch.reminder WHERE state = 'delivered') = 12")
+                await daemon.stop()
+            }
+        }
+    }
+
+    @Test("a receiver that takes many gets arrays, each signed as a whole")
+    func batches() async throws {
+        try await HTTPRecorder.run { recorder in
+            try await Journey.run { journey in
+                var channels = try settings(webhook: recorder.url("/hook"))
+                channels.webhook.batch = 10
+                let endpoint = try await journey.daemon { [channels] in $0.channels = channels }
+                let start = try await journey.instant(in: 3600)
+                for number in 0..<12 { try await endpoint.register("d\(number)", start) }
+                try await journey.advance(to: start, -59)
+                try await journey.wait(
+                    until: "(SELECT count(*) FROM letsswitch.reminder WHERE state = 'delivered') = 12")
+                var reminders: Set<String> = []
+                var numbers: [String: Int] = [:]
+                for asked in recorder.requests.all {
+                    try checkSignature(asked)
+                    let events = try #require(try asked.json().array)
+                    #expect((1...10).contains(events.count))
+                    for event in events {
+                        let id = try #require(event["id"].string)
+                        numbers[id] = event["data"]["number"].int
+                        #expect(event["timestamp"].string?.utf8.count == "2026-11-22T09:00:00.123Z".utf8.count)
+                        if event["type"].string == "reminder" { reminders.insert(id) }
+                    }
+                }
+                #expect(reminders.count == 12)
+                #expect(Set(numbers.values).count == numbers.count)
+                #expect(try recorder.requests.all.contains { try $0.json().array?.count ?? 0 > 1 })
+            }
+        }
+    }
+
     @Test("a receiver that fails is asked again, with the same id and the same body")
     func retries() async throws {
         try await HTTPRecorder.run(

@@ -10,11 +10,11 @@ struct CourierTests {
 
     /// A courier at work for the length of `body`.
     private func run(
-        _ channel: ScriptedChannel, on database: ScheduleDatabase, active: ActiveChannels? = nil,
-        lease: Duration = .seconds(8), _ body: (Courier) async throws -> Void
+        _ channel: ScriptedChannel, on database: ScheduleDatabase, lease: Duration = .seconds(8),
+        _ body: (Courier) async throws -> Void
     ) async throws {
         let courier = Courier(
-            channel, store: database.deliveries, active: active ?? ActiveChannels([channel.name]),
+            channel, store: database.deliveries,
             log: Log(level: .error, format: .text, descriptor: 2), lease: lease)
         let running = Task { await courier.run() }
         do {
@@ -29,8 +29,11 @@ struct CourierTests {
     }
 
     private func fill(_ database: ScheduleDatabase, _ count: Int) async throws {
-        try await database.run(
-            "SELECT letsswitch.write_event('task.registered', NULL, n::text) FROM generate_series(1, \(count)) AS n")
+        try await database.writeEvents(1...count)
+    }
+
+    private func isOff(_ database: ScheduleDatabase) async throws -> Bool {
+        try await database.count("provider WHERE name = 'webhook' AND turned_away_at IS NOT NULL") == 1
     }
 
     @Test("everything that waits is sent once, however little is sent at once")
@@ -43,7 +46,7 @@ struct CourierTests {
                 #expect(courier.metrics.results.value(.accepted) == 700)
                 #expect(courier.metrics.sending == 0)
             }
-            #expect(Set(channel.asked.all.map(\.payload)).count == 700)
+            #expect(Set(channel.asked.all.map(\.title)).count == 700)
             #expect(channel.asked.all.count == 700)
         }
     }
@@ -66,11 +69,11 @@ struct CourierTests {
             try await database.run("UPDATE letsswitch.test_clock SET at = NULL")
             let start = Instant(seconds: Int(Date().timeIntervalSince1970) + 70)
             try await database.addresses.register("t", of: DeviceID(stored: "ada"), in: .ntfy, most: 1)
-            let stores = database.stores([.ntfy])
-            _ = try await stores.schedule.register(
+            try await database.serve([.ntfy])
+            _ = try await database.schedule.register(
                 try ScheduleDatabase.request("ada", "\(start)", "History", zone: "UTC"))
             try await database.run("UPDATE letsswitch.due SET reminds_at = clock_timestamp()")
-            _ = try await stores.reminders.claimDue(limit: 10)
+            _ = try await database.reminders.claimDue(limit: 10)
             let channel = ScriptedChannel { $0.attempt == 1 ? .retry(after: nil, "not yet") : .accepted }
             try await run(channel, on: database) { courier in
                 let first = try await channel.asked.next()
@@ -137,8 +140,7 @@ struct CourierTests {
                 for await _ in answer.stream {}
                 return .gone("status 410")
             }
-            let active = ActiveChannels([.webhook])
-            try await run(channel, on: database, active: active) { courier in
+            try await run(channel, on: database) { courier in
                 try await fill(database, 1)
                 courier.wake()
                 try await channel.asked.next()
@@ -147,7 +149,7 @@ struct CourierTests {
                 courier.wake()
                 try await eventually("a lease in the air") { try await gate.isBusy() }
                 answer.continuation.finish()
-                try await eventually("the end of the channel") { active.isEmpty }
+                try await eventually("the end of the channel") { try await isOff(database) }
                 try await gate.open()
                 try await eventually("nothing") { try await database.count("delivery") == 0 }
             }
@@ -178,18 +180,19 @@ struct CourierTests {
             try await database.run(
                 """
                 UPDATE letsswitch.delivery SET deadline = clock_timestamp()
-                    + CASE data WHEN '2' THEN interval '0.4 seconds' ELSE interval '1 hour' END
+                    + CASE event.title WHEN '2' THEN interval '0.4 seconds' ELSE interval '1 hour' END
+                FROM letsswitch.event WHERE event.id = delivery.event_id
                 """)
             let channel = ScriptedChannel(.webhook, concurrency: 1) { delivery in
                 // Past the second one's deadline.
-                if delivery.payload == "1" { try? await Task.sleep(for: .milliseconds(500)) }
+                if delivery.title == "1" { try? await Task.sleep(for: .milliseconds(500)) }
                 return .accepted
             }
             try await run(channel, on: database) { courier in
                 try await eventually("the end") { try await database.count("delivery") == 0 }
                 #expect(courier.metrics.results.value(.expired) == 1)
             }
-            #expect(channel.asked.all.map(\.payload) == ["1", "3"])
+            #expect(channel.asked.all.map(\.title) == ["1", "3"])
             #expect(channel.asked.all.last?.timeLeft ?? 3600 < 3600 - 0.4)
         }
     }
@@ -208,12 +211,12 @@ struct CourierTests {
             try await run(channel, on: database, lease: .milliseconds(200)) { _ in
                 try await channel.asked.next()
                 try await eventually("the other's lease") {
-                    try await database.lease(.webhook).deliveries.contains { $0.payload == "2" }
+                    try await database.lease(.webhook).deliveries.contains { $0.title == "2" }
                 }
                 answer.continuation.finish()
                 try await eventually("the first one's end") { try await database.count("delivery") == 1 }
             }
-            #expect(channel.asked.all.map(\.payload) == ["1"])
+            #expect(channel.asked.all.map(\.title) == ["1"])
         }
     }
 
@@ -222,15 +225,15 @@ struct CourierTests {
         try await ScheduleDatabase.with(now: nil) { database in
             // Many that hang were there first.
             try await fill(database, 300)
-            try await database.run("UPDATE letsswitch.delivery SET data = 'bad'")
+            try await database.run("UPDATE letsswitch.event SET title = 'bad'")
             try await fill(database, 40)
             let end = AsyncStream<Void>.makeStream()
             let channel = ScriptedChannel(.webhook, concurrency: 20) { delivery in
-                guard delivery.payload == "bad" else { return .accepted }
+                guard delivery.title == "bad" else { return .accepted }
                 for await _ in end.stream {}
                 return .accepted
             } origins: { delivery in
-                delivery.payload == "bad" ? "bad \(delivery.id % 7)" : "good"
+                delivery.title == "bad" ? "bad \(delivery.id % 7)" : "good"
             }
             try await run(channel, on: database) { courier in
                 try await eventually("the good ones") { courier.metrics.results.value(.accepted) == 40 }
@@ -244,13 +247,83 @@ struct CourierTests {
     func off() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             try await fill(database, 20)
-            let active = ActiveChannels([.webhook, .ntfy])
+            try await database.serve([.ntfy])
             let channel = ScriptedChannel(.webhook, concurrency: 1) { _ in .gone("status 410") }
-            try await run(channel, on: database, active: active) { _ in
+            try await run(channel, on: database) { _ in
                 try await eventually("nothing") { try await database.count("delivery") == 0 }
-                #expect(active.names == [.ntfy])
+                #expect(try await isOff(database))
+                #expect(try await database.count("provider WHERE turned_away_at IS NULL") == 1)
                 #expect(channel.asked.all.count == 1)
             }
+        }
+    }
+
+    @Test("one that is turned away after another has started leaves all to that one")
+    func leaves() async throws {
+        try await ScheduleDatabase.with(now: nil) { database in
+            try await fill(database, 20)
+            let turned = AsyncStream<Void>.makeStream()
+            let old = ScriptedChannel(.webhook, concurrency: 1) { _ in
+                for await _ in turned.stream {}
+                return .gone("status 410")
+            }
+            let new = ScriptedChannel(.webhook)
+            try await run(old, on: database) { _ in
+                try await old.asked.next()
+                try await run(new, on: database) { _ in
+                    try await new.asked.next()
+                    turned.continuation.finish()
+                    try await eventually("all sent") { try await database.count("delivery") == 0 }
+                    #expect(try await !isOff(database))
+                }
+            }
+            #expect(old.asked.all.count == 1)
+            #expect(Set(new.asked.all.map(\.title)).count == 20)
+        }
+    }
+
+    @Test("however many events hang, reminders are sent at once")
+    func urgent() async throws {
+        try await ScheduleDatabase.with(now: Self.before) { database in
+            try await fill(database, 100)
+            let end = AsyncStream<Void>.makeStream()
+            let channel = ScriptedChannel(.webhook, concurrency: 4) { delivery in
+                if !delivery.isUrgent { for await _ in end.stream {} }
+                return .accepted
+            }
+            try await run(channel, on: database) { courier in
+                // What hangs has half of the places, and the stock is full of such.
+                try await eventually("two that hang") { courier.metrics.sending == 2 }
+                let firing = try await database.claimMatch(for: [])
+                courier.wake()
+                try await eventually("the reminders") { courier.metrics.results.value(.accepted) == 2 }
+                #expect(Set(channel.asked.all.compactMap(\.reminderId)) == Set(firing.reminders.map(\.id)))
+                #expect(channel.asked.all.count == 4)
+                end.continuation.finish()
+            }
+        }
+    }
+
+    @Test("what waits together goes together, and what fails in half the number")
+    func batches() async throws {
+        try await ScheduleDatabase.with(now: nil) { database in
+            try await fill(database, 64)
+            let channel = ScriptedChannel(.webhook, concurrency: 2, batchLimit: 16) { first in
+                first.attempt == 1 ? .retry(after: nil, "too many") : .accepted
+            }
+            try await run(channel, on: database) { courier in
+                try await eventually("all failed") { courier.metrics.results.value(.retried) == 64 }
+                try await database.run("UPDATE letsswitch.delivery SET next_try_at = letsswitch.clock()")
+                courier.wake()
+                try await eventually("all sent") { try await database.count("delivery") == 0 }
+                #expect(courier.metrics.results.value(.accepted) == 64)
+            }
+            let batches = channel.batches.all
+            #expect(batches.filter { $0.first?.attempt == 1 }.map(\.count) == [16, 16, 16, 16])
+            #expect(batches.allSatisfy { $0.count <= ($0.first?.attempt == 1 ? 16 : 8) })
+            #expect(batches.contains { $0.count == 8 })
+            let ids = Dictionary(grouping: batches.joined(), by: \.id)
+            #expect(ids.values.allSatisfy { Set($0.map(\.messageId)).count == 1 && $0.count == 2 })
         }
     }
 
@@ -282,7 +355,7 @@ struct CourierTests {
                 return .retry(after: nil, "cancelled")
             }
             let courier = Courier(
-                channel, store: database.deliveries, active: ActiveChannels([.webhook]),
+                channel, store: database.deliveries,
                 log: Log(level: .error, format: .text, descriptor: 2))
             let running = Task { await courier.run() }
             let first = try await channel.asked.next()
@@ -304,7 +377,7 @@ struct CourierTests {
                     try await eventually("all sent") { try await database.count("delivery") == 0 }
                 }
             }
-            let payloads = channels.flatMap { $0.asked.all.map(\.payload) }
+            let payloads = channels.flatMap { $0.asked.all.map(\.title) }
             #expect(payloads.count == 600)
             #expect(Set(payloads).count == 600)
         }

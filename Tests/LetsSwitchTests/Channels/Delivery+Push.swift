@@ -15,7 +15,7 @@ extension Delivery {
             UUID(uuidString: "25EBEB34-4C7C-4043-8EAC-5CFB5A70CA52") ?? UUID()
         )
         return Delivery(
-            id: 1, channel: channel, event: Delivery.reminder, messageId: id, createdAt: 1_795_337_940,
+            id: 1, channel: channel, event: Delivery.reminder, messageId: id, happenedAt: 1_795_337_940,
             deadline: 1_795_338_000, asOf: 1_795_337_940.25, attempt: 1, address: address, details: details,
             registeredAt: registeredAt, payload: payload, reminderId: id, taskId: task, title: title,
             partnerTask: isPaired ? partnerTask : nil, startTime: "10:00", timeZone: "Europe/Prague",

@@ -12,7 +12,7 @@ extension Delivery {
         return Delivery(
             id: id, channel: .ntfy, event: event,
             messageId: UUID(uuidString: "B00970D4-BCF1-4754-9BE9-59F14DA249B1") ?? UUID(),
-            createdAt: 1_795_338_000, deadline: 1_795_338_000 + timeLeft, asOf: 1_795_338_000, attempt: attempt,
+            happenedAt: 1_795_338_000, deadline: 1_795_338_000 + timeLeft, asOf: 1_795_338_000, attempt: attempt,
             address: address, details: "{}", registeredAt: 0, payload: payload, reminderId: nil, taskId: nil,
             title: title, partnerTask: partner, startTime: "09:00", timeZone: "UTC",
             startsAt: Instant(seconds: 1_795_338_060), roomId: room)

@@ -44,7 +44,7 @@ struct HandsTests {
     func origins() {
         var hands = Hands()
         hands.take((1...6).map { .sample(id: $0) }, at: at(0), for: Self.lease) { $0.id == 6 ? "good" : "bad" }
-        guard case .send(let delivery) = hands.next(at: at(0), admits: { $0 == "good" }) else {
+        guard case .send(let delivery) = hands.next(at: at(0), admits: { $1 == "good" }) else {
             Issue.record("nothing to send")
             return
         }

@@ -20,6 +20,16 @@ struct NtfyTests {
         #expect(alone["click"].isAbsent)
     }
 
+    @Test("titles that run the other way turn nothing else round")
+    func directions() throws {
+        let json = try TestJSON(
+            parsing: NtfyMessage(.sample(partner: "\u{202E}שלום"), publicURL: nil).json)
+        #expect(
+            json["message"].string
+                == "Starts at 09:00. Somebody starts \u{2068}\u{202E}שלום\u{202C}\u{2069} with you: the room is open.")
+        #expect(json["title"].string == "History")
+    }
+
     @Test("a topic is the device's alone, the same each time, and follows from the server's secret")
     func topic() throws {
         let secret = [UInt8](repeating: 1, count: 32)

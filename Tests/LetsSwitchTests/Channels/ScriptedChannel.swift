@@ -6,17 +6,21 @@ import TestSupport
 final class ScriptedChannel: ReminderChannel {
     let name: ChannelName
     let concurrency: Int
+    let batchLimit: Int
     let asked = EventRecorder<Delivery>()
+    /// What was asked for together.
+    let batches = EventRecorder<[Delivery]>()
     private let origins: @Sendable (Delivery) -> String?
     private let answer: @Sendable (Delivery) async -> DeliveryOutcome
 
     init(
-        _ name: ChannelName = .ntfy, concurrency: Int = 4,
+        _ name: ChannelName = .ntfy, concurrency: Int = 4, batchLimit: Int = 1,
         answer: @escaping @Sendable (Delivery) async -> DeliveryOutcome = { _ in .accepted },
         origins: @escaping @Sendable (Delivery) -> String? = { _ in nil }
     ) {
         self.name = name
         self.concurrency = concurrency
+        self.batchLimit = batchLimit
         self.origins = origins
         self.answer = answer
     }
@@ -24,6 +28,12 @@ final class ScriptedChannel: ReminderChannel {
     func send(_ delivery: Delivery) async -> DeliveryOutcome {
         asked.append(delivery)
         return await answer(delivery)
+    }
+
+    func send(together deliveries: [Delivery]) async -> DeliveryOutcome {
+        batches.append(deliveries)
+        for delivery in deliveries { asked.append(delivery) }
+        return await answer(deliveries[0])
     }
 
     func origin(of delivery: Delivery) -> String? { origins(delivery) }

@@ -1,4 +1,6 @@
+import FoundationEssentials
 import HTTPClient
+import TestSupport
 import Testing
 import Wire
 
@@ -35,9 +37,21 @@ struct WebhookTests {
         let delivery = Delivery.sample(event: "room.closed", payload: #"{"roomId":"X"}"#)
         #expect(
             String(decoding: WebhookMessage(delivery).body, as: UTF8.self)
-                == #"{"type":"room.closed","timestamp":"\#(Instant(seconds: 1_795_338_000))","data":{"roomId":"X"}}"#)
+                == #"{"type":"room.closed","timestamp":"2026-11-22T09:00:00.000Z","data":{"roomId":"X"}}"#)
         let again = Delivery.sample(event: "room.closed", attempt: 5, payload: #"{"roomId":"X"}"#)
         #expect(WebhookMessage(again) == WebhookMessage(delivery))
+    }
+
+    @Test("several go as an array, each with the id that tells it")
+    func batch() throws {
+        let deliveries = [
+            Delivery.sample(event: "room.closed", id: 1), .sample(event: "room.opened", attempt: 2, id: 2),
+        ]
+        let message = WebhookMessage(together: deliveries, id: UUID())
+        let json = try TestJSON(parsing: message.body)
+        #expect(json.array?.map { $0["type"].string } == ["room.closed", "room.opened"])
+        #expect(json.array?.allSatisfy { $0["id"].string == deliveries[0].messageId.uuidString } == true)
+        #expect(message.id != deliveries[0].messageId.uuidString)
     }
 
     @Test(

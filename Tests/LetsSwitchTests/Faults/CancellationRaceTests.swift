@@ -11,7 +11,8 @@ import Testing
     /// Ada's tasks, far ahead.
     private func register(in journey: Journey) async throws -> [UUID] {
         let start = try await journey.instant(in: 86_400)
-        let store = ScheduleStore(database: journey.client, settings: ScheduleSettings(reminderLead: 60))
+        let store = ScheduleStore(
+            database: journey.client, settings: ScheduleSettings(reminderLead: 60, maxTasksPerDevice: 2 * Self.count))
         var tasks: [UUID] = []
         for number in 0..<Self.count {
             let request = try ScheduleDatabase.request(
@@ -68,7 +69,7 @@ import Testing
     @Test("cancelling races with firing, a thousand times: after a 200 the reminder never comes")
     func thousand() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon()
+            let endpoint = try await journey.daemon { $0.maxTasksPerDevice = 2 * Self.count }
             let stream = try await endpoint.reminders(of: "ada")
             let tasks = try await register(in: journey)
             let statuses = try await cancel(tasks, at: endpoint, journey)

@@ -158,7 +158,8 @@ import Testing
     private func register(
         _ count: Int, of device: String, from start: Instant, lead: Double, in journey: Journey
     ) async throws {
-        let store = ScheduleStore(database: journey.client, settings: ScheduleSettings(reminderLead: lead))
+        let store = ScheduleStore(
+            database: journey.client, settings: ScheduleSettings(reminderLead: lead, maxTasksPerDevice: count))
         let title = String(repeating: "\u{1F37A}", count: 200)
         for number in 0..<count {
             let slot = Instant(seconds: start.seconds + number)

@@ -37,7 +37,10 @@ import Testing
     @Test("one statement that hangs holds up nobody but itself, and its own request gets a 503 in time")
     func hangingStatement() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.databaseConnections = 2 }
+            let endpoint = try await journey.daemon {
+                $0.databaseConnections = 2
+                $0.maxTasksPerDevice = 100_000
+            }
             let start = try await journey.instant(in: 3600)
             try await endpoint.register("ada", start)
             let holder = try await journey.connect()

@@ -43,7 +43,7 @@ final class Journey: Sendable {
     }
 
     private func prepare() async throws {
-        _ = try await client.migrate(ScheduleMigrations.all)
+        _ = try await client.migrate(DatabaseSchema.current)
         try await sql("CREATE TABLE letsswitch.test_clock AS SELECT interval '0' AS shift")
         try await sql(
             """

@@ -62,10 +62,20 @@ import Testing
         ),
         ("letsswitch_upgrades_refused_total", ["upgrade-rate", "allowed-origins"]),
         (
+            "letsswitch_requests_refused_total",
+            ["hosts", "allowed-origins", "request-rate", "write-rate", "registrations-per-day"]
+        ),
+        (
             "letsswitch_timeouts_total",
             ["header-timeout", "body-timeout", "keep-alive-timeout", "write-timeout", "pong-timeout", "close-timeout"]
         ),
-        ("letsswitch_turned_away_total", ["room-size", "max-streams-per-device"]),
+        (
+            "letsswitch_turned_away_total",
+            [
+                "room-size", "max-streams-per-device", "max-tasks-per-device", "max-stored-tasks",
+                "max-stored-addresses", "max-stored-calendars",
+            ]
+        ),
         ("letsswitch_slow_peers_total", [""]), ("letsswitch_hasty_peers_total", [""]),
         ("letsswitch_compressed_messages_received_total", [""]),
         ("letsswitch_compressed_messages_sent_total", [""]), ("letsswitch_listener_rests_total", [""]),

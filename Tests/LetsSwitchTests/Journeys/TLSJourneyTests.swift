@@ -27,11 +27,11 @@ import Testing
 
         /// The serial of the certificate that a new connection is shown.
         func serial() async throws -> String? {
-            let (status, output) = try await Curl.run([
+            let result = try await Curl.run([
                 "--cacert", authority.file, "-o", "/dev/null", "-w", "%{certs}", "https://\(secure)/healthz",
             ])
-            guard status == .exited(0) else { throw ClientFailure.violation(output) }
-            return output.split(separator: "\n").first { $0.hasPrefix("Serial Number:") }?
+            guard result.status == .exited(0) else { throw ClientFailure.violation("\(result)") }
+            return result.output.split(separator: "\n").first { $0.hasPrefix("Serial Number:") }?
                 .dropFirst("Serial Number:".count).trimmingCharacters(in: .whitespaces)
         }
 

@@ -36,6 +36,8 @@ import Testing
             "https://user@example.org", "https://example.org:", "https://example.org:99999", "://example.org", "1a://x",
             "https:example.org", "https://*.example.org/", "https://example.org?x",
             "https://" + String(repeating: "x", count: 600),
+            // To Swift, a Kelvin sign in small letters is a k.
+            "https://\u{212A}.example", "https://caf\u{E9}.example",
         ])
     func notReading(text: String) {
         #expect(HTTPOrigin(text) == nil)
@@ -60,6 +62,24 @@ import Testing
         ])
     func sameOrigin(origin: [String], host: String, isAdmitted: Bool) throws {
         #expect(AllowedOrigins().admit(try head(origin: origin, host: host)) == isAdmitted)
+    }
+
+    @Test(
+        "Without an origin, what the browser says of its page counts",
+        arguments: [
+            ([], [], true), ([], ["same-origin"], true), ([], ["Same-Origin"], true), ([], ["none"], true),
+            ([], ["same-site"], false), ([], ["cross-site"], false), ([], [""], false), ([], ["unheard-of"], false),
+            ([], ["same-origin", "cross-site"], false), (["null"], ["same-origin"], true), (["null"], ["none"], false),
+            (["null"], ["cross-site"], false), (["null"], [], false), (["https://example.org"], ["cross-site"], true),
+            (["https://evil.example"], ["same-origin"], false),
+        ])
+    func fetchMetadata(origin: [String], site: [String], isAdmitted: Bool) throws {
+        let fields =
+            origin.map { "Origin: \($0)\r\n" }.joined() + site.map { "Sec-Fetch-Site: \($0)\r\n" }.joined()
+        let text = "POST /task HTTP/1.1\r\nHost: example.org\r\n\(fields)\r\n"
+        let head = try #require(HTTPTranscript(text).heads.first)
+        #expect(AllowedOrigins().admit(head) == isAdmitted)
+        #expect(origins("*").admit(head))
     }
 
     @Test("A listed page may have a WebSocket; with a star every one may")

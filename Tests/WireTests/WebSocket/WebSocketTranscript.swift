@@ -11,6 +11,8 @@ struct WebSocketTranscript: Equatable {
     }
 
     var events: [Event] = []
+    /// Frames of messages that went on.
+    var fragments = 0
     var error: WebSocketError?
 
     init(
@@ -49,6 +51,7 @@ struct WebSocketTranscript: Equatable {
         case .message(_, _, let payload): events.append(.binary(Array(payload)))
         case .ping(let payload): events.append(.ping(Array(payload)))
         case .pong(let payload): events.append(.pong(Array(payload)))
+        case .fragment: fragments += 1
         case .close(let code, let reason): events.append(.close(code?.rawValue, reason))
         }
     }

@@ -82,7 +82,7 @@ struct APNsChannel: ReminderChannel {
                 HTTPField("authorization", "bearer \(token)"), HTTPField("apns-topic", topic),
                 HTTPField("apns-push-type", "alert"), HTTPField("apns-priority", "10"),
                 // After the start it is noise.
-                HTTPField("apns-expiration", "\(Int(delivery.deadline))"),
+                HTTPField("apns-expiration", "\(Int(saturating: delivery.deadline))"),
                 HTTPField("apns-id", delivery.messageId.uuidString.lowercased()),
                 HTTPField("apns-collapse-id", delivery.groupId), .contentTypeJSON,
             ],

@@ -27,7 +27,7 @@ enum APNsPayload {
             object.object { aps in
                 aps.name("alert")
                 aps.object { alert in
-                    alert.member("title", title)
+                    alert.member("title", BidirectionalText.closed(title))
                     alert.member("body", body(delivery, partner))
                 }
                 aps.member("sound", "default")
@@ -47,7 +47,7 @@ enum APNsPayload {
 
     private static func body(_ delivery: Delivery, _ partner: String?) -> String {
         let start = delivery.startTime.map { "Starts at \($0)." } ?? "Starts now."
-        if let partner { return "\(start) Somebody starts with you: \(partner)" }
+        if let partner { return "\(start) Somebody starts with you: \(BidirectionalText.quoted(partner))" }
         return delivery.roomId == nil ? start : "\(start) Somebody starts with you."
     }
 

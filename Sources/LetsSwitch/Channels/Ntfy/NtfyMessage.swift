@@ -11,12 +11,11 @@ struct NtfyMessage: Sendable, Hashable {
 
     init(_ delivery: Delivery, publicURL: String?) {
         topic = delivery.address
-        let title = delivery.title ?? ""
-        self.title = title
+        title = BidirectionalText.closed(delivery.title ?? "")
         let start = delivery.startTime ?? ""
         message =
             if let partner = delivery.partnerTask {
-                "Starts at \(start). Somebody starts \(partner) with you: the room is open."
+                "Starts at \(start). Somebody starts \(BidirectionalText.quoted(partner)) with you: the room is open."
             } else if delivery.roomId != nil {
                 "Starts at \(start). Somebody starts with you: the room is open."
             } else {

@@ -12,7 +12,7 @@ struct NtfyRoutes: RouteCollection, Sendable {
     let log: Log
 
     func boot(routes: RoutesBuilder) {
-        routes.post("ntfy", use: switchOn)
+        routes.post("ntfy", registers: true, use: switchOn)
         routes.delete("ntfy", use: switchOff)
     }
 

@@ -48,7 +48,7 @@ struct WebPushChannel: ReminderChannel {
             let headers = [
                 HTTPField("Authorization", try await keeper.authorization(for: url.origin)),
                 // Not after the start.
-                HTTPField("TTL", "\(Int(max(0, delivery.timeLeft)))"), HTTPField("Urgency", "high"),
+                HTTPField("TTL", "\(Int(saturating: max(0, delivery.timeLeft)))"), HTTPField("Urgency", "high"),
                 HTTPField("Topic", Self.topic(delivery)), HTTPField("Content-Encoding", "aes128gcm"),
                 HTTPField("Content-Type", "application/octet-stream"),
             ]

@@ -21,7 +21,7 @@ struct WebPushRoutes: RouteCollection, Sendable {
 
     func boot(routes: RoutesBuilder) {
         routes.get("push", "key", use: key)
-        routes.post("push", "subscription", use: subscribe)
+        routes.post("push", "subscription", registers: true, use: subscribe)
         routes.delete("push", "subscription", use: unsubscribe)
     }
 

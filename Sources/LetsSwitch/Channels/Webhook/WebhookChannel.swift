@@ -1,12 +1,13 @@
+import FoundationEssentials
 import Glibc
 import HTTPClient
 import Wire
 
-/// Posts every event to one URL, signed.
+/// Posts every event to one URL, signed: one at a time, or several that wait together.
 struct WebhookChannel: ReminderChannel {
     let name = ChannelName.webhook
-    static let mostAtOnce = 32
-    let concurrency = Self.mostAtOnce
+    let concurrency: Int
+    let batchLimit: Int
     private let url: String
     private let secrets: [WebhookSecret]
     private let client: HTTPClient
@@ -16,6 +17,8 @@ struct WebhookChannel: ReminderChannel {
         guard let url = settings.url else { return nil }
         self.url = url
         secrets = settings.secrets
+        concurrency = settings.concurrency
+        batchLimit = settings.batch
         var configuration = HTTPClient.Configuration()
         configuration.caFile = settings.caFile
         configuration.maxInFlight = concurrency
@@ -26,7 +29,14 @@ struct WebhookChannel: ReminderChannel {
     }
 
     func send(_ delivery: Delivery) async -> DeliveryOutcome {
-        let message = WebhookMessage(delivery)
+        await send(WebhookMessage(delivery))
+    }
+
+    func send(together deliveries: [Delivery]) async -> DeliveryOutcome {
+        await send(WebhookMessage(together: deliveries, id: UUID()))
+    }
+
+    private func send(_ message: WebhookMessage) async -> DeliveryOutcome {
         do throws(HTTPClientError) {
             return Self.outcome(of: try await client.send(request(message)))
         } catch {

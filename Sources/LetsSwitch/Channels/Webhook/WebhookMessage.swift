@@ -1,5 +1,5 @@
 package import Crypto
-import FoundationEssentials
+package import FoundationEssentials
 package import Wire
 
 /// A delivery as Standard Webhooks has it: body and signed fields. The body is the same on every try, the timestamp isn't.
@@ -11,14 +11,33 @@ package struct WebhookMessage: Sendable, Hashable {
 
     package init(_ delivery: Delivery) {
         id = delivery.messageId.uuidString
-        let happenedAt = Instant(epoch: delivery.createdAt)?.description ?? ""
-        body = Array(
-            #"{"type":"\#(delivery.event)","timestamp":"\#(happenedAt)","data":\#(delivery.payload)}"#.utf8)
+        body = Array("{\(Self.members(of: delivery))}".utf8)
+    }
+
+    /// Several in one: an array of what each would be alone, with the id that it would have. The id of all is new on every try, because
+    /// others may be among them then.
+    package init(together deliveries: [Delivery], id: UUID) {
+        self.id = id.uuidString
+        let elements = deliveries.map { #"{"id":"\#($0.messageId.uuidString)",\#(Self.members(of: $0))}"# }
+        body = Array("[\(elements.joined(separator: ","))]".utf8)
+    }
+
+    private static func members(of delivery: Delivery) -> String {
+        #""type":"\#(delivery.event)","timestamp":"\#(timestamp(delivery.happenedAt))","data":\#(delivery.payload)"#
     }
 
     package init(id: String, body: [UInt8]) {
         self.id = id
         self.body = body
+    }
+
+    /// RFC 3339, to the millisecond.
+    private static func timestamp(_ epoch: Double) -> String {
+        // The database counts microseconds.
+        guard epoch.magnitude < 1e12, let second = Instant(epoch: epoch) else { return "" }
+        let rest = (epoch - Double(second.seconds)) * 1e6
+        let milliseconds = min(999, Int(rest.rounded()) / 1000)
+        return "\(second.description.dropLast()).\(String(1000 + milliseconds).dropFirst())Z"
     }
 
     /// The fields that say who has sent it, and when.

@@ -5,13 +5,14 @@ import { ServerClock } from './clock.js'
 import { DayView, asOfText } from './day.js'
 import { DeviceDialog, PromiseDialog, firstDevice } from './dialogs.js'
 import { find, say, show } from './dom.js'
-import { Backoff } from './retry.js'
+import { quoted } from './quote.js'
+import { Backoff, Pace } from './retry.js'
 import { RoomView } from './room.js'
 import { shareStream } from './share.js'
 import { newlyPaired, slotsOf, stateOf } from './slots.js'
 import * as store from './store.js'
 import { Stream } from './stream.js'
-import { clockFace, dayOf, isoOf, midnight } from './time.js'
+import { clockFace, dayOf, isoOf, midnight, spanOf } from './time.js'
 import { loadingSentence } from './words.js'
 
 const { lead, roomDuration } = document.documentElement.dataset
@@ -47,8 +48,11 @@ const dayView = new DayView(settings, {
   },
 })
 
+let sharing = null
+
 function showDay(date) {
   day = date
+  sharing?.show(spanOf(day, zone))
   const kept = store.days.get(date, zone)
   slots = slotsOf(kept?.answer, date, zone)
   asOf = kept?.asOf ?? null
@@ -59,6 +63,8 @@ function showDay(date) {
 }
 
 const patience = new Backoff({ first: 1_000 })
+const pace = new Pace()
+let reloading
 let again = null
 
 let latest = null
@@ -67,6 +73,8 @@ const load = () => latest = ask()
 
 async function ask() {
   const wanted = day
+  pace.asked(performance.now())
+  clearTimeout(reloading)
   const mine = loading = api.schedule(device, isoOf(midnight(wanted, zone)), zone)
   try {
     const answer = await mine
@@ -90,16 +98,19 @@ async function ask() {
 }
 
 function announce(paired) {
-  if (paired) say(find('#said'), `You have a partner at ${paired.time}: they will start ${paired.partner}.`)
+  if (paired) say(find('#said'), `You have a partner at ${paired.time}: they will start ${quoted(paired.partner)}.`)
 }
 
-/** Everybody hears of an open slot at the same moment; not everybody has to ask then. */
-let reloading = null
-function reloadSoon() {
-  reloading ??= setTimeout(() => {
-    reloading = null
-    load()
-  }, 50 + Math.random() * 250)
+/** Asks for the day when it is time: soon for what is one's own, before long for the rest. */
+function reloadSoon(isOwn = true) {
+  const wait = pace.next(performance.now(), isOwn)
+  if (wait === null) return
+  clearTimeout(reloading)
+  reloading = setTimeout(load, wait)
+}
+
+function changed(startsAt) {
+  if (dayOf(startsAt, zone) === day) reloadSoon(!!ownSlot(startsAt))
 }
 
 function render() {
@@ -161,11 +172,11 @@ const promise = new PromiseDialog({
     const task = await heeded(api.register(taskOf(slot, title)))
     renderAlerts()
     return task.isPaired
-      ? `Promised. Your partner at ${slot.time} will start ${task.partnerTitle}.` : `Promised: ${title} at ${slot.time}.`
+      ? `Promised. Your partner at ${slot.time} will start ${quoted(task.partnerTitle)}.` : `Promised: ${quoted(title)} at ${slot.time}.`
   },
   async cancel(slot) {
     await heeded(api.cancel(taskOf(slot, slot.title)))
-    return `Taken back: ${slot.title} at ${slot.time}.`
+    return `Taken back: ${quoted(slot.title)} at ${slot.time}.`
   },
   done(text) { say(find('#said'), text) },
   failed: note,
@@ -185,7 +196,7 @@ const heard = {
     render()
   },
   event(name, data) {
-    if (name === 'schedule') reloadSoon()
+    if (name === 'schedule') changed(Date.parse(JSON.parse(data).startsAt))
     if (name === 'reminder') remind(JSON.parse(data))
   },
 }
@@ -197,8 +208,8 @@ function remind(reminder) {
   reloadSoon()
   const startsAt = Date.parse(reminder.startsAt)
   if (room.startsAt === startsAt) return
-  say(find('#reminder-text'), `${reminder.title} at ${clockFace(startsAt, zone)}. `
-    + (reminder.partnerTask ? `Your partner will start ${reminder.partnerTask}.` : 'It begins in a moment.'))
+  say(find('#reminder-text'), `${quoted(reminder.title)} at ${clockFace(startsAt, zone)}. `
+    + (reminder.partnerTask ? `Your partner will start ${quoted(reminder.partnerTask)}.` : 'It begins in a moment.'))
   find('#reminder-enter').onclick = () => { location.hash = `#room/${isoOf(startsAt)}` }
   if (document.hidden) notify(reminder)
   showReminder(startsAt)
@@ -302,6 +313,6 @@ document.addEventListener('visibilitychange', () => {
 navigator.serviceWorker?.addEventListener('message', ({ data }) => { if (data.target) location.hash = data.target.slice(2) })
 route(showDay(day))
 tick()
-shareStream(told => new Stream(api, device, told), heard)
+sharing = shareStream((told, span) => new Stream(api, device, told, span), heard, undefined, spanOf(day, zone))
 startWorker()
 renderAlerts()

@@ -1,5 +1,6 @@
 // The day: its slots, and the task that is next.
 import { find, part, say, show, stamp } from './dom.js'
+import { quoted } from './quote.js'
 import { WORDS, detailOf, nextTask, stateOf } from './slots.js'
 import { clockFace, inWords, longDate, nextDays, shortWeekday, weekday } from './time.js'
 
@@ -102,9 +103,9 @@ export class DayView {
     if (!slot) return
     const state = stateOf(slot, now, this.#settings)
     find('#next').dataset.state = state
-    say(find('#next-title'), `${slot.title} at ${slot.time}`)
+    say(find('#next-title'), `${quoted(slot.title)} at ${slot.time}`)
     say(find('#next-partner'), slot.hasOther
-      ? `Your partner will start ${slot.partner}.` : 'Nobody else yet. Somebody may still come.')
+      ? `Your partner will start ${quoted(slot.partner)}.` : 'Nobody else yet. Somebody may still come.')
     const isOpen = state === 'room'
     show(find('#next-enter'), isOpen)
     find('#next-enter').onclick = () => this.#told.chose(slot, 'room')

@@ -1,6 +1,7 @@
 // The promise, and the device's secret.
 import { newDevice, readDevice } from './device.js'
 import { find, say, show } from './dom.js'
+import { quoted } from './quote.js'
 import { longDate } from './time.js'
 import { sentence, titleFault } from './words.js'
 
@@ -52,7 +53,7 @@ export class PromiseDialog {
       free: 'Somebody else may join you; then you are partners.',
       somebody: 'Somebody has promised to start something then. You will be partners.',
       own: 'Nobody else yet. While you are alone, you can take it back.',
-      partner: `Your partner will start ${slot.partner}. With a partner, a promise is kept.`,
+      partner: `Your partner will start ${quoted(slot.partner)}. With a partner, a promise is kept.`,
       closed: 'Registration has closed.',
     }[state] ?? '')
   }

@@ -22,6 +22,36 @@ export class Backoff {
   reset() { this.#tries = 0 }
 }
 
+/** Milliseconds between two looks at what others do: so much, and by chance up to as much again. */
+const PACE = 3_000
+
+/** When to look at what has changed: soon at what is one's own, now and then at the rest. The last change is always looked at. */
+export class Pace {
+  #asked = -Infinity
+  #due = Infinity
+  #random
+
+  constructor(random = Math.random) {
+    this.#random = random
+  }
+
+  /** In how many milliseconds to look; `null` when that will be done by then. */
+  next(now, isOwn) {
+    // Everybody hears of it at the same moment; not everybody has to ask then.
+    const soon = now + 50 + this.#random() * 250
+    const at = isOwn ? soon : Math.max(soon, this.#asked + PACE + this.#random() * PACE)
+    if (at >= this.#due) return null
+    this.#due = at
+    return at - now
+  }
+
+  /** It is looked at now. */
+  asked(now) {
+    this.#asked = now
+    this.#due = Infinity
+  }
+}
+
 /** `Retry-After` in milliseconds, within an hour; 0 when there is none. */
 export function retryAfter(value) {
   const seconds = Number.parseInt(value ?? '', 10)

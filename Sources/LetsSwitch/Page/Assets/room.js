@@ -2,6 +2,7 @@
 import { LAST, countdown, spoken } from './countdown.js'
 import { find, say, stamp } from './dom.js'
 import { RoomLink } from './link.js'
+import { quoted } from './quote.js'
 
 const FLYING = 24
 const LINK_WORDS = {
@@ -64,7 +65,7 @@ export class RoomView {
     this.#slot = slot
     say(find('#own-title'), slot.title)
     say(find('#partner-title'), slot.hasOther ? slot.partner ?? '' : this.#isEarly ? 'Nobody yet' : 'Nobody')
-    say(find('#room-title'), `${slot.title} at ${slot.time}`)
+    say(find('#room-title'), `${quoted(slot.title)} at ${slot.time}`)
     document.body.dataset.company = slot.hasOther ? 'two' : 'one'
     if (slot.hasOther && slot.room && slot.room !== this.#linkedRoom) this.#open(slot)
     if (!slot.hasOther) this.#showLink(this.#isEarly ? 'early' : 'none')
@@ -111,7 +112,7 @@ export class RoomView {
       say(find('#count'), text)
       // Runs the animation of a new second.
       if (left <= LAST) find('#count').getAnimations().forEach(animation => { animation.cancel(); animation.play() })
-      document.title = `${text} · ${this.#slot.title}`
+      document.title = `${text} · ${quoted(this.#slot.title)}`
     }
     if (phase === 'going') say(find('#count'), text)
     say(find('#unit'), { wait: left < 100 ? 'seconds to go' : 'to go', last: '', start: '', going: text === 'Go on' ? '' : 'since the start' }[phase])

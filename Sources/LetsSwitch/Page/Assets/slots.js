@@ -1,4 +1,5 @@
 // A day's slots and what can be done with each. Without DOM.
+import { quoted } from './quote.js'
 import { instantOfKey } from './time.js'
 
 /** What the states are called. They differ in text and shape; colour comes third. */
@@ -48,7 +49,7 @@ export function detailOf(slot, state) {
   if (slot.startsAt === null) return 'The clocks skip this hour'
   if (slot.isOwn && slot.hasOther) {
     const verb = state === 'past' ? 'started' : 'will start'
-    return `${slot.title} · your partner ${verb} ${slot.partner ?? 'something'}`
+    return `${quoted(slot.title)} · your partner ${verb} ${quoted(slot.partner)}`
   }
   if (slot.isOwn) return slot.title
   return slot.isSecond ? 'The second time that the clocks show this hour' : ''

@@ -1,6 +1,7 @@
 // The device's event stream, for as long as the page is open.
 import { EventStreamDecoder } from './events.js'
 import { Backoff, retryAfter } from './retry.js'
+import { isoOf } from './time.js'
 
 /** The server says something every 15 seconds; a connection that is silent for longer than this is dead. */
 const SILENCE = 40_000
@@ -14,9 +15,14 @@ export class Stream {
   #abort = null
   #wake = null
   #isStopped = false
+  #span
+  #openSpan = null
+  #turning
+  #hasTurned = false
 
-  /** `told` has `live()`, `lost()`, `event(name, data)` and `beat()`, which comes with each sign of life, and with each try. */
-  constructor(api, device, told) {
+  /** `span` has the instants `from` and `to` between which changes are of interest; `told` has `live()`, `lost()`, `event(name, data)` and `beat()`, which comes with each sign of life, and with each try. */
+  constructor(api, device, told, span) {
+    this.#span = span
     this.#api = api
     this.#device = device
     this.#told = told
@@ -28,6 +34,10 @@ export class Stream {
     while (!this.#isStopped) {
       const atLeast = await this.#follow().catch(() => 0)
       if (this.#isStopped) return
+      if (this.#hasTurned) {
+        this.#hasTurned = false
+        continue
+      }
       this.#told.lost()
       await new Promise(done => {
         this.#wake = done
@@ -36,9 +46,22 @@ export class Stream {
     }
   }
 
+  /** Goes on with another span. Not at once: people leaf through days, and at midnight everybody turns the page. */
+  show(span) {
+    this.#span = span
+    clearTimeout(this.#turning)
+    this.#turning = setTimeout(() => {
+      const open = this.#openSpan
+      if (!open || open.from === this.#span.from && open.to === this.#span.to) return
+      this.#hasTurned = true
+      this.#abort.abort()
+    }, 300 + Math.random() * 1_200)
+  }
+
   /** Ends the run, for good. */
   stop() {
     this.#isStopped = true
+    clearTimeout(this.#turning)
     this.#abort?.abort()
     this.#wake?.()
   }
@@ -53,8 +76,10 @@ export class Stream {
       this.#told.beat()
     }
     alive()
+    const { from, to } = this.#openSpan = this.#span
     try {
-      const response = await this.#api.ask(`/reminders?${new URLSearchParams({ deviceId: this.#device })}`, {
+      const query = new URLSearchParams({ deviceId: this.#device, from: isoOf(from), to: isoOf(to) })
+      const response = await this.#api.ask(`/reminders?${query}`, {
         signal: abort.signal, headers: this.#lastId ? { 'Last-Event-ID': this.#lastId } : {},
       })
       if (!response.ok) return retryAfter(response.headers.get('Retry-After'))
@@ -74,6 +99,7 @@ export class Stream {
       }
     } finally {
       clearTimeout(timer)
+      this.#openSpan = null
       abort.abort()
     }
   }

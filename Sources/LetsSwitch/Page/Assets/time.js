@@ -42,6 +42,9 @@ export function instantOfKey(key, day, zone) {
   return instantsOf(local, zone)[second ? 1 : 0] ?? null
 }
 
+/** From the day's first instant to the next one's. */
+export const spanOf = (day, zone) => ({ from: midnight(day, zone), to: midnight(nextDays(day, 2)[1], zone) })
+
 export const dayOf = (instant, zone) => new Date(wall(instant, zone)).toISOString().slice(0, 10)
 export const nextDays = (day, count) =>
   Array.from({ length: count }, (_, index) => new Date(Date.parse(day) + index * DAY).toISOString().slice(0, 10))

@@ -2,6 +2,9 @@
 
 export const TITLE_LIMIT = 200
 
+/** What isn't white space, a control, or else blank by design. */
+const SEEN = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\p{Cc}\p{Cf}\u2800\u{1d159}]/u
+
 /** The server's no, or its silence (`status` 0). */
 export class Refusal extends Error {
   constructor(status, { code = '', reason = '' } = {}, wait = 0) {
@@ -15,7 +18,7 @@ export class Refusal extends Error {
 
 /** What is wrong with a title before anybody is asked; '' if nothing is. */
 export function titleFault(title) {
-  if (!title.trim()) return 'What will you start? A word is enough.'
+  if (!SEEN.test(title)) return 'What will you start? A word is enough.'
   const length = [...title].length
   return length > TITLE_LIMIT ? `That is ${length} characters; ${TITLE_LIMIT} fit.` : ''
 }
@@ -27,6 +30,8 @@ export function sentence(refusal, time) {
     case 'too_far_ahead': return 'That is too far ahead: at most 90 days.'
     case 'has_partner': return `Somebody counts on you at ${time}: with a partner, a promise is kept.`
     case 'no_such_task': return `There is no task of yours at ${time} any more.`
+    case 'too_many_tasks': return 'You have promised as much as fits: something has to start first.'
+    case 'too_many_registrations': return 'Too much was promised from your network today. Please try again later.'
     case 'database_unavailable': return 'The server can’t write it down just now. Please try again.'
   }
   if (refusal.status === 0) return 'The server can’t be reached. It may or may not have heard you; trying again is safe.'

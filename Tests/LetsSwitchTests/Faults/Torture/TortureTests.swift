@@ -5,8 +5,11 @@ import Testing
 /// The checker: daemons and databases are killed at random moments while devices register, cancel, pair and are reminded;
 /// then what the clients were told is held against what is there and what came.
 @Suite struct TortureTests {
-    /// `make torture` sets it; few enough here to take seconds.
-    private static let kills = number("LETSSWITCH_TORTURE_KILLS") ?? 9
+    /// `make interop` sets it.
+    private static let longKills = number("LETSSWITCH_TORTURE_KILLS")
+    /// Few enough to take seconds.
+    private static let shortKills = 9
+    private static let kills = longKills ?? shortKills
     /// Another in each run: `LETSSWITCH_TEST_SEED` repeats one, as far as a seed goes where processes race.
     private static let seed = number("LETSSWITCH_TEST_SEED") ?? Int.random(in: 0..<1_000_000_000)
     /// So many kills, then everything is checked, and the next run begins with an empty database.
@@ -20,6 +23,7 @@ import Testing
         "whatever is killed and when: nothing acknowledged is lost, nobody is paired twice, every reminder comes",
         arguments: TortureWorld.Kind.allCases)
     func survives(_ kind: TortureWorld.Kind) async throws {
+        if Self.longKills == nil { LeftOut.say("all but \(Self.shortKills) kills of the torture run: make interop") }
         await JourneyLimit.shared.enter()
         var left = kind == .shared ? Self.kills - Self.kills / 3 : Self.kills / 3
         var run = 0

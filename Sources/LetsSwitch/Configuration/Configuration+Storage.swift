@@ -1,0 +1,6 @@
+extension Configuration {
+    /// What ``StorageQuota`` goes by.
+    var maxStored: [StoredTable: Int] {
+        [.tasks: maxStoredTasks, .addresses: maxStoredAddresses, .calendars: maxStoredCalendars]
+    }
+}

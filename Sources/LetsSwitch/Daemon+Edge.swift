@@ -1,0 +1,82 @@
+import Server
+import Sockets
+
+/// Where the daemon listens, for whom, and whom it believes.
+extension Daemon {
+    func resolveAddresses() throws -> [ServerEndpoint] {
+        let everybody = configuration.operationsListen.isEmpty ? Audience.everyone : .people
+        return try configuration.listen.flatMap { try $0.endpoints(for: everybody) }
+            + configuration.operationsListen.flatMap { try $0.endpoints(for: .operators) }
+    }
+
+    /// - Parameter data: What to call the database.
+    func report(_ endpoint: ServerEndpoint, data: String) {
+        if endpoint.audience == .operators {
+            log.info("listening", ["address": .string("\(endpoint)"), "serves": "operations"])
+        } else {
+            log.info("listening", ["address": .string("\(endpoint)"), "data": .string(data)])
+        }
+    }
+
+    /// Connections that may be open: each takes a descriptor.
+    func affordableConnections() -> Int {
+        let descriptors = FileDescriptorLimit.raise()
+        let affordable = max(16, descriptors - configuration.reservedDescriptors)
+        guard affordable < configuration.maxConnections else { return configuration.maxConnections }
+        log.warning(
+            "fewer connections than --max-connections: descriptors are short (ulimit -n, LimitNOFILE=)",
+            [
+                "maxConnections": .int(configuration.maxConnections), "connections": .int(affordable),
+                "descriptors": .int(descriptors),
+            ])
+        return affordable
+    }
+
+    var edge: EdgePolicy {
+        var edge = EdgePolicy()
+        edge.trustedProxies = configuration.trustedProxies
+        edge.expectsProxyHeader = configuration.proxyProtocol
+        edge.allowedOrigins = configuration.allowedOrigins
+        edge.allowedHosts = configuration.servedHosts
+        edge.hostRefused = { [log] host in
+            log.warning(
+                "refused a request for another host: if people reach this server by that name, say so by --public-url or --hosts",
+                ["host": .string(host)])
+        }
+        edge.strictTransportSeconds = Int(configuration.strictTransport.components.seconds)
+        edge.tlsHandshakeFailed = { [log] cause, reason in
+            // The internet's scanners fill any log: nobody reads this but who looks for something.
+            log.debug("tls handshake failed", ["cause": .string(cause.rawValue), "error": .string(reason)])
+        }
+        return edge
+    }
+}
+
+extension Audience {
+    /// Those whom the server is for.
+    static let people = Audience(rawValue: 1)
+    /// Those who run it.
+    static let operators = Audience(rawValue: 2)
+}
+
+extension ListenAddress {
+    /// A name may have several addresses.
+    fileprivate func endpoints(for audience: Audience) throws -> [ServerEndpoint] {
+        // Operators' tools, Prometheus above all, come by themselves.
+        let isBehindProxies = audience != .operators
+        switch self {
+        case .tcp(let host, let port):
+            return try SocketAddress.resolve(host: host, port: port).map {
+                ServerEndpoint($0, audience: audience, isBehindProxies: isBehindProxies)
+            }
+        case .tls(let host, let port):
+            return try SocketAddress.resolve(host: host, port: port).map {
+                ServerEndpoint($0, speaksTLS: true, audience: audience, isBehindProxies: isBehindProxies)
+            }
+        case .unix(let path):
+            return [
+                ServerEndpoint(try SocketAddress(path: path), audience: audience, isBehindProxies: isBehindProxies)
+            ]
+        }
+    }
+}

@@ -1,0 +1,111 @@
+-- Where devices are reached, and the secrets that daemons share.
+
+-- The secret of this name, which is p_value when there was none.
+CREATE FUNCTION letsswitch.keep_secret(p_name text, p_value bytea) RETURNS bytea
+LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO letsswitch.secret (name, value) VALUES (p_name, p_value) ON CONFLICT (name) DO NOTHING;
+    -- A statement of its own, which sees what another daemon has committed meanwhile.
+    RETURN (SELECT secret.value FROM letsswitch.secret WHERE secret.name = p_name);
+END
+$$;
+
+-- Holds these addresses until the end of the transaction. Whoever holds several does it by this.
+CREATE FUNCTION letsswitch.hold_addresses(p_ids bigint[]) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM FROM letsswitch.address WHERE address.id = ANY (p_ids) ORDER BY address.id FOR UPDATE;
+END
+$$;
+
+-- Whether a task of the device that hasn't started may have been claimed, or be claimed before this transaction ends.
+CREATE FUNCTION letsswitch.is_reminded_soon(p_device text) RETURNS boolean
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    v_now timestamptz := letsswitch.clock();
+BEGIN
+    RETURN EXISTS (
+        SELECT FROM letsswitch.task
+        WHERE task.device_id = p_device AND task.starts_at > v_now AND task.reminds_at < v_now + interval '15 seconds'
+    );
+END
+$$;
+
+-- A device's address, of which it has p_most in this channel: the oldest go. An address that another device had is this
+-- one's from now on. Returns whether it was taken: with p_is_full only if it makes them no more. Addresses wander, so that two may
+-- want each other's rows: the device's lock, the address's lock, then rows in order of id, as everywhere.
+CREATE FUNCTION letsswitch.register_address(
+    p_device text, p_channel text, p_address text, p_details text, p_most integer, p_is_full boolean DEFAULT false
+) RETURNS boolean
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_now timestamptz := letsswitch.clock();
+    -- Renewed, it has its reminders already.
+    v_is_new boolean;
+    v_is_late boolean := letsswitch.is_reminded_soon(p_device);
+BEGIN
+    IF v_is_late THEN
+        PERFORM letsswitch.hold_off_claims();
+    END IF;
+    -- Two at once would not see each other, and both stay.
+    PERFORM letsswitch.lock_addresses(p_device);
+    -- Nobody adds it now, so that its row is among those that are held.
+    PERFORM letsswitch.lock_address(p_channel, p_address);
+    IF p_is_full AND NOT EXISTS (
+        SELECT FROM letsswitch.address WHERE channel = p_channel AND address = p_address
+    ) AND p_most > (
+        SELECT count(*) FROM letsswitch.address WHERE device_id = p_device AND channel = p_channel
+    ) THEN
+        RETURN false;
+    END IF;
+    PERFORM letsswitch.hold_addresses(ARRAY(
+        SELECT known.id FROM letsswitch.address AS known WHERE known.channel = p_channel AND known.address = p_address
+        UNION ALL
+        SELECT own.id FROM letsswitch.address AS own WHERE own.device_id = p_device AND own.channel = p_channel
+    ));
+    v_is_new := NOT EXISTS (
+        SELECT FROM letsswitch.address
+        WHERE channel = p_channel AND address = p_address AND device_id = p_device
+    );
+    INSERT INTO letsswitch.address (device_id, channel, address, details, registered_at, used_at)
+    VALUES (p_device, p_channel, p_address, p_details, v_now, v_now)
+    ON CONFLICT ON CONSTRAINT address_once DO UPDATE SET
+        device_id = excluded.device_id, details = excluded.details, registered_at = excluded.registered_at,
+        used_at = excluded.used_at;
+    DELETE FROM letsswitch.address WHERE id IN (
+        SELECT older.id FROM letsswitch.address AS older
+        WHERE older.device_id = p_device AND older.channel = p_channel AND older.address <> p_address
+        ORDER BY older.registered_at DESC, older.id DESC
+        OFFSET p_most - 1
+    );
+    IF v_is_late AND v_is_new THEN
+        PERFORM letsswitch.write_late(p_device, p_channel, p_address);
+    END IF;
+    RETURN true;
+END
+$$;
+
+-- Forgets a device's address; all of the channel when p_address is NULL.
+CREATE FUNCTION letsswitch.forget_address(p_device text, p_channel text, p_address text) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_ids bigint[] := ARRAY(
+        SELECT known.id FROM letsswitch.address AS known
+        WHERE known.device_id = p_device AND known.channel = p_channel
+            AND (p_address IS NULL OR known.address = p_address)
+    );
+BEGIN
+    PERFORM letsswitch.hold_addresses(v_ids);
+    DELETE FROM letsswitch.address WHERE id = ANY (v_ids) AND device_id = p_device;
+END
+$$;
+
+-- A device's push token: one address among others, of which it has one.
+CREATE FUNCTION letsswitch.register_token(
+    p_device text, p_token text, p_sandbox boolean, p_is_full boolean DEFAULT false
+) RETURNS boolean
+LANGUAGE sql AS $$
+    SELECT letsswitch.register_address(
+        p_device, 'apns', p_token, CASE WHEN p_sandbox THEN '{"sandbox":true}' ELSE '{"sandbox":false}' END, 1,
+        p_is_full)
+$$;

@@ -1,0 +1,41 @@
+-- What the other files share: the keys of the locks, and a few small functions.
+--
+-- Sessions of the daemon reach tables by index alone, and in its order (enable_seqscan, enable_bitmapscan and so on are off in
+-- them): a plan that was made while the tables were small, or for an array that is long, would read a million rows where a
+-- thousand are wanted.
+
+-- Advisory locks, until the end of the transaction. 19539 ("LS") and its neighbours keep other users of such locks away.
+
+-- One registration at a time in a slot.
+CREATE FUNCTION letsswitch.lock_slot(p_starts_at timestamptz) RETURNS void
+LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock((19539::bigint << 48) + extract(epoch FROM p_starts_at)::bigint) $$;
+
+-- One claim at a time, whoever makes it.
+CREATE FUNCTION letsswitch.lock_claims() RETURNS void
+LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock(19540::bigint << 48) $$;
+
+-- No claim while somebody holds this, who may be many at a time. Only for what ends at once.
+CREATE FUNCTION letsswitch.hold_off_claims() RETURNS void
+LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock_shared(19540::bigint << 48) $$;
+
+-- One change at a time to the addresses of a device.
+CREATE FUNCTION letsswitch.lock_addresses(p_device text) RETURNS void
+LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock(19541, hashtext(p_device)) $$;
+
+-- One change at a time to whose an address is; after its device's lock.
+CREATE FUNCTION letsswitch.lock_address(p_channel text, p_address text) RETURNS void
+LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock(19542, hashtext(p_channel || ' ' || p_address)) $$;
+
+-- Whether an error has nothing to do with the row at which it struck: lost connections, a read-only database, deadlocks, want
+-- of resources, cancelling, I/O.
+CREATE FUNCTION letsswitch.is_nobodys_fault(p_sqlstate text) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS $$
+    SELECT left(p_sqlstate, 2) IN ('08', '25', '40', '53', '57', '58')
+$$;
+
+-- Writing ----------------------------------------------------------------------------------------------------------
+
+CREATE FUNCTION letsswitch.instant_text(p_instant timestamptz) RETURNS text
+LANGUAGE sql STABLE AS $$
+    SELECT to_char(p_instant AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+$$;

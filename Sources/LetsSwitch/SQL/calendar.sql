@@ -1,0 +1,87 @@
+-- Feeds of people's tasks.
+
+-- A task as the feed shows it. Instants are epoch seconds.
+CREATE TYPE letsswitch.calendar_entry AS (
+    task_id uuid,
+    title text,
+    -- NULL without a partner, and when the partner was erased.
+    partner_title text,
+    is_paired boolean,
+    starts_at bigint,
+    reminds_at double precision,
+    closes_at double precision
+);
+
+-- The secret of the device's feed, which is p_secret when it had none; with p_is_full it is NULL then.
+CREATE FUNCTION letsswitch.keep_calendar(p_device text, p_secret text, p_is_full boolean DEFAULT false) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_now timestamptz := letsswitch.clock();
+BEGIN
+    UPDATE letsswitch.calendar SET used_at = v_now
+    WHERE calendar.device_id = p_device AND calendar.used_at < v_now - interval '1 day';
+    INSERT INTO letsswitch.calendar (device_id, secret, revised_at, used_at)
+    SELECT p_device, p_secret, v_now, v_now WHERE NOT p_is_full
+    ON CONFLICT (device_id) DO NOTHING;
+    -- A statement of its own, which sees what somebody else has committed meanwhile.
+    RETURN (SELECT calendar.secret FROM letsswitch.calendar WHERE calendar.device_id = p_device);
+END
+$$;
+
+CREATE FUNCTION letsswitch.revoke_calendar(p_device text) RETURNS void
+LANGUAGE sql AS $$
+    DELETE FROM letsswitch.calendar WHERE device_id = p_device
+$$;
+
+-- The tasks of the device whose feed has this secret, in order of time; 2,000 of them at most, the latest. Without tasks it is one
+-- row whose task_id is NULL; when there is no such feed, none. A feed that isn't as it was when it was read last gets the next
+-- number: calendar programs take the higher one.
+CREATE FUNCTION letsswitch.read_calendar(p_secret text) RETURNS TABLE (
+    revision integer, revised_at bigint, task_id uuid, title text, partner_title text, is_paired boolean,
+    starts_at bigint, reminds_at double precision, closes_at double precision
+)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    v_device text;
+    v_erased bigint;
+    v_entries letsswitch.calendar_entry[];
+    v_digest text;
+BEGIN
+    SELECT calendar.device_id INTO v_device FROM letsswitch.calendar WHERE calendar.secret = p_secret;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    v_erased := letsswitch.erased_up_to(v_device);
+    SELECT coalesce(array_agg(entry ORDER BY entry.starts_at), '{}') INTO v_entries FROM (
+        SELECT (
+            task.id, task.title, partner.title, task.partner_id IS NOT NULL,
+            date_part('epoch', task.starts_at)::bigint, date_part('epoch', task.reminds_at),
+            date_part('epoch', task.closes_at)
+        )::letsswitch.calendar_entry AS row
+        FROM letsswitch.task
+        LEFT JOIN LATERAL (
+            SELECT visible.title FROM letsswitch.visible_task AS visible WHERE visible.id = task.partner_id LIMIT 1
+        ) AS partner ON true
+        WHERE task.device_id = v_device AND task.registered > v_erased
+        ORDER BY task.starts_at DESC
+        LIMIT 2000
+    ) AS own
+    CROSS JOIN LATERAL (SELECT (own.row).*) AS entry;
+    v_digest := md5(v_entries::text);
+    UPDATE letsswitch.calendar SET
+        digest = v_digest, revised_at = letsswitch.clock(),
+        revision = calendar.revision + CASE WHEN calendar.digest IS NULL THEN 0 ELSE 1 END
+    WHERE calendar.device_id = v_device AND calendar.digest IS DISTINCT FROM v_digest;
+    UPDATE letsswitch.calendar SET used_at = letsswitch.clock()
+    WHERE calendar.device_id = v_device AND calendar.used_at < letsswitch.clock() - interval '1 day';
+    RETURN QUERY
+    SELECT
+        calendar.revision, date_part('epoch', calendar.revised_at)::bigint, entry.task_id, entry.title,
+        entry.partner_title, entry.is_paired, entry.starts_at, entry.reminds_at, entry.closes_at
+    FROM letsswitch.calendar
+    LEFT JOIN LATERAL unnest(v_entries) AS entry ON true
+    WHERE calendar.device_id = v_device
+    ORDER BY entry.starts_at;
+END
+$$;

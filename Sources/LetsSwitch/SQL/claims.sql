@@ -1,0 +1,153 @@
+-- Claiming what is due.
+--
+-- Claims are made many at a time, and what fails for one fails for all of them. Then each is claimed by itself, and what fails
+-- alone is put off.
+
+-- The number that the next claim will have. With the claims' lock held; `used_batch` takes it. Numbers follow one another
+-- (save after a crash), so that whoever knows one batch sees by the next one's number whether another was between.
+CREATE FUNCTION letsswitch.next_batch() RETURNS bigint
+LANGUAGE sql VOLATILE AS $$
+    SELECT CASE WHEN is_called THEN last_value + 1 ELSE last_value END FROM letsswitch.batch
+$$;
+
+-- A batch was written: tells the daemons.
+CREATE FUNCTION letsswitch.used_batch(p_batch bigint) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM setval('letsswitch.batch', p_batch);
+    PERFORM pg_notify('letsswitch_fired', p_batch::text);
+END
+$$;
+
+-- Claims what is due, p_limit tasks at most (and 4,096), the longest due first: that opens the matches' rooms. Writes the
+-- reminders. One statement: a client that stops can't hold a claim. What has failed comes when nothing else is due.
+CREATE FUNCTION letsswitch.claim_due(p_limit integer) RETURNS SETOF letsswitch.fired
+LANGUAGE plpgsql AS $$
+DECLARE
+    -- What seq has room for.
+    c_limit CONSTANT integer := 4096;
+    v_now timestamptz;
+    v_batch bigint;
+BEGIN
+    -- One claim at a time: what has the lower seq is visible first.
+    PERFORM letsswitch.lock_claims();
+    v_now := letsswitch.clock();
+    v_batch := letsswitch.next_batch();
+
+    WITH claimed AS (
+        DELETE FROM letsswitch.due WHERE due.ctid = ANY (ARRAY(
+            SELECT free.ctid FROM letsswitch.due AS free
+            WHERE free.reminds_at <= v_now AND free.retry_at IS NULL
+            ORDER BY free.reminds_at, free.registered
+            LIMIT least(p_limit, c_limit)
+            FOR UPDATE SKIP LOCKED
+        ))
+        RETURNING due.*
+    ),
+    placed AS (
+        SELECT
+            claimed.task_id, claimed.starts_at,
+            (v_batch << 12) + row_number() OVER (ORDER BY claimed.reminds_at, claimed.registered) - 1 AS seq
+        FROM claimed
+    ),
+    written AS (
+        INSERT INTO letsswitch.reminder (id, seq, task_id, starts_at, fired_at, state)
+        SELECT
+            letsswitch.reminder_id(placed.seq, placed.task_id), placed.seq, placed.task_id, placed.starts_at, v_now,
+            CASE WHEN placed.starts_at > v_now THEN 'pending' ELSE 'missed' END
+        FROM placed
+    )
+    INSERT INTO letsswitch.claim (batch, closes_at, expires_at)
+    SELECT v_batch, max(claimed.closes_at), min(claimed.starts_at) FILTER (WHERE claimed.starts_at > v_now)
+    FROM claimed
+    HAVING count(*) > 0;
+    IF NOT FOUND THEN
+        IF EXISTS (SELECT FROM letsswitch.due WHERE due.retry_at <= v_now) THEN
+            RETURN QUERY SELECT * FROM letsswitch.claim_each(p_limit);
+        END IF;
+        RETURN;
+    END IF;
+    PERFORM letsswitch.used_batch(v_batch);
+    PERFORM letsswitch.write_claimed(v_batch);
+    -- A statement of its own, which sees what those who held the rows before have committed: a pairing, a new title.
+    RETURN QUERY SELECT * FROM letsswitch.fired_batch(v_batch);
+END
+$$;
+
+-- Claims what is due task by task, those included whose next try has come; what fails is put off.
+CREATE FUNCTION letsswitch.claim_each(p_limit integer) RETURNS SETOF letsswitch.fired
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_now timestamptz;
+    v_batch bigint;
+    v_place integer := 0;
+    v_due letsswitch.due;
+    v_fired letsswitch.fired;
+    v_closes_at timestamptz;
+    v_expires_at timestamptz;
+BEGIN
+    PERFORM letsswitch.lock_claims();
+    v_now := letsswitch.clock();
+    v_batch := letsswitch.next_batch();
+    FOR v_due IN
+        SELECT * FROM letsswitch.due
+        WHERE due.reminds_at <= v_now AND (due.retry_at IS NULL OR due.retry_at <= v_now)
+        ORDER BY due.reminds_at, due.registered
+        LIMIT least(p_limit, 4096)
+        FOR UPDATE SKIP LOCKED
+    LOOP
+        BEGIN
+            DELETE FROM letsswitch.due WHERE due.reminds_at = v_due.reminds_at AND due.registered = v_due.registered;
+            INSERT INTO letsswitch.reminder (id, seq, task_id, starts_at, fired_at, state)
+            VALUES (
+                letsswitch.reminder_id((v_batch << 12) + v_place, v_due.task_id), (v_batch << 12) + v_place,
+                v_due.task_id, v_due.starts_at, v_now,
+                CASE WHEN v_due.starts_at > v_now THEN 'pending' ELSE 'missed' END
+            );
+            -- What can't be read can't be sent.
+            SELECT * INTO v_fired FROM letsswitch.fired
+            WHERE fired.id = letsswitch.reminder_id((v_batch << 12) + v_place, v_due.task_id);
+            v_place := v_place + 1;
+            v_closes_at := greatest(v_closes_at, v_due.closes_at);
+            IF v_due.starts_at > v_now THEN
+                v_expires_at := least(v_expires_at, v_due.starts_at);
+            END IF;
+        EXCEPTION WHEN OTHERS THEN
+            IF letsswitch.is_nobodys_fault(SQLSTATE) THEN
+                RAISE;
+            END IF;
+            RAISE WARNING 'task % can''t be claimed: % (%)', v_due.task_id, SQLERRM, SQLSTATE;
+            UPDATE letsswitch.due SET
+                failures = coalesce(due.failures, 0) + 1,
+                retry_at = CASE
+                    WHEN v_due.starts_at <= v_now THEN v_now + interval '1 day'
+                    ELSE least(v_due.starts_at, v_now + make_interval(secs => 2 ^ least(coalesce(due.failures, 0), 6)))
+                END
+            WHERE due.reminds_at = v_due.reminds_at AND due.registered = v_due.registered;
+        END;
+    END LOOP;
+    IF v_place = 0 THEN
+        RETURN;
+    END IF;
+    INSERT INTO letsswitch.claim (batch, closes_at, expires_at) VALUES (v_batch, v_closes_at, v_expires_at);
+    PERFORM letsswitch.used_batch(v_batch);
+    PERFORM letsswitch.write_claimed(v_batch);
+    RETURN QUERY SELECT * FROM letsswitch.fired_batch(v_batch);
+END
+$$;
+
+-- When the scheduler has something to do: the earliest task to claim (what has failed, at its next try), and the earliest
+-- reminder to give up. Epoch seconds.
+CREATE FUNCTION letsswitch.next_due(
+    OUT due double precision, OUT expiry double precision, OUT now double precision
+)
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    due := extract(epoch FROM least(
+        (SELECT min(waiting.reminds_at) FROM letsswitch.due AS waiting WHERE waiting.retry_at IS NULL),
+        (SELECT min(failed.retry_at) FROM letsswitch.due AS failed WHERE failed.retry_at IS NOT NULL)
+    ));
+    expiry := extract(epoch FROM (SELECT min(claim.expires_at) FROM letsswitch.claim) + interval '2 seconds');
+    now := extract(epoch FROM letsswitch.clock());
+END
+$$;

@@ -1,0 +1,170 @@
+-- A device's day.
+
+-- The day is one of two: p_midnight (an instant), or p_day (a local date, days since 1970-01-01). p_zone may be NULL: then
+-- the device's latest task tells, if the instant is a midnight there; else the day is the 24 hours from p_midnight, or
+-- the date in UTC.
+-- Rows are in time order. The sixteen sessions are always there; with p_all also the device's other tasks, 200 of those ahead and 200
+-- of those past, and 50 other slots to join: the nearest to now, or to the day's beginning if that is ahead.
+--
+-- Whoever registers much must not make this dear, for himself or others. So each part has a limit on the rows that it visits, not
+-- only on those that it returns, and is a subquery that the planner can neither turn round nor run for all slots at once: the
+-- plan for any parameters, which it keeps from the sixth call on, is the one for these.
+CREATE FUNCTION letsswitch.day_schedule(
+    p_device text, p_zone text, p_midnight bigint, p_day integer, p_all boolean
+) RETURNS TABLE (
+    -- NULL, or far_from_midnight: then this row is the only one.
+    problem text,
+    -- The wall clock of the day's zone; +1 marks the second of a repeated time.
+    key text,
+    task_id uuid,
+    title text,
+    has_own_task boolean,
+    has_somebody_else boolean,
+    partner_title text,
+    room_id uuid
+)
+LANGUAGE plpgsql STABLE AS $$
+#variable_conflict use_column
+DECLARE
+    -- What one answer holds at most beside the sessions: the device's own tasks ahead, and as many past; others' slots.
+    c_own CONSTANT integer := 200;
+    c_others CONSTANT integer := 50;
+    -- Tasks that wait for a partner that are looked at for these: one's own, and those of people who are being erased, are among them.
+    c_visited CONSTANT integer := 1000;
+    v_now timestamptz := letsswitch.clock();
+    v_erased bigint := letsswitch.erased_up_to(p_device);
+    v_zone text := letsswitch.zone_rules(p_zone);
+    v_day date := date '1970-01-01' + p_day;
+    v_from timestamptz;
+    v_to timestamptz;
+    -- How far the device's midnight is from the zone's.
+    v_shift interval := interval '0';
+    v_task letsswitch.task;
+BEGIN
+    IF v_zone IS NULL THEN
+        SELECT letsswitch.stored_zone_rules(task.time_zone) INTO v_zone FROM letsswitch.task
+        WHERE task.device_id || '' = p_device AND task.registered > v_erased ORDER BY task.registered DESC LIMIT 1;
+        IF p_midnight IS NULL THEN
+            v_zone := coalesce(v_zone, 'UTC');
+        ELSIF v_zone IS NOT NULL AND (
+            SELECT nearest.midnight <> to_timestamp(p_midnight)
+            FROM letsswitch.nearest_day(to_timestamp(p_midnight), v_zone) AS nearest
+        ) THEN
+            v_zone := NULL;
+        END IF;
+    END IF;
+    IF v_zone IS NULL THEN
+        -- Wall clock and instants run alike in UTC: the day is read there, moved so that it begins at 00:00.
+        v_zone := 'UTC';
+        v_from := to_timestamp(p_midnight);
+        v_day := (v_from AT TIME ZONE v_zone)::date;
+        v_shift := v_from - letsswitch.midnight(v_day, v_zone);
+        v_to := v_from + interval '24 hours';
+    ELSE
+        IF p_midnight IS NOT NULL THEN
+            SELECT nearest.day, to_timestamp(p_midnight), to_timestamp(p_midnight) - nearest.midnight
+            INTO v_day, v_from, v_shift
+            FROM letsswitch.nearest_day(to_timestamp(p_midnight), v_zone) AS nearest;
+            IF abs(extract(epoch FROM v_shift)) > 10800 THEN
+                problem := 'far_from_midnight';
+                RETURN NEXT;
+                RETURN;
+            END IF;
+        ELSE
+            v_from := letsswitch.midnight(v_day, v_zone);
+        END IF;
+        -- The next day that exists. A day that doesn't (v_from is NULL) has nothing in it.
+        v_to := v_shift
+            + coalesce(letsswitch.midnight(v_day + 1, v_zone), letsswitch.midnight(v_day + 2, v_zone));
+    END IF;
+
+    RETURN QUERY
+    WITH session AS (
+        SELECT
+            v_day + make_interval(hours => hour) AS wall,
+            letsswitch.first_instant(v_day + make_interval(hours => hour), v_zone) + v_shift AS starts_at
+        FROM generate_series(8, 23) AS hour
+    ),
+    further AS (
+        (
+            SELECT task.starts_at FROM letsswitch.task
+            WHERE p_all AND task.device_id = p_device AND task.registered > v_erased
+                AND task.starts_at >= greatest(v_from, v_now) AND task.starts_at < v_to
+            ORDER BY task.starts_at LIMIT c_own
+        )
+        UNION
+        (
+            SELECT task.starts_at FROM letsswitch.task
+            WHERE p_all AND task.device_id = p_device AND task.registered > v_erased
+                AND task.starts_at >= v_from AND task.starts_at < least(v_to, v_now)
+            ORDER BY task.starts_at DESC LIMIT c_own
+        )
+        UNION
+        (
+            SELECT single.starts_at FROM (
+                SELECT task.starts_at, task.reminds_at, task.registered, task.device_id FROM letsswitch.task
+                -- What has started is not looked at: nobody ever joined, and the past is long.
+                WHERE p_all AND task.partner_id IS NULL AND task.reminds_at >= v_now
+                    AND task.starts_at >= greatest(v_from, v_now) AND task.starts_at < v_to
+                ORDER BY task.starts_at LIMIT c_visited
+            ) AS single
+            WHERE single.device_id <> p_device
+                AND EXISTS (
+                    SELECT FROM letsswitch.due
+                    WHERE due.reminds_at = single.reminds_at AND due.registered = single.registered OFFSET 0
+                )
+                AND NOT EXISTS (
+                    SELECT FROM letsswitch.erasure
+                    WHERE erasure.device_id = single.device_id AND erasure.up_to >= single.registered OFFSET 0
+                )
+            ORDER BY single.starts_at LIMIT c_others
+        )
+    ),
+    slot AS (
+        SELECT session.starts_at, session.wall FROM session
+        UNION ALL
+        SELECT further.starts_at, (further.starts_at - v_shift) AT TIME ZONE v_zone FROM further
+        WHERE NOT EXISTS (SELECT FROM session WHERE session.starts_at = further.starts_at)
+    )
+    SELECT
+        NULL::text,
+        letsswitch.clock_face(slot.wall) || CASE
+            WHEN letsswitch.first_instant(slot.wall, v_zone) + v_shift < slot.starts_at THEN '+1' ELSE ''
+        END,
+        own.id,
+        own.title,
+        own.id IS NOT NULL,
+        CASE WHEN own.id IS NOT NULL THEN own.partner_id IS NOT NULL ELSE EXISTS (
+            SELECT FROM (
+                SELECT task.reminds_at, task.registered, task.device_id FROM letsswitch.task
+                WHERE task.starts_at = slot.starts_at AND task.partner_id IS NULL AND task.reminds_at >= v_now
+                -- In the order of the index, which is no worse than another then when the table is empty.
+                ORDER BY task.reminds_at LIMIT c_visited
+            ) AS single
+            WHERE single.device_id <> p_device
+                AND EXISTS (
+                    SELECT FROM letsswitch.due
+                    WHERE due.reminds_at = single.reminds_at AND due.registered = single.registered OFFSET 0
+                )
+                AND NOT EXISTS (
+                    SELECT FROM letsswitch.erasure
+                    WHERE erasure.device_id = single.device_id AND erasure.up_to >= single.registered OFFSET 0
+                )
+            OFFSET 0
+        ) END,
+        partner.title,
+        own.room_id
+    FROM slot
+    LEFT JOIN LATERAL (
+        SELECT task.id, task.title, task.partner_id, task.room_id FROM letsswitch.task
+        -- A range of one pair, so that its order tells the planner the index, also while the table is next to empty.
+        WHERE (task.device_id, task.starts_at) BETWEEN (p_device, slot.starts_at) AND (p_device, slot.starts_at)
+            AND task.registered > v_erased
+        ORDER BY task.device_id, task.starts_at LIMIT 1
+    ) AS own ON true
+    LEFT JOIN LATERAL (
+        SELECT visible.title FROM letsswitch.visible_task AS visible WHERE visible.id = own.partner_id LIMIT 1
+    ) AS partner ON true
+    ORDER BY coalesce(slot.starts_at, slot.wall AT TIME ZONE v_zone + v_shift), slot.wall;
+END
+$$;

@@ -1,0 +1,371 @@
+-- What is to be sent: written in the transaction that makes it true, sent from here.
+
+-- The deliveries of a batch's reminders to people's addresses; of one when p_only names it.
+CREATE FUNCTION letsswitch.write_deliveries(p_batch bigint, p_only uuid, p_providers text[]) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_from uuid := letsswitch.first_id(p_batch);
+    v_until uuid := letsswitch.first_id(p_batch + 1);
+BEGIN
+    INSERT INTO letsswitch.delivery (channel, urgent, message_id, task_id, address_id, created_at, next_try_at, deadline)
+    SELECT address.channel, true, reminder.id, task.id, address.id, reminder.fired_at, reminder.fired_at,
+        reminder.starts_at
+    FROM letsswitch.reminder
+    JOIN letsswitch.visible_task AS task ON task.id = reminder.task_id
+    JOIN letsswitch.address ON address.device_id = task.device_id
+    WHERE reminder.id > v_from AND reminder.id < v_until AND (p_only IS NULL OR reminder.id = p_only)
+        AND reminder.state = 'pending' AND address.channel = ANY (p_providers);
+END
+$$;
+
+-- What is to be sent of a batch that has just been claimed, in the claim's transaction. What can't be written must not keep a
+-- reminder from its minute: then each is tried by itself.
+CREATE FUNCTION letsswitch.write_claimed(p_batch bigint) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_providers text[] := letsswitch.addressed_providers();
+    v_is_told boolean := letsswitch.has_subscribers();
+    v_reminder uuid;
+BEGIN
+    IF v_providers = '{}' AND NOT v_is_told THEN
+        RETURN;
+    END IF;
+    BEGIN
+        IF v_providers <> '{}' THEN
+            PERFORM letsswitch.write_deliveries(p_batch, NULL, v_providers);
+        END IF;
+        IF v_is_told THEN
+            PERFORM letsswitch.tell_claimed(p_batch, NULL);
+        END IF;
+        RETURN;
+    EXCEPTION WHEN OTHERS THEN
+        IF letsswitch.is_nobodys_fault(SQLSTATE) THEN
+            RAISE;
+        END IF;
+        RAISE WARNING 'the deliveries of batch % can''t be written together: % (%)', p_batch, SQLERRM, SQLSTATE;
+    END;
+    FOR v_reminder IN
+        SELECT reminder.id FROM letsswitch.reminder
+        WHERE reminder.id > letsswitch.first_id(p_batch) AND reminder.id < letsswitch.first_id(p_batch + 1)
+    LOOP
+        BEGIN
+            PERFORM letsswitch.write_deliveries(p_batch, v_reminder, v_providers);
+            IF v_is_told THEN
+                PERFORM letsswitch.tell_claimed(p_batch, v_reminder);
+            END IF;
+        EXCEPTION WHEN OTHERS THEN
+            IF letsswitch.is_nobodys_fault(SQLSTATE) THEN
+                RAISE;
+            END IF;
+            RAISE WARNING 'the deliveries of reminder % can''t be written: % (%)', v_reminder, SQLERRM, SQLSTATE;
+        END;
+    END LOOP;
+END
+$$;
+
+-- The reminders that a device's new address comes too late for: they have fired, and their tasks not started. The claims' lock
+-- is held, so that each claim has either written to the address or is seen here.
+CREATE FUNCTION letsswitch.write_late(p_device text, p_channel text, p_address text) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_now timestamptz := letsswitch.clock();
+BEGIN
+    IF NOT p_channel = ANY (letsswitch.addressed_providers()) THEN
+        RETURN;
+    END IF;
+    INSERT INTO letsswitch.delivery (channel, urgent, message_id, task_id, address_id, created_at, next_try_at, deadline)
+    SELECT p_channel, true, fired.id, task.id, address.id, v_now, v_now, task.starts_at
+    FROM letsswitch.task
+    CROSS JOIN LATERAL (
+        SELECT reminder.id, reminder.state FROM letsswitch.reminder
+        WHERE reminder.starts_at = task.starts_at AND reminder.task_id = task.id
+        LIMIT 1
+    ) AS fired
+    JOIN letsswitch.address ON address.channel = p_channel AND address.address = p_address
+    WHERE task.device_id = p_device AND task.registered > letsswitch.erased_up_to(p_device)
+        AND task.starts_at > v_now AND fired.state <> 'missed';
+    IF FOUND THEN
+        -- The daemon that serves it may be another.
+        PERFORM pg_notify('letsswitch_deliveries', p_channel);
+    END IF;
+END
+$$;
+
+-- Sending ----------------------------------------------------------------------------------------------------------
+
+-- Takes what is due, the longest due first, for p_lease seconds: by then it is finished, or the lease renewed, or somebody else takes
+-- it. Reminders and what isn't urgent have a limit each. `verdict` is `send`; or `expired`, its deadline was before (it is deleted
+-- then); or `orphaned`, there is nobody any more to send it to. Instants are epoch seconds.
+CREATE FUNCTION letsswitch.lease_deliveries(
+    p_channel text, p_reminders integer, p_others integer, p_lease double precision
+)
+RETURNS TABLE (
+    id bigint, verdict text, type text, message_id uuid, attempt integer, happened_at double precision,
+    deadline double precision, now double precision,
+    -- Of a reminder to an address.
+    address text, details text, registered_at double precision,
+    -- Of an event; the lists are parts with commas between, and an empty part is nobody.
+    number bigint, person text, people text, task_ids text, came text, peers integer, closes_at bigint,
+    -- Of a reminder.
+    task_id uuid, payload text, partner_task text,
+    -- Of a reminder, or of an event.
+    title text, start_time text, time_zone text, starts_at bigint, room_id uuid
+)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    v_now timestamptz := letsswitch.clock();
+    v_ids bigint[];
+    v_late bigint[];
+    v_events bigint[];
+BEGIN
+    PERFORM letsswitch.see_provider(p_channel, v_now);
+    WITH reminders AS (
+        SELECT delivery.id, delivery.deadline FROM letsswitch.delivery
+        WHERE delivery.channel = p_channel AND delivery.urgent AND delivery.next_try_at <= v_now
+        ORDER BY delivery.next_try_at
+        LIMIT p_reminders
+        FOR UPDATE SKIP LOCKED
+    ),
+    others AS (
+        SELECT delivery.id, delivery.deadline FROM letsswitch.delivery
+        WHERE delivery.channel = p_channel AND NOT delivery.urgent AND delivery.next_try_at <= v_now
+        ORDER BY delivery.next_try_at
+        LIMIT p_others
+        FOR UPDATE SKIP LOCKED
+    ),
+    due AS (SELECT * FROM reminders UNION ALL SELECT * FROM others)
+    SELECT
+        array_agg(due.id) FILTER (WHERE due.deadline > v_now), array_agg(due.id) FILTER (WHERE due.deadline <= v_now)
+    INTO v_ids, v_late FROM due;
+    IF v_late IS NOT NULL THEN
+        WITH gone AS (
+            DELETE FROM letsswitch.delivery WHERE delivery.id = ANY (v_late) RETURNING delivery.event_id
+        )
+        SELECT array_agg(gone.event_id) INTO v_events FROM gone WHERE gone.event_id IS NOT NULL;
+        PERFORM letsswitch.forget_events(v_events);
+        RETURN QUERY
+        SELECT late.id, 'expired', NULL::text, NULL::uuid, NULL::integer, NULL::double precision,
+            NULL::double precision, NULL::double precision, NULL::text, NULL::text, NULL::double precision,
+            NULL::bigint, NULL::text, NULL::text, NULL::text, NULL::text, NULL::integer, NULL::bigint,
+            NULL::uuid, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text, NULL::bigint, NULL::uuid
+        FROM unnest(v_late) AS late (id);
+    END IF;
+    IF v_ids IS NULL THEN
+        RETURN;
+    END IF;
+    UPDATE letsswitch.delivery
+    SET next_try_at = v_now + make_interval(secs => p_lease), attempts = delivery.attempts + 1
+    WHERE delivery.id = ANY (v_ids);
+    PERFORM letsswitch.number_events(ARRAY(
+        SELECT delivery.event_id FROM letsswitch.delivery WHERE delivery.id = ANY (v_ids) AND delivery.event_id IS NOT NULL
+    ));
+    RETURN QUERY
+    SELECT
+        delivery.id,
+        CASE
+            WHEN delivery.urgent AND task.device_id IS NULL THEN 'orphaned'
+            WHEN delivery.event_id IS NOT NULL AND event.id IS NULL THEN 'orphaned'
+            WHEN delivery.address_id IS NOT NULL AND address.id IS NULL THEN 'orphaned'
+            ELSE 'send'
+        END,
+        coalesce(event.type, 'reminder'), delivery.message_id, delivery.attempts,
+        date_part('epoch', coalesce(event.happened_at, delivery.created_at)), date_part('epoch', delivery.deadline),
+        date_part('epoch', v_now),
+        address.address, address.details, date_part('epoch', address.registered_at),
+        event.number,
+        coalesce(event.person, CASE
+            WHEN delivery.urgent AND event.id IS NOT NULL THEN letsswitch.person_tag(task.device_id)
+            WHEN event.type IN ('room.joined', 'room.left') THEN (letsswitch.people_of(event.task_ids))[1]
+        END),
+        CASE WHEN event.type IN ('match.created', 'room.opened', 'room.closed')
+            THEN array_to_string(letsswitch.people_of(event.task_ids), ',', '') END,
+        array_to_string(event.task_ids, ','),
+        CASE WHEN event.type = 'room.closed' THEN array_to_string(there.came, ',') END,
+        CASE WHEN event.type = 'room.closed' THEN coalesce(there.most_peers, 0) ELSE event.peers END,
+        date_part('epoch', event.closes_at)::bigint,
+        task.id,
+        CASE WHEN delivery.urgent THEN letsswitch.reminder_payload(
+            delivery.message_id, task.id, task.title, task.starts_at, task.start_time, task.time_zone,
+            CASE WHEN task.partner_id IS NOT NULL THEN task.room_id END, partner.title) END,
+        partner.title,
+        -- Of somebody who is being erased it says no more than whose it is.
+        CASE WHEN erasure.person IS NULL THEN coalesce(event.title, task.title) END,
+        CASE WHEN erasure.person IS NULL THEN coalesce(event.start_time, task.start_time) END,
+        CASE WHEN erasure.person IS NULL THEN coalesce(event.time_zone, task.time_zone) END,
+        date_part('epoch', coalesce(event.starts_at, task.starts_at))::bigint,
+        coalesce(event.room_id, CASE WHEN task.partner_id IS NOT NULL THEN task.room_id END)
+    FROM letsswitch.delivery
+    LEFT JOIN letsswitch.event ON event.id = delivery.event_id
+    LEFT JOIN letsswitch.erasure ON erasure.person = event.person AND erasure.events_up_to >= event.id
+    LEFT JOIN letsswitch.visible_task AS task ON task.id = delivery.task_id
+    LEFT JOIN letsswitch.visible_task AS partner ON partner.id = task.partner_id
+    -- One that belongs to another device by now gets nothing of this one's.
+    LEFT JOIN letsswitch.address ON address.id = delivery.address_id AND address.device_id = task.device_id
+    LEFT JOIN LATERAL (
+        SELECT
+            array_agg(attendance.task_id ORDER BY attendance.task_id) FILTER (WHERE attendance.task_id IS NOT NULL) AS came,
+            max(attendance.most_peers) AS most_peers
+        FROM letsswitch.attendance WHERE attendance.room_id = event.room_id
+    ) AS there ON event.type = 'room.closed'
+    WHERE delivery.id = ANY (v_ids)
+    ORDER BY delivery.id;
+END
+$$;
+
+-- Keeps what is being sent: elements of the two arrays that belong together. What somebody else has taken meanwhile is theirs.
+-- Returns what is kept.
+CREATE FUNCTION letsswitch.renew_deliveries(p_ids bigint[], p_attempts integer[], p_lease double precision)
+RETURNS TABLE (id bigint)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    v_until timestamptz := letsswitch.clock() + make_interval(secs => p_lease);
+BEGIN
+    PERFORM FROM letsswitch.delivery WHERE delivery.id = ANY (p_ids) ORDER BY delivery.id FOR UPDATE;
+    RETURN QUERY
+    UPDATE letsswitch.delivery SET next_try_at = v_until
+    FROM unnest(p_ids, p_attempts) AS held (id, attempt)
+    WHERE delivery.id = held.id AND delivery.attempts = held.attempt
+    RETURNING delivery.id;
+END
+$$;
+
+-- What became of them. Returns the reminders that were delivered by it first.
+--   p_accepted, p_dropped   it is done with; only what was accepted counts as delivered
+--   p_gone                  the address too, unless it was registered anew since
+--   p_again                 to be tried after p_delays seconds; its lease doesn't count as an attempt when p_begun is false
+CREATE FUNCTION letsswitch.finish_deliveries(
+    p_accepted bigint[], p_dropped bigint[], p_gone bigint[],
+    p_again bigint[], p_attempts integer[], p_begun boolean[], p_delays double precision[]
+) RETURNS TABLE (reminder_id uuid)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    v_now timestamptz := letsswitch.clock();
+    v_reminders uuid[];
+    v_events bigint[];
+BEGIN
+    -- Reminders before deliveries: so does whoever erases.
+    SELECT array_agg(delivery.message_id) INTO v_reminders FROM letsswitch.delivery
+    WHERE delivery.id = ANY (p_accepted) AND delivery.urgent;
+    IF v_reminders IS NOT NULL THEN
+        RETURN QUERY SELECT * FROM letsswitch.mark_delivered(v_reminders);
+    END IF;
+    PERFORM FROM letsswitch.delivery
+    WHERE delivery.id = ANY (p_accepted || p_dropped || p_gone || p_again) ORDER BY delivery.id FOR UPDATE;
+    PERFORM letsswitch.hold_addresses(ARRAY(
+        SELECT delivery.address_id FROM letsswitch.delivery
+        WHERE delivery.id = ANY (p_gone) AND delivery.address_id IS NOT NULL
+    ));
+    DELETE FROM letsswitch.address USING letsswitch.delivery
+    WHERE delivery.id = ANY (p_gone) AND address.id = delivery.address_id
+        AND address.registered_at <= delivery.created_at;
+    WITH done AS (
+        DELETE FROM letsswitch.delivery WHERE delivery.id = ANY (p_accepted || p_dropped || p_gone)
+        RETURNING delivery.event_id
+    )
+    SELECT array_agg(done.event_id) INTO v_events FROM done WHERE done.event_id IS NOT NULL;
+    PERFORM letsswitch.forget_events(v_events);
+    UPDATE letsswitch.delivery SET
+        next_try_at = v_now + make_interval(secs => again.delay),
+        attempts = delivery.attempts - CASE WHEN again.begun THEN 0 ELSE 1 END
+    FROM unnest(p_again, p_attempts, p_begun, p_delays) AS again (id, attempt, begun, delay)
+    WHERE delivery.id = again.id AND delivery.attempts = again.attempt;
+END
+$$;
+
+-- When a channel has something to send, and how much waits, counted to 10,000. Epoch seconds.
+CREATE FUNCTION letsswitch.next_delivery(
+    p_channel text,
+    OUT urgent double precision, OUT others double precision, OUT now double precision, OUT waiting bigint
+)
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    urgent := extract(epoch FROM (
+        SELECT min(delivery.next_try_at) FROM letsswitch.delivery
+        WHERE delivery.channel = p_channel AND delivery.urgent));
+    others := extract(epoch FROM (
+        SELECT min(delivery.next_try_at) FROM letsswitch.delivery
+        WHERE delivery.channel = p_channel AND NOT delivery.urgent));
+    now := extract(epoch FROM letsswitch.clock());
+    waiting := (SELECT count(*) FROM (
+        SELECT FROM letsswitch.delivery WHERE delivery.channel = p_channel LIMIT 10000) AS counted);
+END
+$$;
+
+-- Forgets ----------------------------------------------------------------------------------------------------------
+
+-- Deletes these, and the events that nobody else is to be told of. Returns how many.
+CREATE FUNCTION letsswitch.delete_deliveries(p_ids bigint[]) RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_count bigint;
+    v_events bigint[];
+BEGIN
+    WITH gone AS (
+        DELETE FROM letsswitch.delivery WHERE delivery.id = ANY (p_ids) RETURNING delivery.event_id
+    )
+    SELECT count(*), array_agg(gone.event_id) FILTER (WHERE gone.event_id IS NOT NULL) INTO v_count, v_events FROM gone;
+    PERFORM letsswitch.forget_events(v_events);
+    RETURN v_count;
+END
+$$;
+
+-- Deletes a channel's deliveries but the p_keep newest of all; p_limit at a time. Returns how many.
+CREATE FUNCTION letsswitch.drop_deliveries(p_channel text, p_keep bigint, p_limit integer) RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_last bigint;
+BEGIN
+    SELECT delivery.id INTO v_last FROM letsswitch.delivery ORDER BY delivery.id DESC OFFSET p_keep LIMIT 1;
+    IF NOT FOUND THEN
+        RETURN 0;
+    END IF;
+    RETURN letsswitch.delete_deliveries(ARRAY(
+        SELECT oldest.id FROM letsswitch.delivery AS oldest
+        WHERE oldest.id <= v_last AND oldest.channel = p_channel
+        ORDER BY oldest.id LIMIT p_limit
+        FOR UPDATE SKIP LOCKED
+    ));
+END
+$$;
+
+-- Deletes what waits for a provider that was turned away, p_limit at a time; nothing once a daemon has started with it again.
+-- Returns how many.
+CREATE FUNCTION letsswitch.clear_deliveries(p_channel text, p_limit integer) RETURNS bigint
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM FROM letsswitch.provider
+    WHERE provider.name = p_channel AND provider.turned_away_at IS NOT NULL
+    FOR SHARE;
+    IF NOT FOUND THEN
+        RETURN 0;
+    END IF;
+    RETURN letsswitch.delete_deliveries(ARRAY(
+        SELECT waiting.id FROM letsswitch.delivery AS waiting
+        WHERE waiting.channel = p_channel LIMIT p_limit
+        FOR UPDATE SKIP LOCKED
+    ));
+END
+$$;
+
+-- What nobody sends: of channels that are no longer in use. Returns how many it took: more may be left until that is 0.
+CREATE FUNCTION letsswitch.purge_deliveries(p_limit integer) RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_now timestamptz := letsswitch.clock();
+BEGIN
+    PERFORM letsswitch.purge_providers();
+    RETURN letsswitch.delete_deliveries(ARRAY(
+        SELECT late.id FROM (VALUES ('apns'), ('webpush'), ('ntfy'), ('webhook')) AS channel (name)
+        CROSS JOIN (VALUES (true), (false)) AS kind (urgent)
+        CROSS JOIN LATERAL (
+            SELECT old.id FROM letsswitch.delivery AS old
+            WHERE old.channel = channel.name AND old.urgent = kind.urgent AND old.next_try_at < v_now - interval '1 hour' AND old.deadline <= v_now
+            ORDER BY old.next_try_at LIMIT p_limit
+            FOR UPDATE SKIP LOCKED
+        ) AS late
+    ));
+END
+$$;

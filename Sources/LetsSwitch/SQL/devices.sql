@@ -1,0 +1,225 @@
+-- Forgetting a person, and forgetting the past.
+
+-- Erases a person: whatever the device has registered is gone for everybody when this is committed. What is little is deleted at
+-- once, and the rest in helpings of `erase_more`, so that nothing waits for it. Returns the instants at which nobody waits any more,
+-- or whose partner has lost a title, for those who look at the day; NULL among them when the rest is still to come.
+CREATE FUNCTION letsswitch.erase_device(p_device text) RETURNS TABLE (starts_at bigint)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    c_helping CONSTANT integer := 500;
+    v_person text := letsswitch.person_tag(p_device);
+    v_up_to bigint := coalesce((
+        SELECT task.registered FROM letsswitch.task WHERE task.device_id || '' = p_device
+        ORDER BY task.registered DESC LIMIT 1
+    ), 0);
+    v_events_up_to bigint := coalesce((
+        SELECT told.id FROM letsswitch.event AS told WHERE told.person = v_person AND told.title IS NOT NULL
+        ORDER BY told.person DESC, told.id DESC LIMIT 1
+    ), 0);
+    v_addresses bigint[];
+    v_is_known boolean;
+BEGIN
+    v_is_known := v_up_to > letsswitch.erased_up_to(p_device)
+        OR EXISTS (SELECT FROM letsswitch.address WHERE address.device_id = p_device)
+        OR EXISTS (SELECT FROM letsswitch.calendar WHERE calendar.device_id = p_device)
+        OR v_events_up_to > coalesce((
+            SELECT erasure.events_up_to FROM letsswitch.erasure WHERE erasure.device_id = p_device), 0);
+    INSERT INTO letsswitch.erasure AS known (device_id, up_to, person, events_up_to, next_try_at)
+    VALUES (p_device, v_up_to, v_person, v_events_up_to, letsswitch.clock())
+    ON CONFLICT (device_id) DO UPDATE SET
+        up_to = greatest(known.up_to, excluded.up_to),
+        events_up_to = greatest(known.events_up_to, excluded.events_up_to);
+    IF c_helping >= (
+        SELECT count(*) FROM (
+            SELECT FROM letsswitch.task WHERE task.device_id = p_device LIMIT c_helping + 1
+        ) AS counted
+    ) THEN
+        RETURN QUERY SELECT gone.starts_at FROM letsswitch.erase_some(p_device, c_helping) AS gone;
+    END IF;
+    DELETE FROM letsswitch.calendar WHERE calendar.device_id = p_device;
+    v_addresses := ARRAY(SELECT own.id FROM letsswitch.address AS own WHERE own.device_id = p_device);
+    PERFORM letsswitch.hold_addresses(v_addresses);
+    DELETE FROM letsswitch.address WHERE address.id = ANY (v_addresses) AND address.device_id = p_device;
+    IF v_is_known THEN
+        PERFORM letsswitch.tell_erased(p_device);
+    END IF;
+    IF EXISTS (SELECT FROM letsswitch.erasure WHERE erasure.device_id = p_device) THEN
+        starts_at := NULL;
+        RETURN NEXT;
+    END IF;
+END
+$$;
+
+-- Deletes p_limit tasks, and silences as many events, of somebody who is being erased and whom nobody else has in hand. Returns what
+-- `erase_device` returns; NULL always, when it found somebody: more may be left until it returns nothing. What can't be deleted is
+-- put off for a minute, and the others are not.
+CREATE FUNCTION letsswitch.erase_more(p_limit integer) RETURNS TABLE (starts_at bigint)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    v_now timestamptz := letsswitch.clock();
+    v_device text;
+BEGIN
+    SELECT erasure.device_id INTO v_device FROM letsswitch.erasure
+    WHERE erasure.next_try_at <= v_now
+    ORDER BY erasure.next_try_at
+    LIMIT 1
+    FOR UPDATE SKIP LOCKED;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    RETURN NEXT;
+    BEGIN
+        RETURN QUERY SELECT gone.starts_at FROM letsswitch.erase_some(v_device, p_limit) AS gone;
+        -- Whoever has waited longest comes next.
+        UPDATE letsswitch.erasure SET next_try_at = v_now WHERE erasure.device_id = v_device;
+    EXCEPTION WHEN OTHERS THEN
+        IF letsswitch.is_nobodys_fault(SQLSTATE) THEN
+            RAISE;
+        END IF;
+        RAISE WARNING 'a device can''t be erased: % (%)', SQLERRM, SQLSTATE;
+        UPDATE letsswitch.erasure SET next_try_at = v_now + interval '1 minute' WHERE erasure.device_id = v_device;
+    END;
+END
+$$;
+
+-- A helping. The device's `erasure` row, which is held, goes with the last of its rows.
+CREATE FUNCTION letsswitch.erase_some(p_device text, p_limit integer) RETURNS TABLE (starts_at bigint)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    v_erasure letsswitch.erasure;
+    v_tasks uuid[];
+    v_silenced bigint;
+BEGIN
+    SELECT * INTO v_erasure FROM letsswitch.erasure WHERE erasure.device_id = p_device;
+    v_tasks := ARRAY(
+        SELECT task.id FROM letsswitch.task
+        WHERE task.device_id || '' = p_device AND task.registered <= v_erasure.up_to
+        ORDER BY task.registered LIMIT p_limit
+    );
+    IF cardinality(v_tasks) > 0 THEN
+        RETURN QUERY SELECT gone.starts_at FROM letsswitch.erase_tasks(v_tasks) AS gone;
+    END IF;
+    v_silenced := letsswitch.silence_events(v_erasure.person, v_erasure.events_up_to, p_limit);
+    IF cardinality(v_tasks) < p_limit AND v_silenced < p_limit THEN
+        DELETE FROM letsswitch.erasure WHERE erasure.device_id = p_device;
+    END IF;
+END
+$$;
+
+-- Erases tasks of one device, some hundreds at most. Of a task with a partner the match remains until it is over. A reminder's
+-- delivery goes when its turn comes: nothing of the person is in it. Each step goes from the tasks to their rows, by subqueries that
+-- the planner can't turn round: statistics may know nothing of so many tasks yet, and it would read everybody's for each.
+CREATE FUNCTION letsswitch.erase_tasks(p_tasks uuid[]) RETURNS TABLE (starts_at bigint)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    v_waiting uuid[];
+    v_reminders uuid[];
+    v_now timestamptz;
+    v_gone letsswitch.task[];
+BEGIN
+    -- Whoever pairs or cancels one of these comes before or after, never between.
+    v_waiting := ARRAY(
+        SELECT held.task_id FROM (
+            SELECT task.reminds_at, task.registered FROM letsswitch.task
+            WHERE task.id = ANY (p_tasks) ORDER BY task.starts_at OFFSET 0
+        ) AS own
+        CROSS JOIN LATERAL (
+            SELECT due.task_id FROM letsswitch.due
+            WHERE due.reminds_at = own.reminds_at AND due.registered = own.registered
+            FOR UPDATE
+        ) AS held
+    );
+    -- Those who deliver or purge hold several as well.
+    v_reminders := ARRAY(
+        SELECT fired.id FROM (
+            SELECT task.id, task.starts_at FROM letsswitch.task WHERE task.id = ANY (p_tasks) OFFSET 0
+        ) AS own
+        CROSS JOIN LATERAL (
+            SELECT reminder.id FROM letsswitch.reminder
+            WHERE reminder.starts_at = own.starts_at AND reminder.task_id = own.id
+            OFFSET 0
+        ) AS fired
+    );
+    PERFORM FROM letsswitch.reminder WHERE reminder.id = ANY (v_reminders) ORDER BY reminder.id FOR UPDATE;
+    v_now := letsswitch.clock();
+
+    DELETE FROM letsswitch.attendance WHERE attendance.ctid = ANY (ARRAY(
+        SELECT own.place FROM (
+            SELECT task.id, task.room_id FROM letsswitch.task WHERE task.id = ANY (p_tasks) OFFSET 0
+        ) AS erased
+        CROSS JOIN LATERAL (
+            SELECT attendance.ctid AS place FROM letsswitch.attendance
+            WHERE attendance.room_id = erased.room_id AND attendance.task_id = erased.id
+            OFFSET 0
+        ) AS own
+    ));
+    RETURN QUERY
+    WITH anonymous AS (
+        UPDATE letsswitch.task SET device_id = NULL, title = NULL
+        WHERE task.id = ANY (p_tasks) AND task.partner_id IS NOT NULL AND task.closes_at > v_now
+        RETURNING task.starts_at
+    )
+    SELECT extract(epoch FROM anonymous.starts_at)::bigint FROM anonymous;
+    WITH gone AS (
+        DELETE FROM letsswitch.task WHERE task.id = ANY (p_tasks) AND task.device_id IS NOT NULL RETURNING task
+    )
+    SELECT array_agg(gone.task) INTO v_gone FROM gone;
+    IF v_gone IS NULL THEN
+        RETURN;
+    END IF;
+    DELETE FROM letsswitch.due WHERE due.ctid = ANY (ARRAY(
+        SELECT held.ctid FROM unnest(v_gone) AS gone
+        CROSS JOIN LATERAL (
+            SELECT due.ctid FROM letsswitch.due
+            WHERE due.reminds_at = gone.reminds_at AND due.registered = gone.registered
+            OFFSET 0
+        ) AS held
+    ));
+    DELETE FROM letsswitch.reminder
+    WHERE reminder.id = ANY (v_reminders) AND reminder.task_id = ANY (ARRAY(SELECT gone.id FROM unnest(v_gone) AS gone));
+    RETURN QUERY
+    SELECT extract(epoch FROM gone.starts_at)::bigint FROM unnest(v_gone) AS gone
+    WHERE gone.partner_id IS NULL AND gone.id = ANY (v_waiting);
+END
+$$;
+
+-- Forgets what started longer ago than p_retention seconds, and what is left of erased people once it is over; p_limit
+-- tasks of either kind at a time. Returns how many it took: more may be left until that is 0.
+CREATE FUNCTION letsswitch.purge(p_retention double precision, p_limit integer) RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_now timestamptz := letsswitch.clock();
+    v_before timestamptz := v_now - make_interval(secs => p_retention);
+    v_reminders uuid[];
+    v_more uuid[];
+BEGIN
+    -- What has not been claimed yet is no history: it has no reminder.
+    SELECT array_agg(old.id) INTO v_reminders FROM (
+        SELECT reminder.id FROM letsswitch.reminder
+        WHERE reminder.starts_at < v_before ORDER BY reminder.starts_at LIMIT p_limit FOR UPDATE SKIP LOCKED
+    ) AS old;
+    SELECT array_agg(over.id) INTO v_more FROM (
+        SELECT reminder.id FROM letsswitch.task
+        JOIN letsswitch.reminder ON reminder.starts_at = task.starts_at AND reminder.task_id = task.id
+        WHERE task.device_id IS NULL AND task.starts_at <= v_now AND task.closes_at <= v_now
+        ORDER BY task.starts_at LIMIT p_limit
+        FOR UPDATE OF reminder SKIP LOCKED
+    ) AS over;
+    WITH past AS (
+        DELETE FROM letsswitch.reminder WHERE reminder.id = ANY (v_reminders || v_more) RETURNING reminder.task_id
+    )
+    DELETE FROM letsswitch.task WHERE task.id = ANY (ARRAY(SELECT past.task_id FROM past));
+    -- The oldest claims, if nothing is left of them.
+    DELETE FROM letsswitch.claim WHERE claim.batch = ANY (ARRAY(
+        SELECT oldest.batch FROM letsswitch.claim AS oldest ORDER BY oldest.batch LIMIT p_limit FOR UPDATE SKIP LOCKED
+    )) AND NOT EXISTS (
+        SELECT FROM letsswitch.reminder
+        WHERE reminder.id > letsswitch.first_id(claim.batch) AND reminder.id < letsswitch.first_id(claim.batch + 1)
+    );
+    RETURN coalesce(cardinality(v_reminders), 0) + coalesce(cardinality(v_more), 0);
+END
+$$;

@@ -1,0 +1,293 @@
+-- What has happened, for those who want to know: an event is written in the transaction that makes it true, if the providers' table
+-- names a subscriber, with a delivery to each; it goes when all have had it, or its time is over.
+
+-- How long an event is to be sent: a day, and a little more for the last attempt, which is at its end.
+CREATE FUNCTION letsswitch.event_patience() RETURNS interval
+LANGUAGE sql IMMUTABLE AS $$ SELECT interval '24 hours 10 minutes' $$;
+
+-- What stands for a device where it must not be named: the same as long as the database lives, and nobody finds the device by it.
+CREATE FUNCTION letsswitch.person_tag(p_device text) RETURNS text
+LANGUAGE sql STABLE AS $$
+    SELECT encode(substr(sha256(secret.value || convert_to(p_device, 'UTF8')), 1, 16), 'hex')
+    FROM letsswitch.secret WHERE secret.name = 'person'
+$$;
+
+-- Whose tasks these are, in their order; NULL where nobody knows any more.
+CREATE FUNCTION letsswitch.people_of(p_tasks uuid[]) RETURNS text[]
+LANGUAGE sql STABLE AS $$
+    SELECT array_agg(letsswitch.person_tag(task.device_id) ORDER BY own.place)
+    FROM unnest(p_tasks) WITH ORDINALITY AS own (id, place)
+    LEFT JOIN letsswitch.visible_task AS task ON task.id = own.id
+$$;
+
+-- A match's tasks, in the order in which both name it.
+CREATE FUNCTION letsswitch.match_tasks(p_task uuid, p_partner uuid) RETURNS uuid[]
+LANGUAGE sql IMMUTABLE AS $$ SELECT ARRAY[least(p_task, p_partner), greatest(p_task, p_partner)] $$;
+
+-- The deliveries of events, to each subscriber; from p_due on.
+CREATE FUNCTION letsswitch.deliver_event(p_id bigint, p_due timestamptz) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO letsswitch.delivery (channel, urgent, message_id, event_id, created_at, next_try_at, deadline)
+    SELECT provider.name, false, gen_random_uuid(), p_id, p_due, p_due, p_due + letsswitch.event_patience()
+    FROM letsswitch.provider WHERE provider.subscribes AND provider.turned_away_at IS NULL;
+END
+$$;
+
+-- Tells of a task. With its lock held, so that what is told of it is numbered in the order in which it happened.
+CREATE FUNCTION letsswitch.tell_task(p_type text, p_task letsswitch.task) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_now timestamptz;
+    v_id bigint;
+BEGIN
+    IF NOT letsswitch.has_subscribers() THEN
+        RETURN;
+    END IF;
+    v_now := letsswitch.clock();
+    INSERT INTO letsswitch.event
+        (type, happened_at, person, task_ids, room_id, starts_at, title, start_time, time_zone)
+    SELECT
+        p_type, v_now, letsswitch.person_tag(p_task.device_id), ARRAY[p_task.id], p_task.room_id, p_task.starts_at,
+        -- Of what is cancelled there is nothing to show.
+        told.title, told.start_time, told.time_zone
+    FROM (VALUES (NULL)) AS always
+    LEFT JOIN (VALUES (p_task.title, p_task.start_time, p_task.time_zone)) AS told (title, start_time, time_zone)
+        ON p_type <> 'task.cancelled'
+    RETURNING event.id INTO v_id;
+    PERFORM letsswitch.deliver_event(v_id, v_now);
+END
+$$;
+
+-- Tells that the task has found a partner. With both tasks' locks held.
+CREATE FUNCTION letsswitch.tell_match(p_task letsswitch.task) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_now timestamptz;
+    v_id bigint;
+BEGIN
+    IF NOT letsswitch.has_subscribers() THEN
+        RETURN;
+    END IF;
+    v_now := letsswitch.clock();
+    INSERT INTO letsswitch.event (type, happened_at, task_ids, room_id, starts_at)
+    VALUES (
+        'match.created', v_now, ARRAY[p_task.partner_id, p_task.id], p_task.room_id, p_task.starts_at)
+    RETURNING event.id INTO v_id;
+    PERFORM letsswitch.deliver_event(v_id, v_now);
+END
+$$;
+
+-- Takes from what waits to be told what it says of a person who is being erased, up to the event p_up_to and p_limit at a time: whose
+-- they are stays, so that whoever has been told knows what to forget. Returns how many it took: more may be left until that is 0.
+CREATE FUNCTION letsswitch.silence_events(p_person text, p_up_to bigint, p_limit integer) RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_count bigint;
+BEGIN
+    UPDATE letsswitch.event SET title = NULL, start_time = NULL, time_zone = NULL
+    WHERE event.id = ANY (ARRAY(
+        SELECT told.id FROM letsswitch.event AS told
+        WHERE told.person = p_person AND told.id <= p_up_to AND told.title IS NOT NULL
+        ORDER BY told.person, told.id LIMIT p_limit
+        FOR UPDATE
+    ));
+    GET DIAGNOSTICS v_count = ROW_COUNT;
+    RETURN v_count;
+END
+$$;
+
+-- Tells that a person was erased.
+CREATE FUNCTION letsswitch.tell_erased(p_device text) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_now timestamptz;
+    v_id bigint;
+BEGIN
+    IF NOT letsswitch.has_subscribers() THEN
+        RETURN;
+    END IF;
+    v_now := letsswitch.clock();
+    INSERT INTO letsswitch.event (type, happened_at, person)
+    VALUES ('device.erased', v_now, letsswitch.person_tag(p_device))
+    RETURNING event.id INTO v_id;
+    PERFORM letsswitch.deliver_event(v_id, v_now);
+END
+$$;
+
+-- Tells of a batch's reminders (of one when p_only names it), and of the rooms that they open: each with its end, which is numbered
+-- when it comes. With the claims' lock held.
+CREATE FUNCTION letsswitch.tell_claimed(p_batch bigint, p_only uuid) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_from uuid := letsswitch.first_id(p_batch);
+    v_until uuid := letsswitch.first_id(p_batch + 1);
+BEGIN
+    WITH opened AS (
+        INSERT INTO letsswitch.event (number, type, happened_at, task_ids, room_id, starts_at, closes_at)
+        SELECT
+            CASE WHEN told.type = 'room.opened' THEN nextval('letsswitch.event_number') END, told.type, told.at,
+            letsswitch.match_tasks(task.id, task.partner_id), task.room_id, task.starts_at, task.closes_at
+        FROM letsswitch.reminder
+        JOIN letsswitch.task ON task.id = reminder.task_id
+        CROSS JOIN LATERAL (
+            VALUES ('room.opened', reminder.fired_at), ('room.closed', task.closes_at)
+        ) AS told (type, at)
+        WHERE reminder.id > v_from AND reminder.id < v_until AND (p_only IS NULL OR reminder.id = p_only)
+            AND task.partner_id IS NOT NULL AND task.closes_at > reminder.fired_at
+            -- The first of a match's two opens it.
+            AND NOT EXISTS (
+                SELECT FROM letsswitch.reminder AS other
+                WHERE other.starts_at = reminder.starts_at AND other.task_id = task.partner_id AND other.id < reminder.id)
+        ORDER BY told.type DESC, reminder.id
+        RETURNING event.id, event.type, event.happened_at
+    )
+    INSERT INTO letsswitch.delivery (channel, urgent, message_id, event_id, created_at, next_try_at, deadline)
+    SELECT provider.name, false, gen_random_uuid(), opened.id, opened.happened_at, due.at, due.at + letsswitch.event_patience()
+    FROM opened
+    -- Two seconds for those who report who came and went.
+    CROSS JOIN LATERAL (
+        SELECT opened.happened_at + CASE opened.type WHEN 'room.closed' THEN interval '2 seconds' ELSE '0' END AS at
+    ) AS due
+    CROSS JOIN letsswitch.provider
+    WHERE provider.subscribes AND provider.turned_away_at IS NULL;
+
+    WITH reminded AS (
+        INSERT INTO letsswitch.event (type, happened_at, task_ids, reminder_id)
+        SELECT 'reminder', reminder.fired_at, ARRAY[task.id], reminder.id
+        FROM letsswitch.reminder
+        JOIN letsswitch.visible_task AS task ON task.id = reminder.task_id
+        WHERE reminder.id > v_from AND reminder.id < v_until AND (p_only IS NULL OR reminder.id = p_only)
+            AND reminder.state = 'pending' AND task.device_id IS NOT NULL
+        ORDER BY reminder.id
+        RETURNING event.id, event.happened_at, event.task_ids[1] AS task_id, event.reminder_id
+    )
+    INSERT INTO letsswitch.delivery (channel, urgent, message_id, task_id, event_id, created_at, next_try_at, deadline)
+    SELECT provider.name, true, reminded.reminder_id, reminded.task_id, reminded.id, reminded.happened_at,
+        reminded.happened_at, task.starts_at
+    FROM reminded
+    JOIN letsswitch.task ON task.id = reminded.task_id
+    CROSS JOIN letsswitch.provider
+    WHERE provider.subscribes AND provider.turned_away_at IS NULL;
+END
+$$;
+
+-- What happens without anybody's doing, a room's end, gets its number when it is first looked at.
+CREATE FUNCTION letsswitch.number_events(p_ids bigint[]) RETURNS void
+LANGUAGE sql AS $$
+    UPDATE letsswitch.event SET number = numbered.number
+    FROM (
+        SELECT late.id, nextval('letsswitch.event_number') AS number
+        FROM (
+            SELECT event.id FROM letsswitch.event WHERE event.id = ANY (p_ids) AND event.number IS NULL
+            ORDER BY event.happened_at, event.id
+            FOR UPDATE
+        ) AS late
+    ) AS numbered
+    WHERE event.id = numbered.id
+$$;
+
+-- Forgets events that nobody is to be told of any more.
+CREATE FUNCTION letsswitch.forget_events(p_ids bigint[]) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    IF p_ids IS NOT NULL THEN
+        DELETE FROM letsswitch.event WHERE event.id = ANY (p_ids)
+            AND NOT EXISTS (SELECT FROM letsswitch.delivery WHERE delivery.event_id = event.id);
+    END IF;
+END
+$$;
+
+-- Attendance -------------------------------------------------------------------------------------------------------
+
+-- Who came to matches' rooms and who went, in their order: elements of these arrays that belong together. p_peers is how many
+-- there were in the room afterwards, on that daemon; p_tasks the task that the peer gave, which counts if it is one of the room's;
+-- p_ages how many seconds ago. Rooms that aren't a match's leave no trace. A report that p_writer has written already, by its number, is not
+-- written again.
+CREATE FUNCTION letsswitch.report_peers(
+    p_writer uuid, p_number bigint,
+    p_events text[], p_rooms uuid[], p_tasks uuid[], p_peers integer[], p_ages double precision[]
+) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_now timestamptz := letsswitch.clock();
+BEGIN
+    INSERT INTO letsswitch.reporter AS known (id, number, wrote_at) VALUES (p_writer, p_number, v_now)
+    ON CONFLICT (id) DO UPDATE SET number = excluded.number, wrote_at = excluded.wrote_at
+    WHERE known.number < excluded.number;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+
+    INSERT INTO letsswitch.attendance AS known
+        (room_id, task_id, closes_at, came_at, changed_at, present, visits, most_peers)
+    SELECT
+        report.room, own.task_id, max(own.closes_at), min(report.at), max(report.at), sum(report.change),
+        count(*) FILTER (WHERE report.change > 0), max(report.peers)
+    FROM (
+        SELECT
+            reported.room, reported.task, reported.peers, v_now - make_interval(secs => reported.age) AS at,
+            CASE reported.event WHEN 'room.joined' THEN 1 ELSE -1 END AS change
+        FROM unnest(p_events, p_rooms, p_tasks, p_peers, p_ages) AS reported (event, room, task, peers, age)
+    ) AS report
+    CROSS JOIN LATERAL (
+        SELECT max(task.closes_at) AS closes_at,
+            (array_agg(task.id) FILTER (WHERE task.id = report.task))[1] AS task_id
+        FROM letsswitch.task WHERE task.room_id = report.room AND task.partner_id IS NOT NULL
+    ) AS own
+    WHERE own.closes_at IS NOT NULL
+    GROUP BY report.room, own.task_id
+    -- In one order, so that nobody waits in a circle.
+    ORDER BY report.room, own.task_id
+    ON CONFLICT (room_id, task_id) DO UPDATE SET
+        changed_at = excluded.changed_at, present = known.present + excluded.present,
+        visits = known.visits + excluded.visits, most_peers = greatest(known.most_peers, excluded.most_peers);
+
+    IF NOT letsswitch.has_subscribers() THEN
+        RETURN;
+    END IF;
+    WITH told AS (
+        INSERT INTO letsswitch.event (type, happened_at, room_id, task_ids, peers)
+        SELECT
+            reported.event, v_now - make_interval(secs => reported.age), reported.room,
+            CASE WHEN task.id IS NOT NULL THEN ARRAY[task.id] END, reported.peers
+        FROM unnest(p_events, p_rooms, p_tasks, p_peers, p_ages) WITH ORDINALITY
+            AS reported (event, room, task, peers, age, place)
+        LEFT JOIN letsswitch.task ON task.id = reported.task AND task.room_id = reported.room
+            AND task.partner_id IS NOT NULL
+        ORDER BY reported.place
+        RETURNING event.id
+    )
+    INSERT INTO letsswitch.delivery (channel, urgent, message_id, event_id, created_at, next_try_at, deadline)
+    SELECT provider.name, false, gen_random_uuid(), told.id, v_now, v_now, v_now + letsswitch.event_patience()
+    FROM told
+    CROSS JOIN letsswitch.provider
+    WHERE provider.subscribes AND provider.turned_away_at IS NULL;
+END
+$$;
+
+-- Forgets ----------------------------------------------------------------------------------------------------------
+
+-- What nobody is told of any more, though the last of two who were told at once couldn't know it; who was in rooms that closed
+-- longer ago than p_retention seconds; and reporters that are silent. p_limit of each at a time.
+CREATE FUNCTION letsswitch.purge_events(p_retention double precision, p_limit integer) RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_now timestamptz := letsswitch.clock();
+    v_count bigint;
+BEGIN
+    PERFORM letsswitch.forget_events(ARRAY(SELECT event.id FROM letsswitch.event ORDER BY event.id LIMIT p_limit));
+    DELETE FROM letsswitch.reporter WHERE reporter.id IN (
+        SELECT silent.id FROM letsswitch.reporter AS silent
+        WHERE silent.wrote_at < v_now - interval '1 day' LIMIT p_limit
+        FOR UPDATE SKIP LOCKED
+    );
+    DELETE FROM letsswitch.attendance WHERE attendance.ctid = ANY (ARRAY(
+        SELECT over.ctid FROM letsswitch.attendance AS over
+        WHERE over.closes_at < v_now - make_interval(secs => p_retention) ORDER BY over.closes_at LIMIT p_limit
+        FOR UPDATE SKIP LOCKED
+    ));
+    GET DIAGNOSTICS v_count = ROW_COUNT;
+    RETURN v_count;
+END
+$$;

@@ -1,0 +1,100 @@
+-- How much is stored, and forgetting where nobody is reached any more.
+
+-- A device is still somebody's: it has registered a task. Written once a day at most, and never waited for: who holds one of the
+-- rows uses it.
+CREATE FUNCTION letsswitch.used(p_device text, p_now timestamptz) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE letsswitch.address SET used_at = p_now WHERE address.id = ANY (ARRAY(
+        SELECT own.id FROM letsswitch.address AS own
+        WHERE own.device_id = p_device AND own.used_at < p_now - interval '1 day'
+        FOR UPDATE SKIP LOCKED
+    ));
+    UPDATE letsswitch.calendar SET used_at = p_now WHERE calendar.device_id = ANY (ARRAY(
+        SELECT own.device_id FROM letsswitch.calendar AS own
+        WHERE own.device_id = p_device AND own.used_at < p_now - interval '1 day'
+        FOR UPDATE SKIP LOCKED
+    ));
+END
+$$;
+
+-- Whether a device has as many open tasks as it may; NULL: any number. Two of its registrations at once don't see each other, so it can get
+-- one more for each that is under way.
+CREATE FUNCTION letsswitch.has_open_tasks(p_device text, p_most integer, p_now timestamptz) RETURNS boolean
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    -- Those don't count, though their rows are there.
+    v_erased bigint := letsswitch.erased_up_to(p_device);
+BEGIN
+    IF p_most IS NULL THEN
+        RETURN false;
+    END IF;
+    RETURN p_most <= (
+        SELECT count(*) FROM (
+            SELECT FROM letsswitch.task
+            WHERE task.device_id = p_device AND task.starts_at > p_now AND task.registered > v_erased
+            LIMIT p_most
+        ) AS open
+    );
+END
+$$;
+
+-- Forgets addresses and calendars that nobody has used for p_retention seconds, p_limit of each at a time, unless their device has
+-- open tasks: then they are in use. Returns how many it looked at: more may be left until that is 0.
+CREATE FUNCTION letsswitch.forget_unused(p_retention double precision, p_limit integer) RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_now timestamptz := letsswitch.clock();
+    v_before timestamptz := v_now - make_interval(secs => p_retention);
+    v_addresses bigint[];
+    v_calendars text[];
+BEGIN
+    -- Who registers them anew at this moment comes before or after.
+    SELECT array_agg(old.id) INTO v_addresses FROM (
+        SELECT address.id FROM letsswitch.address
+        WHERE address.used_at < v_before ORDER BY address.used_at LIMIT p_limit FOR UPDATE SKIP LOCKED
+    ) AS old;
+    SELECT array_agg(old.device_id) INTO v_calendars FROM (
+        SELECT calendar.device_id FROM letsswitch.calendar
+        WHERE calendar.used_at < v_before ORDER BY calendar.used_at LIMIT p_limit FOR UPDATE SKIP LOCKED
+    ) AS old;
+    UPDATE letsswitch.address SET used_at = v_now
+    WHERE address.id = ANY (v_addresses) AND letsswitch.has_open_tasks(address.device_id, 1, v_now);
+    DELETE FROM letsswitch.address WHERE address.id = ANY (v_addresses) AND address.used_at < v_before;
+    UPDATE letsswitch.calendar SET used_at = v_now
+    WHERE calendar.device_id = ANY (v_calendars) AND letsswitch.has_open_tasks(calendar.device_id, 1, v_now);
+    DELETE FROM letsswitch.calendar WHERE calendar.device_id = ANY (v_calendars) AND calendar.used_at < v_before;
+    RETURN coalesce(cardinality(v_addresses), 0) + coalesce(cardinality(v_calendars), 0);
+END
+$$;
+
+-- About how many rows a table has: counted in its first pages; if it has more, reckoned as the planner does, from how many rows a
+-- page had at the last vacuum, or, before there was one, has at the beginning.
+CREATE FUNCTION letsswitch.stored(p_table regclass) RETURNS bigint
+LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    c_pages CONSTANT bigint := 200;
+    v_pages bigint := pg_relation_size(p_table) / current_setting('block_size')::integer;
+    v_count bigint;
+BEGIN
+    EXECUTE format('SELECT count(*) FROM %s WHERE ctid < ''(%s,0)''', p_table, least(v_pages, c_pages)) INTO v_count;
+    IF v_pages <= c_pages THEN
+        RETURN v_count;
+    END IF;
+    RETURN (
+        SELECT v_pages * CASE
+            WHEN pg_class.relpages > 0 AND pg_class.reltuples >= 0 THEN pg_class.reltuples / pg_class.relpages
+            ELSE v_count::double precision / c_pages
+        END
+        FROM pg_catalog.pg_class WHERE pg_class.oid = p_table
+    );
+END
+$$;
+
+CREATE FUNCTION letsswitch.stored() RETURNS TABLE (name text, rows bigint)
+LANGUAGE sql VOLATILE AS $$
+    VALUES
+        ('tasks', letsswitch.stored('letsswitch.task')),
+        ('addresses', letsswitch.stored('letsswitch.address')),
+        ('calendars', letsswitch.stored('letsswitch.calendar'))
+$$;

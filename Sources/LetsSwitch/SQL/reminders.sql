@@ -1,0 +1,186 @@
+-- The outbox: what has fired.
+
+-- The event as every channel sends it: one line, because JSON escapes line breaks.
+CREATE FUNCTION letsswitch.reminder_payload(
+    p_id uuid, p_task uuid, p_title text, p_starts_at timestamptz, p_start_time text, p_zone text,
+    p_room uuid, p_partner_title text
+) RETURNS text
+LANGUAGE sql STABLE AS $$
+    -- Upper case by the bytes, without asking the database's language.
+    SELECT '{"type":"reminder","id":"' || upper(p_id::text COLLATE "C")
+        || '","taskId":"' || upper(p_task::text COLLATE "C")
+        || '","title":' || to_json(p_title)::text
+        || ',"startsAt":"' || to_char(p_starts_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+        || '","startTime":"' || p_start_time || '","timeZone":' || to_json(p_zone)::text
+        || CASE WHEN p_room IS NULL THEN '' ELSE ',"roomId":"' || upper(p_room::text COLLATE "C") || '"' END
+        || CASE WHEN p_partner_title IS NULL THEN '' ELSE ',"partnerTask":' || to_json(p_partner_title)::text END
+        || '}'
+$$;
+
+-- A reminder's id: its seq in the first half (UUID version 8: 48 bits of batch, 12 of place), its task's randomness in
+-- the second.
+CREATE FUNCTION letsswitch.reminder_id(p_seq bigint, p_task uuid) RETURNS uuid
+LANGUAGE sql IMMUTABLE AS $$
+    SELECT (
+        lpad(to_hex(((p_seq >> 12) << 16) + 32768 + (p_seq & 4095)), 16, '0') || substr(p_task::text, 20)
+    )::uuid
+$$;
+
+-- Less than every id of a batch, and more than those of the one before.
+CREATE FUNCTION letsswitch.first_id(p_batch bigint) RETURNS uuid
+LANGUAGE sql IMMUTABLE AS $$
+    SELECT (lpad(to_hex(p_batch << 16), 16, '0') || '0000000000000000')::uuid
+$$;
+
+-- The outbox as it is read. Instants are epoch seconds (by date_part: extract would count them in decimal first).
+CREATE VIEW letsswitch.fired AS
+SELECT
+    reminder.id,
+    reminder.seq,
+    reminder.seq >> 12 AS batch,
+    -- NULL: an erased person's half of a match, which opens the room and reminds nobody.
+    CASE WHEN task.device_id IS NOT NULL THEN reminder.id END AS reminder_id,
+    reminder.task_id,
+    task.device_id,
+    CASE WHEN task.device_id IS NOT NULL THEN letsswitch.reminder_payload(
+        reminder.id, task.id, task.title, task.starts_at, task.start_time, task.time_zone,
+        CASE WHEN task.partner_id IS NOT NULL THEN task.room_id END, partner.title
+    ) END AS payload,
+    date_part('epoch', task.reminds_at) AS due,
+    date_part('epoch', reminder.fired_at) AS fired_at,
+    date_part('epoch', reminder.starts_at)::bigint AS starts_at,
+    -- NULL without a partner.
+    CASE WHEN task.partner_id IS NOT NULL THEN task.room_id END AS room_id,
+    date_part('epoch', task.closes_at) AS closes_at,
+    -- Whether closes_at was still ahead when the room should have opened.
+    task.partner_id IS NOT NULL AND task.closes_at > reminder.fired_at AS room_opened,
+    -- missed from the beginning: the task had started already.
+    reminder.state
+FROM letsswitch.reminder
+JOIN letsswitch.visible_task AS task ON task.id = reminder.task_id
+LEFT JOIN letsswitch.visible_task AS partner ON partner.id = task.partner_id;
+
+-- What a claim did, in firing order: for the daemons that were told of it by NOTIFY.
+CREATE FUNCTION letsswitch.fired_batch(p_batch bigint) RETURNS SETOF letsswitch.fired
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    v_from uuid := letsswitch.first_id(p_batch);
+    v_until uuid := letsswitch.first_id(p_batch + 1);
+BEGIN
+    RETURN QUERY
+    SELECT * FROM letsswitch.fired WHERE fired.id > v_from AND fired.id < v_until ORDER BY fired.id;
+END
+$$;
+
+-- Several claims in firing order: those after p_after, up to p_until.
+CREATE FUNCTION letsswitch.fired_between(p_after bigint, p_until bigint) RETURNS SETOF letsswitch.fired
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    v_from uuid := letsswitch.first_id(p_after + 1);
+    v_until uuid := letsswitch.first_id(p_until + 1);
+BEGIN
+    RETURN QUERY
+    SELECT * FROM letsswitch.fired WHERE fired.id > v_from AND fired.id < v_until ORDER BY fired.id;
+END
+$$;
+
+-- A channel took them. Returns those that were pending still.
+CREATE FUNCTION letsswitch.mark_delivered(p_ids uuid[]) RETURNS TABLE (reminder_id uuid)
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_now timestamptz := letsswitch.clock();
+    v_rows tid[];
+BEGIN
+    SELECT array_agg(held.ctid) INTO v_rows FROM (
+        SELECT reminder.ctid FROM letsswitch.reminder
+        WHERE reminder.id = ANY (p_ids) AND reminder.state = 'pending'
+        ORDER BY reminder.id
+        FOR UPDATE
+    ) AS held;
+    -- Nobody moves them while they are held.
+    RETURN QUERY
+    UPDATE letsswitch.reminder SET state = 'delivered', delivered_at = v_now
+    WHERE reminder.ctid = ANY (v_rows)
+    RETURNING reminder.id;
+END
+$$;
+
+-- Gives up what no channel took by the start; two seconds' grace, for acknowledgements that are under way. What somebody
+-- holds stays for the next time; a batch that can't be written is put off for a minute, and the others are not.
+CREATE FUNCTION letsswitch.expire_reminders() RETURNS TABLE (reminder_id uuid, task_id uuid)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    v_limit timestamptz := letsswitch.clock() - interval '2 seconds';
+    v_batch bigint;
+    v_from uuid;
+    v_until uuid;
+BEGIN
+    FOR v_batch IN
+        SELECT claim.batch FROM letsswitch.claim
+        WHERE claim.expires_at <= v_limit
+        ORDER BY claim.expires_at
+        LIMIT 10
+        FOR UPDATE SKIP LOCKED
+    LOOP
+        BEGIN
+            v_from := letsswitch.first_id(v_batch);
+            v_until := letsswitch.first_id(v_batch + 1);
+            RETURN QUERY
+            WITH missed AS (
+                UPDATE letsswitch.reminder SET state = 'missed' WHERE reminder.ctid = ANY (ARRAY(
+                    SELECT late.ctid FROM letsswitch.reminder AS late
+                    WHERE late.id > v_from AND late.id < v_until
+                        AND late.state = 'pending' AND late.starts_at <= v_limit
+                    FOR UPDATE SKIP LOCKED
+                ))
+                RETURNING reminder.id, reminder.task_id
+            )
+            SELECT missed.id, missed.task_id FROM missed
+            JOIN letsswitch.visible_task AS task ON task.id = missed.task_id
+            WHERE task.device_id IS NOT NULL;
+            UPDATE letsswitch.claim SET expires_at = (
+                SELECT min(reminder.starts_at) FROM letsswitch.reminder
+                WHERE reminder.id > v_from AND reminder.id < v_until AND reminder.state = 'pending'
+            )
+            WHERE claim.batch = v_batch;
+        EXCEPTION WHEN OTHERS THEN
+            IF letsswitch.is_nobodys_fault(SQLSTATE) THEN
+                RAISE;
+            END IF;
+            RAISE WARNING 'batch % can''t be expired: % (%)', v_batch, SQLERRM, SQLSTATE;
+            UPDATE letsswitch.claim SET expires_at = v_limit + interval '1 minute' WHERE claim.batch = v_batch;
+        END;
+    END LOOP;
+END
+$$;
+
+-- A device's reminders whose task has not started yet, in firing order: the first p_limit after the place p_after.
+CREATE FUNCTION letsswitch.reminders_of(p_device text, p_after bigint, p_limit integer) RETURNS SETOF letsswitch.fired
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    v_now timestamptz := letsswitch.clock();
+    -- Nobody was reminded yet of what starts later. So only those of a device's tasks are looked at that have a reminder, or
+    -- nearly so, and not all that it has promised for the next three months.
+    v_last timestamptz := (SELECT max(reminder.starts_at) FROM letsswitch.reminder);
+    v_erased bigint := letsswitch.erased_up_to(p_device);
+    v_ids uuid[];
+BEGIN
+    SELECT array_agg(first.id) INTO v_ids FROM (
+        SELECT own.id FROM letsswitch.task
+        -- LIMIT keeps the planner from beginning with everybody's reminders.
+        CROSS JOIN LATERAL (
+            SELECT reminder.id, reminder.seq FROM letsswitch.reminder
+            WHERE reminder.starts_at = task.starts_at AND reminder.task_id = task.id
+            LIMIT 1
+        ) AS own
+        WHERE task.device_id = p_device AND task.starts_at > v_now AND task.starts_at <= v_last AND task.registered > v_erased
+            AND own.seq > p_after
+        ORDER BY own.seq
+        LIMIT p_limit
+    ) AS first;
+    IF v_ids IS NOT NULL THEN
+        RETURN QUERY SELECT * FROM letsswitch.fired WHERE fired.id = ANY (v_ids) ORDER BY fired.id;
+    END IF;
+END
+$$;

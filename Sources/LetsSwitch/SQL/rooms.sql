@@ -1,0 +1,58 @@
+-- What a room's UUID means, and which are open.
+
+-- state: open, not_open (opens_at tells when), closed, unknown. Instants are epoch seconds.
+CREATE FUNCTION letsswitch.find_room(
+    p_room uuid,
+    OUT state text, OUT opens_at double precision, OUT closes_at double precision, OUT now double precision
+)
+LANGUAGE plpgsql STABLE AS $$
+#variable_conflict use_column
+DECLARE
+    v_now timestamptz := letsswitch.clock();
+    v_room record;
+BEGIN
+    now := extract(epoch FROM v_now);
+    SELECT
+        count(task.partner_id) > 0 AS is_paired,
+        min(task.reminds_at) AS opens_at,
+        max(task.closes_at) AS closes_at,
+        count(due.task_id) < count(*) AS is_claimed
+    INTO v_room
+    FROM letsswitch.visible_task AS task
+    LEFT JOIN letsswitch.due ON due.reminds_at = task.reminds_at AND due.registered = task.registered
+    WHERE task.room_id = p_room AND (task.device_id IS NOT NULL OR task.partner_id IS NOT NULL);
+    state := CASE
+        -- A task that nobody joined has a room until its reminder only.
+        WHEN NOT v_room.is_paired AND (v_room.is_claimed OR v_room.opens_at <= v_now) THEN 'unknown'
+        WHEN v_room.closes_at <= v_now THEN 'closed'
+        WHEN v_room.is_claimed THEN 'open'
+        WHEN v_room.opens_at IS NOT NULL THEN 'not_open'
+        ELSE 'unknown'
+    END;
+    IF state <> 'unknown' THEN
+        opens_at := extract(epoch FROM v_room.opens_at);
+        closes_at := extract(epoch FROM v_room.closes_at);
+    END IF;
+END
+$$;
+
+-- The rooms that are open now, for a daemon that starts. From the claims: the tasks know when a room closes, but not that
+-- it was opened.
+CREATE FUNCTION letsswitch.open_rooms() RETURNS TABLE (room_id uuid, closes_at double precision)
+LANGUAGE plpgsql STABLE AS $$
+#variable_conflict use_column
+DECLARE
+    v_now timestamptz := letsswitch.clock();
+BEGIN
+    RETURN QUERY
+    SELECT DISTINCT task.room_id, extract(epoch FROM task.closes_at)::double precision
+    FROM letsswitch.claim
+    CROSS JOIN LATERAL (
+        SELECT reminder.task_id FROM letsswitch.reminder
+        WHERE reminder.id > letsswitch.first_id(claim.batch) AND reminder.id < letsswitch.first_id(claim.batch + 1)
+        OFFSET 0
+    ) AS fired
+    JOIN letsswitch.task ON task.id = fired.task_id
+    WHERE claim.closes_at > v_now AND task.partner_id IS NOT NULL AND task.closes_at > v_now;
+END
+$$;

@@ -1,0 +1,256 @@
+-- Registering and cancelling: one statement each, the outcome a value.
+--
+-- A task's lock is its row in `due`; without one it is claimed, and only erasing and purging touch it. Who waits for whom,
+-- so that nobody waits in a circle:
+--   register   slot lock, then the `due` row of its device's task, then the partner's
+--   cancel     its `due` row
+--   erase      its `erasure` row, then `due` rows of that device in order of start, then reminders, deliveries and addresses,
+--              each in order of id; a helping of 500 tasks in a transaction
+--   claim      the claims' lock, then `due` rows that nobody holds (SKIP LOCKED)
+--   deliver    reminders, then deliveries, then addresses, each in order of id
+--   expire     claims, then reminders, that nobody holds (SKIP LOCKED)
+--   purge      reminders that nobody holds (SKIP LOCKED), then their tasks, then claims that nobody holds
+-- A claim waits for no erasing: what is being erased it passes over. Nor does registering: who is being erased is nobody's partner.
+-- A lock and what is decided by it are two statements: the second sees what those who held the lock before have done.
+
+-- A task as it may be shown: of one whose person is being erased only the match is left.
+CREATE VIEW letsswitch.visible_task AS
+SELECT
+    task.id, task.registered,
+    CASE WHEN erasure.device_id IS NULL THEN task.device_id END AS device_id,
+    CASE WHEN erasure.device_id IS NULL THEN task.title END AS title,
+    task.starts_at, task.reminds_at, task.time_zone, task.start_time, task.room_id, task.closes_at, task.partner_id
+FROM letsswitch.task
+LEFT JOIN letsswitch.erasure ON erasure.device_id = task.device_id AND erasure.up_to >= task.registered;
+
+-- The latest of a device's tasks that are being erased, by `registered`; 0 when none are.
+CREATE FUNCTION letsswitch.erased_up_to(p_device text) RETURNS bigint
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN coalesce((SELECT erasure.up_to FROM letsswitch.erasure WHERE erasure.device_id = p_device), 0);
+END
+$$;
+
+CREATE TYPE letsswitch.task_outcome AS (
+    -- created, repeated, retitled, cancelled; or why not: registration_closed, too_far_ahead, too_many_tasks, no_such_task, has_partner,
+    -- far_from_midnight, skipped_time. The other columns hold the task unless it was refused before it was found.
+    code text,
+    id uuid,
+    device_id text,
+    title text,
+    start_time text,
+    time_zone text,
+    starts_at bigint,
+    reminds_at double precision,
+    room_id uuid,
+    is_paired boolean,
+    partner_title text,
+    -- Whose day has changed too; never shown to a client.
+    partner_device text,
+    -- Whether others can join the slot now; NULL when that is as it was.
+    slot_opened boolean
+);
+
+CREATE FUNCTION letsswitch.outcome(p_code text, p_task letsswitch.task, p_slot_opened boolean)
+RETURNS letsswitch.task_outcome
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    v_outcome letsswitch.task_outcome;
+BEGIN
+    v_outcome.code := p_code;
+    v_outcome.id := p_task.id;
+    v_outcome.device_id := p_task.device_id;
+    v_outcome.title := p_task.title;
+    v_outcome.start_time := p_task.start_time;
+    v_outcome.time_zone := p_task.time_zone;
+    v_outcome.starts_at := extract(epoch FROM p_task.starts_at);
+    v_outcome.reminds_at := extract(epoch FROM p_task.reminds_at);
+    v_outcome.room_id := p_task.room_id;
+    v_outcome.is_paired := p_task.partner_id IS NOT NULL;
+    IF p_task.partner_id IS NOT NULL THEN
+        SELECT partner.title, partner.device_id INTO v_outcome.partner_title, v_outcome.partner_device
+        FROM letsswitch.visible_task AS partner
+        WHERE partner.id = p_task.partner_id;
+    END IF;
+    v_outcome.slot_opened := p_slot_opened;
+    RETURN v_outcome;
+END
+$$;
+
+-- Whether the task waits for its claim still; if so, holds it until the end of the transaction.
+CREATE FUNCTION letsswitch.hold(p_task letsswitch.task) RETURNS boolean
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM FROM letsswitch.due
+    WHERE due.reminds_at = p_task.reminds_at AND due.registered = p_task.registered
+    FOR UPDATE;
+    RETURN FOUND;
+END
+$$;
+
+-- A device may have p_most open tasks; NULL: any number.
+CREATE FUNCTION letsswitch.register_task(
+    p_device text, p_title text, p_zone text,
+    p_starts_at bigint, p_midnight bigint, p_day integer, p_time integer,
+    p_lead double precision, p_horizon double precision, p_room_duration double precision,
+    p_most integer DEFAULT NULL
+) RETURNS letsswitch.task_outcome
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_outcome letsswitch.task_outcome;
+    v_slot record;
+    v_now timestamptz;
+    v_task letsswitch.task;
+    v_partner letsswitch.task;
+    v_is_waiting boolean;
+BEGIN
+    SELECT * INTO v_slot FROM letsswitch.resolve(p_zone, p_starts_at, p_midnight, p_day, p_time);
+    IF v_slot.problem IS NOT NULL THEN
+        v_outcome.code := v_slot.problem;
+        RETURN v_outcome;
+    END IF;
+
+    PERFORM letsswitch.lock_slot(v_slot.starts_at);
+
+    SELECT * INTO v_task FROM letsswitch.task WHERE device_id = p_device AND starts_at = v_slot.starts_at;
+    IF v_task.registered <= letsswitch.erased_up_to(p_device) THEN
+        -- It is gone, and its row stands in the way.
+        PERFORM letsswitch.erase_tasks(ARRAY[v_task.id]);
+        SELECT * INTO v_task FROM letsswitch.task WHERE device_id = p_device AND starts_at = v_slot.starts_at;
+    END IF;
+    IF FOUND THEN
+        v_is_waiting := letsswitch.hold(v_task);
+        SELECT * INTO v_task FROM letsswitch.task WHERE id = v_task.id AND device_id = p_device;
+    END IF;
+    IF FOUND THEN
+        IF v_task.partner_id IS NOT NULL AND v_task.title <> p_title THEN
+            -- The partner's reminder bears the title: it is claimed after this, with the new one, or was before, and then it is
+            -- too late. Nobody else holds the two: retitling either takes the slot's lock first, and claiming passes them over.
+            SELECT * INTO v_partner FROM letsswitch.task WHERE id = v_task.partner_id;
+            IF v_partner.device_id IS NOT NULL AND NOT letsswitch.hold(v_partner) THEN
+                v_is_waiting := false;
+            END IF;
+        END IF;
+        v_now := letsswitch.clock();
+        IF v_task.starts_at <= v_now THEN
+            RETURN letsswitch.outcome('registration_closed', v_task, NULL);
+        ELSIF v_task.title = p_title THEN
+            RETURN letsswitch.outcome('repeated', v_task, NULL);
+        ELSIF NOT v_is_waiting OR v_task.reminds_at < v_now THEN
+            RETURN letsswitch.outcome('registration_closed', v_task, NULL);
+        END IF;
+        UPDATE letsswitch.task SET title = p_title WHERE id = v_task.id RETURNING * INTO v_task;
+        PERFORM letsswitch.tell_task('task.retitled', v_task);
+        RETURN letsswitch.outcome('retitled', v_task, NULL);
+    END IF;
+
+    -- Nobody else pairs in this slot now; one that is being cancelled, erased or claimed is gone when its lock is held.
+    SELECT task.* INTO v_partner FROM letsswitch.task
+    JOIN letsswitch.due ON due.reminds_at = task.reminds_at AND due.registered = task.registered
+    WHERE task.starts_at = v_slot.starts_at AND task.partner_id IS NULL AND task.device_id <> p_device
+        AND NOT EXISTS (
+            SELECT FROM letsswitch.erasure
+            WHERE erasure.device_id = task.device_id AND erasure.up_to >= task.registered
+            OFFSET 0
+        )
+    ORDER BY task.registered
+    LIMIT 1
+    FOR UPDATE OF due;
+
+    -- Only now: waiting for the locks may have taken us past the lead.
+    v_now := letsswitch.clock();
+    v_task.id := gen_random_uuid();
+    v_task.device_id := p_device;
+    v_task.title := p_title;
+    v_task.starts_at := v_slot.starts_at;
+    v_task.reminds_at := v_slot.starts_at - make_interval(secs => p_lead);
+    v_task.time_zone := p_zone;
+    v_task.start_time := v_slot.start_time;
+    v_task.room_id := gen_random_uuid();
+    v_task.closes_at := v_slot.starts_at + make_interval(secs => p_room_duration);
+    IF v_task.reminds_at < v_now THEN
+        v_outcome.code := 'registration_closed';
+        RETURN v_outcome;
+    ELSIF v_task.starts_at > v_now + make_interval(secs => p_horizon) THEN
+        v_outcome.code := 'too_far_ahead';
+        RETURN v_outcome;
+    ELSIF letsswitch.has_open_tasks(p_device, p_most, v_now) THEN
+        v_outcome.code := 'too_many_tasks';
+        RETURN v_outcome;
+    END IF;
+
+    IF v_partner.id IS NOT NULL AND v_partner.reminds_at >= v_now THEN
+        v_task.room_id := v_partner.room_id;
+        v_task.closes_at := v_partner.closes_at;
+        v_task.partner_id := v_partner.id;
+        UPDATE letsswitch.task SET partner_id = v_task.id WHERE id = v_partner.id;
+    END IF;
+
+    -- Wakes the schedulers, if they may be asleep until later. Not each time: NOTIFY serialises commits. One that is due
+    -- before every scheduler has looked again (it does so each 15 seconds) always: what was to wake them earlier may be
+    -- claimed or cancelled before this commits.
+    IF v_task.reminds_at < v_now + interval '20 seconds' OR NOT EXISTS (
+        SELECT FROM letsswitch.due WHERE reminds_at <= v_task.reminds_at
+    ) THEN
+        PERFORM pg_notify('letsswitch_due', extract(epoch FROM v_task.reminds_at)::text);
+    END IF;
+    WITH added AS (
+        INSERT INTO letsswitch.task
+            (id, device_id, title, starts_at, reminds_at, time_zone, start_time, room_id, closes_at, partner_id)
+        VALUES
+            (v_task.id, v_task.device_id, v_task.title, v_task.starts_at, v_task.reminds_at, v_task.time_zone,
+             v_task.start_time, v_task.room_id, v_task.closes_at, v_task.partner_id)
+        RETURNING task.registered
+    )
+    INSERT INTO letsswitch.due (reminds_at, registered, task_id, starts_at, closes_at)
+    SELECT v_task.reminds_at, added.registered, v_task.id, v_task.starts_at, v_task.closes_at FROM added;
+    PERFORM letsswitch.used(p_device, v_now);
+    PERFORM letsswitch.tell_task('task.registered', v_task);
+    IF v_task.partner_id IS NOT NULL THEN
+        PERFORM letsswitch.tell_match(v_task);
+    END IF;
+    RETURN letsswitch.outcome('created', v_task, v_task.partner_id IS NULL);
+END
+$$;
+
+-- By id, or (when that is NULL) by the wish.
+CREATE FUNCTION letsswitch.cancel_task(
+    p_device text, p_id uuid, p_zone text,
+    p_starts_at bigint, p_midnight bigint, p_day integer, p_time integer
+) RETURNS letsswitch.task_outcome
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_outcome letsswitch.task_outcome;
+    v_slot record;
+    v_task letsswitch.task;
+    v_is_waiting boolean;
+BEGIN
+    IF p_id IS NOT NULL THEN
+        SELECT * INTO v_task FROM letsswitch.task WHERE id = p_id AND device_id = p_device;
+    ELSE
+        SELECT * INTO v_slot FROM letsswitch.resolve(p_zone, p_starts_at, p_midnight, p_day, p_time);
+        IF v_slot.problem IS NOT NULL THEN
+            v_outcome.code := v_slot.problem;
+            RETURN v_outcome;
+        END IF;
+        SELECT * INTO v_task FROM letsswitch.task WHERE device_id = p_device AND starts_at = v_slot.starts_at;
+    END IF;
+    -- Whoever wants it for a partner, or to claim it, comes before or after.
+    IF FOUND THEN
+        v_is_waiting := letsswitch.hold(v_task);
+        SELECT * INTO v_task FROM letsswitch.task WHERE id = v_task.id AND device_id = p_device;
+    END IF;
+    IF NOT FOUND OR v_task.registered <= letsswitch.erased_up_to(p_device) THEN
+        v_outcome.code := 'no_such_task';
+        RETURN v_outcome;
+    ELSIF v_task.partner_id IS NOT NULL THEN
+        RETURN letsswitch.outcome('has_partner', v_task, NULL);
+    ELSIF NOT v_is_waiting OR v_task.reminds_at <= letsswitch.clock() THEN
+        RETURN letsswitch.outcome('registration_closed', v_task, NULL);
+    END IF;
+    DELETE FROM letsswitch.due WHERE reminds_at = v_task.reminds_at AND registered = v_task.registered;
+    DELETE FROM letsswitch.task WHERE id = v_task.id;
+    PERFORM letsswitch.tell_task('task.cancelled', v_task);
+    RETURN letsswitch.outcome('cancelled', v_task, false);
+END
+$$;

@@ -1,0 +1,170 @@
+-- From the wall clock to instants and back. Zones are names that PostgreSQL knows; the daemon has checked them.
+
+-- The name by which AT TIME ZONE finds a zone's rules. It looks among the abbreviations first, which have one offset all the
+-- year: to it, CET has no summer. IANA has made these names links to places (tzdata's "backward", since 2024b).
+CREATE FUNCTION letsswitch.zone_rules(p_zone text) RETURNS text
+LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE p_zone
+        WHEN 'CET' THEN 'Europe/Brussels'
+        WHEN 'MET' THEN 'Europe/Brussels'
+        WHEN 'EET' THEN 'Europe/Athens'
+        WHEN 'WET' THEN 'Europe/Lisbon'
+        ELSE p_zone
+    END
+$$;
+
+-- The same of a zone that was stored; NULL when PostgreSQL doesn't know it any more: updates of the system's zones take names
+-- away, and a schedule must not end with them.
+CREATE FUNCTION letsswitch.stored_zone_rules(p_zone text) RETURNS text
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    v_rules text := letsswitch.zone_rules(p_zone);
+BEGIN
+    PERFORM timestamp '2000-01-01' AT TIME ZONE v_rules;
+    RETURN v_rules;
+EXCEPTION WHEN invalid_parameter_value THEN
+    RETURN NULL;
+END
+$$;
+
+-- The zones that PostgreSQL has files of. One that is called like an abbreviation is among them if both mean the same: the
+-- session's zone is always read from the file.
+CREATE FUNCTION letsswitch.zone_names() RETURNS SETOF text
+LANGUAGE plpgsql VOLATILE SET TimeZone = 'UTC' AS $$
+DECLARE
+    v_name text;
+    v_abbreviations text[] := ARRAY(SELECT abbrev FROM pg_catalog.pg_timezone_abbrevs);
+    -- What lies ahead, and a year behind: every change of the clocks within it is found.
+    v_from timestamp := date_trunc('day', letsswitch.clock() AT TIME ZONE 'UTC') - interval '1 year';
+BEGIN
+    FOR v_name IN SELECT zone.name FROM pg_catalog.pg_timezone_names AS zone LOOP
+        IF upper(v_name) = ANY (v_abbreviations) THEN
+            CONTINUE WHEN letsswitch.stored_zone_rules(v_name) IS NULL;
+            PERFORM set_config('TimeZone', v_name, true);
+            CONTINUE WHEN EXISTS (
+                SELECT FROM generate_series(v_from, v_from + interval '3 years', interval '7 days') AS wall
+                WHERE wall AT TIME ZONE letsswitch.zone_rules(v_name) <> wall::timestamptz
+            );
+        END IF;
+        RETURN NEXT v_name;
+    END LOOP;
+END
+$$;
+
+-- The first instant at which the clocks of a zone show `p_wall`; NULL when they skip it.
+-- AT TIME ZONE alone takes the second instant of a repeated time, and silently another one for a skipped time. The
+-- offset of the day before finds the first. One expression, because the planner puts it in its callers' place then: a day asks
+-- it for each slot.
+CREATE FUNCTION letsswitch.first_instant(p_wall timestamp, p_zone text) RETURNS timestamptz
+LANGUAGE sql STABLE AS $$
+    SELECT CASE
+        WHEN p_wall AT TIME ZONE p_zone AT TIME ZONE p_zone <> p_wall THEN NULL
+        WHEN ((p_wall - interval '24 hours') AT TIME ZONE p_zone + interval '24 hours') AT TIME ZONE p_zone = p_wall
+            THEN least(
+                p_wall AT TIME ZONE p_zone, (p_wall - interval '24 hours') AT TIME ZONE p_zone + interval '24 hours')
+        ELSE p_wall AT TIME ZONE p_zone
+    END
+$$;
+
+-- The first instant of a local date; NULL when the zone skips the whole day (Apia, 2011-12-30).
+CREATE FUNCTION letsswitch.midnight(p_day date, p_zone text) RETURNS timestamptz
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    v_midnight timestamptz := letsswitch.first_instant(p_day::timestamp, p_zone);
+    v_low bigint;
+    v_high bigint;
+    v_middle bigint;
+BEGIN
+    IF v_midnight IS NOT NULL THEN
+        RETURN v_midnight;
+    END IF;
+    -- Midnight itself is skipped: the day begins when the clocks are put forward, which may be before this reading.
+    v_midnight := p_day::timestamp AT TIME ZONE p_zone;
+    IF (v_midnight AT TIME ZONE p_zone)::date <> p_day THEN
+        RETURN NULL;
+    END IF;
+    v_high := extract(epoch FROM v_midnight);
+    v_low := v_high - 86400;
+    WHILE v_high - v_low > 1 LOOP
+        v_middle := (v_low + v_high) / 2;
+        IF (to_timestamp(v_middle) AT TIME ZONE p_zone)::date < p_day THEN
+            v_low := v_middle;
+        ELSE
+            v_high := v_middle;
+        END IF;
+    END LOOP;
+    RETURN to_timestamp(v_high);
+END
+$$;
+
+-- The local date whose midnight is nearest to an instant.
+CREATE FUNCTION letsswitch.nearest_day(p_instant timestamptz, p_zone text, OUT day date, OUT midnight timestamptz)
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    day := (p_instant AT TIME ZONE p_zone)::date;
+    midnight := letsswitch.midnight(day, p_zone);
+    IF midnight = p_instant THEN
+        RETURN;
+    END IF;
+    -- Two days on, because the next one may not exist.
+    SELECT candidate.day, candidate.midnight INTO day, midnight
+    FROM (
+        SELECT near.day, letsswitch.midnight(near.day, p_zone) AS midnight
+        FROM (SELECT (p_instant AT TIME ZONE p_zone)::date + step AS day FROM generate_series(-1, 2) AS step) AS near
+    ) AS candidate
+    WHERE candidate.midnight IS NOT NULL
+    ORDER BY abs(extract(epoch FROM candidate.midnight - p_instant)), candidate.day
+    LIMIT 1;
+END
+$$;
+
+-- The time of day as it is written: HH:MM, or HH:MM:SS when there are seconds.
+CREATE FUNCTION letsswitch.clock_face(p_wall timestamp) RETURNS text
+LANGUAGE sql IMMUTABLE AS $$
+    SELECT to_char(p_wall, CASE WHEN extract(second FROM p_wall) = 0 THEN 'HH24:MI' ELSE 'HH24:MI:SS' END)
+$$;
+
+-- The slot that a wish means. A wish is one of three:
+--   p_starts_at                 the instant itself (epoch seconds);
+--   p_midnight, p_time          the device's midnight as an instant, and seconds on the wall clock;
+--   p_day, p_time               a local date (days since 1970-01-01), and seconds on the wall clock.
+-- `problem` is NULL, 'far_from_midnight' or 'skipped_time'.
+CREATE FUNCTION letsswitch.resolve(
+    p_zone text, p_starts_at bigint, p_midnight bigint, p_day integer, p_time integer,
+    OUT starts_at timestamptz, OUT start_time text, OUT problem text
+)
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    v_zone text := letsswitch.zone_rules(p_zone);
+    v_day date;
+    v_midnight timestamptz;
+    v_instant timestamptz;
+BEGIN
+    IF p_starts_at IS NOT NULL THEN
+        starts_at := to_timestamp(p_starts_at);
+        start_time := letsswitch.clock_face(starts_at AT TIME ZONE v_zone);
+        RETURN;
+    END IF;
+    IF p_midnight IS NOT NULL THEN
+        SELECT nearest.day, nearest.midnight INTO v_day, v_midnight
+        FROM letsswitch.nearest_day(to_timestamp(p_midnight), v_zone) AS nearest;
+        IF abs(extract(epoch FROM v_midnight) - p_midnight) > 10800 THEN
+            problem := 'far_from_midnight';
+            RETURN;
+        END IF;
+    ELSE
+        v_day := date '1970-01-01' + p_day;
+    END IF;
+    v_instant := letsswitch.first_instant(v_day + make_interval(secs => p_time), v_zone);
+    IF v_instant IS NULL THEN
+        problem := 'skipped_time';
+        RETURN;
+    END IF;
+    -- From the device's own midnight: a phone may know newer rules than this server.
+    starts_at := CASE
+        WHEN p_midnight IS NULL THEN v_instant
+        ELSE to_timestamp(p_midnight) + (v_instant - v_midnight)
+    END;
+    start_time := letsswitch.clock_face(date '1970-01-01' + make_interval(secs => p_time));
+END
+$$;

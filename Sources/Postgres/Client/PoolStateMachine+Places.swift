@@ -1,0 +1,102 @@
+/// Who has a place among the pool's connections, and when it is free again.
+extension PoolStateMachine {
+    mutating func closeEmpty(_ now: Instant) -> [Action] {
+        var actions: [Action] = []
+        for (connection, slot) in slots.sorted(by: { $0.key < $1.key }) where slot.inFlight.isEmpty {
+            guard case .leaving = slot.state else { continue }
+            actions += hangUp(connection, now)
+        }
+        return actions
+    }
+
+    /// Gives a connection up, with what nobody waits for any more on it.
+    mutating func hangUp(_ connection: ConnectionID, _ now: Instant) -> [Action] {
+        guard let slot = slots[connection] else { return [] }
+        var longest = configuration.queryTimeout
+        for query in slot.inFlight {
+            guard let query = queries.removeValue(forKey: query) else { continue }
+            longest = max(longest, query.deadline - query.submittedAt)
+        }
+        if stopping {
+            // None will take its place.
+            slots[connection] = nil
+        } else {
+            let until = now + longest + configuration.serverMargin
+            slots[connection]?.inFlight = []
+            slots[connection]?.state = .ending(since: now, until: until)
+            wake(at: now + configuration.endPatience)
+        }
+        return (slot.inFlight.isEmpty ? [] : [.cancelRunning(connection)]) + [.close(connection)]
+    }
+
+    /// Connections for those who wait; one more when queries queue up behind others on all of them; one at a time while
+    /// the database is away.
+    mutating func open(_ now: Instant) -> [Action] {
+        guard !stopping else { return [] }
+        let connecting = slots.values.count { $0.state == .connecting }
+        var wanted = waiting.count
+        if wanted == 0 {
+            let ready = slots.values.filter { $0.state == .ready }
+            // Least busy first: when one has two in flight, none is idle.
+            if ready.contains(where: { $0.inFlight.count > 1 }), ready.allSatisfy({ !$0.inFlight.isEmpty }) {
+                wanted = 1
+            }
+            let isAlone = slots.values.allSatisfy { $0.endingSince != nil }
+            if isAlone, configuration.keepAlive, hasConnected { wanted = 1 }
+        }
+        wanted -= connecting
+        guard wanted > 0 else { return [] }
+        let cleared = makeRoom(for: wanted, now)
+        wanted = min(wanted, maxSlots(now) - slots.count)
+        guard wanted > 0 else { return cleared }
+        if let nextAttempt {
+            guard connecting == 0 else { return cleared }
+            guard nextAttempt <= now else {
+                wake(at: nextAttempt)
+                return cleared
+            }
+            wanted = 1
+        }
+        return cleared + (0..<wanted).map { _ in connect(now) }
+    }
+
+    private mutating func connect(_ now: Instant) -> Action {
+        lastConnection += 1
+        slots[lastConnection] = Slot(openedAt: now, retireAt: now, idleSince: now, heardAt: now)
+        return .connect(lastConnection)
+    }
+
+    /// As many as are allowed, and one more when all of them are ending, or silent, and one of them for too long: a network
+    /// that is gone would never tell of its end.
+    private func maxSlots(_ now: Instant) -> Int {
+        let isOverdue = slots.values.contains { slot in
+            slot.endingSince.map { $0 + configuration.endPatience <= now } ?? false
+        }
+        let isServed = slots.values.contains { $0.state == .ready || $0.state == .connecting }
+        return configuration.maxConnections + (isOverdue && !isServed ? 1 : 0)
+    }
+
+    /// Gives up as many silent connections as places are wanting, the longest silent first: nobody waits for their answers,
+    /// and others wait for their places.
+    private mutating func makeRoom(for wanted: Int, _ now: Instant) -> [Action] {
+        let ending = slots.values.count { $0.endingSince != nil }
+        let missing = wanted - ending - (configuration.maxConnections - slots.count)
+        guard missing > 0, slots.values.contains(where: { isForsaken($0) }) else { return [] }
+        let forsaken = slots.filter { isForsaken($0.value) }
+            .sorted { ($0.value.heardAt, $0.key) < ($1.value.heardAt, $1.key) }
+        return forsaken.prefix(missing).flatMap { hangUp($0.key, now) }
+    }
+
+    /// Takes no queries, and nobody waits for its answers.
+    private func isForsaken(_ slot: Slot) -> Bool {
+        switch slot.state {
+        case .stalled, .leaving: !isAwaited(slot)
+        case .connecting, .ready, .ending: false
+        }
+    }
+
+    /// Whether somebody waits for one of its answers.
+    func isAwaited(_ slot: Slot) -> Bool {
+        slot.inFlight.contains { queries[$0]?.abandoned == false }
+    }
+}

@@ -1,0 +1,72 @@
+/// What a database lacks. A value: what was read there goes in.
+struct MigrationPlan: Equatable {
+    let missing: [PostgresMigration]
+
+    /// Throws when the database has a version that this program doesn't know (an older program must not write to it), or when one
+    /// of its versions is another than here (a program of before the first release has made it).
+    init(of schema: PostgresSchema, applied: [Int: String]) throws {
+        let known = Dictionary(grouping: schema.migrations, by: \.version)
+        guard known.values.allSatisfy({ $0.count == 1 }) else {
+            throw PostgresError(kind: .invalidParameter, message: "two migrations have the same version")
+        }
+        for (version, name) in applied.sorted(by: { $0.key < $1.key }) {
+            if let migration = known[version]?.first, migration.name != name {
+                throw PostgresError(
+                    kind: .server(sqlState: PostgresError.objectNotInPrerequisiteState),
+                    message: """
+                        an earlier build, from before the first release, has made the schema \(schema.name) of this database, \
+                        and nothing converts it: name another database, or drop that schema
+                        """)
+            }
+        }
+        if let newer = applied.keys.filter({ known[$0] == nil }).max() {
+            throw PostgresError(
+                kind: .server(sqlState: PostgresError.objectNotInPrerequisiteState),
+                message: """
+                    the database's schema has version \(newer), which this program doesn't know (it knows up to \
+                    \(known.keys.max() ?? 0)): run a newer program
+                    """)
+        }
+        missing = schema.migrations.filter { applied[$0.version] == nil }.sorted { $0.version < $1.version }
+    }
+}
+
+/// What is to be done about a database's functions.
+enum FunctionsPlan: Equatable {
+    /// They are these, or newer ones that this program can work with.
+    case keep
+    case replace
+
+    /// The functions that a database has.
+    struct Stored: Equatable {
+        let revision: Int
+        let oldestUsable: Int
+        let digest: String
+    }
+
+    /// Throws when the database's are newer, and this program can't work with them.
+    init(revision: Int, digest: String, stored: Stored?) throws {
+        guard let stored else {
+            self = .replace
+            return
+        }
+        if stored.revision > revision {
+            guard revision >= stored.oldestUsable else {
+                throw PostgresError(
+                    kind: .server(sqlState: PostgresError.objectNotInPrerequisiteState),
+                    message: """
+                        the database's functions have revision \(stored.revision), and this program, of revision \
+                        \(revision), can't work with them: run a newer program
+                        """)
+            }
+            self = .keep
+        } else {
+            self = stored.digest == digest ? .keep : .replace
+        }
+    }
+}
+
+extension PostgresError {
+    /// SQLSTATE 55000: what is there isn't as it would have to be.
+    static let objectNotInPrerequisiteState = "55000"
+}

@@ -1,0 +1,176 @@
+/// Brings a database's schema up to date, one daemon at a time (an advisory lock): the migrations that it lacks, each in its own
+/// transaction, then the functions, all in one.
+struct Migrator {
+    private static let lockPause = Duration.milliseconds(100)
+
+    let configuration: PostgresConfiguration
+    let schema: PostgresSchema
+
+    func migrate() async throws -> PostgresSchema.Change {
+        let session = try await PostgresSession.connect(configuration)
+        do {
+            // The lock goes with the session.
+            let change = try await migrate(session)
+            await session.close()
+            return change
+        } catch {
+            await session.close()
+            throw error
+        }
+    }
+
+    private func migrate(_ session: PostgresSession) async throws -> PostgresSchema.Change {
+        // The session's own limits: a migration may take its time, and so may another daemon's.
+        let limit = configuration.migrationTimeout + configuration.serverMargin
+        try await session.execute("SET statement_timeout = \(SessionSettings.milliseconds(limit))")
+        try await lock(session)
+        try await createSchema(session)
+        var change = PostgresSchema.Change()
+        for migration in try await plan(session).missing {
+            try await apply(migration, session)
+            change.migrations.append(migration.version)
+        }
+        change.replacedFunctions = try await replaceFunctions(session)
+        return change
+    }
+
+    /// Takes turns with other daemons. Asks again and again: a wait in the server would look the same as a server that hangs.
+    private func lock(_ session: PostgresSession) async throws {
+        let end = ContinuousClock.now + configuration.migrationTimeout
+        while true {
+            let rows = try await session.execute(
+                "SELECT pg_try_advisory_lock(hashtextextended('migrations of ' || $1, 0)) AS is_ours",
+                [.text(schema.name)])
+            if try rows?.first?.boolean("is_ours") == true { return }
+            guard ContinuousClock.now < end else {
+                throw PostgresError(
+                    kind: .unavailable(outcomeUnknown: false), message: "another daemon's migrations take too long")
+            }
+            try await Task.sleep(for: Self.lockPause)
+        }
+    }
+
+    private func createSchema(_ session: PostgresSession) async throws {
+        // Asked first: a role that may not create schemas can still use one that is complete.
+        let rows = try await session.execute("SELECT to_regclass('\(schema.name).migration') IS NOT NULL AS there")
+        if try rows?.first?.boolean("there") == true { return }
+        try await session.execute(
+            """
+            CREATE SCHEMA IF NOT EXISTS \(schema.name);
+            CREATE TABLE \(schema.name).migration (
+                version integer PRIMARY KEY,
+                name text NOT NULL,
+                applied_at timestamptz NOT NULL DEFAULT now()
+            )
+            """)
+    }
+
+    // MARK: Tables
+
+    private func plan(_ session: PostgresSession) async throws -> MigrationPlan {
+        let rows = try await session.execute("SELECT version, name FROM \(schema.name).migration")
+        var applied: [Int: String] = [:]
+        for row in rows.map(Array.init) ?? [] { applied[try row.integer("version")] = try row.string("name") }
+        return try MigrationPlan(of: schema, applied: applied)
+    }
+
+    private func apply(_ migration: PostgresMigration, _ session: PostgresSession) async throws {
+        try await transaction("migration \(migration.version) (\(migration.name))", session) {
+            try await session.execute(migration.sql, timeout: configuration.migrationTimeout)
+            try await session.execute(
+                "INSERT INTO \(schema.name).migration (version, name) VALUES ($1, $2)",
+                [.integer(migration.version), .text(migration.name)])
+        }
+    }
+
+    // MARK: Functions
+
+    /// Returns whether they were made anew.
+    private func replaceFunctions(_ session: PostgresSession) async throws -> Bool {
+        let functions = schema.functions
+        guard !functions.scripts.isEmpty else { return false }
+        let digest =
+            try await session.execute(
+                "SELECT encode(sha256(convert_to($1, 'UTF8')), 'hex') AS digest", [.text(functions.text)])?[0]
+            .string("digest") ?? ""
+        let stored = try await storedFunctions(session)
+        guard try FunctionsPlan(revision: functions.revision, digest: digest, stored: stored) == .replace else {
+            return false
+        }
+        try await transaction("functions of revision \(functions.revision)", session) {
+            try await session.execute(dropping(keeping: functions.kept))
+            // They call one another, and stand by theme.
+            try await session.execute("SET LOCAL check_function_bodies = off")
+            for script in functions.scripts {
+                do {
+                    try await session.execute(script.sql, timeout: configuration.migrationTimeout)
+                } catch let error as PostgresError {
+                    throw PostgresError(kind: error.kind, message: "\(script.name): \(error.message)")
+                }
+            }
+            try await session.execute("DELETE FROM \(schema.name).functions")
+            try await session.execute(
+                "INSERT INTO \(schema.name).functions (revision, oldest_usable, digest) VALUES ($1, $2, $3)",
+                [.integer(functions.revision), .integer(functions.oldestUsable), .text(digest)])
+        }
+        return true
+    }
+
+    private func storedFunctions(_ session: PostgresSession) async throws -> FunctionsPlan.Stored? {
+        let there = try await session.execute("SELECT to_regclass('\(schema.name).functions') IS NOT NULL AS there")
+        guard try there?.first?.boolean("there") == true else {
+            try await session.execute(
+                """
+                CREATE TABLE \(schema.name).functions (
+                    revision integer NOT NULL,
+                    oldest_usable integer NOT NULL,
+                    digest text NOT NULL,
+                    applied_at timestamptz NOT NULL DEFAULT now()
+                )
+                """)
+            return nil
+        }
+        let rows = try await session.execute("SELECT revision, oldest_usable, digest FROM \(schema.name).functions")
+        return try rows?.first.map {
+            FunctionsPlan.Stored(
+                revision: try $0.integer("revision"), oldestUsable: try $0.integer("oldest_usable"),
+                digest: try $0.string("digest"))
+        }
+    }
+
+    /// All that holds nothing, whoever needs whom: `CREATE OR REPLACE` can't change what a function returns.
+    private func dropping(keeping kept: [String]) -> String {
+        let names = kept.map { "'\($0)'" }.joined(separator: ", ")
+        return """
+            DO $$
+            DECLARE
+                v_object text;
+            BEGIN
+                FOR v_object IN
+                    SELECT 'ROUTINE IF EXISTS ' || oid::regprocedure FROM pg_proc
+                    WHERE pronamespace = '\(schema.name)'::regnamespace AND proname <> ALL (ARRAY[\(names)]::text[])
+                    UNION ALL
+                    SELECT CASE relkind WHEN 'v' THEN 'VIEW' ELSE 'TYPE' END || ' IF EXISTS ' || oid::regclass FROM pg_class
+                    WHERE relnamespace = '\(schema.name)'::regnamespace AND relkind IN ('v', 'c')
+                LOOP
+                    -- IF EXISTS: it may have gone with another one.
+                    EXECUTE format('DROP %s CASCADE', v_object);
+                END LOOP;
+            END
+            $$
+            """
+    }
+
+    // MARK: -
+
+    private func transaction(_ what: String, _ session: PostgresSession, _ body: () async throws -> Void) async throws {
+        do {
+            try await session.execute("BEGIN")
+            try await body()
+            try await session.execute("COMMIT", timeout: configuration.migrationTimeout)
+        } catch let error as PostgresError {
+            // The caller closes the session, which rolls back.
+            throw PostgresError(kind: error.kind, message: "\(what): \(error.message)", constraint: error.constraint)
+        }
+    }
+}

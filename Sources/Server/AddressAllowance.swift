@@ -1,0 +1,58 @@
+/// What an address may do only so often; for each of these the table keeps a pace of its own.
+package enum LimitedAction: Int, Sendable, CaseIterable {
+    /// Connecting.
+    case connection
+    /// Trying for a WebSocket.
+    case upgrade
+    /// Any other request.
+    case request
+    /// A request whose method isn't a safe one (RFC 9110 §9.2.1): it counts as a request too.
+    case write
+    /// A write that has something new kept for long.
+    case registration
+}
+
+/// What one address may.
+package struct AddressAllowance: Sendable {
+    /// Connections open at once; 0 sets no limit.
+    package var maxConnections = 0
+    package var connections = RateLimit.none
+    package var upgrades = RateLimit.none
+    package var requests = RateLimit.none
+    package var writes = RateLimit.none
+    package var registrations = RateLimit.none
+
+    /// No limit at all.
+    package init() {}
+
+    package init(_ limits: ServerLimits) {
+        maxConnections = limits.maxConnectionsPerAddress
+        connections = RateLimit(perSecond: limits.connectionRate, burst: 2 * limits.connectionRate)
+        upgrades = RateLimit(perSecond: limits.upgradeRate, burst: limits.upgradeRate)
+        requests = RateLimit(perSecond: limits.requestRate, burst: limits.requestRate)
+        writes = RateLimit(perSecond: limits.writeRate, burst: 10 * limits.writeRate)
+        registrations = RateLimit(perDay: limits.registrationsPerDay)
+    }
+
+    func rate(of action: LimitedAction) -> RateLimit {
+        switch action {
+        case .connection: connections
+        case .upgrade: upgrades
+        case .request: requests
+        case .write: writes
+        case .registration: registrations
+        }
+    }
+
+    /// What `count` addresses may together.
+    func times(_ count: Int) -> AddressAllowance {
+        var sum = self
+        sum.maxConnections *= count
+        sum.connections = connections.times(count)
+        sum.upgrades = upgrades.times(count)
+        sum.requests = requests.times(count)
+        sum.writes = writes.times(count)
+        sum.registrations = registrations.times(count)
+        return sum
+    }
+}

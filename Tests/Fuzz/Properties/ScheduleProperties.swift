@@ -1,0 +1,112 @@
+import Dispatch
+import FoundationEssentials
+import Glibc
+import Synchronization
+import TestSupport
+import Wire
+
+/// Whole requests to two daemons on one database, and words of others on its channels: each is answered in a decided way, and
+/// the daemons live.
+enum ScheduleProperties {
+    /// Those that the contract knows. `429`: of one device or address there was too much.
+    private static let statuses: Set<Int> = [
+        200, 201, 204, 304, 400, 403, 404, 405, 409, 410, 413, 414, 415, 421, 426, 429, 431, 501,
+    ]
+    /// Between two rounds of what one daemon tells the other.
+    private static let noticePause = Duration.milliseconds(120)
+    /// For one answer.
+    private static let patience = Duration.seconds(60)
+
+    /// Blocks the calling thread, which must not be one that tasks run on.
+    static func check(_ input: FuzzInput) throws(BrokenProperty) {
+        let done = DispatchSemaphore(value: 0)
+        let outcome = Mutex<Result<Void, BrokenProperty>>(.success(()))
+        Task.detached {
+            do {
+                try await ScheduleWorld.get().alone { try await run(input, in: $0) }
+            } catch {
+                outcome.withLock { $0 = .failure(error as? BrokenProperty ?? BrokenProperty("\(error)")) }
+            }
+            done.signal()
+        }
+        done.wait()
+        try outcome.withLock { $0 }.get()
+    }
+
+    private static func run(_ input: FuzzInput, in world: ScheduleWorld) async throws {
+        var names = ScheduleNames(firstHour: (time(nil) / 3600 + 2) * 3600)
+        var streams: [HTTPTestClient] = []
+        var clients: [Int: HTTPTestClient] = [:]
+        var tells = false
+        for (number, step) in ScheduleScript(input.content).steps.enumerated() {
+            // Which daemon is asked.
+            let place = input.option(0) ? number % world.endpoints.count : 0
+            switch step {
+            case .notify(let channel, let payload):
+                try await world.notify(channel, payload)
+            case .request(let method, let target, let body):
+                let kept = clients.removeValue(forKey: place)
+                let client =
+                    if let kept { kept } else { try await HTTPTestClient.connect(to: world.endpoints[place]) }
+                let answer = try await ask(
+                    client, method, Self.target(names.fill(target)), names.fill(body), streams: &streams)
+                guard let answer else { continue }
+                try check(answer, to: method)
+                learn(from: answer, &names)
+                tells = tells || (method != "GET" && answer.status < 300)
+                if answer.keepsConnection { clients[place] = client } else { await client.close() }
+            }
+        }
+        // So that what one daemon tells another is heard while it is known why.
+        if tells { try await Task.sleep(for: noticePause) }
+        for client in streams + clients.values { await client.close() }
+        for endpoint in world.endpoints {
+            let answer = try await HTTPTestClient.request(at: endpoint, "GET", "/healthz", within: patience)
+            try require(answer.status == 200, "a daemon that isn't healthy: \(answer.status)")
+        }
+    }
+
+    /// Nil where the answer is a stream, which is left open.
+    private static func ask(
+        _ client: HTTPTestClient, _ method: String, _ target: String, _ body: [UInt8],
+        streams: inout [HTTPTestClient]
+    ) async throws -> TestResponse? {
+        guard method == "GET", target.hasPrefix("/reminders") else {
+            return try await client.request(method, target, body: body.isEmpty ? nil : body, within: patience)
+        }
+        try await client.sendRequest(method, target, within: patience)
+        let head = try await client.readHead(within: patience)
+        try require(statuses.contains(head.status), "a stream answered \(head.status)")
+        if head.status == 200 { streams.append(client) } else { await client.close() }
+        return nil
+    }
+
+    /// Whatever can't stand in a target is escaped: the parser has a target of its own.
+    private static func target(_ bytes: [UInt8]) -> String {
+        var target = ""
+        for byte in bytes {
+            if (0x21..<0x7F).contains(byte) {
+                target.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                target += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+            }
+        }
+        return target
+    }
+
+    private static func check(_ answer: TestResponse, to method: String) throws(BrokenProperty) {
+        try require(statuses.contains(answer.status), "\(answer.status) \(answer.text)")
+        guard method != "HEAD", answer.headers["Content-Type"] == "application/json" else { return }
+        try require(answer.body.withUnsafeBytes { JSONSyntax.isValid($0) }, "no JSON: \(answer.text)")
+        guard answer.status >= 400, let tree = PlainJSON(answer.body, depth: 8) else { return }
+        try require(tree.text("code").text?.isEmpty == false, "a refusal without a code: \(answer.text)")
+        try require(tree.text("reason").text?.isEmpty == false, "a refusal without a reason: \(answer.text)")
+    }
+
+    /// What later steps may name.
+    private static func learn(from answer: TestResponse, _ names: inout ScheduleNames) {
+        guard answer.status < 300, let tree = PlainJSON(answer.body, depth: 8) else { return }
+        if let id = tree.text("id").text { names.task = Array(id.utf8) }
+        if let url = tree.text("url").text, url.hasSuffix(".ics") { names.calendar = Array(url.utf8) }
+    }
+}

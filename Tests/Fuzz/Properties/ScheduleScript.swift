@@ -1,0 +1,75 @@
+import LetsSwitch
+
+/// What an input asks a server, line by line:
+///
+/// ```
+/// POST /task {"deviceId":"a","startsAt":"@1","title":"x"}
+/// GET /reminders?deviceId=a
+/// NOTIFY letsswitch_schedule {"origin":""}
+/// ```
+/// A line of another form asks nothing. In a target and in a body `@0` to `@9` are full hours that lie ahead, `@d` the day of the
+/// first, `@t` the task and `@c` the calendar that an answer named last.
+struct ScheduleScript {
+    enum Step {
+        case request(method: String, target: [UInt8], body: [UInt8])
+        case notify(channel: String, payload: String)
+    }
+
+    static let mostSteps = 24
+    private static let methods = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"]
+    private static let channels = ["letsswitch_due", "letsswitch_fired", "letsswitch_schedule"]
+
+    let steps: [Step]
+
+    init(_ content: [UInt8]) {
+        steps = content.split(separator: UInt8(ascii: "\n")).compactMap(Self.step).prefix(Self.mostSteps).map(\.self)
+    }
+
+    private static func step(_ line: ArraySlice<UInt8>) -> Step? {
+        let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 2)
+        guard parts.count >= 2 else { return nil }
+        let name = String(decoding: parts[0], as: UTF8.self)
+        let rest = parts.count > 2 ? Array(parts[2]) : []
+        guard name == "NOTIFY" else {
+            guard methods.contains(name), parts[1].first == UInt8(ascii: "/") else { return nil }
+            return .request(method: name, target: Array(parts[1]), body: rest)
+        }
+        let channel = String(decoding: parts[1], as: UTF8.self)
+        // What PostgreSQL takes for text.
+        guard channels.contains(channel), !rest.contains(0) else { return nil }
+        return .notify(channel: channel, payload: String(decoding: rest, as: UTF8.self))
+    }
+}
+
+/// What the `@` of a script stand for.
+struct ScheduleNames {
+    /// The first of the full hours, in seconds since 1970.
+    let firstHour: Int
+    var task: [UInt8] = Array("00000000-0000-0000-0000-000000000000".utf8)
+    var calendar: [UInt8] = Array("/calendar/AAAAAAAAAAAAAAAAAAAAAAAA.ics".utf8)
+
+    func fill(_ bytes: [UInt8]) -> [UInt8] {
+        var filled: [UInt8] = []
+        var rest = bytes[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "@"), let name = rest.first, let value = value(name) else {
+                filled.append(byte)
+                continue
+            }
+            rest.removeFirst()
+            filled += value
+        }
+        return filled
+    }
+
+    private func value(_ name: UInt8) -> [UInt8]? {
+        switch name {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"):
+            Array("\(Instant(seconds: firstHour + 3600 * Int(name - UInt8(ascii: "0"))))".utf8)
+        case UInt8(ascii: "d"): Array("\(Instant(seconds: firstHour))".utf8.prefix(10))
+        case UInt8(ascii: "t"): task
+        case UInt8(ascii: "c"): calendar
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import Dispatch
+import Glibc
+import LetsSwitch
+import Postgres
+import Synchronization
+import TestSupport
+import Wire
+
+/// Two daemons on one database, for as long as the process lives: with all that they are made of, over real sockets.
+actor ScheduleWorld {
+    private static let shared = Mutex<Task<ScheduleWorld, any Error>?>(nil)
+
+    let endpoints: [ClientEndpoint]
+    private let daemons: [Daemon]
+    private let client: PostgresClient
+    /// Deletes what people's requests have written.
+    private let clear: PostgresStatement
+    private var isTaken = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    static func get() async throws -> ScheduleWorld {
+        let making = shared.withLock { shared in
+            let making = shared ?? Task { try await ScheduleWorld() }
+            shared = making
+            return making
+        }
+        return try await making.value
+    }
+
+    private init() async throws {
+        // A peer that goes away is an error of the write.
+        signal(SIGPIPE, SIG_IGN)
+        let conninfo = try await TestCluster.shared.makeDatabase()
+        let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
+        var configuration = Configuration()
+        configuration.listen = [.tcp(host: "127.0.0.1", port: 0)]
+        configuration.database = .url(conninfo)
+        configuration.loops = 1
+        configuration.databaseConnections = 2
+        configuration.databaseWait = .seconds(30)
+        configuration.databaseTimeout = .seconds(60)
+        configuration.channels.webPush.contact = "mailto:nobody@localhost"
+        configuration.channels.webPush.allowsPrivateAddresses = true
+        // Nobody is there: what is to be sent waits.
+        configuration.channels.ntfy.server = "http://127.0.0.1:1"
+        var endpoints: [ClientEndpoint] = []
+        var daemons: [Daemon] = []
+        for _ in 0..<2 {
+            let daemon = Daemon(configuration, log: Log(level: .error, format: .json, descriptor: nowhere))
+            daemons.append(daemon)
+            guard let address = try await daemon.start().first, let endpoint = ClientEndpoint("\(address)") else {
+                throw BrokenProperty("a daemon that listens nowhere")
+            }
+            endpoints.append(endpoint)
+        }
+        var postgres = PostgresConfiguration(conninfo: conninfo)
+        postgres.maxConnections = 1
+        postgres.queryTimeout = .seconds(60)
+        postgres.stallTimeout = .seconds(30)
+        client = PostgresClient(configuration: postgres)
+        let named = try await client.query(
+            PostgresStatement(
+                name: "",
+                sql: """
+                    SELECT DISTINCT relation.relname AS name
+                    FROM pg_catalog.pg_class AS relation JOIN pg_catalog.pg_attribute ON attrelid = relation.oid
+                    WHERE relnamespace = 'letsswitch'::regnamespace AND relkind = 'r' AND attname IN
+                        ('device_id', 'task_id', 'starts_at', 'closes_at', 'push_token', 'address')
+                    """), [], timeout: nil)
+        let deletions = try named.map { row in
+            let table = try row.string("name")
+            return "\(table) AS (DELETE FROM letsswitch.\(table))"
+        }
+        clear = PostgresStatement(name: "fuzz_clear", sql: "WITH \(deletions.joined(separator: ", ")) SELECT 1 AS one")
+        self.endpoints = endpoints
+        self.daemons = daemons
+    }
+
+    /// Runs `body` while nobody else does, in a world without people.
+    func alone(_ body: (ScheduleWorld) async throws -> Void) async throws {
+        while isTaken { await withCheckedContinuation { waiting.append($0) } }
+        isTaken = true
+        defer {
+            isTaken = false
+            if !waiting.isEmpty { waiting.removeFirst().resume() }
+        }
+        _ = try await client.query(clear, [], timeout: nil)
+        try await body(self)
+    }
+
+    func notify(_ channel: String, _ payload: String) async throws {
+        do {
+            _ = try await client.query(
+                PostgresStatement(name: "fuzz_notify", sql: "SELECT pg_notify($1, $2)"),
+                [.text(channel), .text(payload)], timeout: nil)
+        } catch let error as PostgresError {
+            // Too long, say.
+            guard case .server = error.kind else { throw error }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import LetsSwitch
+
+@Suite struct DaemonPrivilegeTests {
+    /// What proc(5) says of a thread, by the first words of its lines.
+    private func status(_ thread: String) throws -> [String: String] {
+        let text = try String(contentsOfFile: "\(thread)/status", encoding: .utf8)
+        return Dictionary(
+            text.split(separator: "\n").compactMap { line in
+                line.firstIndex(of: ":").map {
+                    (String(line[..<$0]), line[line.index(after: $0)...].trimmingCharacters(in: .whitespaces))
+                }
+            }, uniquingKeysWith: { $1 })
+    }
+
+    @Test("nothing in the daemon may gain rights, and as root it has those alone that it needs; its cluster has none")
+    func rights() async throws {
+        await JourneyLimit.shared.enter()
+        let directory = "/tmp/letsswitch-state-\(UUID().uuidString.prefix(8))"
+        mkdir(directory, 0o755)
+        do {
+            let (daemon, _) = try await DaemonProcess.listening(
+                ["--listen", "127.0.0.1:0", "--state-dir", directory], within: .seconds(60))
+            let process = "/proc/\(daemon.process.pid)"
+            let threads = try FileManager.default.contentsOfDirectory(atPath: "\(process)/task")
+            #expect(threads.count > 1)
+            for thread in threads {
+                let status = try status("\(process)/task/\(thread)")
+                #expect(status["NoNewPrivs"] == "1")
+                #expect(status["CapAmb"] == "0000000000000000")
+                guard geteuid() == 0 else { continue }
+                // chown, dac_override, fowner, kill, setgid, setuid, net_bind_service, sys_ptrace; fewer where we have fewer.
+                let needed: UInt64 = 0x804EB
+                for name in ["CapPrm", "CapEff", "CapBnd"] {
+                    let held = try #require(status[name].flatMap { UInt64($0, radix: 16) })
+                    #expect(held & ~needed == 0, "\(name) \(held)")
+                }
+                #expect(status["CapInh"] == "0000000000000000")
+            }
+            let file = try String(contentsOfFile: "\(directory)/postgres/data/postmaster.pid", encoding: .utf8)
+            let postmaster = try #require(file.split(separator: "\n").first)
+            let cluster = try status("/proc/\(postmaster)")
+            #expect(cluster["NoNewPrivs"] == "1" && cluster["CapEff"] == "0000000000000000")
+            #expect(cluster["CapPrm"] == "0000000000000000" && cluster["CapAmb"] == "0000000000000000")
+            #expect(try await daemon.terminate() == .exited(0))
+        } catch {
+            await JourneyLimit.shared.leave()
+            throw error
+        }
+        try? FileManager.default.removeItem(atPath: directory)
+        await JourneyLimit.shared.leave()
+    }
+
+    @Test("a limit that descriptors lower is said")
+    func descriptors() async throws {
+        try await Journey.run { journey in
+            let daemon = try await DaemonProcess.start(
+                [
+                    "-c", #"ulimit -n 300 && exec "$0" "$@""#, try DaemonProcess.executable(), "--listen",
+                    "127.0.0.1:0",
+                    "--database-url", journey.conninfo, "--max-connections", "5000",
+                ], executable: "/bin/sh")
+            let line = try await daemon.waitForLog(
+                "fewer connections than --max-connections: descriptors are short (ulimit -n, LimitNOFILE=)",
+                within: .seconds(30))
+            #expect(line["level"].string == "warning" && line["maxConnections"].int == 5000)
+            #expect(line["descriptors"].int == 300 && line["connections"].int.map { $0 < 300 } == true)
+            _ = try await daemon.nextListening()
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LetsSwitch
+
+/// What strangers may ask and have stored, over the wire.
+@Suite struct QuotaJourneyTests {
+    private static func forwarded(_ address: String) -> TestHeaders { ["X-Forwarded-For": address] }
+
+    private static func task(_ device: String, _ start: Instant, _ title: String = "x") -> [UInt8] {
+        Array(#"{"deviceId":"\#(device)","title":"\#(title)","startsAt":"\#(start)"}"#.utf8)
+    }
+
+    @Test("one address' flood of requests and of writes draws 429; others, and this machine, go on")
+    func flood() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon {
+                ($0.requestRate, $0.writeRate, $0.registrationsPerDay) = (30, 10, 20)
+            }
+            let start = try await journey.instant(in: 3600)
+            let stranger = try await HTTPTestClient.connect(to: endpoint)
+            var statuses: [Int: Int] = [:]
+            for number in 0..<200 {
+                let response = try await stranger.request(
+                    "POST", "/task", headers: Self.forwarded("203.0.113.7"), body: Self.task("made-up-\(number)", start)
+                )
+                statuses[response.status, default: 0] += 1
+                guard response.status == 429 else { continue }
+                #expect(["too_many_requests", "too_many_registrations"].contains(response.code))
+                #expect(Int(response.headers["Retry-After"] ?? "") ?? 0 > 0)
+            }
+            #expect(statuses == [201: 20, 429: 180])
+            var reads: [Int: Int] = [:]
+            for _ in 0..<3000 {
+                let response = try await stranger.request(
+                    "GET", "/healthz", headers: Self.forwarded("203.0.113.7"))
+                reads[response.status, default: 0] += 1
+            }
+            #expect(reads[429] ?? 0 > 0)
+
+            let other = try await stranger.request(
+                "POST", "/task", headers: Self.forwarded("203.0.113.8"), body: Self.task("ada", start))
+            #expect(other.status == 201)
+            for number in 0..<50 {
+                let response = try await stranger.request("POST", "/task", body: Self.task("local-\(number)", start))
+                #expect(response.status == 201)
+            }
+            let metrics = try await MetricsReading(endpoint)
+            for cause in ["request-rate", "registrations-per-day"] {
+                #expect(metrics["letsswitch_requests_refused_total{cause=\"\(cause)\"}"] > 0, "\(cause)")
+            }
+        }
+    }
+
+    @Test("a device's quota and full tables are refused with their codes, and counted")
+    func quotas() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon {
+                ($0.maxTasksPerDevice, $0.maxStoredTasks, $0.maxStoredAddresses, $0.maxStoredCalendars) = (2, 3, 1, 1)
+            }
+            let start = try await journey.instant(in: 3600)
+            let client = try await HTTPTestClient.connect(to: endpoint)
+            func post(_ path: String, _ body: [UInt8]) async throws -> (status: Int, code: String?) {
+                let response = try await client.request("POST", path, body: body)
+                return (response.status, response.status < 300 ? nil : response.code)
+            }
+            for second in 0..<2 {
+                #expect(
+                    try await post("/task", Self.task("ada", Instant(seconds: start.seconds + second))).status == 201)
+            }
+            #expect(
+                try await post("/task", Self.task("ada", Instant(seconds: start.seconds + 2)))
+                    == (429, "too_many_tasks"))
+            #expect(try await post("/task", Self.task("bob", start)).status == 201)
+            #expect(try await post("/task", Self.task("cleo", start)) == (503, "storage_full"))
+            #expect(try await post("/task", Self.task("bob", start, "y")).status == 200)
+
+            func device(_ name: String, _ more: String = "") -> [UInt8] {
+                Array(#"{"deviceId":"\#(name)"\#(more)}"#.utf8)
+            }
+            #expect(try await post("/token", device("ada", #","token":"aa","debug":false"#)).status == 200)
+            #expect(try await post("/token", device("bob", #","token":"bb","debug":false"#)) == (503, "storage_full"))
+            #expect(try await post("/token", device("ada", #","token":"ab","debug":false"#)).status == 200)
+            #expect(try await post("/calendar", device("ada")).status == 200)
+            #expect(try await post("/calendar", device("bob")) == (503, "storage_full"))
+            let metrics = try await MetricsReading(endpoint)
+            for cause in ["max-tasks-per-device", "max-stored-tasks", "max-stored-addresses", "max-stored-calendars"] {
+                #expect(metrics["letsswitch_turned_away_total{cause=\"\(cause)\"}"] == 1, "\(cause)")
+            }
+            #expect(metrics[#"letsswitch_stored_rows_limit{table="tasks"}"#] == 3)
+        }
+    }
+}

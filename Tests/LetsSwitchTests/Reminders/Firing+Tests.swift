@@ -1,0 +1,18 @@
+import FoundationEssentials
+
+@testable import LetsSwitch
+
+extension Reminder {
+    /// One that fired in time, at that place of a batch.
+    static func sample(_ device: String = "ada", batch: Int, place: Int = 0) -> Reminder {
+        Reminder(
+            id: UUID(), seq: batch << 12 | place, taskId: UUID(), device: DeviceID(stored: device), payload: "{}",
+            due: 1000, firedAt: 1000, startsAt: Instant(seconds: 1060), roomId: nil, state: .pending)
+    }
+}
+
+extension Firing {
+    static func sample(_ batch: Int) -> Firing {
+        Firing(batch: batch, reminders: [.sample(batch: batch)], rooms: [])
+    }
+}

@@ -1,0 +1,77 @@
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import LetsSwitch
+@testable import Server
+@testable import Sockets
+
+/// Keeps what a stream was to send.
+final class RecordingSink: EventSink {
+    var drained: (() -> Void)?
+    var closed: (() -> Void)?
+    private let events: EventRecorder<String>
+
+    init(_ events: EventRecorder<String>) {
+        self.events = events
+    }
+
+    func write(_ piece: StreamPiece) {
+        let bytes = piece.bytes(chunked: false)
+        events.append(withExtendedLifetime(bytes) { String(decoding: bytes.storage, as: UTF8.self) })
+    }
+
+    func finish() {
+        events.append("the end")
+    }
+}
+
+/// The streams of one loop, and recorders in place of their readers.
+struct RecordedStreams {
+    let loops: EventLoopGroup
+    let streams: ReminderStreams
+    /// Devices whose streams have ended.
+    let acknowledged = EventRecorder<[UUID]>()
+
+    static func run(_ body: (RecordedStreams) async throws -> Void) async throws {
+        let recorded = try RecordedStreams()
+        await recorded.loops.loops[0].start()
+        do {
+            try await body(recorded)
+            await recorded.loops.loops[0].stop()
+        } catch {
+            await recorded.loops.loops[0].stop()
+            throw error
+        }
+    }
+
+    private init() throws {
+        loops = try EventLoopGroup(count: 1)
+        streams = ReminderStreams(
+            loops: loops.loops, limitPerDevice: 100, metrics: ProductMetrics(statements: [])
+        ) { [acknowledged] in acknowledged.append($0) }
+    }
+
+    /// Opens a stream; what it sends is in the recorder, without its first comment.
+    func open(
+        _ device: String, _ window: ChangeWindow = .near, backlog: ReminderBacklog = .init(unseen: [], seen: [])
+    ) async throws -> EventRecorder<String> {
+        let device = DeviceID(stored: device)
+        #expect(await streams.takePlace(for: device))
+        let events = EventRecorder<String>()
+        await loops.loops[0].run { reactor in
+            let streams = streams.streams(on: reactor)
+            streams.begin(streams.reserve(device, window: window), RecordingSink(events), backlog: backlog)
+        }
+        try await events.next("the first comment") { $0 == ": reminders\n\n" }
+        return events
+    }
+
+    /// What a stream was sent but for comments, which it gets after a quarter of a minute.
+    static func events(_ recorder: EventRecorder<String>) -> [String] { recorder.all.filter { !$0.hasPrefix(":") } }
+
+    /// Returns when the loop has done all that it was asked for before.
+    func settle() async {
+        await loops.loops[0].run { _ in }
+    }
+}

@@ -1,0 +1,59 @@
+import Testing
+
+@testable import Wire
+
+@Suite struct AllowedHostsTests {
+    private func head(_ host: String?, target: String = "/", version: String = "1.1") throws -> HTTPRequestHead {
+        let field = host.map { "Host: \($0)\r\n" } ?? ""
+        return try #require(HTTPTranscript("GET \(target) HTTP/\(version)\r\n\(field)\r\n").heads.first)
+    }
+
+    private func hosts(_ texts: String...) -> AllowedHosts {
+        var hosts = AllowedHosts()
+        for text in texts {
+            let isTaken = hosts.insert(text)
+            #expect(isTaken)
+        }
+        return hosts
+    }
+
+    @Test(
+        "A name is served if it is listed, an address always",
+        arguments: [
+            ("example.org", true), ("EXAMPLE.org", true), ("example.org:8080", true), ("example.org:", true),
+            ("example.org.", true), ("example.org.:80", true), ("localhost", true), ("127.0.0.1", true),
+            ("127.0.0.1:8080", true), ("[::1]", true), ("[2001:db8::7]:443", true), ("0.0.0.0", true),
+            ("evil.example", false), ("example.org.evil.example", false), ("sub.example.org", false),
+            ("xample.org", false), ("example.or", false), ("example.org..", false), (".", false),
+            ("127.0.0.1.evil.example", false), ("1.evil", false), ("127.0.0.1.", true),
+            ("localhost.evil.example", false),
+            ("example%2Eorg", false), ("evil.example:80", false),
+        ])
+    func names(host: String, isServed: Bool) throws {
+        #expect(try hosts("Example.ORG", "localhost").admit(head(host)) == isServed)
+        #expect(try AllowedHosts.all.admit(head(host)))
+        #expect(try hosts("example.org", "*").admit(head(host)))
+    }
+
+    @Test("An absolute target counts, not the field beside it; without either nobody is deceived")
+    func targets() throws {
+        let hosts = hosts("example.org")
+        #expect(try !hosts.admit(head("example.org", target: "http://evil.example/")))
+        #expect(try hosts.admit(head("evil.example", target: "http://example.org/")))
+        #expect(try hosts.admit(head(nil, version: "1.0")))
+        #expect(try !hosts.admit(head("evil.example", version: "1.0")))
+    }
+
+    @Test(
+        "What is no name is not taken",
+        arguments: [
+            "", "a b", "example.org:80", "https://example.org", "example.org/", "[::1]", ".", "a@b", "*.example.org",
+            "ä.example",
+            String(repeating: "x", count: 256),
+        ])
+    func notTaken(text: String) {
+        var hosts = AllowedHosts()
+        let isTaken = hosts.insert(text)
+        #expect(!isTaken && hosts == AllowedHosts())
+    }
+}
