@@ -9,14 +9,17 @@ struct PageAccessTests {
     func keyboard() async throws {
         try await PageWorld.run(["--reminder-lead", "4s"]) { world in
             let page = try await world.visit(.init(device: "ada"))
-            try await world.register("bob", "Maths", at: PageWorld.second(in: 4 + 7 * PageWorld.pace))
-            try await page.wait(until: "document.querySelector('[data-state=somebody]')")
-            try await page.tab(to: "element.closest('[data-state=somebody]')")
-            try await page.press(.enter)
-            #expect(try await page.evaluate("document.activeElement.id") == "title")
-            try await page.type("History")
-            try await page.press(.enter)
-            try await page.wait(until: "!document.querySelector('#promise').open")
+            let start = PageWorld.second(in: 4 + 7 * world.pace)
+            try await world.register("bob", "Maths", at: start)
+            try await world.before(start - 4) {
+                try await page.wait(until: "document.querySelector('[data-state=somebody]')")
+                try await page.tab(to: "element.closest('[data-state=somebody]')")
+                try await page.press(.enter)
+                #expect(try await page.evaluate("document.activeElement.id") == "title")
+                try await page.type("History")
+                try await page.press(.enter)
+                try await page.wait(until: "!document.querySelector('#promise').open")
+            }
             #expect(try await page.evaluate("Boolean(document.activeElement.closest('.slot.own'))") == true)
             try await page.wait(until: "!document.querySelector('#next-enter').hidden")
             try await page.tab(to: "element.closest('[data-state=room]')")
@@ -72,7 +75,7 @@ struct PageAccessTests {
         try await PageWorld.run { world in
             let page = try await world.visit(
                 .init(device: "ada"), after: "window.ahead = 0; Date.now = (now => () => now() + ahead)(Date.now)")
-            try await world.register("ada", "History", at: PageWorld.second(in: 61 + PageWorld.pace))
+            try await world.register("ada", "History", at: PageWorld.second(in: 61 + world.pace))
             try await page.wait(
                 until: "[...document.querySelectorAll('#reminder, #next-enter')].every(element => !element.hidden)")
             try await page.tab(to: "element.id === 'reminder-close'")
@@ -102,7 +105,7 @@ struct PageAccessTests {
         try await PageWorld.run(["--reminder-lead", "30s"]) { world in
             try await world.register(
                 "ada", "History " + String(repeating: "mmm", count: 50),
-                at: PageWorld.second(in: 30 + 2 * PageWorld.pace))
+                at: PageWorld.second(in: 30 + 2 * world.pace))
             try await world.register("ada", "Art", at: PageWorld.hour(18))
             try await world.register("bob", "Maths", at: PageWorld.hour(18))
             try await world.register("bob", "Maths", at: PageWorld.hour(19))

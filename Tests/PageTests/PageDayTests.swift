@@ -12,7 +12,7 @@ struct PageDayTests {
             try await world.register("ada", "Art", at: PageWorld.hour(19))
             try await world.register("bob", "Maths", at: PageWorld.hour(19))
             try await world.register("bob", "Maths", at: PageWorld.hour(17))
-            let soon = PageWorld.second(in: 60 + 2 * PageWorld.pace)
+            let soon = PageWorld.second(in: 60 + 2 * world.pace)
             try await world.register("ada", "Music", at: soon)
             let page = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "ada"))
 
@@ -107,8 +107,9 @@ struct PageDayTests {
         try await PageWorld.run(["--reminder-lead", "20s"]) { world in
             let page = try await world.visit(mayComplain: true)
             let reminders = try await EventStreamTestClient.connect(to: world.endpoint, "/reminders?deviceId=bob")
-            try await world.register("bob", "Maths", at: PageWorld.second(in: 20 + 5 * PageWorld.pace))
-            try await page.click("[data-state=somebody] button")
+            let start = PageWorld.second(in: 20 + 5 * world.pace)
+            try await world.register("bob", "Maths", at: start)
+            try await world.before(start - 20) { try await page.click("[data-state=somebody] button") }
             // Registration closes while the dialog is open: at the reminder, by the server's clock.
             while try await reminders.nextEvent().event != "reminder" {}
             await reminders.close()

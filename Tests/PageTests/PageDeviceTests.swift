@@ -85,7 +85,7 @@ struct PageDeviceTests {
             let registration = version.parameters["versions"].array?.first { $0["status"] == "activated" }?[
                 "registrationId"]
 
-            try await world.register("ada", "History", at: PageWorld.second(in: 60 + 2 * PageWorld.pace))
+            try await world.register("ada", "History", at: PageWorld.second(in: 60 + 2 * world.pace))
             try await page.wait(until: "window.hasShown")
             let look = """
                 window.asking ??= navigator.serviceWorker.ready.then(worker => worker.getNotifications()).then(list => {

@@ -7,49 +7,60 @@ import Testing
 struct PageRoomTests {
     @Test("two people register, are reminded, enter, count down together and cheer; then the room is over")
     func journey() async throws {
-        try await PageWorld.run(["--reminder-lead", "\(7 * PageWorld.pace)s", "--room-duration", "4s"]) { world in
+        try await PageWorld.run(paced: ["--reminder-lead": 7, "--room-duration": 4]) { world in
             let ada = try await world.visit(.init(device: "ada"))
             let bob = try await world.visit(.init(width: 390, height: 800, isPhone: true, isDark: true, device: "bob"))
             // The hours are far. Somebody with curl opens a slot that is near, and leaves it to the two.
-            let start = PageWorld.second(in: 18 * PageWorld.pace)
+            let start = PageWorld.second(in: 18 * world.pace)
             try await world.register("curl", "Nothing", at: start)
-            try await ada.click("[data-state=somebody] button")
-            try await world.cancel("curl", at: start)
-            try await ada.type("History")
-            try await ada.press(.enter)
-            try await ada.wait(until: "document.querySelector('[data-state=own]')")
-            try await bob.click("[data-state=somebody] button")
-            try await bob.type("Maths")
-            try await bob.press(.enter)
-            for page in [ada, bob] {
-                try await page.wait(until: "document.querySelector('[data-state=partner], [data-state=room]')")
+            try await world.before(start - 7 * world.pace) {
+                try await ada.click("[data-state=somebody] button")
+                try await world.cancel("curl", at: start)
+                try await ada.type("History")
+                try await ada.press(.enter)
+                try await ada.wait(until: "document.querySelector('[data-state=own]')")
+                try await bob.click("[data-state=somebody] button")
+                try await bob.type("Maths")
+                try await bob.press(.enter)
+                for page in [ada, bob] {
+                    try await page.wait(until: "document.querySelector('[data-state=partner], [data-state=room]')")
+                }
             }
 
-            for page in [ada, bob] {
-                try await page.wait(until: "!document.querySelector('#reminder').hidden")
-                try await page.click("#reminder-enter")
-                try await page.wait(until: "document.querySelector('#link').dataset.state === 'open'")
+            try await world.before(start) {
+                for page in [ada, bob] {
+                    try await page.wait(until: "!document.querySelector('#reminder').hidden")
+                    try await page.click("#reminder-enter")
+                    try await page.wait(until: "document.querySelector('#link').dataset.state === 'open'")
+                }
+                #expect(try await ada.text(of: "#own-title") == "History")
+                #expect(try await ada.text(of: "#partner-title") == "Maths")
+                #expect(try await bob.text(of: "#partner-title") == "History")
+
+                try await bob.evaluate(
+                    """
+                    window.flown = 0
+                    new MutationObserver(() => { flown = Math.max(flown, document.querySelectorAll('.flying.in').length) })
+                        .observe(document.body, { childList: true, subtree: true, attributes: true })
+                    """)
+                try await ada.click("#ale")
+                try await ada.click("#ale")
+                try await bob.wait(until: "document.querySelector('#received-count').innerText === '2'")
+                #expect(try await bob.evaluate("flown > 0") == true)
+                #expect(try await bob.text(of: "#heard") == "2 ales for you!")
+                #expect(try await ada.text(of: "#sent") == "Sent: 2 ales. Cheers!")
+                #expect(try await ada.text(of: "#received-count") == "0")
+                try await bob.click("#ale")
+                try await ada.wait(until: "document.querySelector('#received-count').innerText === '1'")
             }
-            #expect(try await ada.text(of: "#own-title") == "History")
-            #expect(try await ada.text(of: "#partner-title") == "Maths")
-            #expect(try await bob.text(of: "#partner-title") == "History")
 
-            try await ada.click("#ale")
-            try await ada.click("#ale")
-            try await bob.wait(until: "document.querySelector('#received-count').innerText === '2'")
-            #expect(try await bob.evaluate("document.querySelectorAll('.flying.in').length > 0") == true)
-            #expect(try await bob.text(of: "#heard") == "2 ales for you!")
-            #expect(try await ada.text(of: "#sent") == "Sent: 2 ales. Cheers!")
-            #expect(try await ada.text(of: "#received-count") == "0")
-            try await bob.click("#ale")
-            try await ada.wait(until: "document.querySelector('#received-count').innerText === '1'")
-
-            for page in [ada, bob] {
-                try await page.wait(until: "document.querySelector('#disc').dataset.phase === 'start'")
-                // By the server's clock, which is this machine's: neither early nor late.
-                let late = Date.now.timeIntervalSince(start)
-                #expect(late > -0.5 && late < 5 * PageWorld.pace)
-                #expect(try await page.text(of: "#count") == "Start!")
+            try await world.before(start + 3 * world.pace) {
+                for page in [ada, bob] {
+                    try await page.wait(until: "document.querySelector('#disc').dataset.phase === 'start'")
+                    // By the server's clock, which is this machine's: neither early nor late.
+                    #expect(Date.now > start - 0.5)
+                    #expect(try await page.text(of: "#count") == "Start!")
+                }
             }
             // Close code 1000: nobody comes back.
             for page in [ada, bob] {
@@ -65,14 +76,17 @@ struct PageRoomTests {
 
     @Test("without a partner there is the same countdown, alone")
     func alone() async throws {
-        try await PageWorld.run(["--reminder-lead", "\(6 * PageWorld.pace)s"]) { world in
+        try await PageWorld.run(paced: ["--reminder-lead": 6]) { world in
             let page = try await world.visit(
                 .init(reducesMotion: true, device: "ada"),
                 after: "window.ahead = 0; Date.now = (now => () => now() + ahead)(Date.now)")
-            try await world.register("ada", "History", at: PageWorld.second(in: 6 * PageWorld.pace + 1))
-            try await page.wait(until: "!document.querySelector('#next-enter').hidden")
-            try await page.click("#next-enter")
-            try await page.wait(until: "document.querySelector('#disc').dataset.phase === 'last'")
+            let start = PageWorld.second(in: 7 * world.pace)
+            try await world.register("ada", "History", at: start)
+            try await world.before(start) {
+                try await page.wait(until: "!document.querySelector('#next-enter').hidden")
+                try await page.click("#next-enter")
+                try await page.wait(until: "document.querySelector('#disc').dataset.phase === 'last'")
+            }
             #expect(try await page.text(of: "#link") == "Nobody else this time. You start all the same.")
             #expect(try await page.evaluate("getComputedStyle(document.querySelector('.ales')).display") == "none")
             try await page.wait(until: "document.querySelector('#count').innerText === 'Start!'")
@@ -93,12 +107,14 @@ struct PageRoomTests {
 
     @Test("a reminder is taken down when the task begins")
     func reminder() async throws {
-        try await PageWorld.run(["--reminder-lead", "\(3 * PageWorld.pace)s"]) { world in
+        try await PageWorld.run(paced: ["--reminder-lead": 3]) { world in
             let page = try await world.visit(.init(device: "ada"))
-            let start = PageWorld.second(in: 4 * PageWorld.pace + 1)
+            let start = PageWorld.second(in: 5 * world.pace)
             try await world.register("ada", "History", at: start)
-            try await page.wait(until: "!document.querySelector('#reminder').hidden")
-            #expect(try await page.text(of: "#reminder").contains("History at"))
+            try await world.before(start) {
+                try await page.wait(until: "!document.querySelector('#reminder').hidden")
+                #expect(try await page.text(of: "#reminder").contains("History at"))
+            }
             try await page.wait(until: "document.querySelector('#reminder').hidden")
             #expect(Date.now.timeIntervalSince(start) > -1)
         }
@@ -113,7 +129,7 @@ struct PageRoomTests {
             try await page.hold("*/schedule?*")
             try await page.follow(PageWorld.hour(16))
             try await page.call("Page.reload")
-            try await page.wait(until: "document.body.dataset.view === 'room'", within: .seconds(13))
+            try await world.before(.now + 13) { try await page.wait(until: "document.body.dataset.view === 'room'") }
             try await page.release()
             try await page.click("#leave")
             try await page.waitUntilLive()
@@ -147,7 +163,7 @@ struct PageRoomTests {
     @Test("a room that is lost is entered again by itself", arguments: [SIGKILL, SIGTERM])
     func reconnecting(_ signal: Int32) async throws {
         try await PageWorld.run(["--reminder-lead", "30s"]) { world in
-            let start = PageWorld.second(in: 30 + 2 * PageWorld.pace)
+            let start = PageWorld.second(in: 30 + 2 * world.pace)
             try await world.register("ada", "History", at: start)
             try await world.register("bob", "Maths", at: start)
             let page = try await world.visit(.init(device: "ada"), mayComplain: true)
