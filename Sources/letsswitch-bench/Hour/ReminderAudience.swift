@@ -128,7 +128,7 @@ struct ReminderAudience: ~Copyable {
     /// Takes what has come of the metrics' page; whether it is whole.
     private mutating func read(from due: Double, _ strike: inout Strike) throws(BenchFailure) -> Bool {
         page += try receive(operatorSocket)
-        guard try HTTPAnswer.isWhole(page) else { return false }
+        guard try HTTPResponse.isWhole(page) else { return false }
         let text = String(decoding: page, as: UTF8.self)
         page = []
         strike.rooms = Self.metric("letsswitch_rooms_open", in: text)

@@ -24,7 +24,7 @@ struct RushHour: ~Copyable {
 
     private struct Person {
         var socket: Int32 = -1
-        var answer: [UInt8] = []
+        var response: [UInt8] = []
         var isIn = false
         var since: UInt64 = 0
         /// Due times of ales that it has yet to get; the first of `sent` that it waits for.
@@ -133,13 +133,13 @@ struct RushHour: ~Copyable {
         guard count > 0 else {
             throw count < 0 ? BenchFailure(call: "recv (upgrade)") : BenchFailure("somebody was not let in")
         }
-        people[person].answer += buffer[..<count]
-        guard people[person].answer.count < 1_024 else {
-            throw BenchFailure("not let in: \(String(decoding: people[person].answer, as: UTF8.self))")
+        people[person].response += buffer[..<count]
+        guard people[person].response.count < 1_024 else {
+            throw BenchFailure("not let in: \(String(decoding: people[person].response, as: UTF8.self))")
         }
-        guard UpgradeAnswer.isComplete(people[person].answer) else { return }
-        try UpgradeAnswer.check(people[person].answer)
-        people[person].answer = []
+        guard UpgradeResponse.isComplete(people[person].response) else { return }
+        try UpgradeResponse.check(people[person].response)
+        people[person].response = []
         people[person].isIn = true
         outcome.connects.add(nanoseconds: MonotonicTime.now().nanoseconds &- people[person].since)
         outcome.connected += 1

@@ -10,7 +10,7 @@ struct ArrivalLoad: ~Copyable {
     private struct Peer {
         let socket: Int32
         let since: UInt64
-        var answer: [UInt8] = []
+        var response: [UInt8] = []
     }
 
     private let server: Server
@@ -64,10 +64,10 @@ struct ArrivalLoad: ~Copyable {
         guard count > 0 else {
             throw count < 0 ? BenchFailure(call: "recv (upgrade)") : BenchFailure("an upgrade was refused")
         }
-        peers[number].answer += buffer[..<count]
-        guard UpgradeAnswer.isComplete(peers[number].answer) else { return false }
-        try UpgradeAnswer.check(peers[number].answer)
-        peers[number].answer = []
+        peers[number].response += buffer[..<count]
+        guard UpgradeResponse.isComplete(peers[number].response) else { return false }
+        try UpgradeResponse.check(peers[number].response)
+        peers[number].response = []
         latency.add(nanoseconds: MonotonicTime.now().nanoseconds &- peers[number].since)
         arrived += 1
         return true

@@ -81,7 +81,7 @@ final class Crowd {
                 let request = LoadFrame.upgrade(room: rooms[peer / roomSize], offersCompression: offersCompression)
                 try LoadSocket.send(request, request.count, to: sockets[peer])
             }
-            for peer in first..<(first + wave) { try UpgradeAnswer.await(on: sockets[peer]) }
+            for peer in first..<(first + wave) { try UpgradeResponse.await(on: sockets[peer]) }
         }
     }
 

@@ -8,7 +8,7 @@ struct RefusalLoad: ~Copyable {
     private struct Place {
         var socket: Int32 = -1
         let request: [UInt8]
-        var answer: [UInt8] = []
+        var response: [UInt8] = []
         var since: UInt64 = 0
     }
 
@@ -66,7 +66,7 @@ struct RefusalLoad: ~Copyable {
         source += 1
         let socket = try LoadSocket.connect(port: server.port, source: source)
         places[number].socket = socket
-        places[number].answer.removeAll(keepingCapacity: true)
+        places[number].response.removeAll(keepingCapacity: true)
         places[number].since = MonotonicTime.now().nanoseconds
         try LoadSocket.send(places[number].request, places[number].request.count, to: socket)
         try poller.add(socket, number: number)
@@ -77,8 +77,8 @@ struct RefusalLoad: ~Copyable {
         guard count > 0 else {
             throw count < 0 ? BenchFailure(call: "recv") : BenchFailure("\(server.name) closed without an answer")
         }
-        places[number].answer += buffer[..<count]
-        guard try HTTPAnswer.isWhole(places[number].answer, status: status) else { return false }
+        places[number].response += buffer[..<count]
+        guard try HTTPResponse.isWhole(places[number].response, status: status) else { return false }
         answered += 1
         latency.add(nanoseconds: MonotonicTime.now().nanoseconds &- places[number].since)
         return true

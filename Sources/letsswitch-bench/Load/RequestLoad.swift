@@ -10,7 +10,7 @@ struct RequestLoad: ~Copyable {
         let socket: Int32
         var since: UInt64 = 0
         /// The beginning of an answer that came in pieces.
-        var answer: [UInt8] = []
+        var response: [UInt8] = []
         var isWaiting = false
     }
 
@@ -81,14 +81,14 @@ struct RequestLoad: ~Copyable {
             throw count < 0 ? BenchFailure(call: "recv") : BenchFailure("\(server.name) closed a connection")
         }
         let bytes = UnsafeRawBufferPointer(start: buffer, count: count)
-        guard connections[number].answer.isEmpty else {
-            connections[number].answer += bytes
-            let isWhole = try HTTPAnswer.isWhole(connections[number].answer)
+        guard connections[number].response.isEmpty else {
+            connections[number].response += bytes
+            let isWhole = try HTTPResponse.isWhole(connections[number].response)
             if isWhole { finish(number) }
             return isWhole
         }
-        guard try HTTPAnswer.isWhole(bytes) else {
-            connections[number].answer = Array(bytes)
+        guard try HTTPResponse.isWhole(bytes) else {
+            connections[number].response = Array(bytes)
             return false
         }
         finish(number)
@@ -96,7 +96,7 @@ struct RequestLoad: ~Copyable {
     }
 
     private mutating func finish(_ number: Int) {
-        connections[number].answer.removeAll(keepingCapacity: true)
+        connections[number].response.removeAll(keepingCapacity: true)
         answered += 1
         latency.add(nanoseconds: MonotonicTime.now().nanoseconds &- connections[number].since)
     }

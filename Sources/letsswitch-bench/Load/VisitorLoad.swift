@@ -15,7 +15,7 @@ struct VisitorLoad: ~Copyable {
         var resident: Int32 = -1
         let request: [UInt8]
         let ale: [UInt8]
-        var answer: [UInt8] = []
+        var response: [UInt8] = []
         /// The visitor waits for its ale to be heard.
         var awaitsResident = false
         var since: UInt64 = 0
@@ -40,7 +40,7 @@ struct VisitorLoad: ~Copyable {
             if number % Self.residentEvery == 0 {
                 place.resident = try LoadSocket.connect(port: server.port, source: number)
                 try LoadSocket.send(place.request, place.request.count, to: place.resident)
-                try UpgradeAnswer.await(on: place.resident)
+                try UpgradeResponse.await(on: place.resident)
                 try poller.add(place.resident, number: count + number)
             }
             places.append(place)
@@ -92,7 +92,7 @@ struct VisitorLoad: ~Copyable {
         source += 1
         let socket = try LoadSocket.connect(port: server.port, source: source)
         places[number].socket = socket
-        places[number].answer.removeAll(keepingCapacity: true)
+        places[number].response.removeAll(keepingCapacity: true)
         places[number].since = MonotonicTime.now().nanoseconds
         try LoadSocket.send(places[number].request, places[number].request.count, to: socket)
         try poller.add(socket, number: number)
@@ -104,9 +104,9 @@ struct VisitorLoad: ~Copyable {
         guard count > 0 else {
             throw count < 0 ? BenchFailure(call: "recv") : BenchFailure("\(server.name) closed a visitor's connection")
         }
-        places[number].answer += buffer[..<count]
-        guard UpgradeAnswer.isComplete(places[number].answer) else { return }
-        try UpgradeAnswer.check(places[number].answer)
+        places[number].response += buffer[..<count]
+        guard UpgradeResponse.isComplete(places[number].response) else { return }
+        try UpgradeResponse.check(places[number].response)
         try LoadSocket.send(places[number].ale, places[number].ale.count, to: socket)
         if places[number].resident >= 0 {
             places[number].awaitsResident = true

@@ -27,35 +27,44 @@ struct Row: Encodable {
         self.ratio = ratio
     }
 
-    /// Of the samples of baseline and daemon, in this order.
-    init(_ workload: Workload, _ samples: [[Sample]]) {
-        self.init(
-            id: workload.id, title: workload.title, unit: workload.unit, daemon: Figures(samples[1]),
-            baseline: Figures(samples[0]), ratio: Self.ratio(of: samples[1], to: samples[0]))
-        judge(workload.bound)
-    }
-
     /// Round by round, so that only what changes within a round disturbs it.
     static func ratio(of daemon: [Sample], to baseline: [Sample]) -> Double {
         zip(daemon, baseline).map { $0.costPerUnit / max($1.costPerUnit, 1e-9) }.median
     }
+}
 
-    private mutating func judge(_ bound: Workload.Bound) {
-        var wishes: [String] = []
-        var met: [Bool] = []
-        if let cost = bound.cost {
-            wishes.append("≤ \(Column.number(cost))")
-            met.append(daemon.cost <= cost)
-        }
-        if let limit = bound.ratio {
-            wishes.append("ratio ≤ \(Column.number(limit, decimals: 2))")
-            met.append(ratio <= limit)
-        }
-        if let latency = bound.latency {
-            wishes.append("p50/p99 ≤ \(Column.number(latency.p50))/\(Column.number(latency.p99))")
-            met.append(daemon.p50 <= latency.p50 && daemon.p99 <= latency.p99)
-        }
-        wanted = wishes.joined(separator: " or ")
-        isMet = met.isEmpty ? nil : met.contains(true)
+/// What the rounds of one server came to: the medians of their figures.
+struct Figures: Encodable {
+    /// The server's CPU microseconds per unit, user and system; for memory, bytes per unit.
+    var cost = 0.0
+    /// The part of it in user mode, from 0 to 1.
+    var userShare = 0.0
+    /// Units a second.
+    var rate = 0.0
+    /// The generator's CPU microseconds per unit.
+    var generatorCost = 0.0
+    var p50 = 0.0
+    var p99 = 0.0
+    var p999 = 0.0
+
+    init() {}
+
+    init(_ samples: [Sample]) {
+        cost = samples.map(\.costPerUnit).median
+        userShare = samples.map { $0.user / max($0.user + $0.system, 0.01) }.median
+        rate = samples.map { Double($0.work) / max($0.seconds, 1e-9) }.median
+        generatorCost = samples.map { $0.generatorCPU * 1e6 / Double(max(1, $0.work)) }.median
+        p50 = samples.map { $0.latency.microseconds(quantile: 0.5) }.median
+        p99 = samples.map { $0.latency.microseconds(quantile: 0.99) }.median
+        p999 = samples.map { $0.latency.microseconds(quantile: 0.999) }.median
+    }
+}
+
+extension [Double] {
+    /// The middle one, or the mean of the two in the middle; 0 of none.
+    var median: Double {
+        guard !isEmpty else { return 0 }
+        let sorted = sorted()
+        return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2
     }
 }

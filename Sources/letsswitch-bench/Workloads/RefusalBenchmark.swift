@@ -18,7 +18,7 @@ enum RefusalBenchmark {
             for server in servers { try ProcessMeter(pid: server.pid).waitUntilIdle() }
             var load = try RefusalLoad(
                 servers[index], requests: index == 0 ? pages : rooms,
-                status: index == 0 ? HTTPAnswer.success : HTTPAnswer.refusal)
+                status: index == 0 ? HTTPResponse.success : HTTPResponse.refusal)
             return try load.run(warmUp: options.seconds / 5, seconds: options.seconds)
         }
         let workload = Workload(

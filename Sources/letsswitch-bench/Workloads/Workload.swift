@@ -66,3 +66,32 @@ struct Workload {
             bound: Bound(cost: cost, ratio: 1.10))
     }
 }
+
+extension Row {
+    /// Of the samples of baseline and daemon, in this order.
+    init(_ workload: Workload, _ samples: [[Sample]]) {
+        self.init(
+            id: workload.id, title: workload.title, unit: workload.unit, daemon: Figures(samples[1]),
+            baseline: Figures(samples[0]), ratio: Self.ratio(of: samples[1], to: samples[0]))
+        judge(workload.bound)
+    }
+
+    private mutating func judge(_ bound: Workload.Bound) {
+        var wishes: [String] = []
+        var met: [Bool] = []
+        if let cost = bound.cost {
+            wishes.append("≤ \(Column.number(cost))")
+            met.append(daemon.cost <= cost)
+        }
+        if let limit = bound.ratio {
+            wishes.append("ratio ≤ \(Column.number(limit, decimals: 2))")
+            met.append(ratio <= limit)
+        }
+        if let latency = bound.latency {
+            wishes.append("p50/p99 ≤ \(Column.number(latency.p50))/\(Column.number(latency.p99))")
+            met.append(daemon.p50 <= latency.p50 && daemon.p99 <= latency.p99)
+        }
+        wanted = wishes.joined(separator: " or ")
+        isMet = met.isEmpty ? nil : met.contains(true)
+    }
+}

@@ -1,16 +1,12 @@
-/// Requests as bytes.
-enum LoadRequest {
-    static func get(_ target: String) -> [UInt8] {
-        Array("GET \(target) HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".utf8)
-    }
+import Glibc
 
-    static func post(_ target: String, json: String) -> [UInt8] {
-        Array("POST \(target) HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: \(json.utf8.count)\r\n\r\n\(json)".utf8)
-    }
-
-    /// A registration for an instant, as epoch seconds.
-    static func task(device: String, startsAt: Int) -> [UInt8] {
-        post("/task", json: #"{"deviceId":"\#(device)","title":"History","startsAt":"\#(UTCText.instant(startsAt))"}"#)
+/// The time of day: when something is due is said in it.
+enum WallClock {
+    /// Epoch seconds.
+    static func now() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 }
 
