@@ -121,5 +121,24 @@ let package = Package(
         .testTarget(
             name: "BenchTests", dependencies: ["letsswitch-bench", "letsswitchd", "TestSupport"],
             swiftSettings: swiftSettings),
+        // What is written for people: links, lengths, flags, journeys.
+        .testTarget(name: "DocumentationTests", dependencies: ["LetsSwitch"], swiftSettings: swiftSettings),
     ] + fuzzTargets
 )
+
+// Pages that stand beside the sources they are about.
+let pages = [
+    "Wire": ["README.md"],
+    "Crypto": ["README.md"],
+    "Sockets": ["README.md"],
+    "Server": ["README.md", "LIMITS.md", "PROXIES.md", "TLS.md"],
+    "Postgres": ["README.md", "DATABASE.md"],
+    "HTTPClient": ["README.md"],
+    "LetsSwitch": [
+        "README.md", "Calendar/CALENDAR.md", "Channels/NOTIFICATIONS.md", "Channels/WEBHOOK.md",
+        "Configuration/SETTINGS.md", "Observability/MONITORING.md", "Page/README.md",
+    ],
+    "letsswitchd": ["README.md", "SERVICE.md"],
+    "letsswitch-bench": ["README.md", "MEASUREMENTS.md"],
+]
+for target in package.targets { target.exclude += pages[target.name] ?? [] }

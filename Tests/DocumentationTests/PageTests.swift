@@ -1,0 +1,72 @@
+import LetsSwitch
+import Testing
+
+/// What is written for people stays true: where links lead, how long the first page is, what is said of flags.
+@Suite struct PageTests {
+    private let tree: PageTree
+
+    init() throws {
+        tree = try PageTree.repository()
+    }
+
+    @Test("Every link leads somewhere") func links() throws {
+        #expect(tree.pages.count > 10)
+        #expect(try tree.brokenLinks() == [])
+    }
+
+    @Test("The first page can be read in one sitting") func firstPage() throws {
+        #expect(try tree.page("README.md").lineCount <= 240)
+    }
+
+    @Test("Every target says what it is, and the map leads there") func targets() throws {
+        let manifest = try #require(tree.read("Package.swift"))
+        let names = manifest.matches(of: #/\.(?:executableT|t)arget\(\s*name: "([^"]+)"/#).map { String($0.output.1) }
+        let targets = names.filter { tree.exists("Sources/\($0)") }
+        #expect(targets.count > 5)
+        let map = try tree.page("Sources/README.md").links
+        for target in targets {
+            #expect(tree.exists("Sources/\(target)/README.md"), "\(target)")
+            #expect(map.contains("\(target)/README.md"), "\(target)")
+        }
+    }
+
+    @Test("The package takes no page for a source") func pagesInManifest() throws {
+        let manifest = try #require(tree.read("Package.swift"))
+        for page in tree.pages {
+            let parts = page.split(separator: "/", maxSplits: 2)
+            guard parts.count == 3, parts[0] == "Sources" else { continue }
+            let entry = try #require(
+                manifest.firstMatch(of: try Regex(#"^ {4}"\#(parts[1])": \[[^\]]*\]"#).anchorsMatchLineEndings()),
+                "\(page)")
+            #expect(manifest[entry.range].contains("\"\(parts[2])\""), "\(page)")
+        }
+    }
+
+    @Test("A page that repeats --help repeats it exactly") func helpText() throws {
+        for path in tree.pages {
+            for block in try tree.page(path).codeBlocks where Self.isHelp(block) {
+                #expect(HelpText.render().contains(block.joined(separator: "\n")), "\(path)")
+            }
+        }
+    }
+
+    /// Whether a flag and what it does stand in it as `--help` prints them.
+    private static func isHelp(_ block: [String]) -> Bool {
+        zip(block, block.dropFirst()).contains { $0.hasPrefix("  --") && $1.hasPrefix("        ") }
+    }
+
+    /// The benchmark's, and systemctl's.
+    private static let flagsOfOthers = ["--only", "--rounds", "--now"]
+
+    @Test("A flag that a page names is there") func flags() throws {
+        let help = HelpText.render()
+        for path in tree.pages {
+            let named = try tree.page(path).lines.flatMap { line in
+                line.matches(of: #/--[a-z][a-z-]+/#).map { String($0.output) }
+            }
+            for flag in Set(named).subtracting(Self.flagsOfOthers) {
+                #expect(help.contains(try Regex("\(flag)(?![a-z-])")), "\(path): \(flag)")
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import FoundationEssentials
+
+/// The repository's files, as far as pages speak of them. Paths are relative to its root, without `.` and `..`.
+struct PageTree {
+    /// The pages' paths.
+    let pages: [String]
+    /// `nil`: there is no such file.
+    let read: (String) -> String?
+    /// Whether there is such a file or directory.
+    let exists: (String) -> Bool
+
+    /// This repository's.
+    static func repository() throws -> PageTree {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().path
+        var pages: [String] = []
+        var directories = [""]
+        while let directory = directories.popLast() {
+            for name in try FileManager.default.contentsOfDirectory(atPath: "\(root)/\(directory)").sorted()
+            where !name.hasPrefix(".") {
+                let path = directory + name
+                var isDirectory = false
+                _ = FileManager.default.fileExists(atPath: "\(root)/\(path)", isDirectory: &isDirectory)
+                if isDirectory { directories.append(path + "/") }
+                if path.hasSuffix(".md") { pages.append(path) }
+            }
+        }
+        return PageTree(
+            pages: pages,
+            read: { FileManager.default.contents(atPath: "\(root)/\($0)").map { String(decoding: $0, as: UTF8.self) } },
+            exists: { FileManager.default.fileExists(atPath: "\(root)/\($0)") })
+    }
+
+    func page(_ path: String) throws -> MarkdownPage {
+        guard let text = read(path) else { throw MissingFile(path: path) }
+        return MarkdownPage(text)
+    }
+
+    struct MissingFile: Error {
+        let path: String
+    }
+
+    /// The links within the repository that lead nowhere, each as `page: link`.
+    func brokenLinks() throws -> [String] {
+        try pages.flatMap { path in
+            try page(path).links.filter { !isLiving($0, in: path) }.map { "\(path): \($0)" }
+        }
+    }
+
+    private func isLiving(_ link: String, in page: String) -> Bool {
+        if link.contains(#/^[a-z]+:/#) { return true }
+        let parts = link.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard let target = parts[0].isEmpty ? page : Self.resolve(parts[0], from: page) else { return false }
+        guard parts.count > 1 else { return exists(target) }
+        return (try? self.page(target))?.anchors.contains(parts[1]) ?? false
+    }
+
+    /// Where a link of a page leads; `nil` if that is outside.
+    static func resolve(_ link: String, from page: String) -> String? {
+        guard !link.hasPrefix("/") else { return nil }
+        var parts = page.split(separator: "/").dropLast()
+        for part in link.split(separator: "/") where part != "." {
+            if part != ".." {
+                parts.append(part)
+            } else if parts.popLast() == nil {
+                return nil
+            }
+        }
+        return parts.joined(separator: "/")
+    }
+}
