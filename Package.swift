@@ -54,10 +54,16 @@ let package = Package(
         // Requests to others, by a libcurl that is loaded at the first one.
         .target(
             name: "HTTPClient", dependencies: ["CCurl", "CLinux", "Wire"], swiftSettings: swiftSettings),
+        // The log, and what is counted: lines and pages of metrics, about the process too. Knows no product.
+        .target(name: "Observability", dependencies: ["Sockets"], swiftSettings: swiftSettings),
+        // The values that all parts speak in: devices, instants, requests' fields and refusals, quotas.
+        .target(name: "Domain", dependencies: ["Observability", "Postgres", "Wire"], swiftSettings: swiftSettings),
         // The product: rooms, schedule, reminders, configuration, life cycle.
         .target(
             name: "LetsSwitch",
-            dependencies: ["Crypto", "HTTPClient", "Server", "Sockets", "Wire", "Postgres"],
+            dependencies: [
+                "Crypto", "Domain", "HTTPClient", "Observability", "Postgres", "Server", "Sockets", "Wire",
+            ],
             exclude: ["Page/Screenshots"],
             resources: [
                 .embedInCode("Page/Assets"),
@@ -105,9 +111,14 @@ let package = Package(
         .testTarget(
             name: "PostgresTests", dependencies: ["Postgres", "TestSupport"], swiftSettings: swiftSettings),
         .testTarget(
+            name: "ObservabilityTests", dependencies: ["Observability", "Sockets"], swiftSettings: swiftSettings),
+        .testTarget(
+            name: "DomainTests", dependencies: ["Domain", "Observability"], swiftSettings: swiftSettings),
+        .testTarget(
             name: "LetsSwitchTests",
             dependencies: [
-                "LetsSwitch", "letsswitchd", "Crypto", "HTTPClient", "Server", "TestSupport", "Wire",
+                "LetsSwitch", "Domain", "Observability", "letsswitchd", "Crypto", "HTTPClient", "Server", "TestSupport",
+                "Wire",
             ],
             swiftSettings: swiftSettings),
         // The page, in a real browser.
@@ -115,7 +126,7 @@ let package = Package(
 
         // What is promised of every input: checked by the fuzzer's driver, and by a test that replays the corpora.
         .target(
-            name: "FuzzProperties", dependencies: ["LetsSwitch", "Postgres", "TestSupport", "Wire", "CZlib"],
+            name: "FuzzProperties", dependencies: ["Domain", "LetsSwitch", "Postgres", "TestSupport", "Wire", "CZlib"],
             path: "Tests/Fuzz/Properties", swiftSettings: swiftSettings),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzProperties"], swiftSettings: swiftSettings),
         .testTarget(
@@ -134,9 +145,11 @@ let pages = [
     "Server": ["README.md", "LIMITS.md", "PROXIES.md", "TLS.md"],
     "Postgres": ["README.md", "DATABASE.md"],
     "HTTPClient": ["README.md"],
+    "Observability": ["README.md"],
+    "Domain": ["README.md"],
     "LetsSwitch": [
         "README.md", "Calendar/CALENDAR.md", "Channels/NOTIFICATIONS.md", "Channels/WEBHOOK.md",
-        "Configuration/SETTINGS.md", "Observability/MONITORING.md", "Page/README.md",
+        "Configuration/SETTINGS.md", "Operations/MONITORING.md", "Page/README.md",
     ],
     "letsswitchd": ["README.md", "SERVICE.md"],
     "letsswitch-bench": ["README.md", "MEASUREMENTS.md"],

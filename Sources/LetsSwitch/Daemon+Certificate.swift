@@ -1,4 +1,6 @@
+import Domain
 import Glibc
+import Observability
 import Server
 import Sockets
 

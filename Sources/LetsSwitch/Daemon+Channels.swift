@@ -1,4 +1,5 @@
 import HTTPClient
+import Observability
 
 extension Daemon {
     /// A courier for each channel that is configured.
@@ -9,7 +10,7 @@ extension Daemon {
         return Couriers(
             couriers: try makeChannels(database).map { channel in
                 Courier(channel, store: database.deliveries, log: log) { [metrics] count in
-                    metrics.reminders.add(.delivered, count)
+                    metrics.scheduling.reminders.add(.delivered, count)
                 }
             })
     }

@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import Observability
 import Sockets
 
 extension Daemon {

@@ -1,5 +1,7 @@
 import Dispatch
+import Domain
 import Glibc
+package import Observability
 import Postgres
 package import Server
 import Sockets
@@ -108,7 +110,7 @@ package actor Daemon {
         // Less than a request waits, so that it lives to see the connection that comes instead.
         postgres.endPatience = configuration.databaseWait * 2 / 3
         let refusals = DatabaseRefusals()
-        let observer = DatabaseObserver(metrics: metrics, log: log, refusals: refusals) { [weak self] in
+        let observer = DatabaseObserver(metrics: metrics.database, log: log, refusals: refusals) { [weak self] in
             Task { await self?.reviveCluster() }
         }
         let database = Database(
@@ -118,11 +120,11 @@ package actor Daemon {
         let loops = try EventLoopGroup(count: configuration.loops)
         let rooms = Rooms(
             loops: loops.loops, anyRoomIsOpen: configuration.openRooms, roomSize: configuration.roomSize,
-            metrics: metrics, report: attendance.hear)
+            metrics: metrics.rooms, report: attendance.hear)
         let acknowledgements = Acknowledgements(
-            store: database.schedulerStores.reminders, metrics: metrics, log: log)
+            store: database.schedulerStores.reminders, metrics: metrics.scheduling, log: log)
         let streams = ReminderStreams(
-            loops: loops.loops, limitPerDevice: configuration.maxStreamsPerDevice, metrics: metrics
+            loops: loops.loops, limitPerDevice: configuration.maxStreamsPerDevice, metrics: metrics.streams
         ) { reminders in
             Task { await acknowledgements.add(reminders) }
         }
@@ -133,7 +135,7 @@ package actor Daemon {
             work: SchedulerWork(
                 claims: stores.claims, store: stores.reminders, schedule: stores.schedule,
                 retention: configuration.retention / .seconds(1), rooms: rooms, streams: streams, log: log),
-            rooms: rooms, streams: streams, metrics: metrics, log: log, claimed: { couriers.wake() })
+            rooms: rooms, streams: streams, metrics: metrics.scheduling, log: log, claimed: { couriers.wake() })
         let page = MetricsPage(product: metrics, database: database, rooms: rooms, channels: couriers.metrics)
         let application = Application(
             on: loops, limits: limits, edge: edge, tls: tls, handlerExecutor: database.executor, mapError: mapError,
@@ -149,7 +151,7 @@ package actor Daemon {
                     metrics: { [weak self] in await self?.render(page) ?? [] }))
             routes.register(
                 collection: TaskRoutes(
-                    database: database, changes: changes, metrics: metrics, log: log,
+                    database: database, changes: changes, metrics: metrics.scheduling, log: log,
                     registered: { await scheduler.registered(dueAt: $0) }, told: { couriers.wake(.webhook) }))
             routes.register(collection: ScheduleRoutes(database: database))
             routes.register(
@@ -193,7 +195,7 @@ package actor Daemon {
     private nonisolated var mapError: @Sendable (any Error) -> Abort {
         { [log, metrics] error in
             if let error = error as? RequestError {
-                if let place = error.place { metrics.turnedAway.add(place) }
+                if let quota = error.quota { metrics.quotas.add(quota) }
                 return Abort(error)
             }
             if let error = error as? PostgresError {

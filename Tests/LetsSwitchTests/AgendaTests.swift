@@ -2,6 +2,7 @@ import FoundationEssentials
 import Sockets
 import Testing
 
+@testable import Domain
 @testable import LetsSwitch
 
 @Suite struct AgendaTests {

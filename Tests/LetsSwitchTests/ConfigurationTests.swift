@@ -4,6 +4,7 @@ import Testing
 import Wire
 
 @testable import LetsSwitch
+@testable import Observability
 
 @Suite struct ConfigurationTests {
     /// The configuration that arguments and environment make; fails the test where they ask for something else.

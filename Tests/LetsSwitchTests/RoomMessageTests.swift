@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Testing
 
+@testable import Domain
 @testable import LetsSwitch
 
 @Suite struct RoomMessageTests {

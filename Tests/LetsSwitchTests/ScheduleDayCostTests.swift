@@ -2,6 +2,7 @@ import FoundationEssentials
 import Postgres
 import Testing
 
+@testable import Domain
 @testable import LetsSwitch
 
 /// Whoever registers thousands of odd seconds makes a day dear for nobody.

@@ -1,3 +1,4 @@
+import Domain
 import FoundationEssentials
 
 /// A device's tasks, as its calendar programs are shown them.

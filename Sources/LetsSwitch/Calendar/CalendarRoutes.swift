@@ -1,4 +1,6 @@
 import Crypto
+import Domain
+import Observability
 import Server
 import Wire
 
@@ -19,7 +21,7 @@ struct CalendarRoutes: RouteCollection, Sendable {
     @Sendable private func subscribe(_ request: Request) async throws -> Response {
         let device = try DeviceRequest.decode(request.body).device
         let secret = try await store.secret(of: device, candidate: .make())
-        log.info("calendar given out", ["device": .device(device.text)])
+        log.info("calendar given out", ["device": .device(device)])
         var json = JSONText()
         json.object { $0.member("url", (publicURL ?? "") + secret.path) }
         return .json(json.bytes)
@@ -28,7 +30,7 @@ struct CalendarRoutes: RouteCollection, Sendable {
     @Sendable private func revoke(_ request: Request) async throws -> Response {
         let device = try DeviceID(request.query("deviceId"))
         try await store.revoke(device)
-        log.info("calendar revoked", ["device": .device(device.text)])
+        log.info("calendar revoked", ["device": .device(device)])
         return .json(Array("{}".utf8))
     }
 

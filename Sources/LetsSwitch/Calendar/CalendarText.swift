@@ -1,3 +1,5 @@
+import Domain
+
 /// Writes iCalendar (RFC 5545 §3.1): lines that end in CRLF, and are folded when they are longer than 75 bytes.
 struct CalendarText {
     /// §3.1: of a line, its end not counted.

@@ -1,3 +1,4 @@
+package import Observability
 import Synchronization
 
 /// What one channel counts. Any thread.

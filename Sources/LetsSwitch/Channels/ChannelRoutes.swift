@@ -1,3 +1,4 @@
+import Observability
 import Server
 
 /// How people say where they are reached: what each channel has a route for, and the calendar.

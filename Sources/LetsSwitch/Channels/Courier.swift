@@ -1,4 +1,6 @@
+import Domain
 import FoundationEssentials
+package import Observability
 import Postgres
 import Sockets
 

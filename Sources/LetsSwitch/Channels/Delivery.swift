@@ -1,3 +1,4 @@
+package import Domain
 package import FoundationEssentials
 
 /// One event on its way to one address: what a channel is asked to send.

@@ -1,3 +1,4 @@
+import Domain
 package import FoundationEssentials
 package import Postgres
 package import Sockets

@@ -1,3 +1,5 @@
+import Domain
+
 /// What is done about a delivery after an attempt. A value: time and chance are arguments.
 enum Settlement: Sendable, Hashable {
     /// It is done with, and the reminder delivered.

@@ -1,3 +1,5 @@
+import Domain
+
 extension Configuration {
     /// What ``StorageQuota`` goes by.
     var maxStored: [StoredTable: Int] {

@@ -1,4 +1,5 @@
 import Glibc
+package import Observability
 package import Wire
 
 /// Every setting of the daemon with its default. A plain value: made by ``CommandLineParser`` from flags and

@@ -1,3 +1,5 @@
+import Observability
+
 /// The table of settings, in the order of `--help`.
 extension Setting {
     package static let all: [Setting] =

@@ -1,3 +1,5 @@
+import Observability
+
 /// One row of the table of settings: its names, its help, how its value is read and shown.
 ///
 /// `--help`, the parser and the check for mistyped variables all read the same rows, so none can disagree.

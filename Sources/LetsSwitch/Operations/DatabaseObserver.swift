@@ -1,9 +1,10 @@
+import Observability
 import Postgres
 import Sockets
 
 /// Turns what happens in the database client into metrics and log lines.
 struct DatabaseObserver: PostgresObserver {
-    let metrics: ProductMetrics
+    let metrics: DatabaseMetrics
     let log: Log
     /// Told when the database is there and doesn't do what it is asked.
     let refusals: DatabaseRefusals

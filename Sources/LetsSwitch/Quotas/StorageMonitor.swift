@@ -1,3 +1,5 @@
+import Domain
+import Observability
 import Postgres
 import Sockets
 

@@ -1,3 +1,4 @@
+package import Domain
 package import Postgres
 
 /// How much is stored, and forgetting what nobody uses. Every operation is one statement. Throws `PostgresError`.

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Observability
 import Postgres
 
 /// Tells the database which reminders were delivered, many at a time, and again after it was away.
@@ -10,7 +11,7 @@ actor Acknowledgements {
     private static let retryPause = Duration.milliseconds(500)
 
     private let store: ReminderStore
-    private let metrics: ProductMetrics
+    private let metrics: SchedulingMetrics
     private let log: Log
     private var waiting: Set<UUID> = []
     private var work: Task<Void, Never>?
@@ -18,7 +19,7 @@ actor Acknowledgements {
     /// Fewer after a statement that failed, so that one id that can't be marked doesn't stand for thousands.
     private var statementLimit = perStatement
 
-    init(store: ReminderStore, metrics: ProductMetrics, log: Log) {
+    init(store: ReminderStore, metrics: SchedulingMetrics, log: Log) {
         self.store = store
         self.metrics = metrics
         self.log = log

@@ -1,3 +1,5 @@
+import Domain
+
 /// The slots of whose changes a stream's reader wants to know. Changes of the device's own tasks it is told of wherever they
 /// are.
 enum ChangeWindow: Hashable, Sendable {

@@ -1,5 +1,7 @@
+import Domain
 import FoundationEssentials
 import Glibc
+import Observability
 import Server
 import Sockets
 import Wire
@@ -23,7 +25,7 @@ final class EventStreams {
     private static let maxChanges = GatheredChanges.limit
 
     private let reactor: Reactor
-    private let metrics: ProductMetrics
+    private let metrics: EventStreamMetrics
     private let acknowledge: @Sendable ([UUID]) -> Void
     private let ended: @Sendable (DeviceID) -> Void
     private let now: () -> Instant
@@ -48,7 +50,7 @@ final class EventStreams {
     ///   - ended: Told the device of each stream that ends, or that is not to be after all.
     ///   - now: The time of day, for what is near.
     init(
-        on reactor: Reactor, metrics: ProductMetrics, acknowledge: @escaping @Sendable ([UUID]) -> Void,
+        on reactor: Reactor, metrics: EventStreamMetrics, acknowledge: @escaping @Sendable ([UUID]) -> Void,
         ended: @escaping @Sendable (DeviceID) -> Void, now: @escaping () -> Instant = { Instant(seconds: time(nil)) }
     ) {
         self.now = now

@@ -1,4 +1,6 @@
+import Domain
 import FoundationEssentials
+import Observability
 import Server
 import Sockets
 import Synchronization
@@ -11,7 +13,7 @@ final class ReminderStreams: Sendable {
     private let limitPerDevice: Int
     /// Places taken: without any, no loop is woken to tell nobody.
     private let taken = Atomic<Int>(0)
-    private let metrics: ProductMetrics
+    private let metrics: EventStreamMetrics
     private let acknowledge: @Sendable ([UUID]) -> Void
 
     /// - Parameters:
@@ -19,7 +21,7 @@ final class ReminderStreams: Sendable {
     ///   - metrics: Told how late each reminder was when the kernel took it, and of streams that found no place.
     ///   - acknowledge: Told the reminders that the kernel has taken for a stream; called on a loop.
     init(
-        loops: [EventLoop], limitPerDevice: Int, metrics: ProductMetrics,
+        loops: [EventLoop], limitPerDevice: Int, metrics: EventStreamMetrics,
         acknowledge: @escaping @Sendable ([UUID]) -> Void
     ) {
         self.loops = loops
@@ -48,7 +50,7 @@ final class ReminderStreams: Sendable {
         if isTaken {
             taken.add(1, ordering: .relaxed)
         } else {
-            metrics.turnedAway.add(.streamsPerDevice)
+            metrics.turnedAway.add()
         }
         return isTaken
     }

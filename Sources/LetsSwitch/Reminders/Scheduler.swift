@@ -1,4 +1,6 @@
+import Domain
 import FoundationEssentials
+import Observability
 import Postgres
 import Sockets
 import Synchronization
@@ -18,7 +20,7 @@ actor Scheduler {
     private nonisolated let work: SchedulerWork
     private nonisolated let streams: ReminderStreams
     private let rooms: Rooms
-    private let metrics: ProductMetrics
+    private let metrics: SchedulingMetrics
     private let log: Log
     private let claimed: @Sendable () -> Void
     private let sleeper = Sleeper()
@@ -33,7 +35,7 @@ actor Scheduler {
 
     /// - Parameter claimed: Called when this daemon has claimed something; NOTIFY says so too, unless its connection is dead.
     init(
-        work: SchedulerWork, rooms: Rooms, streams: ReminderStreams, metrics: ProductMetrics, log: Log,
+        work: SchedulerWork, rooms: Rooms, streams: ReminderStreams, metrics: SchedulingMetrics, log: Log,
         claimed: @escaping @Sendable () -> Void = {}
     ) {
         self.work = work
@@ -141,7 +143,7 @@ actor Scheduler {
     private func finish(_ result: SchedulerResult) async {
         for event in result.events { state.handle(event, at: .now()) }
         if let error = result.error {
-            metrics.schedulerFailures.add(result.job)
+            metrics.failures.add(result.job)
             if failing.insert(result.job).inserted {
                 log.warning(
                     "the scheduler waits for the database",
@@ -170,7 +172,7 @@ actor Scheduler {
                 isMissed ? "reminder missed" : "reminder",
                 [
                     "taskId": .string(reminder.taskId.uuidString), "id": .string(reminder.id.uuidString),
-                    "device": .device(reminder.device.text), "startsAt": .string("\(reminder.startsAt)"),
+                    "device": .device(reminder.device), "startsAt": .string("\(reminder.startsAt)"),
                     "paired": .bool(reminder.roomId != nil), "late_ms": .int(Int(saturating: reminder.lateness * 1000)),
                 ])
         }

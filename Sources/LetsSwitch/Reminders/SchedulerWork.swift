@@ -1,3 +1,5 @@
+import Domain
+import Observability
 import Postgres
 
 /// The scheduler's statements. Not on its actor, so that the actor goes on meanwhile, and each apart from the others.
@@ -115,7 +117,7 @@ extension SchedulerWork {
             guard devices.count > 1 else {
                 return log.error(
                     "a device's reminders can't be read",
-                    ["device": .device(devices.first?.text ?? ""), "error": .string("\(error)")])
+                    ["device": devices.first.map(LogValue.device) ?? "", "error": .string("\(error)")])
             }
             for half in [devices.prefix(devices.count / 2), devices.suffix(devices.count - devices.count / 2)] {
                 try await catchUp(Array(half), newest: newest)

@@ -1,3 +1,5 @@
+import Domain
+
 /// How many streams each device has open, on whatever loops. On one loop, which keeps the count of its devices.
 final class StreamPlaces {
     private let limit: Int

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Observability
 import Postgres
 import Sockets
 

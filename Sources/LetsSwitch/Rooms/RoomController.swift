@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Observability
 import Server
 import Sockets
 import Wire
@@ -13,7 +14,7 @@ final class RoomController: TurnEndHandler {
     private var refusals = RefusalMemory()
     private let anyRoomIsOpen: Bool
     private let roomSize: Int
-    private let metrics: ProductMetrics
+    private let metrics: RoomMetrics
     /// Told who comes and goes.
     private let report: (@Sendable ([PeerEvent]) -> Void)?
     private var events: [PeerEvent] = []
@@ -24,7 +25,7 @@ final class RoomController: TurnEndHandler {
     private let aleFrame = SharedBytes(RoomFrame.aleResponse, copies: 64)
 
     init(
-        anyRoomIsOpen: Bool, roomSize: Int, metrics: ProductMetrics, report: (@Sendable ([PeerEvent]) -> Void)? = nil
+        anyRoomIsOpen: Bool, roomSize: Int, metrics: RoomMetrics, report: (@Sendable ([PeerEvent]) -> Void)? = nil
     ) {
         self.report = report
         self.metrics = metrics
@@ -81,7 +82,7 @@ final class RoomController: TurnEndHandler {
     }
 
     private func hasPlace(beside connections: Int) -> Bool {
-        if connections >= roomSize { metrics.turnedAway.add(.roomSize) }
+        if connections >= roomSize { metrics.turnedAway.add() }
         return connections < roomSize
     }
 

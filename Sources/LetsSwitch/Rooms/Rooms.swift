@@ -8,12 +8,12 @@ final class Rooms: Sendable {
     private let key = LoopLocal<RoomController>()
     private let anyRoomIsOpen: Bool
     private let roomSize: Int
-    private let metrics: ProductMetrics
+    private let metrics: RoomMetrics
     private let report: (@Sendable ([PeerEvent]) -> Void)?
 
     /// - Parameter report: Told who comes and goes, many at a time; called on a loop.
     init(
-        loops: [EventLoop], anyRoomIsOpen: Bool, roomSize: Int, metrics: ProductMetrics,
+        loops: [EventLoop], anyRoomIsOpen: Bool, roomSize: Int, metrics: RoomMetrics,
         report: (@Sendable ([PeerEvent]) -> Void)? = nil
     ) {
         self.report = report

@@ -1,3 +1,4 @@
+package import Domain
 package import FoundationEssentials
 
 /// `POST /task/delete`, `DELETE /task/{id}?deviceId=`.
@@ -7,7 +8,7 @@ package enum CancelRequest: Hashable, Sendable {
 
     /// Throws `invalid_request`, naming the member. What doesn't tell device and slot isn't looked at.
     package static func decode(_ body: [UInt8], zones: TimeZoneNames) throws(RequestError) -> CancelRequest {
-        let request = try RequestMembers.decode(Body.self, from: body).slot
+        let request = try RequestFields.decode(Body.self, from: body).slot
         try request.checkZone(zones)
         return .slot(request)
     }
@@ -22,7 +23,7 @@ package enum CancelRequest: Hashable, Sendable {
         let slot: SlotRequest
 
         init(from decoder: any Decoder) throws {
-            slot = try SlotRequest(RequestMembers(decoder))
+            slot = try SlotRequest(RequestFields(decoder))
         }
     }
 }

@@ -1,3 +1,5 @@
+package import Domain
+
 /// What became of cancelling.
 package enum CancellationOutcome: Hashable, Sendable {
     /// `200`, with the task as it was.

@@ -1,3 +1,5 @@
+package import Domain
+
 /// The day that a client means.
 package enum DayWish: Hashable, Sendable {
     /// The device's own midnight.

@@ -1,3 +1,5 @@
+import Domain
+import Observability
 import Server
 import Wire
 
@@ -16,7 +18,7 @@ struct DeviceRoutes: RouteCollection, Sendable {
     @Sendable private func register(_ request: Request) async throws -> Response {
         let token = try TokenRequest.decode(request.body)
         try await database.schedule.registerToken(token)
-        log.info("token registered", ["device": .device(token.device.text)])
+        log.info("token registered", ["device": .device(token.device)])
         return .json(Array("{}".utf8))
     }
 
@@ -25,7 +27,7 @@ struct DeviceRoutes: RouteCollection, Sendable {
         let step = try await database.schedule.erase(device)
         if step.hasMore { erasures.wake() }
         await changes.publish(step.slots)
-        log.info("device erased", ["device": .device(device.text)])
+        log.info("device erased", ["device": .device(device)])
         return .json(Array("{}".utf8))
     }
 }

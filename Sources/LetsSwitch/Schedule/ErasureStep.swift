@@ -1,3 +1,4 @@
+package import Domain
 import Postgres
 
 /// What one statement did for a person who is to be erased.

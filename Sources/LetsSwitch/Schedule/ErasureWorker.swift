@@ -1,3 +1,5 @@
+import Domain
+import Observability
 import Postgres
 
 /// Deletes what is left of erased people, a helping at a time: with a million tasks nobody waits for it, neither the one who

@@ -1,3 +1,5 @@
+import Domain
+
 /// What has changed in a slot since somebody was told last.
 struct GatheredChange: Equatable, Sendable {
     let slot: Instant

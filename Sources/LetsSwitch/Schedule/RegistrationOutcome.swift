@@ -1,3 +1,5 @@
+package import Domain
+
 /// What became of `POST /task`.
 package enum RegistrationOutcome: Hashable, Sendable {
     /// `201`.

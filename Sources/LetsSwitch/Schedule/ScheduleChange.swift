@@ -1,3 +1,5 @@
+package import Domain
+
 /// Whose day a registration or cancellation has changed: for `event: schedule` on the streams.
 package struct ScheduleChange: Hashable, Sendable {
     package let startsAt: Instant

@@ -1,3 +1,5 @@
+package import Domain
+
 /// What became of asking for a day.
 package enum ScheduleOutcome: Hashable, Sendable {
     case day(ScheduleAnswer)

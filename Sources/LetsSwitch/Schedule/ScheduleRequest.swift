@@ -1,3 +1,5 @@
+package import Domain
+
 /// `POST /schedule`, `GET /schedule`.
 package struct ScheduleRequest: Hashable, Sendable {
     package let device: DeviceID
@@ -7,7 +9,7 @@ package struct ScheduleRequest: Hashable, Sendable {
 
     /// Throws `invalid_request`, naming the member.
     package static func decode(_ body: [UInt8], zones: TimeZoneNames) throws(RequestError) -> ScheduleRequest {
-        let members = try RequestMembers.decode(Body.self, from: body)
+        let members = try RequestFields.decode(Body.self, from: body)
         return try ScheduleRequest(
             deviceId: members.deviceId, date: members.date, timeZone: members.timeZone, zones: zones)
     }
@@ -36,7 +38,7 @@ package struct ScheduleRequest: Hashable, Sendable {
         let timeZone: String?
 
         init(from decoder: any Decoder) throws {
-            let members = try RequestMembers(decoder)
+            let members = try RequestFields(decoder)
             deviceId = try members.optionalText("deviceId")
             date = try members.optionalText("date")
             timeZone = try members.optionalText("timeZone")

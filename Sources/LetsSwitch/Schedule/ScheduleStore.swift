@@ -1,3 +1,4 @@
+package import Domain
 import FoundationEssentials
 package import Postgres
 

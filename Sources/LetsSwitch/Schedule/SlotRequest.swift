@@ -1,3 +1,5 @@
+package import Domain
+
 /// Whose slot, and which: what registering and cancelling have in common.
 package struct SlotRequest: Hashable, Sendable {
     package let device: DeviceID
@@ -7,7 +9,7 @@ package struct SlotRequest: Hashable, Sendable {
 
 extension SlotRequest {
     /// Throws `invalid_request`, naming the member. `startsAt` goes before `date` and `startTime`.
-    init(_ members: RequestMembers) throws {
+    init(_ members: RequestFields) throws {
         device = try DeviceID(members.text("deviceId"))
         timeZone = try members.optionalText("timeZone") ?? "UTC"
         if let text = try members.optionalText("startsAt") {

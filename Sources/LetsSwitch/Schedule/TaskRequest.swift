@@ -1,3 +1,5 @@
+package import Domain
+
 /// `POST /task`.
 package struct TaskRequest: Hashable, Sendable {
     package static let maximumTitleScalars = 200
@@ -7,7 +9,7 @@ package struct TaskRequest: Hashable, Sendable {
 
     /// Throws `invalid_request`, naming the member.
     package static func decode(_ body: [UInt8], zones: TimeZoneNames) throws(RequestError) -> TaskRequest {
-        let request = try RequestMembers.decode(TaskRequest.self, from: body)
+        let request = try RequestFields.decode(TaskRequest.self, from: body)
         try request.slot.checkZone(zones)
         return request
     }
@@ -15,7 +17,7 @@ package struct TaskRequest: Hashable, Sendable {
 
 extension TaskRequest: Decodable {
     package init(from decoder: any Decoder) throws {
-        let members = try RequestMembers(decoder)
+        let members = try RequestFields(decoder)
         slot = try SlotRequest(members)
         title = try RequestText.checkShown(members.text("title"), "title", maximumScalars: Self.maximumTitleScalars)
     }

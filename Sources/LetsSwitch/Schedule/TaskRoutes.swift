@@ -1,4 +1,6 @@
+import Domain
 import FoundationEssentials
+import Observability
 import Server
 import Wire
 
@@ -6,7 +8,7 @@ import Wire
 struct TaskRoutes: RouteCollection, Sendable {
     let database: Database
     let changes: ScheduleChanges
-    let metrics: ProductMetrics
+    let metrics: SchedulingMetrics
     let log: Log
     /// Told when a task that has just been registered is due; epoch seconds.
     let registered: @Sendable (Double) async -> Void
@@ -70,7 +72,7 @@ struct TaskRoutes: RouteCollection, Sendable {
 
     private func describe(_ task: TaskAnswer) -> Log.Values {
         [
-            "taskId": .string(task.id.uuidString), "device": .device(task.device.text),
+            "taskId": .string(task.id.uuidString), "device": .device(task.device),
             "startsAt": .string("\(task.startsAt)"), "paired": .bool(task.isPaired),
         ]
     }

@@ -1,3 +1,4 @@
+import Domain
 import Postgres
 
 /// A row of `letsswitch.task_outcome`: what a statement decided, and the task that it decided about.

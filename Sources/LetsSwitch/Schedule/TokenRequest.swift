@@ -1,3 +1,5 @@
+package import Domain
+
 /// `POST /token`.
 package struct TokenRequest: Hashable, Sendable {
     package static let maximumBytes = 200
@@ -10,13 +12,13 @@ package struct TokenRequest: Hashable, Sendable {
 
     /// Throws `invalid_request`, naming the member.
     package static func decode(_ body: [UInt8]) throws(RequestError) -> TokenRequest {
-        try RequestMembers.decode(TokenRequest.self, from: body)
+        try RequestFields.decode(TokenRequest.self, from: body)
     }
 }
 
 extension TokenRequest: Decodable {
     package init(from decoder: any Decoder) throws {
-        let members = try RequestMembers(decoder)
+        let members = try RequestFields(decoder)
         device = try DeviceID(members.text("deviceId"))
         let hex = try members.text("token")
         let digits = hex.utf8

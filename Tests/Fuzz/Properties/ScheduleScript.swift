@@ -1,3 +1,4 @@
+import Domain
 import LetsSwitch
 
 /// What an input asks a server, line by line:

@@ -1,6 +1,7 @@
 import Dispatch
 import Glibc
 import LetsSwitch
+import Observability
 import Postgres
 import Synchronization
 import TestSupport

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import Wire
 
+@testable import Domain
 @testable import LetsSwitch
 
 /// From `POST /token` to the recorder behind nghttpx.

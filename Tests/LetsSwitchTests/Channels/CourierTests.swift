@@ -1,4 +1,6 @@
+import Domain
 import FoundationEssentials
+import Observability
 import TestSupport
 import Testing
 

@@ -1,3 +1,4 @@
+import Domain
 import HTTPClient
 import TestSupport
 import Testing

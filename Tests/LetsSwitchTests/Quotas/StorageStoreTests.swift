@@ -1,3 +1,4 @@
+import Domain
 import Foundation
 import Postgres
 import Testing
@@ -21,7 +22,7 @@ import Testing
             }
             for hour in 10..<13 { #expect(try await register("ada", hour).isCreated) }
             let refused = try #require(try await register("ada", 13).refusal)
-            #expect(refused.status == 429 && refused.code == "too_many_tasks" && refused.place == .tasksPerDevice)
+            #expect(refused.status == 429 && refused.code == "too_many_tasks" && refused.quota == .tasksPerDevice)
             // A repeat and a new title make them no more.
             #expect(try await register("ada", 10).refusal == nil)
             #expect(try await register("ada", 10, "Maths").task?.title == "Maths")
@@ -72,7 +73,7 @@ import Testing
             #expect(try await register("ada").isCreated)
             #expect(try await register("bob").isCreated)
             let refused = try #require(try await register("cleo").refusal)
-            #expect(refused.status == 503 && refused.code == "storage_full" && refused.place == .storedTasks)
+            #expect(refused.status == 503 && refused.code == "storage_full" && refused.quota == .storedTasks)
             #expect(try await register("ada").refusal == nil)
             #expect(try await register("ada", "y").task?.title == "y")
 

@@ -1,3 +1,4 @@
+import Domain
 import FoundationEssentials
 import TestSupport
 import Testing
@@ -48,7 +49,7 @@ struct RecordedStreams {
     private init() throws {
         loops = try EventLoopGroup(count: 1)
         streams = ReminderStreams(
-            loops: loops.loops, limitPerDevice: 100, metrics: ProductMetrics(statements: [])
+            loops: loops.loops, limitPerDevice: 100, metrics: EventStreamMetrics()
         ) { [acknowledged] in acknowledged.append($0) }
     }
 

@@ -1,4 +1,6 @@
 import Crypto
+import Domain
+import Observability
 import Server
 import Wire
 
@@ -22,7 +24,7 @@ struct NtfyRoutes: RouteCollection, Sendable {
         let secret = try await addresses.secret(Self.secretName, candidate: RandomBytes.make(32))
         let topic = try NtfyTopic.name(of: device, secret: secret)
         try await addresses.register(topic, of: device, in: .ntfy, most: 1)
-        log.info("ntfy on", ["device": .device(device.text)])
+        log.info("ntfy on", ["device": .device(device)])
         var json = JSONText()
         json.object { object in
             object.member("topic", topic)
@@ -34,7 +36,7 @@ struct NtfyRoutes: RouteCollection, Sendable {
     @Sendable private func switchOff(_ request: Request) async throws -> Response {
         let device = try DeviceID(request.query("deviceId"))
         try await addresses.forget(nil, of: device, in: .ntfy)
-        log.info("ntfy off", ["device": .device(device.text)])
+        log.info("ntfy off", ["device": .device(device)])
         return .json(Array("{}".utf8))
     }
 }

@@ -1,4 +1,5 @@
 import Crypto
+import Domain
 import Wire
 
 /// The name under which a device's reminders are published. Whoever knows it can read them, so nobody can guess it, and none can

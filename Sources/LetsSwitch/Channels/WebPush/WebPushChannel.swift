@@ -1,4 +1,5 @@
 import Crypto
+import Domain
 import FoundationEssentials
 import Glibc
 import HTTPClient

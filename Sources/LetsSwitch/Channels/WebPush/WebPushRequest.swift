@@ -1,3 +1,5 @@
+import Domain
+
 /// `POST /push/subscription`.
 struct WebPushRequest: Sendable {
     let device: DeviceID
@@ -5,13 +7,13 @@ struct WebPushRequest: Sendable {
 
     /// Throws `invalid_request`, naming the member.
     static func decode(_ body: [UInt8]) throws(RequestError) -> WebPushRequest {
-        try RequestMembers.decode(WebPushRequest.self, from: body)
+        try RequestFields.decode(WebPushRequest.self, from: body)
     }
 }
 
 extension WebPushRequest: Decodable {
     init(from decoder: any Decoder) throws {
-        let members = try RequestMembers(decoder)
+        let members = try RequestFields(decoder)
         device = try DeviceID(members.text("deviceId"))
         subscription = try members.member("subscription", WebPushSubscription.self)
     }

@@ -1,4 +1,6 @@
+import Domain
 import Glibc
+import Observability
 import Server
 import Wire
 
@@ -42,7 +44,7 @@ struct WebPushRoutes: RouteCollection, Sendable {
         try await store.register(
             subscription.endpoint, details: subscription.details, of: wish.device, in: .webPush,
             most: WebPushSubscription.mostPerDevice)
-        log.info("browser subscribed", ["device": .device(wish.device.text)])
+        log.info("browser subscribed", ["device": .device(wish.device)])
         return .json(Array("{}".utf8))
     }
 
@@ -53,7 +55,7 @@ struct WebPushRoutes: RouteCollection, Sendable {
             throw RequestError.invalid("endpoint", "is missing")
         }
         try await store.forget(endpoint, of: device, in: .webPush)
-        log.info("browser unsubscribed", ["device": .device(device.text)])
+        log.info("browser unsubscribed", ["device": .device(device)])
         return .json(Array("{}".utf8))
     }
 

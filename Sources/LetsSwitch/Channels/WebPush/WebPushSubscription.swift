@@ -1,4 +1,5 @@
 import Crypto
+import Domain
 import Wire
 
 /// A browser's subscription: as `PushSubscription.toJSON()` writes it, and as it is kept.
@@ -24,7 +25,7 @@ struct WebPushSubscription: Sendable {
 extension WebPushSubscription: Decodable {
     /// Browsers write more (`expirationTime`, which push services see to themselves); it is ignored.
     init(from decoder: any Decoder) throws {
-        let members = try RequestMembers(decoder)
+        let members = try RequestFields(decoder)
         endpoint = try members.text("endpoint")
         guard let url = ChannelURL(endpoint), !url.hasCredentials, !endpoint.contains("#") else {
             throw RequestError.invalid(
@@ -36,7 +37,7 @@ extension WebPushSubscription: Decodable {
 
 extension WebPushKeys: Decodable {
     init(from decoder: any Decoder) throws {
-        let members = try RequestMembers(decoder)
+        let members = try RequestFields(decoder)
         guard let point = Base64.decode(try members.text("p256dh")), let publicKey = try? P256PublicKey(point: point)
         else {
             throw RequestError.invalid("subscription.keys.p256dh", "must be a point of the curve P-256 in base64url")

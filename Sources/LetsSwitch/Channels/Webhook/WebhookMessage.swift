@@ -1,4 +1,5 @@
 package import Crypto
+import Domain
 package import FoundationEssentials
 package import Wire
 

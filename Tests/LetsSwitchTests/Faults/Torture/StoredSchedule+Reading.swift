@@ -1,6 +1,7 @@
 import Foundation
 import Postgres
 
+@testable import Domain
 @testable import LetsSwitch
 
 extension StoredSchedule {

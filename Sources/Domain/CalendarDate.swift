@@ -1,0 +1,121 @@
+/// A date of the Gregorian calendar, in whatever zone the context says.
+package struct CalendarDate: Hashable, Sendable {
+    /// Days since 1970-01-01.
+    package let days: Int
+
+    package init(days: Int) {
+        self.days = days
+    }
+
+    /// Reads `2026-11-22`, the years 1 to 9999; nil for anything else, `2026-02-30` included.
+    package init?(_ text: String) {
+        var digits = DigitReader(text)
+        self.init(reading: &digits)
+        guard digits.isAtEnd else { return nil }
+    }
+
+    init?(reading digits: inout DigitReader) {
+        guard let year = digits.number(4, 1...9999), digits.skip("-"),
+            let month = digits.number(2, 1...12), digits.skip("-"),
+            let day = digits.number(2, 1...31)
+        else { return nil }
+        days = Self.days(year: year, month: month, day: day)
+        // A day that the month doesn't have comes out as one of the next month.
+        guard components == (year, month, day) else { return nil }
+    }
+
+    /// Years are counted from March, so that the leap day is the last of a year; 400 of them (an era) are 146,097 days.
+    private static func days(year: Int, month: Int, day: Int) -> Int {
+        let marchYear = month > 2 ? year : year - 1
+        let era = marchYear.flooredQuotient(by: 400)
+        let yearOfEra = marchYear - era * 400
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        return era * 146_097 + dayOfEra - 719_468
+    }
+
+    private var components: (year: Int, month: Int, day: Int) {
+        let shifted = days + 719_468
+        let era = shifted.flooredQuotient(by: 146_097)
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let marchMonth = (5 * dayOfYear + 2) / 153
+        let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * marchMonth + 2) / 5 + 1)
+    }
+}
+
+extension CalendarDate: CustomStringConvertible {
+    /// `2026-11-22`.
+    package var description: String {
+        let (year, month, day) = components
+        let digits = String(year)
+        return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+            + "-\(twoDigits(month))-\(twoDigits(day))"
+    }
+}
+
+func twoDigits(_ number: Int) -> String {
+    number < 10 ? "0\(number)" : "\(number)"
+}
+
+extension Int {
+    /// Rounds towards minus infinity, where `/` rounds towards zero.
+    package func flooredQuotient(by divisor: Int) -> Int {
+        let quotient = self / divisor
+        return self % divisor < 0 ? quotient - 1 : quotient
+    }
+}
+
+/// What a clock on the wall shows: `09:00`, or `09:00:30`.
+package struct WallTime: Hashable, Sendable {
+    /// 0 to 86,399, counted on the clock's face: on a day when the clocks change, not the time since midnight.
+    package let seconds: Int
+
+    /// Reads `HH:MM` or `HH:MM:SS`; nil for anything else, `24:00` included.
+    package init?(_ text: String) {
+        var digits = DigitReader(text)
+        guard let hour = digits.number(2, 0...23), digits.skip(":"), let minute = digits.number(2, 0...59) else {
+            return nil
+        }
+        var second = 0
+        if digits.skip(":") {
+            guard let shown = digits.number(2, 0...59) else { return nil }
+            second = shown
+        }
+        guard digits.isAtEnd else { return nil }
+        seconds = hour * 3600 + minute * 60 + second
+    }
+}
+
+/// Reads numbers of a fixed width and the signs between them, from the left.
+struct DigitReader {
+    private var rest: Substring.UTF8View
+
+    init(_ text: String) {
+        rest = text[...].utf8
+    }
+
+    var isAtEnd: Bool { rest.isEmpty }
+
+    /// Exactly `width` ASCII digits whose number lies in `range`.
+    mutating func number(_ width: Int, _ range: ClosedRange<Int>) -> Int? {
+        let digits = rest.prefix(width)
+        guard digits.count == width, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        let number = digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+        guard range.contains(number) else { return nil }
+        rest = rest.dropFirst(width)
+        return number
+    }
+
+    /// Whether the next character is this one (or the other); passes it if so.
+    mutating func skip(_ sign: Unicode.Scalar, or other: Unicode.Scalar? = nil) -> Bool {
+        guard let next = rest.first, next == UInt8(ascii: sign) || other.map({ next == UInt8(ascii: $0) }) == true
+        else {
+            return false
+        }
+        rest = rest.dropFirst()
+        return true
+    }
+}

@@ -1,0 +1,60 @@
+/// A point in time, to the second. Slots are instants.
+package struct Instant: Hashable, Sendable, Comparable {
+    /// Seconds since 1970-01-01T00:00:00Z, leap seconds not counted.
+    package let seconds: Int
+
+    package init(seconds: Int) {
+        self.seconds = seconds
+    }
+
+    /// Reads RFC 3339 §5.6 without fractions: `2026-11-22T09:00:00Z`, or with an offset. The years 1 to 9999; no leap
+    /// seconds. Nil for anything else.
+    package init?(_ text: String) {
+        var digits = DigitReader(text)
+        guard let date = CalendarDate(reading: &digits), digits.skip("T", or: "t"),
+            let hour = digits.number(2, 0...23), digits.skip(":"),
+            let minute = digits.number(2, 0...59), digits.skip(":"),
+            let second = digits.number(2, 0...59),
+            let offset = Self.offset(&digits), digits.isAtEnd
+        else { return nil }
+        seconds = date.days * 86_400 + hour * 3600 + minute * 60 + second - offset
+    }
+
+    /// `Z` or `+HH:MM`, in seconds.
+    private static func offset(_ digits: inout DigitReader) -> Int? {
+        if digits.skip("Z", or: "z") { return 0 }
+        let sign = digits.skip("+") ? 1 : -1
+        guard sign == 1 || digits.skip("-"), let hours = digits.number(2, 0...23), digits.skip(":"),
+            let minutes = digits.number(2, 0...59)
+        else { return nil }
+        return sign * (hours * 3600 + minutes * 60)
+    }
+
+    package static func < (left: Instant, right: Instant) -> Bool { left.seconds < right.seconds }
+}
+
+extension Instant {
+    /// The years 1 to 9999, which RFC 3339 can write.
+    private static let written = -62_135_596_800...253_402_300_799
+
+    /// From what somebody else counted. Nil beyond the years that can be written, where arithmetic would soon overflow too.
+    package init?(checked seconds: Int) {
+        guard Self.written.contains(seconds) else { return nil }
+        self.seconds = seconds
+    }
+
+    /// The second that an epoch time with fractions lies in. Nil when it isn't finite or far beyond all calendars.
+    package init?(epoch: Double) {
+        guard epoch.magnitude < 1e15 else { return nil }
+        seconds = Int(epoch.rounded(.down))
+    }
+}
+
+extension Instant: CustomStringConvertible {
+    /// `2026-11-22T09:00:00Z`.
+    package var description: String {
+        let day = CalendarDate(days: seconds.flooredQuotient(by: 86_400))
+        let time = seconds - day.days * 86_400
+        return "\(day)T\(twoDigits(time / 3600)):\(twoDigits(time / 60 % 60)):\(twoDigits(time % 60))Z"
+    }
+}

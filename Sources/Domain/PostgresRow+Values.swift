@@ -1,0 +1,24 @@
+package import FoundationEssentials
+import Postgres
+
+extension PostgresRow {
+    package func uuid(_ column: String) throws -> UUID {
+        guard let uuid = try optionalUUID(column) else {
+            throw PostgresError(kind: .decoding, message: "column \(column) is NULL")
+        }
+        return uuid
+    }
+
+    package func optionalUUID(_ column: String) throws -> UUID? {
+        guard let text = try optionalString(column) else { return nil }
+        guard let uuid = UUID(uuidString: text) else {
+            throw PostgresError(kind: .decoding, message: "column \(column) is not a UUID")
+        }
+        return uuid
+    }
+
+    /// From whole epoch seconds.
+    package func instant(_ column: String) throws -> Instant {
+        Instant(seconds: try integer(column))
+    }
+}

@@ -1,0 +1,63 @@
+package import Postgres
+import Wire
+
+/// Why a request is refused: a status, a code for programs, a sentence for people.
+package struct RequestError: Error, Hashable, Sendable {
+    package let status: Int
+    package let code: String
+    package let reason: String
+    /// Seconds, for `Retry-After`.
+    package let retryAfter: Int?
+    /// The quota that is used up, for metrics.
+    package let quota: Quota?
+
+    package init(
+        status: Int, code: String, reason: String, retryAfter: Int? = nil, quota: Quota? = nil
+    ) {
+        self.status = status
+        self.code = code
+        self.reason = reason
+        self.retryAfter = retryAfter
+        self.quota = quota
+    }
+
+    /// `400 invalid_request`: "`member` `complaint`."
+    package static func invalid(_ member: String, _ complaint: String) -> RequestError {
+        invalid("\(member) \(complaint).")
+    }
+
+    package static func invalid(_ reason: String) -> RequestError {
+        RequestError(status: 400, code: "invalid_request", reason: reason)
+    }
+
+    /// `503`: the database is away, or was never there yet.
+    package static let databaseUnavailable = RequestError(
+        status: 503, code: "database_unavailable",
+        reason: "The database is away for a moment. Please try again.", retryAfter: 1)
+
+    /// ``databaseUnavailable`` when that is what happened, or our tables are yet to be made; nil for other errors, which
+    /// are the server's own.
+    package init?(_ error: PostgresError) {
+        guard error.isUnavailable || error.lacksSchema else { return nil }
+        self = .databaseUnavailable
+    }
+
+    /// `{"error":true,"code":…,"reason":…}`.
+    package var json: [UInt8] {
+        var json = JSONText()
+        json.object { object in
+            object.member("error", true)
+            object.member("code", code)
+            object.member("reason", reason)
+        }
+        return json.bytes
+    }
+}
+
+extension PostgresError {
+    /// No such schema, table or function.
+    fileprivate var lacksSchema: Bool {
+        guard case .server(let sqlState) = kind else { return false }
+        return ["3F000", "42P01", "42883"].contains(sqlState)
+    }
+}

@@ -1,0 +1,113 @@
+import FoundationEssentials
+import Wire
+
+/// The members of a request's JSON object. What is missing or of the wrong type throws a `RequestError` that names it;
+/// members that nobody asks for are ignored.
+package struct RequestFields {
+    private let container: KeyedDecodingContainer<Name>
+
+    private struct Name: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    /// Decodes a body and hands out what `Value` makes of it.
+    package static func decode<Value: Decodable>(_ type: Value.Type, from body: [UInt8]) throws(RequestError) -> Value {
+        guard body.withUnsafeBytes(JSONSyntax.isValid) else { throw .invalid("The body is not JSON.") }
+        do {
+            return try JSONDecoder().decode(type, from: Data(body))
+        } catch let error as RequestError {
+            throw error
+        } catch {
+            throw .invalid("The body can't be decoded.")
+        }
+    }
+
+    package init(_ decoder: any Decoder) throws {
+        do {
+            container = try decoder.container(keyedBy: Name.self)
+        } catch {
+            throw RequestError.invalid("The body is not a JSON object.")
+        }
+    }
+
+    package func text(_ member: String) throws -> String {
+        guard let text = try optionalText(member) else { throw RequestError.invalid(member, "is missing") }
+        return text
+    }
+
+    /// Nil when it is missing or `null`.
+    package func optionalText(_ member: String) throws -> String? {
+        try value(member, "must be a string") { try $0.decodeIfPresent(String.self, forKey: $1) }
+    }
+
+    package func boolean(_ member: String) throws -> Bool {
+        let boolean = try value(member, "must be true or false") { try $0.decodeIfPresent(Bool.self, forKey: $1) }
+        guard let boolean else { throw RequestError.invalid(member, "is missing") }
+        return boolean
+    }
+
+    /// A member that is an object; what is wrong in it is told by whoever reads it.
+    package func member<Value: Decodable>(_ member: String, _ type: Value.Type) throws -> Value {
+        do {
+            return try container.decode(type, forKey: Name(stringValue: member))
+        } catch let error as RequestError {
+            throw error
+        } catch {
+            throw RequestError.invalid(member, "must be an object")
+        }
+    }
+
+    private func value<Value>(
+        _ member: String, _ complaint: String, _ read: (KeyedDecodingContainer<Name>, Name) throws -> Value?
+    ) throws -> Value? {
+        do {
+            return try read(container, Name(stringValue: member))
+        } catch {
+            throw RequestError.invalid(member, complaint)
+        }
+    }
+}
+
+/// The rules for text that a client sends and the database keeps.
+package enum RequestText {
+    /// For what other people are shown: returns the text, or throws `invalid_request` naming the member.
+    package static func checkShown(_ text: String, _ member: String, maximumScalars: Int) throws(RequestError) -> String
+    {
+        let text = try check(text, member, maximumScalars: maximumScalars)
+        guard !text.unicodeScalars.allSatisfy(showsNothing) else {
+            throw .invalid(member, "holds nothing that can be seen")
+        }
+        return text
+    }
+
+    /// White space, what readers are to ignore, controls, and characters that are blank by design. What this system's Unicode doesn't
+    /// know yet may be next year's emoji.
+    private static func showsNothing(_ scalar: Unicode.Scalar) -> Bool {
+        let properties = scalar.properties
+        if properties.isWhitespace || properties.isDefaultIgnorableCodePoint || properties.isNoncharacterCodePoint {
+            return true
+        }
+        switch (properties.generalCategory, scalar) {
+        case (.control, _), (.format, _): return true
+        // The braille pattern without dots, and the note without a head.
+        case (_, "\u{2800}"), (_, "\u{1D159}"): return true
+        default: return false
+        }
+    }
+
+    /// Returns the text, or throws `invalid_request` naming the member. Of what nobody is shown, such as an id, every text will do that
+    /// isn't forgotten altogether.
+    package static func check(_ text: String, _ member: String, maximumScalars: Int) throws(RequestError) -> String {
+        let scalars = text.unicodeScalars
+        guard !scalars.contains("\0") else { throw .invalid(member, "contains U+0000, which can't be stored") }
+        guard !scalars.allSatisfy(\.properties.isWhitespace) else { throw .invalid(member, "is blank") }
+        guard scalars.count <= maximumScalars else {
+            throw .invalid(member, "is longer than \(maximumScalars) characters")
+        }
+        return text
+    }
+}

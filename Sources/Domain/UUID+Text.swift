@@ -1,0 +1,31 @@
+import FoundationEssentials
+import Wire
+
+extension UUID {
+    /// Parses a UUID as it is written (RFC 9562 §4): 36 characters, letters in either case. `UUID(uuidString:)` would also take
+    /// signs, blanks and `0x` in the place of digits.
+    package init?(text: String) {
+        var text = text
+        guard let uuid = text.withUTF8({ UUID(ascii: UnsafeRawBufferPointer($0)) }) else { return nil }
+        self = uuid
+    }
+
+    /// The same, without a string to be made. Every ale names its room, so eight digits are read at once.
+    package init?(ascii bytes: UnsafeRawBufferPointer) {
+        let dash = UInt8(ascii: "-")
+        guard bytes.count == 36, bytes[8] == dash, bytes[13] == dash, bytes[18] == dash, bytes[23] == dash,
+            let first = Self.digits(bytes, 0, 4), let second = Self.digits(bytes, 9, 14),
+            let third = Self.digits(bytes, 19, 24), let fourth = Self.digits(bytes, 28, 32)
+        else { return nil }
+        // Two tuples of sixteen bytes.
+        self.init(uuid: unsafeBitCast((first, second, third, fourth), to: uuid_t.self))
+    }
+
+    /// What four digits at one place and four at another stand for, in the order of memory.
+    private static func digits(_ bytes: UnsafeRawBufferPointer, _ first: Int, _ second: Int) -> UInt32? {
+        EightBytes(
+            bytes.loadUnaligned(fromByteOffset: first, as: UInt32.self),
+            bytes.loadUnaligned(fromByteOffset: second, as: UInt32.self)
+        ).hexadecimal?.littleEndian
+    }
+}

@@ -1,0 +1,35 @@
+import Domain
+import Observability
+
+/// Everything that is counted, each part by those who count it.
+struct ProductMetrics: Sendable {
+    let scheduling = SchedulingMetrics()
+    let rooms = RoomMetrics()
+    let streams = EventStreamMetrics()
+    let tls = TLSMetrics()
+    let database: DatabaseMetrics
+    /// Registrations that a full quota turned away.
+    let quotas = CounterSet<Quota>()
+
+    /// - Parameter statements: See ``DatabaseMetrics/init(statements:)``.
+    init(statements: [String]) {
+        database = DatabaseMetrics(statements: statements)
+    }
+
+    func write(to text: inout MetricsText) {
+        scheduling.writeTasks(to: &text)
+        text.counter(
+            "letsswitch_turned_away_total", "Peers, streams and registrations that found their place full, by cause.",
+            [
+                MetricSample(["cause": "room-size"], rooms.turnedAway.value),
+                MetricSample(["cause": "max-streams-per-device"], streams.turnedAway.value),
+            ] + quotas.samples(label: "cause"))
+        scheduling.writeReminders(to: &text)
+        streams.write(to: &text)
+        scheduling.writeFailures(to: &text)
+        database.write(to: &text)
+        text.gauge(
+            "letsswitch_build_info", "Always 1; the labels tell the version.",
+            [MetricSample(["version": ProductVersion.number, "swift": ProductVersion.swift], 1)])
+    }
+}

@@ -1,0 +1,50 @@
+package import Observability
+
+/// What becomes of tasks and reminders. Any thread.
+package struct SchedulingMetrics: Sendable {
+    /// What became of a request that changes a task.
+    package enum TaskOutcome: String, Sendable, CaseIterable {
+        case registered, repeated, retitled, cancelled, refused
+    }
+
+    /// What became of a reminder.
+    package enum ReminderOutcome: String, Sendable, CaseIterable {
+        /// Written to the outbox.
+        case fired
+        case delivered
+        /// Not deliverable before the start.
+        case missed
+    }
+
+    package let tasks = CounterSet<TaskOutcome>()
+    /// Matches made.
+    package let pairs = Counter()
+    package let reminders = CounterSet<ReminderOutcome>()
+    /// Tasks that were reminded without a partner.
+    let unpaired = Counter()
+    /// From the due instant to the commit that fires the reminder.
+    let reminderLateness = SharedHistogram(bounds: Histogram.latenessBounds)
+    /// Statements of the scheduler's that failed; each is tried again.
+    let failures = CounterSet<SchedulerJob>()
+
+    package init() {}
+
+    package func writeTasks(to text: inout MetricsText) {
+        text.counter("letsswitch_tasks_total", "Changes of tasks by outcome.", tasks.samples(label: "outcome"))
+    }
+
+    package func writeReminders(to text: inout MetricsText) {
+        text.counter("letsswitch_pairs_total", "Matches made.", pairs.value)
+        text.counter("letsswitch_unpaired_total", "Tasks reminded without a partner.", unpaired.value)
+        text.counter("letsswitch_reminders_total", "Reminders by outcome.", reminders.samples(label: "outcome"))
+        text.histogram(
+            "letsswitch_reminder_lateness_seconds", "From the due instant to the reminder's commit.",
+            reminderLateness.snapshot)
+    }
+
+    package func writeFailures(to text: inout MetricsText) {
+        text.counter(
+            "letsswitch_scheduler_failures_total", "Statements of the scheduler that failed, by what they were to do.",
+            failures.samples(label: "job"))
+    }
+}

@@ -1,0 +1,85 @@
+import Glibc
+
+/// The daemon's log: one line an event, on standard output.
+///
+/// ```swift
+/// log.info("reminder", ["task": .string(id), "device": .device(deviceId), "late_ms": .milliseconds(late)])
+/// ```
+/// Any thread; never blocks: the caller formats, ``LogWriter`` writes. A level that is off evaluates nothing.
+package struct Log: Sendable {
+    package typealias Values = KeyValuePairs<String, LogValue>
+
+    package let level: LogLevel
+    private let line: LogLine
+    private let writer: LogWriter
+
+    /// - Parameters:
+    ///   - format: `nil` chooses text when the descriptor is a terminal, else JSON.
+    ///   - descriptor: Stays open as long as the process. SIGPIPE must be ignored.
+    package init(level: LogLevel, format: LogFormat?, descriptor: Int32 = STDOUT_FILENO) {
+        let isTerminal = isatty(descriptor) == 1
+        self.init(
+            level: level,
+            line: LogLine(format: format ?? (isTerminal ? .text : .json), colours: isTerminal && Self.wantsColours),
+            descriptor: descriptor)
+    }
+
+    init(level: LogLevel, line: LogLine, descriptor: Int32, limit: Int = LogWriter.maxWaitingBytes) {
+        self.level = level
+        self.line = line
+        writer = LogWriter(descriptor: descriptor, limit: limit) { count in
+            line.encode(.warning, "log lines dropped", ["count": .int(count)], at: .now())
+        }
+    }
+
+    package func debug(_ event: @autoclosure () -> String, _ values: @autoclosure () -> Values = [:]) {
+        log(.debug, event(), values())
+    }
+
+    package func info(_ event: @autoclosure () -> String, _ values: @autoclosure () -> Values = [:]) {
+        log(.info, event(), values())
+    }
+
+    package func warning(_ event: @autoclosure () -> String, _ values: @autoclosure () -> Values = [:]) {
+        log(.warning, event(), values())
+    }
+
+    package func error(_ event: @autoclosure () -> String, _ values: @autoclosure () -> Values = [:]) {
+        log(.error, event(), values())
+    }
+
+    package func log(_ level: LogLevel, _ event: @autoclosure () -> String, _ values: @autoclosure () -> Values = [:]) {
+        guard level >= self.level else { return }
+        writer.write(line.encode(level, event(), values(), at: .now()))
+    }
+
+    /// Before the exit: waits until everything is written, a second at most. Blocks; never on an event loop.
+    @discardableResult
+    package func flush(within patience: Duration = .seconds(1)) -> Bool {
+        writer.flush(within: patience)
+    }
+
+    /// https://no-color.org, and terminals that say of themselves that they can't.
+    private static var wantsColours: Bool {
+        func variable(_ name: String) -> String {
+            getenv(name).map { String(cString: $0) } ?? ""
+        }
+        return variable("NO_COLOR").isEmpty && variable("TERM") != "dumb"
+    }
+}
+
+/// How much an event matters. Titles of tasks appear at `debug` only.
+package enum LogLevel: String, Sendable, CaseIterable, Comparable {
+    case debug, info, warning, error
+
+    private var rank: Int {
+        switch self {
+        case .debug: 0
+        case .info: 1
+        case .warning: 2
+        case .error: 3
+        }
+    }
+
+    package static func < (a: LogLevel, b: LogLevel) -> Bool { a.rank < b.rank }
+}

@@ -1,0 +1,99 @@
+import Glibc
+
+/// The process as the kernel sees it, under Prometheus' conventional names.
+package struct ProcessMetrics: Sendable, Equatable {
+    package var cpuSeconds: Double
+    package var residentBytes: Double
+    package var virtualBytes: Double
+    package var threads: Double
+    /// Since the epoch.
+    package var startSeconds: Double
+    package var openDescriptors: Double?
+    package var maxDescriptors: Double?
+
+    /// Reads `/proc`, which is memory, not a disk: some tens of microseconds, most for the descriptors (O(open ones)).
+    ///
+    /// `nil` where there is no `/proc`.
+    package static func current() -> ProcessMetrics? {
+        guard let stat = ProcFile.read("/proc/self/stat"), let system = ProcFile.read("/proc/stat"),
+            var metrics = ProcessMetrics(
+                stat: stat, bootSeconds: bootSeconds(system), ticksPerSecond: Double(sysconf(Int32(_SC_CLK_TCK))),
+                pageBytes: Double(sysconf(Int32(_SC_PAGESIZE))))
+        else { return nil }
+        metrics.openDescriptors = ProcFile.entries("/proc/self/fd").map(Double.init)
+        var limit = rlimit()
+        if getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 {
+            metrics.maxDescriptors = Double(limit.rlim_cur)
+        }
+        return metrics
+    }
+
+    /// proc(5), `/proc/[pid]/stat`: the command in parentheses may hold anything, so fields count from the last one.
+    package init?(stat: String, bootSeconds: Double, ticksPerSecond: Double, pageBytes: Double) {
+        guard ticksPerSecond > 0, let end = stat.lastIndex(of: ")") else { return nil }
+        // The first field after the command is field 3, the state.
+        let fields = stat[stat.index(after: end)...].split(whereSeparator: \.isWhitespace)
+        func field(_ number: Int) -> Double? {
+            fields.indices.contains(number - 3) ? Double(fields[number - 3]) : nil
+        }
+        guard let user = field(14), let system = field(15), let threads = field(20), let start = field(22),
+            let virtual = field(23), let resident = field(24)
+        else { return nil }
+        cpuSeconds = (user + system) / ticksPerSecond
+        self.threads = threads
+        startSeconds = bootSeconds + start / ticksPerSecond
+        virtualBytes = virtual
+        residentBytes = resident * pageBytes
+    }
+
+    static func bootSeconds(_ stat: String) -> Double {
+        let line = stat.split(separator: "\n").first { $0.hasPrefix("btime ") }
+        return line.flatMap { Double($0.dropFirst("btime ".count)) } ?? 0
+    }
+
+    package func write(to text: inout MetricsText) {
+        text.counter("process_cpu_seconds_total", "User and system time.", seconds: cpuSeconds)
+        text.gauge("process_resident_memory_bytes", "Resident memory.", residentBytes)
+        text.gauge("process_virtual_memory_bytes", "Virtual memory.", virtualBytes)
+        text.gauge("process_threads", "Threads.", threads)
+        text.gauge("process_start_time_seconds", "Start, since the epoch.", startSeconds)
+        if let openDescriptors { text.gauge("process_open_fds", "Open descriptors.", openDescriptors) }
+        if let maxDescriptors { text.gauge("process_max_fds", "The limit on open descriptors.", maxDescriptors) }
+    }
+}
+
+/// Reads the kernel's small text files.
+enum ProcFile {
+    /// `/proc/stat` has a line for each interrupt and core; what we want of it may come after.
+    private static let maxBytes = 262_144
+
+    /// The whole file; `nil` if it can't be read or is larger than 256 KiB.
+    static func read(_ path: String) -> String? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var content: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 8_192)
+        while content.count <= maxBytes {
+            let count = Glibc.read(descriptor, &chunk, chunk.count)
+            if count < 0 {
+                guard errno == EINTR else { return nil }
+            } else if count == 0 {
+                return String(decoding: content, as: UTF8.self)
+            } else {
+                content.append(contentsOf: chunk[..<count])
+            }
+        }
+        return nil
+    }
+
+    /// How many entries a directory has, the one for reading it not counted where it is `/proc/self/fd`.
+    static func entries(_ path: String) -> Int? {
+        guard let directory = opendir(path) else { return nil }
+        defer { closedir(directory) }
+        var count = 0
+        while readdir(directory) != nil { count += 1 }
+        // ".", ".." and the descriptor that reads.
+        return max(0, count - 3)
+    }
+}

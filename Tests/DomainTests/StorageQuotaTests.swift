@@ -1,0 +1,37 @@
+import Observability
+import Testing
+
+@testable import Domain
+
+@Suite struct StorageQuotaTests {
+    @Test("A table is full at its limit: by what was counted, and what was added since")
+    func full() {
+        let quota = StorageQuota([.tasks: 3, .addresses: 1])
+        #expect(!quota.isFull(.tasks) && !quota.isFull(.addresses))
+        quota.found([.tasks: 2, .addresses: 1, .calendars: 1_000_000])
+        #expect(!quota.isFull(.tasks) && quota.isFull(.addresses))
+        quota.added(.tasks)
+        #expect(quota.isFull(.tasks))
+        // The next count is what holds.
+        quota.found([.tasks: 2])
+        #expect(!quota.isFull(.tasks) && !quota.isFull(.addresses))
+        // Without a limit there is always room.
+        #expect(!quota.isFull(.calendars))
+    }
+
+    @Test("/metrics shows how full they are")
+    func metrics() {
+        let quota = StorageQuota([.tasks: 3, .addresses: 10])
+        quota.found([.tasks: 2, .calendars: 7])
+        var text = MetricsText()
+        quota.write(to: &text)
+        let page = String(decoding: text.bytes, as: UTF8.self)
+        for line in [
+            #"letsswitch_stored_rows{table="tasks"} 2"#, #"letsswitch_stored_rows{table="addresses"} 0"#,
+            #"letsswitch_stored_rows{table="calendars"} 7"#, #"letsswitch_stored_rows_limit{table="tasks"} 3"#,
+        ] {
+            #expect(page.contains(line + "\n"))
+        }
+        #expect(!page.contains(#"letsswitch_stored_rows_limit{table="calendars"}"#))
+    }
+}

@@ -1,0 +1,90 @@
+import Observability
+import Testing
+
+@testable import Domain
+
+@Suite struct ValueTests {
+    @Test(
+        "an instant of RFC 3339 is read with any offset",
+        arguments: [
+            ("1970-01-01T00:00:00Z", 0),
+            ("2026-11-22T09:00:00Z", 1_795_338_000),
+            ("2026-11-22T10:00:00+01:00", 1_795_338_000),
+            ("2026-11-21T23:30:00-09:30", 1_795_338_000),
+            ("2026-11-22t09:00:00z", 1_795_338_000),
+            ("1969-12-31T23:59:59Z", -1),
+            ("2000-02-29T00:00:00Z", 951_782_400),
+            ("9999-12-31T23:59:59Z", 253_402_300_799),
+            ("0001-01-01T00:00:00Z", -62_135_596_800),
+        ])
+    func anInstantOfRFC3339IsReadWithAnyOffset(text: String, seconds: Int) {
+        #expect(Instant(text) == Instant(seconds: seconds))
+    }
+
+    @Test(
+        "what is no instant to the second is refused",
+        arguments: [
+            "", "2026-11-22", "2026-11-22T09:00Z", "2026-11-22T09:00:00", "2026-11-22T09:00:00.5Z",
+            "2026-11-22T24:00:00Z",
+            "2026-11-22T09:60:00Z", "2026-12-31T23:59:60Z", "2026-02-30T09:00:00Z", "2025-02-29T09:00:00Z",
+            "1900-02-29T00:00:00Z", "2026-13-01T09:00:00Z", "2026-00-01T09:00:00Z", "2026-01-00T09:00:00Z",
+            "99999-11-22T09:00:00Z", "0000-11-22T09:00:00Z", "2026-11-22 09:00:00Z", "2026-11-22T09:00:00Z ",
+            "2026-11-22T09:00:00+0100", "2026-11-22T09:00:00+24:00", "+026-11-22T09:00:00Z", "２026-11-22T09:00:00Z",
+        ])
+    func whatIsNoInstantToTheSecondIsRefused(text: String) {
+        #expect(Instant(text) == nil)
+    }
+
+    @Test("an instant is written as it is read, on the days of two leap cycles")
+    func anInstantIsWrittenAsItIsReadOnEveryDayOfTwoLeapCycles() throws {
+        for day in stride(from: -150_000, through: 150_000, by: 7) {
+            let instant = Instant(seconds: day * 86_400 + (day & 0xFFFF))
+            try #require(Instant(instant.description) == instant)
+        }
+    }
+
+    @Test("an epoch time with fractions is the second it lies in")
+    func anEpochTimeWithFractionsIsTheSecondItLiesIn() {
+        #expect(Instant(epoch: 1.9) == Instant(seconds: 1))
+        #expect(Instant(epoch: -0.5) == Instant(seconds: -1))
+        #expect(Instant(epoch: .infinity) == nil)
+        #expect(Instant(epoch: .nan) == nil)
+    }
+
+    @Test(
+        "a wall time is read with or without seconds",
+        arguments: [("00:00", 0), ("09:00", 32_400), ("09:00:30", 32_430), ("23:59:59", 86_399)])
+    func aWallTimeIsReadWithOrWithoutSeconds(text: String, seconds: Int) {
+        #expect(WallTime(text)?.seconds == seconds)
+    }
+
+    @Test(
+        "what no clock shows is refused",
+        arguments: ["25:00", "24:00", "9:00", "09:60", "09:00:60", "09", "09:00:", "09:00Z", "-9:00", ""])
+    func whatNoClockShowsIsRefused(text: String) {
+        #expect(WallTime(text) == nil)
+    }
+
+    @Test("devices whose names only look alike are two")
+    func devicesWhoseNamesOnlyLookAlikeAreTwo() {
+        let composed = DeviceID(stored: "caf\u{E9}")
+        let decomposed = DeviceID(stored: "cafe\u{301}")
+        #expect(composed != decomposed)
+        #expect(Set([composed, decomposed, composed]).count == 2)
+    }
+
+    @Test("a device is never printed whole")
+    func aDeviceIsNeverPrintedWhole() {
+        #expect(DeviceID(stored: "0123456789").description == "0123…")
+        #expect(DeviceID(stored: "01234567").description == "…")
+    }
+
+    @Test("a device's tag is stable, short, and not the id") func aDevicesTagIsStableShortAndNotTheId() {
+        let tag = DeviceTag("5F0C5C1E-9D3D-4E8A-B7A1-1A2B3C4D5E6F").description
+        #expect(tag == DeviceTag("5F0C5C1E-9D3D-4E8A-B7A1-1A2B3C4D5E6F").description)
+        #expect(tag.count == 8 && tag.allSatisfy(\.isHexDigit))
+        #expect(Set((0..<1000).map { DeviceTag("device \($0)") }).count > 990)
+        #expect(DeviceTag("caf\u{E9}").description != DeviceTag("cafe\u{301}").description)
+        #expect(LogValue.device(DeviceID(stored: "x")) == .string(DeviceTag("x").description))
+    }
+}
