@@ -30,6 +30,27 @@ import Testing
         }
     }
 
+    @Test("The map's imports are the manifest's") func imports() throws {
+        let manifest = try #require(tree.read("Package.swift"))
+        func names(in text: Substring) -> Set<String> {
+            Set(text.matches(of: #/["`]([^"`]+)["`]/#).map { String($0.output.1) })
+        }
+        let libraries = Set(manifest.matches(of: #/systemLibrary\(name: "([^"]+)"/#).map { String($0.output.1) })
+        var rows = 0
+        for line in try tree.page("Sources/README.md").lines {
+            guard let row = line.wholeMatch(of: #/\| \[`([^`]+)`\]\([^)]*\) \|.*\|([^|]*)\|/#) else { continue }
+            let target = try Regex(
+                #"arget\(\s*name: "\#(row.output.1)",(\s*dependencies: \[([^\]]*)\])?"#,
+                as: (Substring, Substring?, Substring?).self)
+            let entry = try #require(manifest.firstMatch(of: target), "\(line)")
+            let dependencies = names(in: entry.output.2 ?? "").subtracting(libraries)
+            rows += 1
+            if row.output.2.contains("all above") { continue }
+            #expect(names(in: row.output.2) == dependencies, "\(row.output.1)")
+        }
+        #expect(rows > 5)
+    }
+
     @Test("The package takes no page for a source") func pagesInManifest() throws {
         let manifest = try #require(tree.read("Package.swift"))
         for page in tree.pages {
