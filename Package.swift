@@ -58,11 +58,14 @@ let package = Package(
         .target(name: "Observability", dependencies: ["Sockets"], swiftSettings: swiftSettings),
         // The values that all parts speak in: devices, instants, requests' fields and refusals, quotas.
         .target(name: "Domain", dependencies: ["Observability", "Postgres", "Wire"], swiftSettings: swiftSettings),
+        // Who listens to what: rooms of connections, and what is published in them. No protocol, no SQL.
+        .target(name: "Rooms", dependencies: ["Crypto", "Sockets"], swiftSettings: swiftSettings),
         // The product: rooms, schedule, reminders, configuration, life cycle.
         .target(
             name: "LetsSwitch",
             dependencies: [
-                "Crypto", "Domain", "HTTPClient", "Observability", "Postgres", "Server", "Sockets", "Wire",
+                "Crypto", "Domain", "HTTPClient", "Observability", "Postgres", "Rooms", "Server", "Sockets",
+                "Wire",
             ],
             exclude: ["Page/Screenshots"],
             resources: [
@@ -106,6 +109,8 @@ let package = Package(
         .testTarget(
             name: "ServerTests", dependencies: ["Server", "TestSupport"], swiftSettings: swiftSettings),
         .testTarget(
+            name: "RoomsTests", dependencies: ["Rooms", "Sockets", "TestSupport"], swiftSettings: swiftSettings),
+        .testTarget(
             name: "HTTPClientTests", dependencies: ["HTTPClient", "Server", "TestSupport", "Wire"],
             swiftSettings: swiftSettings),
         .testTarget(
@@ -117,8 +122,8 @@ let package = Package(
         .testTarget(
             name: "LetsSwitchTests",
             dependencies: [
-                "LetsSwitch", "Domain", "Observability", "letsswitchd", "Crypto", "HTTPClient", "Server", "TestSupport",
-                "Wire",
+                "LetsSwitch", "Domain", "Observability", "letsswitchd", "Crypto", "HTTPClient", "Rooms", "Server",
+                "TestSupport", "Wire",
             ],
             swiftSettings: swiftSettings),
         // The page, in a real browser.

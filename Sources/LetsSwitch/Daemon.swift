@@ -3,6 +3,7 @@ import Domain
 import Glibc
 package import Observability
 import Postgres
+import Rooms
 package import Server
 import Sockets
 import Wire
@@ -119,8 +120,8 @@ package actor Daemon {
         let attendance = makeAttendanceWriter(database, couriers)
         let loops = try EventLoopGroup(count: configuration.loops)
         let rooms = Rooms(
-            loops: loops.loops, anyRoomIsOpen: configuration.openRooms, roomSize: configuration.roomSize,
-            metrics: metrics.rooms, report: attendance.hear)
+            loops: loops.loops, anyRoomIsOpen: configuration.openRooms, aleFrame: AleFrame.aleResponse,
+            report: attendance.hear)
         let acknowledgements = Acknowledgements(
             store: database.schedulerStores.reminders, metrics: metrics.scheduling, log: log)
         let streams = ReminderStreams(
@@ -143,8 +144,9 @@ package actor Daemon {
         ) { [metrics, log, configuration] routes in
             // First what is asked for most: the app asks for a room again and again when it is refused.
             routes.register(
-                collection: RoomRoutes(
-                    rooms: rooms, find: database.reminders.findRoom, found: { await scheduler.found($0) }))
+                collection: AleController(
+                    rooms: rooms, policy: .match(capacity: configuration.roomSize), metrics: metrics.rooms,
+                    find: database.reminders.findRoom, found: { await scheduler.found($0) }))
             routes.register(
                 collection: OperationsRoutes(
                     readiness: { [weak self] in await self?.readiness() ?? .gone },
@@ -159,7 +161,7 @@ package actor Daemon {
             routes.register(collection: ChannelRoutes(configuration.channels, database: database, log: log))
             routes.register(collection: ReminderRoutes(streams: streams, backlog: database.reminders.backlog))
             routes.register(collection: PageRoutes(configuration))
-            if configuration.echo { routes.register(collection: EchoRoutes()) }
+            if configuration.echo { routes.register(collection: EchoController()) }
         }
         let listener = PostgresListener(
             configuration: postgres,
@@ -334,7 +336,7 @@ package actor Daemon {
                 await self.scheduling?.value
                 await services.erasures.stop()
                 await self.erasing?.value
-                await services.attendance.add(await services.rooms.takeEvents())
+                await services.attendance.add(await services.rooms.takePresenceEvents())
                 await services.attendance.finish()
                 await services.couriers.stop(within: deadline - .now() - reserve)
                 await self.carrying?.value

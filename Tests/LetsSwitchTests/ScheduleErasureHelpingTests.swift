@@ -2,6 +2,7 @@ import Domain
 import FoundationEssentials
 import Observability
 import Postgres
+import Rooms
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import Domain
 import FoundationEssentials
 import Postgres
+import Rooms
 import Testing
 
 @testable import LetsSwitch

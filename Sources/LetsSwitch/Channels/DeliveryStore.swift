@@ -1,6 +1,7 @@
 import Domain
 package import FoundationEssentials
 package import Postgres
+package import Rooms
 package import Sockets
 
 /// What is to be sent, in the database. Every operation is one statement. Throws `PostgresError`.
@@ -106,13 +107,13 @@ package struct DeliveryStore: Sendable {
 
     /// Writes that peers came and went; those of one room in their order. A report that was written before, by its number, is not
     /// written again.
-    package func report(_ events: [PeerEvent], by writer: UUID, number: Int, at now: MonotonicTime) async throws {
+    package func report(_ events: [PresenceEvent], by writer: UUID, number: Int, at now: MonotonicTime) async throws {
         _ = try await database.query(
             DeliveryStatements.reportPeers,
             [
                 .text(writer.uuidString), .integer(number),
-                .textArray(events.map(\.kind.rawValue)), .textArray(events.map(\.room.uuidString)),
-                .textArray(events.map { $0.task?.uuidString }), .textArray(events.map { "\($0.peers)" }),
+                .textArray(events.map { $0.kind == .joined ? "room.joined" : "room.left" }), .textArray(events.map(\.room.uuidString)),
+                .textArray(events.map { $0.claimedIdentity?.uuidString }), .textArray(events.map { "\($0.peers)" }),
                 .textArray(events.map { "\(max(.zero, now - $0.at) / .seconds(1))" }),
             ], timeout: nil)
     }

@@ -1,6 +1,7 @@
 import Domain
 import Observability
 import Postgres
+import Rooms
 import Server
 
 /// Everything that `/metrics` shows.

@@ -1,6 +1,7 @@
 package import Domain
-package import FoundationEssentials
+import FoundationEssentials
 import Postgres
+package import Rooms
 
 /// What a claim did: the reminders it wrote, in firing order, and the rooms it opened.
 package struct Firing: Hashable, Sendable {
@@ -14,13 +15,6 @@ package struct Firing: Hashable, Sendable {
     package var closedSlots: Set<Instant> {
         Set(reminders.lazy.filter { $0.roomId == nil }.map(\.startsAt))
     }
-}
-
-/// A room and when it closes.
-package struct OpenRoom: Hashable, Sendable {
-    package let id: UUID
-    /// Epoch seconds, by the database's clock.
-    package let closesAt: Double
 }
 
 extension Firing {

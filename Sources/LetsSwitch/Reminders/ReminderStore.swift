@@ -1,6 +1,7 @@
 package import Domain
 package import FoundationEssentials
 package import Postgres
+package import Rooms
 
 /// Claims, the outbox and the rooms in the database. Every operation is one statement: a daemon that stops in the middle
 /// holds nothing. Throws `PostgresError`.

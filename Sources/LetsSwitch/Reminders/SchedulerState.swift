@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Rooms
 import Sockets
 
 /// What the scheduler does next, and when. A value: events and time go in, actions come out; ``Scheduler`` performs them.

@@ -1,6 +1,7 @@
 import Domain
 import Observability
 import Postgres
+import Rooms
 
 /// The scheduler's statements. Not on its actor, so that the actor goes on meanwhile, and each apart from the others.
 struct SchedulerWork: Sendable {

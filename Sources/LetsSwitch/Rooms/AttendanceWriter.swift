@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Observability
 import Postgres
+import Rooms
 import Sockets
 
 /// Writes who came to a room and who went, many at a time: for the match's attendance, which is always kept, and for whoever is told of
@@ -23,7 +24,7 @@ actor AttendanceWriter {
     /// Of this life of the daemon.
     private let id = UUID()
     private var reports = 0
-    private var waiting: [PeerEvent] = []
+    private var waiting: [PresenceEvent] = []
     private var work: Task<Void, Never>?
     private var isFinishing = false
 
@@ -35,11 +36,11 @@ actor AttendanceWriter {
     }
 
     /// The same as ``add(_:)``, for who can't wait.
-    nonisolated var hear: @Sendable ([PeerEvent]) -> Void {
+    nonisolated var hear: @Sendable ([PresenceEvent]) -> Void {
         { events in Task { await self.add(events) } }
     }
 
-    func add(_ events: [PeerEvent]) {
+    func add(_ events: [PresenceEvent]) {
         guard !events.isEmpty else { return }
         guard waiting.count + events.count <= Self.limit else {
             return log.error("who came and went is lost: too much waits", ["count": .int(events.count)])
@@ -64,7 +65,7 @@ actor AttendanceWriter {
         work = nil
     }
 
-    private func write(_ events: [PeerEvent], number: Int) async {
+    private func write(_ events: [PresenceEvent], number: Int) async {
         while true {
             do {
                 try await store.report(events, by: id, number: number, at: .now())

@@ -5,14 +5,14 @@ import Wire
 /// What is said in a room: an ale exactly when a plain reading finds one, whichever path understood it.
 enum MessageProperties {
     static func check(_ input: FuzzInput) throws(BrokenProperty) {
-        let message = withExactMemory(input.content) { RoomMessage(UnsafeRawBufferPointer($0)) }
+        let message = withExactMemory(input.content) { AleMessage(UnsafeRawBufferPointer($0)) }
         let isJSON = input.content.withUnsafeBytes(JSONSyntax.isValid)
         let tree = PlainJSON(input.content, depth: JSONSyntax.maximumDepth)
         try require(isJSON == (tree != nil), "a plain reading finds \(tree == nil ? "no " : "")JSON")
 
         // Space around it changes nothing, but turns the memory's alignment.
         let padded = Array(" \n".utf8) + input.content + Array("\t\r ".utf8)
-        let again = withExactMemory(padded) { RoomMessage(UnsafeRawBufferPointer($0)) }
+        let again = withExactMemory(padded) { AleMessage(UnsafeRawBufferPointer($0)) }
         try require(again == message, "with space around it, it is \(again), not \(message)")
 
         // With an escape in an unknown member, it goes through the decoder.
@@ -20,14 +20,14 @@ enum MessageProperties {
             case .object(let members)? = tree, !members.isEmpty
         {
             let slow = Array(input.content[..<end]) + Array(#","\u0000":"\u0041"}"#.utf8)
-            let decoded = withExactMemory(slow) { RoomMessage(UnsafeRawBufferPointer($0)) }
+            let decoded = withExactMemory(slow) { AleMessage(UnsafeRawBufferPointer($0)) }
             let isSame = decoded == message
             try require(isSame || !isUnique(tree), "the decoder takes it for \(decoded), not \(message)")
         }
         guard isUnique(tree) else { return }
         let text = tree?.text("id").text ?? ""
         let isAle = tree?.text("type").text == "ale" && isUUID(text)
-        let expected = isAle ? UUID(uuidString: text).map(RoomMessage.ale) : nil
+        let expected = isAle ? UUID(uuidString: text).map(AleMessage.ale) : nil
         if case .ale = message {
             try require(message == expected, "an ale, where a plain reading finds \(String(describing: expected))")
         } else {

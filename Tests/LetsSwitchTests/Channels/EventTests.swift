@@ -1,6 +1,7 @@
 import Domain
 import FoundationEssentials
 import Postgres
+import Rooms
 import Sockets
 import TestSupport
 import Testing
@@ -116,8 +117,11 @@ struct EventTests {
             let room = try #require(ada.roomId)
             let start = MonotonicTime.now()
             let now = start + .seconds(10)
-            func event(_ kind: PeerEvent.Kind, _ room: UUID, _ task: UUID?, _ peers: Int, _ age: Double) -> PeerEvent {
-                PeerEvent(kind, room: room, task: task, peers: peers, at: start + .seconds(10 - age))
+            func event(
+                _ kind: PresenceEvent.Kind, _ room: UUID, _ task: UUID?, _ peers: Int, _ age: Double
+            ) -> PresenceEvent {
+                PresenceEvent(
+                    kind, room: room, claimedIdentity: task, peers: peers, at: start + .seconds(10 - age))
             }
             let writer = UUID()
             let first = [
@@ -155,7 +159,7 @@ struct EventTests {
             let ada = try #require(firing.reminders.first { $0.device == device("ada") })
             let room = try #require(ada.roomId)
             try await database.deliveries.report(
-                [PeerEvent(.joined, room: room, task: ada.taskId, peers: 1, at: .now())], by: UUID(), number: 1,
+                [PresenceEvent(.joined, room: room, claimedIdentity: ada.taskId, peers: 1, at: .now())], by: UUID(), number: 1,
                 at: .now())
             try await database.setClock("2026-11-22T10:00:02Z")
             let told = try await database.lease(.webhook).deliveries

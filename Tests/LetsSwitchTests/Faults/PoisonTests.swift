@@ -119,7 +119,8 @@ import Testing
                 $0.listen = [.unix(path: path)]
                 $0.reminderLead = .seconds(1800)
                 $0.sendQueueBytes = 4 << 20
-                $0.writeTimeout = TimeAllowance.bound(.seconds(2))
+                // Enough for the one who reads, on a busy machine.
+                $0.writeTimeout = TimeAllowance.bound(.seconds(6))
             }
             let start = try await journey.instant(in: 7200)
             let count = 250

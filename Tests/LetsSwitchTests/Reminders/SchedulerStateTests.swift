@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Sockets
+import Rooms
 import Testing
 
 @testable import LetsSwitch

@@ -3,7 +3,7 @@ import Wire
 
 /// `/echo`, with `--echo`: sends every WebSocket message back as it came. A door for protocol suites, over the same code as
 /// `/socket`.
-struct EchoRoutes: RouteCollection {
+struct EchoController: RouteCollection {
     func boot(routes: RoutesBuilder) {
         routes.webSocket("echo", compression: .full) { _, webSocket in
             // Suites send as fast as they can, and nobody else hears of it.

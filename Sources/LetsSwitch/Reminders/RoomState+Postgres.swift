@@ -1,15 +1,5 @@
 import Postgres
-
-/// What a room's UUID means to the database. Epoch seconds, by the database's clock.
-package enum RoomState: Hashable, Sendable {
-    case open(closesAt: Double)
-    /// `403`; `opensAt` may be past for a moment, while the claim is under way.
-    case notOpen(opensAt: Double, now: Double)
-    /// `410`.
-    case closed
-    /// `404`.
-    case unknown
-}
+import Rooms
 
 extension RoomState {
     init(_ row: PostgresRow) throws {

@@ -4,7 +4,7 @@ import Glibc
 import Wire
 
 /// What a peer may say in a room.
-package enum RoomMessage: Equatable {
+package enum AleMessage: Equatable {
     /// A cheer, for the room with this id.
     case ale(UUID)
     /// Nothing that we know; the sentence says why, and goes back to the peer.
@@ -34,7 +34,7 @@ package enum RoomMessage: Equatable {
                 self = .unknown(Self.unknownType)
                 return
             }
-            self = message.id.flatMap(UUID.init(text:)).map(RoomMessage.ale) ?? .unknown(Self.noRoom)
+            self = message.id.flatMap(UUID.init(text:)).map(AleMessage.ale) ?? .unknown(Self.noRoom)
         } catch {
             self = .unknown("A message is an object whose type and id are strings.")
         }
@@ -43,8 +43,8 @@ package enum RoomMessage: Equatable {
     static let unknownType = "The type of a message is ale."
     static let noRoom = "The id of an ale is its room's UUID."
 
-    private static func ale(id: Slice<UnsafeRawBufferPointer>?) -> RoomMessage {
-        id.flatMap { UUID(ascii: UnsafeRawBufferPointer(rebasing: $0)) }.map(RoomMessage.ale) ?? .unknown(noRoom)
+    private static func ale(id: Slice<UnsafeRawBufferPointer>?) -> AleMessage {
+        id.flatMap { UUID(ascii: UnsafeRawBufferPointer(rebasing: $0)) }.map(AleMessage.ale) ?? .unknown(noRoom)
     }
 
     /// The room of `{"type":"ale","id":"<uuid>"}`, or with its members the other way round; `nil` for all else.

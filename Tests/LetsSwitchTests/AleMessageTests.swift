@@ -4,11 +4,11 @@ import Testing
 @testable import Domain
 @testable import LetsSwitch
 
-@Suite struct RoomMessageTests {
+@Suite struct AleMessageTests {
     private static let id = "6F9619FF-8B86-D011-B42D-00CF4FC964FF"
 
-    private func message(_ text: String) -> RoomMessage {
-        Array(text.utf8).withUnsafeBytes { RoomMessage($0) }
+    private func message(_ text: String) -> AleMessage {
+        Array(text.utf8).withUnsafeBytes { AleMessage($0) }
     }
 
     @Test(
@@ -82,7 +82,7 @@ import Testing
     @Test("Bytes that are no UTF-8 are no JSON")
     func notUTF8() {
         let bytes: [UInt8] = Array(#"{"type":"ale","id":""#.utf8) + [0xFF] + Array(#""}"#.utf8)
-        guard case .unknown(let reason) = bytes.withUnsafeBytes({ RoomMessage($0) }) else {
+        guard case .unknown(let reason) = bytes.withUnsafeBytes({ AleMessage($0) }) else {
             Issue.record("taken for an ale")
             return
         }

@@ -1,7 +1,7 @@
 import Wire
 
-/// The server's own messages in a room. They are binary, as the app expects.
-enum RoomFrame {
+/// The server's own messages in a match's room. They are binary, as the app expects.
+enum AleFrame {
     /// Greets a peer that has connected.
     static let handshake = frame(#"{"type":"handshake"}"#)
 

@@ -1,0 +1,37 @@
+package import Rooms
+package import Server
+package import Sockets
+package import Wire
+
+/// What a WebSocket of `/socket` says, in its room. On the room's loop.
+extension Connection: WebSocketHandler {
+    package func webSocket(_ webSocket: WebSocket, received message: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode)
+    {
+        switch AleMessage(message) {
+        case .ale(room.id):
+            cheer()
+        case .ale:
+            webSocket.send(AleFrame.error("The id of an ale is that of the room one is in."), .binary)
+        case .unknown(let reason):
+            webSocket.send(AleFrame.error(reason), .binary)
+        }
+    }
+
+    package func webSocketDidClose(_ webSocket: WebSocket, code: WebSocketCloseCode) {
+        leave()
+    }
+}
+
+/// What a WebSocket of `/socket` is sent.
+extension WebSocket: Peer {
+    package func deliver(ales count: Int, frame: SharedBytes) {
+        send(frame: frame, times: count)
+    }
+
+    /// In a match's room, there are ales only.
+    package func deliver(_ publication: Publication) {}
+
+    package func roomClosed() {
+        close(.normalClosure, "the room is over")
+    }
+}

@@ -1,0 +1,113 @@
+import Domain
+import FoundationEssentials
+import Observability
+import Rooms
+import Server
+import Sockets
+import Wire
+
+/// `GET /socket?id=<room>`: the way into a match's room. With `&taskId=<task>` the peer says whose it is.
+struct AleController: RouteCollection, Sendable {
+    private let rooms: Rooms
+    private let policy: RoomPolicy
+    private let metrics: RoomMetrics
+    /// What the database knows of a room that is not open in memory.
+    private let find: @Sendable (UUID) async throws -> RoomState
+    /// Told of a room that the database knows to be open, before a peer enters it.
+    private let found: @Sendable (OpenRoom) async -> Void
+    /// Each loop's own: no other thread counts its references.
+    private let handshakeFrame = LoopLocal<SharedBytes>()
+
+    init(
+        rooms: Rooms, policy: RoomPolicy, metrics: RoomMetrics,
+        find: @escaping @Sendable (UUID) async throws -> RoomState,
+        found: @escaping @Sendable (OpenRoom) async -> Void
+    ) {
+        self.rooms = rooms
+        self.policy = policy
+        self.metrics = metrics
+        self.find = find
+        self.found = found
+    }
+
+    func boot(routes: RoutesBuilder) {
+        // Nothing is kept between messages: most connections are idle, and there are many of them.
+        routes.webSocket(
+            "socket", loop: loop, admit: admit, compression: .noContextTakeover, onUpgrade: enter)
+    }
+
+    /// The connection moves to its room's loop first, so that one loop alone knows whether the room is open.
+    @Sendable private func loop(_ request: Request) -> Int? {
+        Self.room(request).map(rooms.homeIndex(of:))
+    }
+
+    @Sendable private func admit(_ request: Request, _ reactor: Reactor) throws -> WebSocketRoute.Admission {
+        guard let room = Self.room(request) else {
+            throw Abort(
+                .badRequest, code: "invalid_request", reason: "id is the UUID of a room: /socket?id=<room uuid>.")
+        }
+        switch rooms.shard(on: reactor).standing(of: room, policy: policy) {
+        case .open:
+            return .admitted
+        case .full:
+            metrics.turnedAway.add()
+            throw Abort(
+                .conflict, code: "room_full", reason: "The room has \(policy.capacity) connections, its limit.")
+        case .refused(let state, let age):
+            guard let refusal = Abort(state, after: age) else { return .admitted }
+            throw refusal
+        case .unknown:
+            return .unknown {
+                let state = try await find(room)
+                if case .open(let closesAt) = state { await found(OpenRoom(id: room, closesAt: closesAt)) }
+                if let refusal = Abort(state) {
+                    rooms.remember(state, of: room)
+                    throw refusal
+                }
+            }
+        }
+    }
+
+    @Sendable private func enter(_ request: Request, _ webSocket: WebSocket) -> any WebSocketHandler {
+        let reactor = webSocket.reactor
+        // `admit` has seen that there is an id.
+        let connection = rooms.shard(on: reactor).enter(
+            Self.room(request) ?? UUID(), webSocket, policy: policy,
+            claimedIdentity: request.query("taskId").flatMap(UUID.init(text:)))
+        if connection.isMember {
+            webSocket.send(frame: handshakeFrame.value(on: reactor) { SharedBytes(AleFrame.handshake) })
+        } else {
+            // It closed, or filled, while the connection was on its way.
+            metrics.turnedAway.add()
+            webSocket.close(.policyViolation, "the room is full or over")
+        }
+        return connection
+    }
+
+    private static func room(_ request: Request) -> UUID? {
+        var room: UUID?
+        request.head.withQueryValue("id") { room = UUID(ascii: $0) }
+        return room
+    }
+}
+
+extension Abort {
+    /// The answer to who wants to enter a room that is not open, `age` after the database was asked; `nil` for one that is.
+    init?(_ state: RoomState, after age: Duration = .zero) {
+        switch state {
+        case .open:
+            return nil
+        case .unknown:
+            self.init(.notFound, code: "no_such_room", reason: "There is no such room.")
+        case .closed:
+            self.init(.gone, code: "room_closed", reason: "The room's time is over.")
+        case .notOpen(let opensAt, let then):
+            let left = (opensAt - then - age / .seconds(1)).rounded(.up)
+            let instant = Instant(epoch: opensAt)?.description ?? "another time"
+            self.init(
+                .forbidden, code: "room_not_open", reason: "The room opens at \(instant).",
+                headers: [HTTPField("Retry-After", String(Int(max(1, min(left, 1e9)))))],
+                details: [("opensAt", instant)])
+        }
+    }
+}

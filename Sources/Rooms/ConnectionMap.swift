@@ -1,0 +1,70 @@
+import FoundationEssentials
+import Sockets
+
+/// Who is in which room, on one event loop: the registry of all that can be listened to.
+///
+/// No lock, and a broadcast never leaves its thread. Joining and leaving are O(1), whatever the room's size: a connection knows its
+/// place, and the last one of the room fills a gap.
+struct ConnectionMap {
+    private var rooms: [UUID: [Connection]] = [:]
+
+    func count(of room: UUID) -> Int {
+        rooms[room]?.count ?? 0
+    }
+
+    /// In no order. Holds what it is now, whoever leaves while one looks at it.
+    func connections(of room: UUID) -> [Connection] {
+        rooms[room] ?? []
+    }
+
+    /// What a connection that is about to join has to share with the others, and how many they are.
+    func room(_ id: UUID, make: @autoclosure () -> Room) -> (room: Room, count: Int) {
+        guard let members = rooms[id], let first = members.first else { return (make(), 0) }
+        return (first.room, members.count)
+    }
+
+    mutating func join(_ connection: Connection) {
+        connection.room.exempt(connection)
+        connection.place = UInt32(Self.append(connection, to: &rooms[connection.room.id, default: []]))
+    }
+
+    /// Returns the place that it has. The room is looked up once for both.
+    private static func append(_ connection: Connection, to members: inout [Connection]) -> Int {
+        members.append(connection)
+        return members.count - 1
+    }
+
+    /// Takes a connection out; does nothing if it is in no room.
+    ///
+    /// - Returns: How many are left; nil if it wasn't in.
+    mutating func leave(_ connection: Connection) -> Int? {
+        guard let place = connection.place else { return nil }
+        connection.place = nil
+        // The room is looked up once for all that follows.
+        guard let room = rooms.index(forKey: connection.room.id), let last = rooms.values[room].popLast() else {
+            return 0
+        }
+        if last !== connection {
+            rooms.values[room][Int(place)] = last
+            last.place = place
+        }
+        let count = rooms.values[room].count
+        if count == 0 { rooms.remove(at: room) }
+        return count
+    }
+
+    /// Sends the room's ales of this turn to everybody but their senders.
+    func deliverAles(of room: Room, frame: SharedBytes) {
+        guard room.hasAles else { return }
+        // A room that was left by everybody and entered anew meanwhile is another one.
+        guard let members = rooms[room.id], members.first?.room === room else { return room.forgetAles() }
+        members.withUnsafeBufferPointer { room.settle(with: $0, frame: frame) }
+    }
+
+    /// Empties a room and gives back who was in it.
+    mutating func removeRoom(_ room: UUID) -> [Connection] {
+        guard let members = rooms.removeValue(forKey: room) else { return [] }
+        for member in members { member.place = nil }
+        return members
+    }
+}

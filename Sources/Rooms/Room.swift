@@ -1,0 +1,65 @@
+package import FoundationEssentials
+
+/// What the connections of one room on one loop share. On that loop.
+package final class Room {
+    package let id: UUID
+    let policy: RoomPolicy
+    /// Where it is; lives as long as its loop serves.
+    unowned let shard: RoomShard
+    /// Ales of this turn that nobody has been sent yet.
+    var ales = AleCount()
+
+    init(id: UUID, policy: RoomPolicy, on shard: RoomShard) {
+        self.id = id
+        self.policy = policy
+        self.shard = shard
+    }
+}
+
+/// What holds for a kind of rooms. A value; the first who enters brings it.
+package struct RoomPolicy: Sendable, Hashable {
+    /// Whether one can enter only while the room is open (``Rooms/open(_:)``).
+    package let mustBeOpen: Bool
+    /// Connections at most, on one loop.
+    package let capacity: Int
+    /// Whether those who listen for it are told who comes and goes.
+    package let reportsPresence: Bool
+
+    package init(mustBeOpen: Bool, capacity: Int, reportsPresence: Bool) {
+        self.mustBeOpen = mustBeOpen
+        self.capacity = capacity
+        self.reportsPresence = reportsPresence
+    }
+
+    /// A match's room: open for a while, and who was in it is written down.
+    package static func match(capacity: Int) -> RoomPolicy {
+        RoomPolicy(mustBeOpen: true, capacity: capacity, reportsPresence: true)
+    }
+
+    /// Something to listen to: a device's reminders, a day's slots. Whoever knows its key may, and nobody is told.
+    package static let subscription = RoomPolicy(mustBeOpen: false, capacity: .max, reportsPresence: false)
+}
+
+/// Whether a match's room can be entered, as the database says.
+package enum RoomState: Sendable, Hashable {
+    /// Epoch seconds, by the database's clock.
+    case open(closesAt: Double)
+    /// `403`; both in epoch seconds, by the database's clock.
+    case notOpen(opensAt: Double, now: Double)
+    /// `410`.
+    case closed
+    /// `404`.
+    case unknown
+}
+
+/// A room and when it closes.
+package struct OpenRoom: Hashable, Sendable {
+    package let id: UUID
+    /// Epoch seconds, by the database's clock.
+    package let closesAt: Double
+
+    package init(id: UUID, closesAt: Double) {
+        self.id = id
+        self.closesAt = closesAt
+    }
+}

@@ -1,0 +1,190 @@
+package import FoundationEssentials
+package import Sockets
+
+/// What the rooms need of the loop that they are on: an event loop's reactor, or a test's clock.
+package protocol RoomLoop: AnyObject {
+    var now: MonotonicTime { get }
+    /// Has ``TurnEndHandler/turnEnds()`` called once at the end of this turn.
+    func callAtEndOfTurn(_ handler: any TurnEndHandler)
+    /// Calls `action` once, on the loop.
+    func call(after delay: Duration, _ action: @escaping () -> Void)
+}
+
+extension Reactor: RoomLoop {
+    package func call(after delay: Duration, _ action: @escaping () -> Void) {
+        schedule(after: delay, action)
+    }
+}
+
+/// The rooms of one event loop, and the parts of others' rooms that have connections on it. On that loop.
+///
+/// ```
+/// enter ──► connection in the map ──► leave
+///               │ cheer: counted ───── end of the turn: each is sent what it is owed
+///               └ publish: at once, after the ales that came before it
+/// ```
+package final class RoomShard: TurnEndHandler {
+    /// Rooms that are open, besides those that `anyRoomIsOpen` makes of any UUID.
+    private var open: Set<UUID> = []
+    private var map = ConnectionMap()
+    /// Rooms with ales in this turn.
+    private var cheering: [Room] = []
+    private var refusals = RefusalCache()
+    private var presence = PresenceReporter()
+    /// Rooms with somebody in them and the connections in them, but for subscriptions.
+    private var occupied = 0
+    private var connectionCount = 0
+
+    private unowned let loop: any RoomLoop
+    private let anyRoomIsOpen: Bool
+    private let report: @Sendable ([PresenceEvent]) -> Void
+    /// An ale, encoded once; no other thread counts its references. A burst of ales leaves as one run of it.
+    private let aleFrame: SharedBytes
+
+    /// - Parameters:
+    ///   - loop: Outlives the shard.
+    ///   - anyRoomIsOpen: Makes an open room of any UUID.
+    ///   - aleFrame: A WebSocket frame.
+    ///   - report: Told who comes and goes, many at a time.
+    package init(
+        on loop: any RoomLoop, anyRoomIsOpen: Bool, aleFrame: [UInt8],
+        report: @escaping @Sendable ([PresenceEvent]) -> Void
+    ) {
+        self.loop = loop
+        self.anyRoomIsOpen = anyRoomIsOpen
+        self.aleFrame = SharedBytes(aleFrame, copies: 64)
+        self.report = report
+    }
+
+    /// Matches' rooms with somebody in them, and how many are in them.
+    package var occupancy: (rooms: Int, connections: Int) { (occupied, connectionCount) }
+    package var openCount: Int { open.count }
+
+    // MARK: Open and closed
+
+    package func open(_ rooms: [UUID]) {
+        for room in rooms {
+            open.insert(room)
+            refusals.remove(room)
+        }
+    }
+
+    /// The rooms' time is over: who is in them gets what is owed, and is told so.
+    package func close(_ rooms: [UUID]) {
+        for id in rooms {
+            open.remove(id)
+            guard let room = map.connections(of: id).first?.room else { continue }
+            map.deliverAles(of: room, frame: aleFrame)
+            let members = map.removeRoom(id)
+            if room.policy.reportsPresence {
+                occupied -= 1
+                connectionCount -= members.count
+            }
+            for member in members { member.peer.roomClosed() }
+        }
+    }
+
+    // MARK: Admission
+
+    package enum Standing {
+        case open
+        case full
+        /// As the database said so long ago.
+        case refused(RoomState, age: Duration)
+        /// The database has to be asked.
+        case unknown
+    }
+
+    package func standing(of room: UUID, policy: RoomPolicy) -> Standing {
+        guard isOpen(room, policy) else {
+            return refusals.refusal(of: room, at: loop.now).map { .refused($0.state, age: $0.age) } ?? .unknown
+        }
+        return map.count(of: room) < policy.capacity ? .open : .full
+    }
+
+    private func isOpen(_ room: UUID, _ policy: RoomPolicy) -> Bool {
+        !policy.mustBeOpen || anyRoomIsOpen || open.contains(room)
+    }
+
+    /// Remembers for a moment what the database said of a room that nobody can enter.
+    package func remember(_ state: RoomState, of room: UUID) {
+        refusals.insert(state, of: room, at: loop.now)
+    }
+
+    // MARK: Coming and going
+
+    /// Lets a peer in, if the room is open and has a place: ``Connection/isMember`` tells. It is told what comes from now on.
+    package func enter(
+        _ id: UUID, _ peer: any Peer, policy: RoomPolicy, claimedIdentity: UUID? = nil
+    ) -> Connection {
+        let (room, others) = map.room(id, make: Room(id: id, policy: policy, on: self))
+        let connection = Connection(peer, in: room, claimedIdentity: claimedIdentity)
+        guard isOpen(id, room.policy), others < room.policy.capacity else { return connection }
+        map.join(connection)
+        if room.policy.reportsPresence {
+            if others == 0 { occupied += 1 }
+            connectionCount += 1
+            note(.joined, connection, peers: others + 1)
+        }
+        return connection
+    }
+
+    /// See ``Connection/leave()``.
+    func leave(_ connection: Connection) {
+        guard let others = map.leave(connection), connection.room.policy.reportsPresence else { return }
+        if others == 0 { occupied -= 1 }
+        connectionCount -= 1
+        note(.left, connection, peers: others)
+    }
+
+    private func note(_ kind: PresenceEvent.Kind, _ connection: Connection, peers: Int) {
+        let isFirst = presence.add(
+            PresenceEvent(
+                kind, room: connection.room.id, claimedIdentity: connection.claimedIdentity, peers: peers, at: loop.now)
+        )
+        guard isFirst else { return }
+        loop.call(after: PresenceReporter.delay) { [weak self] in
+            guard let self else { return }
+            let events = presence.takeAll()
+            if !events.isEmpty { report(events) }
+        }
+    }
+
+    /// Who came and went and was not told of yet: for a daemon that stops.
+    package func takePresenceEvents() -> [PresenceEvent] {
+        presence.takeAll()
+    }
+
+    /// Who is in a room, on this loop, in no order.
+    package func connections(of room: UUID) -> [Connection] {
+        map.connections(of: room)
+    }
+
+    // MARK: Messages
+
+    /// See ``Connection/cheer()``.
+    func cheer(from sender: Connection) {
+        guard sender.isMember else { return }
+        let room = sender.room
+        if !room.hasAles {
+            if cheering.isEmpty { loop.callAtEndOfTurn(self) }
+            cheering.append(room)
+        }
+        room.count(aleFrom: sender)
+    }
+
+    package func turnEnds() {
+        for room in cheering { map.deliverAles(of: room, frame: aleFrame) }
+        cheering.removeAll(keepingCapacity: true)
+    }
+
+    /// Gives a message to everybody in the room on this loop but its sender, in the order of these calls and of the ales between them.
+    /// Who leaves meanwhile gets nothing, and who comes meanwhile neither.
+    package func publish(_ message: any Message, to id: UUID, from sender: Connection? = nil) {
+        let members = map.connections(of: id)
+        guard let room = members.first?.room else { return }
+        map.deliverAles(of: room, frame: aleFrame)
+        let publication = Publication(message)
+        for member in members where member !== sender && member.isMember { member.peer.deliver(publication) }
+    }
+}

@@ -1,0 +1,121 @@
+package import FoundationEssentials
+package import Sockets
+import Synchronization
+
+/// All rooms of this daemon, on all of its event loops. May be used from anywhere.
+///
+/// A match's room lives on one loop, its home, to which those who enter it move: what is said there never leaves the thread. A
+/// subscription has a part on each loop with somebody who listens, for those stay where they are.
+package final class Rooms: Sendable {
+    private let loops: [EventLoop]
+    private let key = LoopLocal<RoomShard>()
+    private let anyRoomIsOpen: Bool
+    private let aleFrame: [UInt8]
+    private let report: @Sendable ([PresenceEvent]) -> Void
+    /// Subscriptions: without any, no loop is woken to tell nobody.
+    private let subscriptions = Atomic<Int>(0)
+
+    /// - Parameters:
+    ///   - anyRoomIsOpen: Makes an open room of any UUID: for development.
+    ///   - aleFrame: What everybody but the sender of an ale is sent: a WebSocket frame.
+    ///   - report: Told who comes and goes, many at a time; called on a loop.
+    package init(
+        loops: [EventLoop], anyRoomIsOpen: Bool, aleFrame: [UInt8],
+        report: @escaping @Sendable ([PresenceEvent]) -> Void
+    ) {
+        self.loops = loops
+        self.anyRoomIsOpen = anyRoomIsOpen
+        self.aleFrame = aleFrame
+        self.report = report
+    }
+
+    /// The index of the loop that is a room's home.
+    package func homeIndex(of room: UUID) -> Int {
+        let halves = withUnsafeBytes(of: room.uuid) {
+            ($0.loadUnaligned(as: UInt64.self), $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+        }
+        // The multiplication spreads ids that differ in a few bits only, as made-up ones do. All of them reach the upper bits of the
+        // product, and these decide.
+        let mixed = (halves.0 ^ halves.1) &* 0x9E37_79B9_7F4A_7C15
+        return Int(((mixed >> 32) &* UInt64(loops.count)) >> 32)
+    }
+
+    /// The rooms of a loop. On that loop.
+    package func shard(on reactor: Reactor) -> RoomShard {
+        key.value(on: reactor) {
+            RoomShard(on: reactor, anyRoomIsOpen: anyRoomIsOpen, aleFrame: aleFrame, report: report)
+        }
+    }
+
+    // MARK: Matches' rooms
+
+    /// Opens rooms. A peer that connects because of a reminder sent after this call finds its room open.
+    package func open(_ rooms: [UUID]) {
+        forEachHome(of: rooms) { $0.open($1) }
+    }
+
+    /// Closes rooms, and tells who is in them.
+    package func close(_ rooms: [UUID]) {
+        forEachHome(of: rooms) { $0.close($1) }
+    }
+
+    private func forEachHome(of rooms: [UUID], _ body: @escaping @Sendable (RoomShard, [UUID]) -> Void) {
+        for (index, rooms) in Dictionary(grouping: rooms, by: homeIndex(of:)) {
+            loops[index].submit { body(self.shard(on: $0), rooms) }
+        }
+    }
+
+    /// Remembers for a moment that a room can't be entered.
+    package func remember(_ state: RoomState, of room: UUID) {
+        loops[homeIndex(of: room)].submit { self.shard(on: $0).remember(state, of: room) }
+    }
+
+    /// Who came and went and was not told of yet: for a daemon that stops.
+    package func takePresenceEvents() async -> [PresenceEvent] {
+        var events: [PresenceEvent] = []
+        for loop in loops { events += await loop.run { self.shard(on: $0).takePresenceEvents() } }
+        return events
+    }
+
+    /// Matches' rooms that are open, those with somebody in them, and the connections in these.
+    package func census() async -> (open: Int, occupied: Int, connections: Int) {
+        var sum = (open: 0, occupied: 0, connections: 0)
+        for loop in loops {
+            let part = await loop.run { reactor in
+                let shard = self.shard(on: reactor)
+                return (shard.openCount, shard.occupancy.rooms, shard.occupancy.connections)
+            }
+            sum = (sum.open + part.0, sum.occupied + part.1, sum.connections + part.2)
+        }
+        return sum
+    }
+
+    // MARK: Subscriptions
+
+    /// Whether nobody subscribes to anything.
+    package var hasNoSubscribers: Bool { subscriptions.load(ordering: .relaxed) == 0 }
+
+    /// Has a peer told what is published to a room, on the peer's loop. Ends with ``unsubscribe(_:)``.
+    package func subscribe(_ peer: any Peer, to room: UUID, on reactor: Reactor) -> Connection {
+        subscriptions.add(1, ordering: .relaxed)
+        return shard(on: reactor).enter(room, peer, policy: .subscription)
+    }
+
+    /// Does nothing the second time. On the connection's loop.
+    package func unsubscribe(_ connection: Connection) {
+        guard connection.isMember else { return }
+        subscriptions.subtract(1, ordering: .relaxed)
+        connection.leave()
+    }
+
+    /// Gives messages to all who subscribe to their rooms, on whatever loop, in this order.
+    package func publish(_ messages: [(message: any Message, room: UUID)]) {
+        guard !messages.isEmpty, !hasNoSubscribers else { return }
+        for loop in loops {
+            loop.submit { reactor in
+                let shard = self.shard(on: reactor)
+                for (message, room) in messages { shard.publish(message, to: room) }
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import FoundationEssentials
+import Sockets
+
+@testable import Rooms
+
+/// A loop without sockets: its time goes on, and its turns end, when a test says so.
+final class ManualLoop: RoomLoop {
+    private(set) var now = MonotonicTime(nanoseconds: 1_000_000_000)
+    private var settling: [any TurnEndHandler] = []
+    private var timers: [(due: MonotonicTime, action: () -> Void)] = []
+
+    func callAtEndOfTurn(_ handler: any TurnEndHandler) { settling.append(handler) }
+
+    func call(after delay: Duration, _ action: @escaping () -> Void) {
+        timers.append((now + delay, action))
+    }
+
+    func endTurn() {
+        let handlers = settling
+        settling = []
+        for handler in handlers { handler.turnEnds() }
+    }
+
+    func advance(by time: Duration) {
+        now = now + time
+        let due = timers.filter { $0.due <= now }
+        timers.removeAll { $0.due <= now }
+        for timer in due { timer.action() }
+    }
+}
+
+/// A message with a number, as tests publish it.
+struct Numbered: Message, Hashable {
+    let number: Int
+}
+
+/// Keeps what it was told.
+final class RecordingPeer: Peer {
+    enum Event: Hashable {
+        case ales(Int)
+        case message(Int)
+        case closed
+    }
+
+    private(set) var events: [Event] = []
+    /// Done with each message, as it is delivered.
+    var react: ((RecordingPeer) -> Void)?
+    private(set) var forms: [ObjectIdentifier] = []
+
+    func deliver(ales count: Int, frame: SharedBytes) { events.append(.ales(count)) }
+
+    func deliver(_ publication: Publication) {
+        guard let message = publication.message as? Numbered else { return }
+        forms.append(ObjectIdentifier(publication.form { SharedBytes(Array("\(message.number)".utf8)) }))
+        events.append(.message(message.number))
+        react?(self)
+    }
+
+    func roomClosed() { events.append(.closed) }
+
+    /// Ales that it was told of, in all.
+    var ales: Int { events.reduce(0) { if case .ales(let count) = $1 { $0 + count } else { $0 } } }
+    var messages: [Int] { events.compactMap { if case .message(let number) = $0 { number } else { nil } } }
+}
+
+/// The rooms of one loop, without a loop.
+final class RoomsUnderTest {
+    let loop = ManualLoop()
+    let shard: RoomShard
+    private let reports = Reports()
+
+    /// What was reported of who comes and goes.
+    final class Reports: @unchecked Sendable {
+        // Sendable holds: a manual loop is called by one test, on one thread.
+        var events: [PresenceEvent] = []
+    }
+
+    var reported: [PresenceEvent] { reports.events }
+
+    init(anyRoomIsOpen: Bool = true) {
+        shard = RoomShard(on: loop, anyRoomIsOpen: anyRoomIsOpen, aleFrame: [0x82, 0]) { [reports] in
+            reports.events += $0
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import FoundationEssentials
+import Sockets
+import Testing
+
+@testable import Rooms
+
+@Suite struct RoomKeysTests {
+    @Test("a key is the same for the same thing, and another for every other, kind and secret")
+    func keys() throws {
+        let keys = try RoomKeys()
+        let ada = Array("ada".utf8)
+        #expect(keys.room(.device, ada) == keys.room(.device, ada))
+        let others = try RoomKeys()
+        let rooms = [
+            keys.room(.device, ada), keys.room(.device, Array("bob".utf8)), keys.room(.day, ada), keys.room(.device),
+            keys.room(.nearDays), keys.room(.allStreams), others.room(.device, ada),
+        ]
+        #expect(Set(rooms).count == rooms.count)
+        #expect(rooms.allSatisfy { $0.uuid.6 >> 4 == 8 && $0.uuid.8 >> 6 == 2 })
+    }
+}
+
+/// All loops together.
+@Suite struct RoomsTests {
+    @Test("subscribers on every loop are told in order, and none when nobody listens")
+    func subscriptions() async throws {
+        let group = try EventLoopGroup(count: 2)
+        for loop in group.loops { await loop.start() }
+        let rooms = Rooms(loops: group.loops, anyRoomIsOpen: false, aleFrame: [], report: { _ in })
+        let room = UUID()
+        #expect(rooms.hasNoSubscribers)
+        for loop in group.loops {
+            await loop.run { reactor in
+                let shelf = LoopShelf.shared.value(on: reactor) { LoopShelf() }
+                shelf.connection = rooms.subscribe(shelf.peer, to: room, on: reactor)
+            }
+        }
+        #expect(!rooms.hasNoSubscribers)
+        rooms.publish((1...5).map { (Numbered(number: $0), $0 == 3 ? UUID() : room) })
+        for loop in group.loops {
+            await loop.run { reactor in
+                let shelf = LoopShelf.shared.value(on: reactor) { LoopShelf() }
+                #expect(shelf.peer.messages == [1, 2, 4, 5])
+                for _ in 0..<2 { shelf.connection.map(rooms.unsubscribe) }
+            }
+        }
+        #expect(rooms.hasNoSubscribers)
+        #expect(await rooms.census() == (0, 0, 0))
+        for loop in group.loops { await loop.stop() }
+    }
+
+    @Test("a room's home is always the same, and homes are spread, also of ids that differ in a bit")
+    func homes() throws {
+        let group = try EventLoopGroup(count: 4)
+        let rooms = Rooms(loops: group.loops, anyRoomIsOpen: false, aleFrame: [], report: { _ in })
+        var counts = [0, 0, 0, 0]
+        for number in 0..<4000 {
+            var bytes = UUID(uuidString: "6F9619FF-8B86-D011-B42D-00CF4FC964FF")?.uuid ?? UUID().uuid
+            bytes.15 = UInt8(number & 0xFF)
+            bytes.14 = UInt8(number >> 8)
+            let id = UUID(uuid: bytes)
+            #expect(rooms.homeIndex(of: id) == rooms.homeIndex(of: id))
+            counts[rooms.homeIndex(of: id)] += 1
+        }
+        #expect(counts.allSatisfy { $0 > 700 })
+    }
+
+    private final class LoopShelf {
+        static let shared = LoopLocal<LoopShelf>()
+        let peer = RecordingPeer()
+        var connection: Connection?
+    }
+}

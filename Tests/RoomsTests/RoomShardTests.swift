@@ -1,0 +1,200 @@
+import FoundationEssentials
+import Sockets
+import Testing
+
+@testable import Rooms
+
+/// The core, without a socket: a recorder for each peer, and a clock by hand.
+@Suite struct RoomShardTests {
+    private let rooms = RoomsUnderTest()
+    private let room = UUID()
+    private static let policy = RoomPolicy.match(capacity: 3)
+
+    private func enter(_ peer: RecordingPeer, _ room: UUID? = nil, as identity: UUID? = nil) -> Connection {
+        rooms.shard.enter(room ?? self.room, peer, policy: Self.policy, claimedIdentity: identity)
+    }
+
+    @Test("an ale reaches everybody in the room but its sender, once, at the end of the turn")
+    func ale() {
+        let peers = (0..<3).map { _ in RecordingPeer() }
+        let connections = peers.map { enter($0) }
+        let elsewhere = RecordingPeer()
+        _ = enter(elsewhere, UUID())
+        connections[0].cheer()
+        #expect(peers.allSatisfy { $0.events.isEmpty })
+        rooms.loop.endTurn()
+        #expect(peers.map(\.events) == [[], [.ales(1)], [.ales(1)]])
+        #expect(elsewhere.events.isEmpty)
+        rooms.loop.endTurn()
+        #expect(peers[1].events == [.ales(1)])
+    }
+
+    @Test("the ales of a turn leave together: each is owed all but its own, and but those of before it came")
+    func owed() {
+        let early = [RecordingPeer(), RecordingPeer()]
+        let connections = early.map { enter($0) }
+        for _ in 0..<5 { connections[0].cheer() }
+        connections[1].cheer()
+        let late = RecordingPeer()
+        let newcomer = enter(late)
+        connections[0].cheer()
+        newcomer.cheer()
+        rooms.loop.endTurn()
+        #expect(early.map(\.events) == [[.ales(2)], [.ales(7)]])
+        #expect(late.events == [.ales(1)])
+    }
+
+    @Test("who has left gets nothing and sends nothing, and the room may be another's by then")
+    func left() {
+        let peers = [RecordingPeer(), RecordingPeer()]
+        let connections = peers.map { enter($0) }
+        connections[0].cheer()
+        for connection in connections { connection.leave() }
+        let next = [RecordingPeer(), RecordingPeer()]
+        let others = next.map { enter($0) }
+        others[0].cheer()
+        connections[0].cheer()
+        connections[1].leave()
+        rooms.loop.endTurn()
+        #expect(peers.allSatisfy { $0.events.isEmpty })
+        #expect(next.map(\.events) == [[], [.ales(1)]])
+        #expect(rooms.shard.occupancy == (1, 2))
+    }
+
+    @Test("a message is given to all at once and in order, after the ales that came before it, and made into each form once")
+    func messages() {
+        let peers = (0..<3).map { _ in RecordingPeer() }
+        let connections = peers.map { enter($0) }
+        connections[0].cheer()
+        rooms.shard.publish(Numbered(number: 1), to: room)
+        connections[0].cheer()
+        rooms.shard.publish(Numbered(number: 2), to: room, from: connections[1])
+        rooms.shard.publish(Numbered(number: 3), to: UUID())
+        rooms.loop.endTurn()
+        #expect(peers[0].events == [.message(1), .message(2)])
+        #expect(peers[1].events == [.ales(1), .message(1), .ales(1)])
+        #expect(peers[2].events == [.ales(1), .message(1), .ales(1), .message(2)])
+        #expect(peers[0].forms.first == peers[2].forms.first && peers[0].forms.last == peers[2].forms.last)
+        #expect(Set(peers[0].forms).count == 2)
+    }
+
+    @Test("who leaves while a message is given out, and who comes, gets nothing of it")
+    func changesWhileDelivering() {
+        let peers = (0..<3).map { _ in RecordingPeer() }
+        let connections = peers.map { enter($0) }
+        let newcomer = RecordingPeer()
+        peers[0].react = { _ in
+            connections[1].leave()
+            _ = self.enter(newcomer)
+        }
+        rooms.shard.publish(Numbered(number: 1), to: room)
+        #expect(peers.map(\.messages) == [[1], [], [1]])
+        #expect(newcomer.messages.isEmpty)
+        peers[0].react = nil
+        rooms.shard.publish(Numbered(number: 2), to: room)
+        #expect(newcomer.messages == [2])
+    }
+
+    @Test("a room that closes sends what is owed, says so, and is empty; nobody leaves it any more")
+    func closing() {
+        let peers = [RecordingPeer(), RecordingPeer()]
+        let connections = peers.map { enter($0) }
+        connections[0].cheer()
+        rooms.shard.close([room, UUID()])
+        rooms.loop.endTurn()
+        #expect(peers.map(\.events) == [[.closed], [.ales(1), .closed]])
+        for connection in connections { connection.leave() }
+        #expect(rooms.shard.occupancy == (0, 0))
+        rooms.loop.advance(by: .seconds(1))
+        #expect(rooms.reported.map(\.kind) == [.joined, .joined])
+    }
+
+    @Test("a room holds as many as its policy says")
+    func capacity() {
+        let connections = (0..<4).map { _ in enter(RecordingPeer()) }
+        #expect(connections.map(\.isMember) == [true, true, true, false])
+        guard case .full = rooms.shard.standing(of: room, policy: Self.policy) else {
+            Issue.record("a full room has a place")
+            return
+        }
+        connections[3].leave()
+        connections[1].leave()
+        guard case .open = rooms.shard.standing(of: room, policy: Self.policy) else {
+            Issue.record("a place that was left isn't there")
+            return
+        }
+        #expect(enter(RecordingPeer()).isMember)
+    }
+
+    @Test("who comes and goes is reported together, with how many are there, and who they say they are")
+    func presence() {
+        let ada = UUID()
+        let connections = [enter(RecordingPeer(), as: ada), enter(RecordingPeer())]
+        #expect(rooms.reported.isEmpty)
+        rooms.loop.advance(by: PresenceReporter.delay)
+        #expect(rooms.reported.map(\.peers) == [1, 2])
+        #expect(rooms.reported.map(\.claimedIdentity) == [ada, nil])
+        connections[0].leave()
+        connections[0].leave()
+        // A subscription is nobody's business.
+        rooms.shard.enter(UUID(), RecordingPeer(), policy: .subscription).leave()
+        #expect(rooms.shard.takePresenceEvents().map(\.peers) == [1])
+        rooms.loop.advance(by: PresenceReporter.delay)
+        #expect(rooms.reported.count == 2)
+    }
+}
+
+/// Which rooms can be entered, and what is remembered of those that can't.
+@Suite struct RoomAdmissionTests {
+    private let rooms = RoomsUnderTest(anyRoomIsOpen: false)
+    private let room = UUID()
+    private static let policy = RoomPolicy.match(capacity: 3)
+
+    private var standing: String {
+        switch rooms.shard.standing(of: room, policy: Self.policy) {
+        case .open: "open"
+        case .full: "full"
+        case .unknown: "unknown"
+        case .refused(let state, let age): "\(state), \(age)"
+        }
+    }
+
+    @Test("a room is entered while it is open")
+    func open() {
+        #expect(standing == "unknown")
+        #expect(!rooms.shard.enter(room, RecordingPeer(), policy: Self.policy).isMember)
+        rooms.shard.open([room])
+        #expect(standing == "open" && rooms.shard.openCount == 1)
+        #expect(rooms.shard.enter(room, RecordingPeer(), policy: Self.policy).isMember)
+        rooms.shard.close([room])
+        #expect(standing == "unknown" && rooms.shard.openCount == 0)
+    }
+
+    @Test("a refusal is believed for a second, and not when the room has opened meanwhile")
+    func refusals() {
+        rooms.shard.remember(.closed, of: room)
+        #expect(standing == "closed, 0.0 seconds")
+        rooms.loop.advance(by: .milliseconds(999))
+        #expect(standing == "closed, 0.999 seconds")
+        rooms.loop.advance(by: .milliseconds(1))
+        #expect(standing == "unknown")
+        rooms.shard.remember(.notOpen(opensAt: 1000.5, now: 1000), of: room)
+        rooms.loop.advance(by: .milliseconds(499))
+        #expect(standing.hasPrefix("notOpen"))
+        rooms.loop.advance(by: .milliseconds(1))
+        #expect(standing == "unknown")
+        rooms.shard.remember(.unknown, of: room)
+        rooms.shard.open([room])
+        #expect(standing == "open")
+    }
+
+    @Test("made-up ids fill the cache of refusals only so far")
+    func flood() {
+        var cache = RefusalCache()
+        let first = UUID()
+        cache.insert(.unknown, of: first, at: rooms.loop.now)
+        #expect(cache.refusal(of: first, at: rooms.loop.now) != nil)
+        for _ in 0..<RefusalCache.capacity { cache.insert(.unknown, of: UUID(), at: rooms.loop.now) }
+        #expect(cache.refusal(of: first, at: rooms.loop.now) == nil)
+    }
+}
