@@ -41,7 +41,7 @@ package actor Daemon {
         let database: Database
         let application: Application
         let scheduler: Scheduler
-        let streams: ReminderStreams
+        let streams: EventStreams
         let acknowledgements: Acknowledgements
         let erasures: ErasureWorker
         let couriers: Couriers
@@ -124,8 +124,9 @@ package actor Daemon {
             report: attendance.hear)
         let acknowledgements = Acknowledgements(
             store: database.schedulerStores.reminders, metrics: metrics.scheduling, log: log)
-        let streams = ReminderStreams(
-            loops: loops.loops, limitPerDevice: configuration.maxStreamsPerDevice, metrics: metrics.streams
+        let streams = EventStreams(
+            loops: loops.loops, rooms: rooms, keys: try RoomKeys(),
+            limitPerDevice: configuration.maxStreamsPerDevice, metrics: metrics.streams
         ) { reminders in
             Task { await acknowledgements.add(reminders) }
         }
@@ -159,7 +160,7 @@ package actor Daemon {
             routes.register(
                 collection: DeviceRoutes(database: database, changes: changes, erasures: erasures, log: log))
             routes.register(collection: ChannelRoutes(configuration.channels, database: database, log: log))
-            routes.register(collection: ReminderRoutes(streams: streams, backlog: database.reminders.backlog))
+            routes.register(collection: EventStreamController(streams: streams, backlog: database.reminders.backlog))
             routes.register(collection: PageRoutes(configuration))
             if configuration.echo { routes.register(collection: EchoController()) }
         }

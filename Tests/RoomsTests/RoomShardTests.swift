@@ -61,7 +61,9 @@ import Testing
         #expect(rooms.shard.occupancy == (1, 2))
     }
 
-    @Test("a message is given to all at once and in order, after the ales that came before it, and made into each form once")
+    @Test(
+        "a message is given to all at once and in order, after the ales that came before it, and made into each form once"
+    )
     func messages() {
         let peers = (0..<3).map { _ in RecordingPeer() }
         let connections = peers.map { enter($0) }

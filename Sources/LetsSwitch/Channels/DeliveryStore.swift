@@ -112,7 +112,8 @@ package struct DeliveryStore: Sendable {
             DeliveryStatements.reportPeers,
             [
                 .text(writer.uuidString), .integer(number),
-                .textArray(events.map { $0.kind == .joined ? "room.joined" : "room.left" }), .textArray(events.map(\.room.uuidString)),
+                .textArray(events.map { $0.kind == .joined ? "room.joined" : "room.left" }),
+                .textArray(events.map(\.room.uuidString)),
                 .textArray(events.map { $0.claimedIdentity?.uuidString }), .textArray(events.map { "\($0.peers)" }),
                 .textArray(events.map { "\(max(.zero, now - $0.at) / .seconds(1))" }),
             ], timeout: nil)

@@ -19,7 +19,7 @@ import Synchronization
 /// of it by NOTIFY, and open the same rooms and reach their own streams.
 actor Scheduler {
     private nonisolated let work: SchedulerWork
-    private nonisolated let streams: ReminderStreams
+    private nonisolated let streams: EventStreams
     private let rooms: Rooms
     private let metrics: SchedulingMetrics
     private let log: Log
@@ -36,7 +36,7 @@ actor Scheduler {
 
     /// - Parameter claimed: Called when this daemon has claimed something; NOTIFY says so too, unless its connection is dead.
     init(
-        work: SchedulerWork, rooms: Rooms, streams: ReminderStreams, metrics: SchedulingMetrics, log: Log,
+        work: SchedulerWork, rooms: Rooms, streams: EventStreams, metrics: SchedulingMetrics, log: Log,
         claimed: @escaping @Sendable () -> Void = {}
     ) {
         self.work = work

@@ -18,7 +18,7 @@ struct SchedulerWork: Sendable {
     /// Seconds after which what is past is forgotten.
     let retention: Double
     let rooms: Rooms
-    let streams: ReminderStreams
+    let streams: EventStreams
     let log: Log
 
     /// Does what an action asks of the database.

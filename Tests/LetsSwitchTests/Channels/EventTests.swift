@@ -159,7 +159,8 @@ struct EventTests {
             let ada = try #require(firing.reminders.first { $0.device == device("ada") })
             let room = try #require(ada.roomId)
             try await database.deliveries.report(
-                [PresenceEvent(.joined, room: room, claimedIdentity: ada.taskId, peers: 1, at: .now())], by: UUID(), number: 1,
+                [PresenceEvent(.joined, room: room, claimedIdentity: ada.taskId, peers: 1, at: .now())], by: UUID(),
+                number: 1,
                 at: .now())
             try await database.setClock("2026-11-22T10:00:02Z")
             let told = try await database.lease(.webhook).deliveries

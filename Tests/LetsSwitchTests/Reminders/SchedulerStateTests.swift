@@ -1,6 +1,6 @@
 import FoundationEssentials
-import Sockets
 import Rooms
+import Sockets
 import Testing
 
 @testable import LetsSwitch

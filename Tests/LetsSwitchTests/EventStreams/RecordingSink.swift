@@ -1,5 +1,6 @@
 import Domain
 import FoundationEssentials
+import Rooms
 import TestSupport
 import Testing
 
@@ -30,7 +31,7 @@ final class RecordingSink: EventSink {
 /// The streams of one loop, and recorders in place of their readers.
 struct RecordedStreams {
     let loops: EventLoopGroup
-    let streams: ReminderStreams
+    let streams: EventStreams
     /// Devices whose streams have ended.
     let acknowledged = EventRecorder<[UUID]>()
 
@@ -48,8 +49,9 @@ struct RecordedStreams {
 
     private init() throws {
         loops = try EventLoopGroup(count: 1)
-        streams = ReminderStreams(
-            loops: loops.loops, limitPerDevice: 100, metrics: EventStreamMetrics()
+        let rooms = Rooms(loops: loops.loops, anyRoomIsOpen: false, aleFrame: [], report: { _ in })
+        streams = EventStreams(
+            loops: loops.loops, rooms: rooms, keys: try RoomKeys(), limitPerDevice: 100, metrics: EventStreamMetrics()
         ) { [acknowledged] in acknowledged.append($0) }
     }
 
@@ -61,7 +63,7 @@ struct RecordedStreams {
         #expect(await streams.takePlace(for: device))
         let events = EventRecorder<String>()
         await loops.loops[0].run { reactor in
-            let streams = streams.streams(on: reactor)
+            let streams = streams.shard(on: reactor)
             streams.begin(streams.reserve(device, window: window), RecordingSink(events), backlog: backlog)
         }
         try await events.next("the first comment") { $0 == ": reminders\n\n" }

@@ -17,7 +17,7 @@ actor ScheduleChanges {
     private static let pause = Duration.milliseconds(20)
     private static let notify = PostgresStatement(name: "notify", sql: "SELECT pg_notify($1, $2)")
 
-    private let streams: ReminderStreams
+    private let streams: EventStreams
     private let send: @Sendable (String) async -> Void
     /// Tells our own notifications from others'.
     private let origin: String
@@ -27,7 +27,7 @@ actor ScheduleChanges {
     private var noticeWork: Task<Void, Never>?
     private var hintWork: Task<Void, Never>?
 
-    init(client: PostgresClient, streams: ReminderStreams) {
+    init(client: PostgresClient, streams: EventStreams) {
         self.init(streams: streams) { payload in
             // Lost with the database: then nobody else could have read the change either.
             _ = try? await client.query(Self.notify, [.text(Self.channel), .text(payload)])
@@ -36,7 +36,7 @@ actor ScheduleChanges {
 
     /// - Parameter send: Notifies the other daemons.
     init(
-        streams: ReminderStreams, origin: String = String(UInt64.random(in: .min ... .max), radix: 36),
+        streams: EventStreams, origin: String = String(UInt64.random(in: .min ... .max), radix: 36),
         send: @escaping @Sendable (String) async -> Void
     ) {
         self.streams = streams

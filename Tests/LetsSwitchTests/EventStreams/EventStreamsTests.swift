@@ -28,12 +28,14 @@ import Testing
             let far = try await world.open("far", .between(slot(9, 3600), slot(11, 3600)))
             let other = try await world.open("other", .between(slot(20), slot(21)))
             world.streams.slotsChanged([slot(1): [], slot(9): [], slot(9, 3600): [], slot(10): [], slot(11, 3600): []])
-            let expected = [change(slot(1)), change(slot(9, 3600), slot(10)), change(slot(20, 60))]
+            let expected = [change(slot(1)), change(slot(9, 3600)), change(slot(10)), change(slot(20, 60))]
             try await near.next("what is near") { $0 == expected[0] }
-            try await far.next("what is far") { $0 == expected[1] }
+            // A piece for each day.
+            try await far.next("the far day") { $0 == expected[1] }
+            try await far.next("the day after it") { $0 == expected[2] }
             world.streams.slotsChanged([slot(20, 60): []])
-            try await other.next("the third's") { $0 == expected[2] }
-            #expect([near, far, other].map { RecordedStreams.events($0).count } == [1, 1, 1])
+            try await other.next("the third's") { $0 == expected[3] }
+            #expect([near, far, other].map { RecordedStreams.events($0).count } == [1, 2, 1])
         }
     }
 

@@ -1,10 +1,11 @@
 import Domain
 import FoundationEssentials
+import Rooms
 import Server
 import Sockets
 import Wire
 
-/// One `GET /reminders`: events to one reader.
+/// One `GET /reminders`: events to one reader, who listens to the room of the device's reminders and to those of the slots that it shows.
 ///
 /// ```
 /// reserved (collects events) ──► begun: backlog from the database, then what was collected, then what comes
@@ -13,14 +14,16 @@ import Wire
 ///
 /// Reserved before the database is asked for the backlog, so that no reminder falls between the two; whatever comes both
 /// ways is sent once.
-final class EventStream {
+final class EventStream: Peer {
     /// Events that may come while one query takes its time.
     private static let collectedLimit = 1024
 
     let device: DeviceID
     /// The slots whose changes it is told of.
     let window: ChangeWindow
-    private unowned let streams: EventStreams
+    private unowned let shard: EventStreamShard
+    /// Its places in the rooms that it listens to. ``EventStreamShard``'s to set.
+    var connections: [Connection] = []
     private var state = State.reserved([])
     private var seen = SeenReminders()
     /// The last one that was sent in its turn: what a reader that comes again has seen all of.
@@ -49,11 +52,56 @@ final class EventStream {
         let claimed: MonotonicTime?
     }
 
-    init(of device: DeviceID, window: ChangeWindow, in streams: EventStreams) {
+    init(of device: DeviceID, window: ChangeWindow, in shard: EventStreamShard) {
         self.device = device
         self.window = window
-        self.streams = streams
+        self.shard = shard
     }
+
+    // MARK: What is published
+
+    func deliver(ales count: Int, frame: SharedBytes) {}
+
+    func deliver(_ publication: Publication) {
+        guard let message = publication.message as? StreamMessage else { return }
+        switch message {
+        case .reminder(let reminder, let settled, let claimed):
+            let piece = publication.form { StreamPiece { reminder.encode(into: &$0) } }
+            send(reminder, piece, claimed: claimed, settled: settled)
+        case .caughtUp(let reminders, let newest, let claimed):
+            let pieces = publication.form {
+                reminders.map { reminder in StreamPiece { reminder.encode(into: &$0) } }
+            }
+            for (reminder, piece) in zip(reminders, pieces) {
+                // What was before it came before it.
+                send(reminder, piece, claimed: claimed, settled: Reminder.batch(of: reminder.seq) - 1)
+            }
+            settle(newest)
+        case .slots(let changes): send(changes, publication.form { ChangedSlots.Pieces() })
+        case .ownSlot(let slot): send(publication.form { StreamPiece { [slot].encode(into: &$0) } })
+        case .comment: send(publication.form { StreamPiece { ServerSentEvent.comment("", into: &$0) } })
+        case .restart:
+            if case .begun(let sink) = state { sink.finish() }
+            end()
+        }
+    }
+
+    /// Nobody closes what one listens to.
+    func roomClosed() {}
+
+    /// Sends of the slots those that it shows and whose change the device doesn't know. Most streams show one of a few windows.
+    private func send(_ changes: ChangedSlots, _ pieces: ChangedSlots.Pieces) {
+        let range = window.range(in: changes.slots, at: changes.now)
+        guard !range.isEmpty else { return }
+        if let known = changes.known[device] {
+            let rest = changes.slots[range].filter { !known.contains($0) }
+            if !rest.isEmpty { send(StreamPiece { rest.encode(into: &$0) }) }
+        } else {
+            send(pieces.piece(of: range, in: changes.slots))
+        }
+    }
+
+    // MARK: What is sent
 
     /// Writes to `sink` from now on: a comment at once, the backlog, what was collected meanwhile.
     func begin(_ sink: any EventSink, backlog: ReminderBacklog) {
@@ -64,7 +112,7 @@ final class EventStream {
         sink.write(StreamPiece { ServerSentEvent.comment("reminders", into: &$0) })
         lastInOrder = backlog.seen.last?.id
         // The reader has them; whoever sent them may have died before it could say so.
-        streams.taken(
+        shard.taken(
             backlog.seen.filter { $0.state == .pending }.map { Unacknowledged(id: $0.id, lateness: 0, claimed: nil) })
         for reminder in backlog.unseen {
             write(reminder, StreamPiece { reminder.encode(into: &$0) }, claimed: nil, to: sink)
@@ -89,7 +137,7 @@ final class EventStream {
     /// Sends a reminder, unless the reader has it.
     ///
     /// - Parameter settled: Of this batch and all before it everything was sent.
-    func send(_ reminder: Reminder, _ bytes: StreamPiece, claimed: MonotonicTime?, settled: Int) {
+    private func send(_ reminder: Reminder, _ bytes: StreamPiece, claimed: MonotonicTime?, settled: Int) {
         guard case .begun(let sink) = state else {
             return collect(.reminder(reminder, bytes, claimed: claimed, settled: settled))
         }
@@ -110,13 +158,13 @@ final class EventStream {
     }
 
     /// All claims up to the batch were sent to whom they concern.
-    func settle(_ batch: Int) {
+    private func settle(_ batch: Int) {
         guard case .begun = state else { return collect(.settled(batch)) }
         seen.settle(batch: batch)
     }
 
     /// Sends what is no reminder.
-    func send(_ bytes: StreamPiece) {
+    private func send(_ bytes: StreamPiece) {
         guard case .begun(let sink) = state else { return collect(.other(bytes)) }
         sink.write(bytes)
     }
@@ -140,7 +188,7 @@ final class EventStream {
 
     private func drained() {
         guard !unacknowledged.isEmpty else { return }
-        streams.taken(unacknowledged)
+        shard.taken(unacknowledged)
         unacknowledged = []
     }
 
@@ -148,13 +196,7 @@ final class EventStream {
     func end() {
         if case .over = state { return }
         state = .over
-        streams.remove(self)
-    }
-
-    /// Has the reader come again.
-    func restart() {
-        if case .begun(let sink) = state { sink.finish() }
-        end()
+        shard.remove(self)
     }
 }
 
@@ -169,10 +211,3 @@ protocol EventSink: AnyObject {
 }
 
 extension ResponseStream: EventSink {}
-
-extension Reminder {
-    /// The reminder as an event.
-    func encode(into buffer: inout [UInt8]) {
-        ServerSentEvent(id: id.uuidString, event: "reminder", data: payload).encode(into: &buffer)
-    }
-}

@@ -6,8 +6,8 @@ import Wire
 
 /// `GET /reminders?deviceId=…&from=…&to=…`: the device's reminders as they fire, and changes of the slots between two instants,
 /// as server-sent events.
-struct ReminderRoutes: RouteCollection, Sendable {
-    let streams: ReminderStreams
+struct EventStreamController: RouteCollection, Sendable {
+    let streams: EventStreams
     /// The device's reminders whose task has not started, as they stand to the one with this id.
     let backlog: @Sendable (DeviceID, UUID?) async throws -> ReminderBacklog
 
@@ -32,16 +32,16 @@ struct ReminderRoutes: RouteCollection, Sendable {
                 .tooManyRequests, code: "too_many_streams", reason: "The device has as many streams open as it may.",
                 headers: [HTTPField("Retry-After", "15")])
         }
-        let reservation = await loop.run { streams.streams(on: $0).reserve(device, window: window) }
+        let reservation = await loop.run { streams.shard(on: $0).reserve(device, window: window) }
         do {
             let backlog = try await backlog(device, last)
             return Response(
                 headers: headers,
                 body: .stream { stream in
-                    streams.streams(on: stream.reactor).begin(reservation, stream, backlog: backlog)
+                    streams.shard(on: stream.reactor).begin(reservation, stream, backlog: backlog)
                 })
         } catch {
-            await loop.run { streams.streams(on: $0).cancel(reservation) }
+            await loop.run { streams.shard(on: $0).cancel(reservation) }
             throw error
         }
     }

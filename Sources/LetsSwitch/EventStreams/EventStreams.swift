@@ -1,0 +1,178 @@
+import Domain
+import FoundationEssentials
+import Observability
+import Rooms
+import Server
+import Sockets
+
+/// All event streams of this daemon. May be used from anywhere.
+final class EventStreams: Sendable {
+    private let loops: [EventLoop]
+    private let rooms: Rooms
+    private let keys: StreamRoomKeys
+    private let shardKey = LoopLocal<EventStreamShard>()
+    private let quotaKey = LoopLocal<StreamQuota>()
+    private let limitPerDevice: Int
+    private let metrics: EventStreamMetrics
+    private let acknowledge: @Sendable ([UUID]) -> Void
+
+    /// - Parameters:
+    ///   - rooms: Of the same loops.
+    ///   - limitPerDevice: Streams that a device may have open.
+    ///   - metrics: Told how late each reminder was when the kernel took it, and of streams that found no place.
+    ///   - acknowledge: Told the reminders that the kernel has taken for a stream; called on a loop.
+    init(
+        loops: [EventLoop], rooms: Rooms, keys: RoomKeys, limitPerDevice: Int, metrics: EventStreamMetrics,
+        acknowledge: @escaping @Sendable ([UUID]) -> Void
+    ) {
+        self.loops = loops
+        self.rooms = rooms
+        self.keys = StreamRoomKeys(keys)
+        self.metrics = metrics
+        self.limitPerDevice = limitPerDevice
+        self.acknowledge = acknowledge
+    }
+
+    /// The streams of a loop. On that loop.
+    func shard(on reactor: Reactor) -> EventStreamShard {
+        shardKey.value(on: reactor) {
+            EventStreamShard(on: reactor, rooms: rooms, keys: keys, metrics: metrics, acknowledge: acknowledge) {
+                [weak self] device in
+                self?.giveBackPlace(by: device)
+            }
+        }
+    }
+
+    // MARK: How many a device may have
+
+    /// Takes one of the places that a device has for streams. It is given back when the stream ends that
+    /// ``EventStreamShard/reserve(_:window:)`` makes.
+    ///
+    /// - Returns: Whether there was one.
+    func takePlace(for device: DeviceID) async -> Bool {
+        let isTaken = await home(of: device).run { self.quota(on: $0).take(for: device) }
+        if !isTaken { metrics.turnedAway.add() }
+        return isTaken
+    }
+
+    private func giveBackPlace(by device: DeviceID) {
+        home(of: device).submit { self.quota(on: $0).giveBack(by: device) }
+    }
+
+    /// The loop that counts the device's streams, which may be on others.
+    private func home(of device: DeviceID) -> EventLoop {
+        loops[Int(device.hashValue.magnitude % UInt(loops.count))]
+    }
+
+    private func quota(on reactor: Reactor) -> StreamQuota {
+        quotaKey.value(on: reactor) { StreamQuota(limit: limitPerDevice) }
+    }
+
+    /// Whether nobody listens here.
+    var isEmpty: Bool { rooms.hasNoSubscribers }
+
+    // MARK: Events
+
+    /// Sends each reminder to its device's streams. A stream that had one already doesn't get it again.
+    ///
+    /// - Parameter settled: Of this claim and all before it everything was delivered.
+    func deliver(_ reminders: [Reminder], settled: Int) {
+        guard !isEmpty else { return }
+        let now = MonotonicTime.now()
+        rooms.publish(
+            reminders.map {
+                (StreamMessage.reminder($0, settled: settled, claimed: now), keys.device($0.device))
+            })
+    }
+
+    /// Sends devices what they may have missed: all their reminders whose task has not started, in firing order.
+    ///
+    /// - Parameter newest: Up to this claim there is nothing else for them.
+    func catchUp(_ devices: [DeviceID], with reminders: [Reminder], newest: Int) {
+        let now = MonotonicTime.now()
+        let reminders = Dictionary(grouping: reminders, by: \.device)
+        rooms.publish(
+            devices.map {
+                (StreamMessage.caughtUp(reminders[$0] ?? [], newest: newest, claimed: now), keys.device($0))
+            })
+    }
+
+    /// Has the readers of these devices come again; all, when nil.
+    func restart(_ devices: [DeviceID]? = nil) {
+        let listeners = devices.map { $0.map(keys.device) } ?? [keys.allStreams]
+        rooms.publish(listeners.map { (StreamMessage.restart, $0) })
+    }
+
+    /// Tells a device's streams that a slot has changed for it.
+    func dayChanged(of device: DeviceID, at slot: Instant) {
+        guard !isEmpty else { return }
+        rooms.publish([(StreamMessage.ownSlot(slot), keys.device(device))])
+    }
+
+    /// Tells those who show these slots that they have changed.
+    ///
+    /// - Parameter slots: With the devices that need not be told.
+    func slotsChanged(_ slots: [Instant: [DeviceID]]) {
+        guard !slots.isEmpty, !isEmpty else { return }
+        for loop in loops { loop.submit { self.shard(on: $0).slotsChanged(slots) } }
+    }
+
+    /// The reminders that the kernel has taken and that `acknowledge` was not told of yet: for a daemon that stops.
+    func takeAcknowledgements() async -> [UUID] {
+        var reminders: [UUID] = []
+        for loop in loops { reminders += await loop.run { self.shard(on: $0).takeAcknowledgements() } }
+        return reminders
+    }
+
+    /// The devices that have a stream here.
+    func devices() async -> Set<DeviceID> {
+        var devices: Set<DeviceID> = []
+        for loop in loops { devices.formUnion(await loop.run { self.shard(on: $0).devices }) }
+        return devices
+    }
+}
+
+/// The rooms that event streams listen to.
+struct StreamRoomKeys: Sendable {
+    private let keys: RoomKeys
+    /// Of every stream.
+    let allStreams: UUID
+    /// Of those who show the slots around now.
+    let nearDays: UUID
+
+    init(_ keys: RoomKeys) {
+        self.keys = keys
+        allStreams = keys.room(.allStreams)
+        nearDays = keys.room(.nearDays)
+    }
+
+    /// Of a device's streams.
+    func device(_ device: DeviceID) -> UUID { keys.room(.device, Array(device.text.utf8)) }
+
+    /// Of those who show a day of UTC, counted from 1970.
+    func day(_ day: Int) -> UUID { keys.room(.day, withUnsafeBytes(of: day.littleEndian) { Array($0) }) }
+}
+
+/// How many streams each device has open, on whatever loops. On one loop, which keeps the count of its devices.
+final class StreamQuota {
+    private let limit: Int
+    private var taken: [DeviceID: Int] = [:]
+
+    /// - Parameter limit: Streams that a device may have open.
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    /// - Returns: Whether the device had a place left, which it now has taken.
+    func take(for device: DeviceID) -> Bool {
+        let count = taken[device] ?? 0
+        guard count < limit else { return false }
+        taken[device] = count + 1
+        return true
+    }
+
+    func giveBack(by device: DeviceID) {
+        guard let count = taken[device] else { return }
+        taken[device] = count > 1 ? count - 1 : nil
+    }
+}

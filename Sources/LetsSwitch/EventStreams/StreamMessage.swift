@@ -1,0 +1,58 @@
+import Domain
+import FoundationEssentials
+import Rooms
+import Server
+import Sockets
+import Wire
+
+/// What is published to event streams.
+enum StreamMessage: Message {
+    /// A reminder that fired; of the batch `settled` and all before it everything was sent. `claimed` is when the claim was known here.
+    case reminder(Reminder, settled: Int, claimed: MonotonicTime)
+    /// All of a device's reminders whose task has not started, in firing order, and that up to the claim `newest` there are no others.
+    case caughtUp([Reminder], newest: Int, claimed: MonotonicTime)
+    case slots(ChangedSlots)
+    /// A slot has changed for the device whose room it is.
+    case ownSlot(Instant)
+    /// A sign of life.
+    case comment
+    /// The reader is to come again.
+    case restart
+}
+
+/// Slots that have opened or closed, in order.
+struct ChangedSlots: Sendable {
+    let slots: [Instant]
+    /// Who knows of which of them.
+    let known: [DeviceID: Set<Instant>]
+    /// For what is near.
+    let now: Instant
+
+    /// The events, encoded once for all who show the same part of the slots. On a loop.
+    final class Pieces {
+        private var pieces: [Range<Int>: StreamPiece] = [:]
+
+        func piece(of range: Range<Int>, in slots: [Instant]) -> StreamPiece {
+            if let piece = pieces[range] { return piece }
+            let piece = StreamPiece { slots[range].encode(into: &$0) }
+            pieces[range] = piece
+            return piece
+        }
+    }
+}
+
+extension Sequence<Instant> {
+    /// The slots' changes as events.
+    func encode(into buffer: inout [UInt8]) {
+        for slot in self {
+            ServerSentEvent(event: "schedule", data: #"{"startsAt":"\#(slot)"}"#).encode(into: &buffer)
+        }
+    }
+}
+
+extension Reminder {
+    /// The reminder as an event.
+    func encode(into buffer: inout [UInt8]) {
+        ServerSentEvent(id: id.uuidString, event: "reminder", data: payload).encode(into: &buffer)
+    }
+}
