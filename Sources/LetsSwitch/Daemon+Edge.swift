@@ -19,15 +19,24 @@ extension Daemon {
         }
     }
 
+    /// What peers may take, as the settings and the system's limits have it.
+    var limits: ServerLimits {
+        var limits = configuration.limits
+        limits.maxConnections = affordableConnections()
+        // Where descriptors are few, one address could else have them all.
+        limits.maxConnectionsPerAddress = min(limits.maxConnectionsPerAddress, limits.maxConnections / 4)
+        return limits
+    }
+
     /// Connections that may be open: each takes a descriptor.
-    func affordableConnections() -> Int {
+    private func affordableConnections() -> Int {
         let descriptors = FileDescriptorLimit.raise()
         let affordable = max(16, descriptors - configuration.reservedDescriptors)
-        guard affordable < configuration.maxConnections else { return configuration.maxConnections }
+        guard affordable < configuration.limits.maxConnections else { return configuration.limits.maxConnections }
         log.warning(
             "fewer connections than --max-connections: descriptors are short (ulimit -n, LimitNOFILE=)",
             [
-                "maxConnections": .int(configuration.maxConnections), "connections": .int(affordable),
+                "maxConnections": .int(configuration.limits.maxConnections), "connections": .int(affordable),
                 "descriptors": .int(descriptors),
             ])
         return affordable

@@ -1,12 +1,12 @@
 package import Wire
 
 /// The limits of a server's connections: what a peer may take, and for how long.
-package struct ServerLimits: Sendable {
+package struct ServerLimits: Sendable, Hashable {
     /// Sizes of requests.
     package var http = HTTPLimits()
     /// Connections open at once, of every kind; more are closed as they come.
     package var maxConnections = 100_000
-    /// Connections that one address may have open; 0 sets no limit. Of this and the next five the networks of 56 and 48 bits
+    /// Connections that one address may have open: an IPv4 address, or an IPv6 network of 64 bits; 0 sets no limit. Of this and the next five the networks of 56 and 48 bits
     /// around an IPv6 address have two and four times as much.
     package var maxConnectionsPerAddress = 8000
     /// New connections of one address a second, and twice as many at once; 0 sets no limit.
@@ -31,6 +31,7 @@ package struct ServerLimits: Sendable {
     /// For a request's content, from the end of its head.
     package var bodyTimeout = Duration.seconds(30)
     /// For the next request on a connection that is kept.
+    /// Longer than the usual proxy's minute, so that the proxy closes first and never sends a request into a closing connection.
     package var keepAliveTimeout = Duration.seconds(75)
     /// For the peer to take an answer.
     package var writeTimeout = Duration.seconds(30)
@@ -42,7 +43,7 @@ package struct ServerLimits: Sendable {
     /// The size from which a WebSocket message is sent compressed, where that was agreed on: of a shorter one too little is
     /// saved.
     package var minCompressedBytes = 128
-    /// Silence after which a WebSocket peer is pinged.
+    /// Silence after which a WebSocket peer is pinged. Below the minute after which home routers forget a flow.
     package var pingInterval = Duration.seconds(30)
     /// Silence after a ping after which the peer counts as gone.
     package var pongTimeout = Duration.seconds(10)

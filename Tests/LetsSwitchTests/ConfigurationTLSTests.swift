@@ -1,3 +1,4 @@
+import Server
 import Testing
 
 @testable import LetsSwitch
@@ -35,7 +36,7 @@ import Testing
         #expect(configuration.listen.map(\.description) == ["127.0.0.1:80", "tls:[::]:443", "tls:localhost:0"])
         #expect(configuration.tlsCertificate == "/c.pem")
         #expect(configuration.tlsKey == "/k.pem")
-        #expect(configuration.tlsHandshakeTimeout == .seconds(10))
+        #expect(configuration.limits.tlsHandshakeTimeout == .seconds(10))
     }
 
     @Test(

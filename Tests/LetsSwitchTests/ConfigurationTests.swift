@@ -1,4 +1,5 @@
 import Foundation
+import Server
 import TestSupport
 import Testing
 import Wire
@@ -148,7 +149,7 @@ import Wire
     @Test("messages that no send queue could hold are refused") func messagesThatNoSendQueueCouldHoldAreRefused() throws
     {
         let arguments = ["--send-queue-bytes", "2048", "--max-message-bytes"]
-        #expect(try configuration(arguments + ["2038"]).maxMessageBytes == 2038)
+        #expect(try configuration(arguments + ["2038"]).limits.maxMessageBytes == 2038)
         let complaint = try complaint(arguments + ["2039"])
         #expect(complaint.hasPrefix("--send-queue-bytes: 2048") && complaint.contains("--max-message-bytes"))
     }

@@ -1,3 +1,5 @@
+import Server
+
 extension Configuration {
     /// The defaults as the environment's conventional variables change them: `PORT` (hosting platforms),
     /// `DATABASE_URL` and libpq's, `STATE_DIRECTORY` and `NOTIFY_SOCKET` (systemd). The `LETSSWITCH_…` variables and the
@@ -30,10 +32,10 @@ extension Configuration {
             throw UsageError("--operations-listen: --listen has \(twice) too")
         }
         try channels.checkCombinations()
-        let frame = maxMessageBytes + Self.maxFrameHeaderBytes
-        guard sendQueueBytes >= frame else {
+        let frame = limits.maxMessageBytes + Self.maxFrameHeaderBytes
+        guard limits.sendQueueBytes >= frame else {
             throw UsageError(
-                "--send-queue-bytes: \(sendQueueBytes) can't hold one message of --max-message-bytes: \(frame) are needed"
+                "--send-queue-bytes: \(limits.sendQueueBytes) can't hold one message of --max-message-bytes: \(frame) are needed"
             )
         }
         guard retention >= roomDuration else {

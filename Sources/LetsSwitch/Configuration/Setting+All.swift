@@ -1,4 +1,6 @@
 import Observability
+import Server
+import Wire
 
 /// The table of settings, in the order of `--help`.
 extension Setting {
@@ -73,15 +75,15 @@ extension Setting {
 
     private static let limits: [Setting] = [
         .integer("room-size", \.roomSize, in: 2...1_000_000, .limits, "peers in a room"),
-        .integer("max-connections", \.maxConnections, in: 1...10_000_000, .limits, "open connections in all"),
-        .integer("max-header-bytes", \.maxHeaderBytes, in: 512...1_048_576, .limits, "head of an HTTP request"),
-        .integer("max-body-bytes", \.maxBodyBytes, in: 1_024...16_777_216, .limits, "body of an HTTP request"),
-        .integer("max-message-bytes", \.maxMessageBytes, in: 128...16_777_216, .limits, "a WebSocket message"),
+        .integer("max-connections", \.limits.maxConnections, in: 1...10_000_000, .limits, "open connections in all"),
+        .integer("max-header-bytes", \.limits.http.headBytes, in: 512...65_535, .limits, "head of an HTTP request"),
+        .integer("max-body-bytes", \.limits.http.bodyBytes, in: 1_024...16_777_216, .limits, "body of an HTTP request"),
+        .integer("max-message-bytes", \.limits.maxMessageBytes, in: 128...16_777_216, .limits, "a WebSocket message"),
         .integer(
-            "min-compressed-bytes", \.minCompressedBytes, in: 1...16_777_216, .limits,
+            "min-compressed-bytes", \.limits.minCompressedBytes, in: 1...16_777_216, .limits,
             "from where on a WebSocket message is sent compressed to one peer that takes it so"),
         .integer(
-            "send-queue-bytes", \.sendQueueBytes, in: 1_024...268_435_456, .limits,
+            "send-queue-bytes", \.limits.sendQueueBytes, in: 1_024...268_435_456, .limits,
             "what may wait for one peer that doesn't read"),
         .integer(
             "max-streams-per-device", \.maxStreamsPerDevice, in: 1...10_000, .limits,
@@ -98,19 +100,23 @@ extension Setting {
 
     private static let waits: [Setting] = [
         .duration(
-            "tls-handshake-timeout", \.tlsHandshakeTimeout, in: moment ... .seconds(3_600), .waits,
+            "tls-handshake-timeout", \.limits.tlsHandshakeTimeout, in: moment ... .seconds(3_600), .waits,
             "for the TLS handshake of a new connection"),
         .duration(
-            "header-timeout", \.headerTimeout, in: moment ... .seconds(3_600), .waits, "for the head of a request"),
-        .duration("body-timeout", \.bodyTimeout, in: moment ... .seconds(3_600), .waits, "for the body of a request"),
-        .duration("keep-alive-timeout", \.keepAliveTimeout, in: moment...day, .waits, "between two requests"),
+            "header-timeout", \.limits.headerTimeout, in: moment ... .seconds(3_600), .waits,
+            "for the head of a request"),
         .duration(
-            "write-timeout", \.writeTimeout, in: moment ... .seconds(3_600), .waits,
+            "body-timeout", \.limits.bodyTimeout, in: moment ... .seconds(3_600), .waits, "for the body of a request"),
+        .duration("keep-alive-timeout", \.limits.keepAliveTimeout, in: moment...day, .waits, "between two requests"),
+        .duration(
+            "write-timeout", \.limits.writeTimeout, in: moment ... .seconds(3_600), .waits,
             "for a peer to take what waits for it"),
-        .duration("ping-interval", \.pingInterval, in: moment...day, .waits, "between two WebSocket pings"),
-        .duration("pong-timeout", \.pongTimeout, in: moment ... .seconds(3_600), .waits, "for the pong to a ping"),
+        .duration("ping-interval", \.limits.pingInterval, in: moment...day, .waits, "between two WebSocket pings"),
         .duration(
-            "close-timeout", \.closeTimeout, in: moment ... .seconds(3_600), .waits, "for the peer's close frame"),
+            "pong-timeout", \.limits.pongTimeout, in: moment ... .seconds(3_600), .waits, "for the pong to a ping"),
+        .duration(
+            "close-timeout", \.limits.closeTimeout, in: moment ... .seconds(3_600), .waits, "for the peer's close frame"
+        ),
     ]
 
     private static let databaseLimits: [Setting] = [

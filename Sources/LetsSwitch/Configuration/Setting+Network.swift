@@ -1,3 +1,4 @@
+import Server
 import Wire
 
 /// The settings about who is at the other end: behind proxies, and in browsers.
@@ -40,25 +41,25 @@ extension Setting {
 
     static let addressLimits: [Setting] = [
         integer(
-            "max-connections-per-address", \.maxConnectionsPerAddress, in: 0...10_000_000, .limits,
+            "max-connections-per-address", \.limits.maxConnectionsPerAddress, in: 0...10_000_000, .limits,
             "open connections of one address, a quarter of all at most; 0 for any number"),
         integer(
-            "connection-rate", \.connectionRate, in: 0...1_000_000, .limits,
+            "connection-rate", \.limits.connectionRate, in: 0...1_000_000, .limits,
             "new connections of one address a second, twice as many at once; 0 for any number"),
         integer(
-            "upgrade-rate", \.upgradeRate, in: 0...1_000_000, .limits,
+            "upgrade-rate", \.limits.upgradeRate, in: 0...1_000_000, .limits,
             "attempts of one address at a WebSocket a second, as many at once; 0 for any number"),
         integer(
-            "request-rate", \.requestRate, in: 0...1_000_000, .limits,
+            "request-rate", \.limits.requestRate, in: 0...1_000_000, .limits,
             "other requests of one address a second, as many at once; 0 for any number"),
         integer(
-            "write-rate", \.writeRate, in: 0...1_000_000, .limits,
+            "write-rate", \.limits.writeRate, in: 0...1_000_000, .limits,
             "those that are no GET, HEAD or OPTIONS a second, ten times as many at once; 0 for any number"),
         integer(
-            "registrations-per-day", \.registrationsPerDay, in: 0...100_000_000, .limits,
+            "registrations-per-day", \.limits.registrationsPerDay, in: 0...100_000_000, .limits,
             "tasks, tokens, subscriptions and calendars of one address a day; 0 for any number"),
         integer(
-            "message-rate", \.messageRate, in: 0...1_000_000, .limits,
+            "message-rate", \.limits.messageRate, in: 0...1_000_000, .limits,
             "messages of one peer a second, twice as many at once; 0 for any number"),
     ]
 

@@ -2,6 +2,7 @@ import Domain
 import Foundation
 import Glibc
 import Postgres
+import Server
 import TestSupport
 import Testing
 
@@ -118,9 +119,9 @@ import Testing
             let endpoint = try await journey.daemon {
                 $0.listen = [.unix(path: path)]
                 $0.reminderLead = .seconds(1800)
-                $0.sendQueueBytes = 4 << 20
+                $0.limits.sendQueueBytes = 4 << 20
                 // Enough for the one who reads, on a busy machine.
-                $0.writeTimeout = TimeAllowance.bound(.seconds(6))
+                $0.limits.writeTimeout = TimeAllowance.bound(.seconds(6))
             }
             let start = try await journey.instant(in: 7200)
             let count = 250

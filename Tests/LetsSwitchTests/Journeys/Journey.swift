@@ -1,5 +1,6 @@
 import Domain
 import Postgres
+import Server
 import TestSupport
 
 @testable import LetsSwitch
@@ -76,7 +77,7 @@ final class Journey: Sendable {
         configuration.databaseConnections = 4
         configuration.databaseWait *= TimeAllowance.factor
         // Of test clients that don't read any more.
-        configuration.closeTimeout = .milliseconds(200)
+        configuration.limits.closeTimeout = .milliseconds(200)
         change(&configuration)
         return try await daemons.start(configuration)
     }

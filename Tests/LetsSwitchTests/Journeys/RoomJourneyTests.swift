@@ -1,4 +1,5 @@
 import Foundation
+import Server
 import TestSupport
 import Testing
 
@@ -68,7 +69,7 @@ import Testing
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
                 $0.openRooms = true
-                $0.messageRate = 0
+                $0.limits.messageRate = 0
             }
             let room = UUID()
             let peers = try await (0..<10).map { $0 }.asyncMap { _ in try await endpoint.enter(room) }
@@ -89,7 +90,7 @@ import Testing
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
                 $0.openRooms = true
-                $0.messageRate = 0
+                $0.limits.messageRate = 0
             }
             let room = UUID()
             let ale = TestFrame(.text, RoomWords.ale(room))

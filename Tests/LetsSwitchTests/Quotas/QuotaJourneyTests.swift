@@ -1,5 +1,6 @@
 import Domain
 import Foundation
+import Server
 import TestSupport
 import Testing
 
@@ -17,7 +18,7 @@ import Testing
     func flood() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
-                ($0.requestRate, $0.writeRate, $0.registrationsPerDay) = (30, 10, 20)
+                ($0.limits.requestRate, $0.limits.writeRate, $0.limits.registrationsPerDay) = (30, 10, 20)
             }
             let start = try await journey.instant(in: 3600)
             let stranger = try await HTTPTestClient.connect(to: endpoint)
