@@ -41,30 +41,34 @@ let package = Package(
         // No pkgConfig, which would link it: libcurl is loaded at the first request.
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
 
+        // What every layer needs once: monotonic time, queue executors, back-off, a timer that can be woken, time-outs, batches,
+        // the life cycle of a service. (The toolchain has a module `Runtime` already.)
+        .target(name: "Basics", swiftSettings: swiftSettings),
         // Bytes to values and back: HTTP/1.1 and WebSocket, without I/O and without a clock.
         .target(name: "Wire", dependencies: ["COpenSSL", "CZlib"], swiftSettings: swiftSettings),
         // Keys, signatures, digests and ciphers: OpenSSL's, with its failures thrown.
         .target(name: "Crypto", dependencies: ["COpenSSL", "Wire"], swiftSettings: swiftSettings),
         // Event loops, listening and connected sockets, timers, signals. Moves bytes, knows no protocol.
-        .target(name: "Sockets", dependencies: ["CLinux", "COpenSSL"], swiftSettings: swiftSettings),
+        .target(name: "Sockets", dependencies: ["Basics", "CLinux", "COpenSSL"], swiftSettings: swiftSettings),
         // The Vapor-style part: application, routes, requests, responses, WebSockets.
-        .target(name: "Server", dependencies: ["Wire", "Sockets"], swiftSettings: swiftSettings),
+        .target(name: "Server", dependencies: ["Basics", "Wire", "Sockets"], swiftSettings: swiftSettings),
         // libpq without blocking a thread, migrations, and the private cluster.
-        .target(name: "Postgres", dependencies: ["CLibpq", "CLinux", "CSpawn"], swiftSettings: swiftSettings),
+        .target(
+            name: "Postgres", dependencies: ["Basics", "CLibpq", "CLinux", "CSpawn"], swiftSettings: swiftSettings),
         // Requests to others, by a libcurl that is loaded at the first one.
         .target(
-            name: "HTTPClient", dependencies: ["CCurl", "CLinux", "Wire"], swiftSettings: swiftSettings),
+            name: "HTTPClient", dependencies: ["Basics", "CCurl", "CLinux", "Wire"], swiftSettings: swiftSettings),
         // The log, and what is counted: lines and pages of metrics, about the process too. Knows no product.
-        .target(name: "Observability", dependencies: ["Sockets"], swiftSettings: swiftSettings),
+        .target(name: "Observability", dependencies: ["Basics"], swiftSettings: swiftSettings),
         // The values that all parts speak in: devices, instants, requests' fields and refusals, quotas.
         .target(name: "Domain", dependencies: ["Observability", "Postgres", "Wire"], swiftSettings: swiftSettings),
         // Who listens to what: rooms of connections, and what is published in them. No protocol, no SQL.
-        .target(name: "Rooms", dependencies: ["Crypto", "Sockets"], swiftSettings: swiftSettings),
+        .target(name: "Rooms", dependencies: ["Basics", "Crypto", "Sockets"], swiftSettings: swiftSettings),
         // The product: rooms, schedule, reminders, configuration, life cycle.
         .target(
             name: "LetsSwitch",
             dependencies: [
-                "Crypto", "Domain", "HTTPClient", "Observability", "Postgres", "Rooms", "Server", "Sockets",
+                "Basics", "Crypto", "Domain", "HTTPClient", "Observability", "Postgres", "Rooms", "Server", "Sockets",
                 "Wire",
             ],
             exclude: ["Page/Screenshots"],
@@ -93,7 +97,7 @@ let package = Package(
             swiftSettings: swiftSettings),
         // The load generator, the floor that it compares with, and the benchmarks.
         .executableTarget(
-            name: "letsswitch-bench", dependencies: ["Postgres", "Sockets", "Wire", "CLinux", "CSpawn"],
+            name: "letsswitch-bench", dependencies: ["Basics", "Postgres", "Sockets", "Wire", "CLinux", "CSpawn"],
             swiftSettings: swiftSettings),
 
         // What several test targets share: clients, a private cluster, events to wait for.
@@ -101,28 +105,31 @@ let package = Package(
             name: "TestSupport", dependencies: ["Server", "Sockets", "Crypto", "Wire", "Postgres", "COpenSSL"],
             path: "Tests/TestSupport", swiftSettings: swiftSettings),
         .testTarget(name: "TestSupportTests", dependencies: ["TestSupport", "CLinux"], swiftSettings: swiftSettings),
+        .testTarget(name: "BasicsTests", dependencies: ["Basics", "TestSupport"], swiftSettings: swiftSettings),
         .testTarget(name: "WireTests", dependencies: ["Wire", "CZlib"], swiftSettings: swiftSettings),
         .testTarget(
             name: "CryptoTests", dependencies: ["Crypto", "TestSupport", "Wire"], swiftSettings: swiftSettings),
         .testTarget(
-            name: "SocketsTests", dependencies: ["Sockets", "TestSupport"], swiftSettings: swiftSettings),
+            name: "SocketsTests", dependencies: ["Basics", "Sockets", "TestSupport"], swiftSettings: swiftSettings),
         .testTarget(
-            name: "ServerTests", dependencies: ["Server", "TestSupport"], swiftSettings: swiftSettings),
+            name: "ServerTests", dependencies: ["Basics", "Server", "TestSupport"], swiftSettings: swiftSettings),
         .testTarget(
-            name: "RoomsTests", dependencies: ["Rooms", "Sockets", "TestSupport"], swiftSettings: swiftSettings),
+            name: "RoomsTests", dependencies: ["Basics", "Rooms", "Sockets", "TestSupport"],
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "HTTPClientTests", dependencies: ["HTTPClient", "Server", "TestSupport", "Wire"],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "PostgresTests", dependencies: ["Postgres", "TestSupport"], swiftSettings: swiftSettings),
+            name: "PostgresTests", dependencies: ["Basics", "Postgres", "TestSupport"], swiftSettings: swiftSettings),
         .testTarget(
-            name: "ObservabilityTests", dependencies: ["Observability", "Sockets"], swiftSettings: swiftSettings),
+            name: "ObservabilityTests", dependencies: ["Observability"], swiftSettings: swiftSettings),
         .testTarget(
             name: "DomainTests", dependencies: ["Domain", "Observability"], swiftSettings: swiftSettings),
         .testTarget(
             name: "LetsSwitchTests",
             dependencies: [
-                "LetsSwitch", "Domain", "Observability", "letsswitchd", "Crypto", "HTTPClient", "Rooms", "Server",
+                "LetsSwitch", "Basics", "Domain", "Observability", "letsswitchd", "Crypto", "HTTPClient", "Rooms",
+                "Server",
                 "TestSupport", "Wire",
             ],
             swiftSettings: swiftSettings),
@@ -144,6 +151,7 @@ let package = Package(
 
 // Pages that stand beside the sources they are about.
 let pages = [
+    "Basics": ["README.md"],
     "Wire": ["README.md"],
     "Crypto": ["README.md"],
     "Sockets": ["README.md"],

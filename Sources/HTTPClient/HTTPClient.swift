@@ -1,3 +1,4 @@
+import Basics
 import CCurl
 
 /// Sends requests to other servers, many at a time, over connections that are kept.

@@ -1,3 +1,4 @@
+import Basics
 import Dispatch
 import Glibc
 import Observability
@@ -37,12 +38,11 @@ extension Daemon {
                 if count == 1 {
                     Task {
                         // What is half up is first brought up, in its time: nothing then is left behind.
-                        let patience = Task {
-                            try await Task.sleep(for: configuration.drainTimeout)
+                        await withTimeout(configuration.drainTimeout) {
+                            _ = try? await starting.value
+                        } onTimeout: {
                             starting.cancel()
                         }
-                        _ = try? await starting.value
-                        patience.cancel()
                         await daemon.stop()
                         received.finish()
                     }

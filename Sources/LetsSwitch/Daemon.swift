@@ -1,3 +1,4 @@
+import Basics
 import Dispatch
 import Domain
 import Glibc
@@ -215,17 +216,9 @@ package actor Daemon {
     /// Makes the database ready, however long it takes, and starts what lives on it. Returns when that is done, or after
     /// `patience`.
     private func prepareDatabase(_ services: Services, patience: Duration) async {
-        let (done, signal) = AsyncStream<Void>.makeStream()
-        preparing = Task {
-            await self.keepPreparing(services)
-            signal.finish()
-        }
-        let timer = Task {
-            try? await Task.sleep(for: patience)
-            signal.finish()
-        }
-        for await _ in done {}
-        timer.cancel()
+        let preparing = Task { await self.keepPreparing(services) }
+        self.preparing = preparing
+        await preparing.ends(within: patience)
     }
 
     private func keepPreparing(_ services: Services) async {
@@ -331,8 +324,8 @@ package actor Daemon {
             let limit = max(.zero, deadline - .now() - reserve)
             let hasDrained = await services.application.drain(within: limit)
             if !hasDrained { log.warning("connections were cut off", ["drained": false]) }
-            await within(deadline - .now() - reserve / 2) {
-                await self.monitoring?.cancel()
+            let ending = Task {
+                self.monitoring?.cancel()
                 await services.scheduler.stop()
                 await self.scheduling?.value
                 await services.erasures.stop()
@@ -346,27 +339,13 @@ package actor Daemon {
                 await services.listener.stop()
                 await services.database.shutdown()
             }
+            await ending.ends(within: deadline - .now() - reserve / 2)
             await services.application.stop()
         }
         preparing?.cancel()
         clock = nil
         await cluster?.stop(timeout: max(.milliseconds(100), deadline - .now() - .milliseconds(100)))
         log.info("stopped")
-    }
-
-    /// Does `work`, but waits no longer than `limit` for it.
-    private func within(_ limit: Duration, _ work: @escaping @Sendable () async -> Void) async {
-        let (done, signal) = AsyncStream<Void>.makeStream()
-        Task {
-            await work()
-            signal.finish()
-        }
-        let timer = Task {
-            try? await Task.sleep(for: max(.zero, limit))
-            signal.finish()
-        }
-        for await _ in done {}
-        timer.cancel()
     }
 
     /// Lets the private cluster end by itself: for a process that exits at once.

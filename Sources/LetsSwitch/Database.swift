@@ -1,7 +1,7 @@
+import Basics
 import Domain
 import Observability
 import Postgres
-import Sockets
 
 /// The database as the daemon uses it: four pools of connections, the stores over them, and whether all of it is ready.
 ///

@@ -1,5 +1,5 @@
+package import Basics
 import Glibc
-package import Sockets
 
 /// Tells systemd how the service is (`Type=notify`): one datagram each to `$NOTIFY_SOCKET`, sd_notify(3).
 ///

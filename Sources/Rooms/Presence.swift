@@ -1,5 +1,5 @@
+package import Basics
 package import FoundationEssentials
-package import Sockets
 
 /// Somebody came into a room, or left it before its end.
 package struct PresenceEvent: Sendable, Hashable {

@@ -1,5 +1,5 @@
+import Basics
 import FoundationEssentials
-import Sockets
 
 /// What the database said, a moment ago, of rooms that can't be entered.
 ///

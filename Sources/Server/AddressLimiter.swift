@@ -1,5 +1,5 @@
+package import Basics
 import Glibc
-package import Sockets
 import Synchronization
 package import Wire
 

@@ -1,4 +1,4 @@
-package import Sockets
+package import Basics
 package import Wire
 
 /// A connection's place in the ``AddressLimiter``: its address' count is one lower when nobody holds the permit any more.

@@ -1,4 +1,4 @@
-package import Sockets
+package import Basics
 
 /// So many events a second, and a burst beyond: a token bucket kept as one instant for each who is limited (the generic
 /// cell rate algorithm).

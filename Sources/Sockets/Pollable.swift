@@ -1,3 +1,5 @@
+import Basics
+
 /// Something with a descriptor that a ``Reactor`` polls.
 ///
 /// A base class and not a protocol: the reactor keeps one word per descriptor, and a call is one look-up in a table.

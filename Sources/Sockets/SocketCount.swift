@@ -1,3 +1,4 @@
+import Basics
 import Synchronization
 
 /// How many connected sockets there are, over all event loops that share the count.
@@ -16,16 +17,15 @@ package final class SocketCount: Sendable {
     /// - Returns: Whether none is open.
     package func waitUntilZero(within limit: Duration) async -> Bool {
         let deadline = ContinuousClock.now + limit
-        let timer = Task { [zeros] in
-            try? await Task.sleep(until: deadline, clock: .continuous)
+        await withTimeout(limit) {
+            while current > 0, ContinuousClock.now < deadline {
+                var signals = zeros.stream.makeAsyncIterator()
+                await signals.next()
+                // Cancelled: every wait would end at once.
+                if Task.isCancelled { break }
+            }
+        } onTimeout: { [zeros] in
             zeros.continuation.yield()
-        }
-        defer { timer.cancel() }
-        while current > 0, ContinuousClock.now < deadline {
-            var signals = zeros.stream.makeAsyncIterator()
-            await signals.next()
-            // Cancelled: every wait would end at once.
-            if Task.isCancelled { break }
         }
         return current == 0
     }

@@ -1,3 +1,5 @@
+import Basics
+
 /// Instants in order: a binary heap of deadlines, each with the key of whom it concerns.
 ///
 /// A value without a clock. Entries are not removed when a deadline moves; whoever is woken compares the entry with

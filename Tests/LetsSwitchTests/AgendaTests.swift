@@ -1,5 +1,5 @@
+import Basics
 import FoundationEssentials
-import Sockets
 import Testing
 
 @testable import Domain
@@ -45,17 +45,6 @@ import Testing
         let far = agenda(due: 1e300).pauses(at: start).due
         #expect(far.map { $0 > Agenda.heartbeat } == true)
         #expect(agenda(due: -1e300).overdue(at: start).map { $0 > .seconds(1e9) } == true)
-    }
-
-    @Test("numbers beyond what a duration or an integer holds are the nearest that it does")
-    func saturation() {
-        #expect(Duration.seconds(saturating: 1.5) == .milliseconds(1500))
-        #expect(Duration.seconds(saturating: .nan) == .zero)
-        #expect(Duration.seconds(saturating: .infinity) > .seconds(1e9))
-        #expect(Duration.seconds(saturating: -1e300) < .seconds(-1e9))
-        #expect(Int(saturating: -2.9) == -2)
-        #expect(Int(saturating: .nan) == 0)
-        #expect(Int(saturating: 1e19) == .max && Int(saturating: -.infinity) == .min)
     }
 
     @Test("what is heard of counts if it is earlier than all that was known")

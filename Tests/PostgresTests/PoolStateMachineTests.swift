@@ -86,14 +86,6 @@ import Testing
         #expect(machine.submit(3, deadline: Self.at(11), now: Self.at(1.7)).first == .send(3, on: 3))
     }
 
-    @Test func backOffDoublesToItsLimit() {
-        var backoff = Backoff(minimum: .milliseconds(50), maximum: .seconds(2))
-        let waits = (0..<40).map { _ in backoff.next(random: 0) }
-        #expect(waits.prefix(3) == [.milliseconds(50), .milliseconds(100), .milliseconds(200)])
-        #expect(waits.max() == .seconds(2))
-        #expect(backoff.next(random: 0.999) >= .seconds(1))
-    }
-
     @Test func aQueryOverItsTimeFailsItsConnectionIsCancelledThenClosed() {
         var machine = Self.patient { $0.maxConnections = 1 }
         _ = machine.submit(1, deadline: Self.at(2), now: Self.at(0))

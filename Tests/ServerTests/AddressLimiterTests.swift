@@ -1,6 +1,6 @@
+import Basics
 import Dispatch
 import Server
-import Sockets
 import Synchronization
 import Testing
 import Wire

@@ -1,5 +1,5 @@
+import Basics
 import Server
-import Sockets
 import Testing
 
 @Suite struct RateLimitTests {

@@ -1,8 +1,8 @@
+import Basics
 import Domain
 import FoundationEssentials
 package import Observability
 import Postgres
-import Sockets
 
 /// Feeds one channel from the database: takes what is due, a few at a time, and writes what became of it.
 ///
@@ -34,7 +34,7 @@ package actor Courier {
     /// How long a daemon that has died keeps its deliveries from others. Renewed each quarter of it.
     private let lease: Duration
     private let log: Log
-    private let sleeper = Sleeper()
+    private let timer = WakeableTimer()
 
     private var hands = Hands()
     private var service = ProviderService.starting
@@ -69,7 +69,7 @@ package actor Courier {
 
     /// There may be something to send.
     package nonisolated func wake() {
-        Task { await sleeper.wake() }
+        Task { await timer.wake() }
     }
 
     /// Tells the database that this daemon serves the channel: from then on whoever claims a task writes its deliveries.
@@ -88,7 +88,7 @@ package actor Courier {
                     isAway = false
                     log.info("the channel has the database again", ["channel": .string(name.rawValue)])
                 }
-                await sleeper.sleep(for: pause)
+                await timer.sleep(for: pause)
             } catch {
                 if !isAway {
                     isAway = true
@@ -96,7 +96,7 @@ package actor Courier {
                         "a channel waits for the database",
                         ["channel": .string(name.rawValue), "error": .string("\(error)")])
                 }
-                await sleeper.sleep(for: Self.retryPause)
+                await timer.sleep(for: Self.retryPause)
             }
         }
         // What the last lease brought was given back.
@@ -383,14 +383,17 @@ package actor Courier {
     package func stop(within patience: Duration) async {
         isStopping = true
         release(hands.clearStock(), after: .zero)
-        await sleeper.wake()
-        let timer = Task {
-            try? await Task.sleep(for: max(.zero, patience))
-            for task in self.sending.values { task.cancel() }
+        await timer.wake()
+        await withTimeout(patience) {
+            while let task = sending.values.first { await task.value }
+        } onTimeout: {
+            await self.cancelSending()
         }
-        while let task = sending.values.first { await task.value }
-        timer.cancel()
         await finishing?.value
         await channel.shutdown()
+    }
+
+    private func cancelSending() {
+        for task in sending.values { task.cancel() }
     }
 }

@@ -1,8 +1,8 @@
+package import Basics
 import Domain
 package import FoundationEssentials
 package import Postgres
 package import Rooms
-package import Sockets
 
 /// What is to be sent, in the database. Every operation is one statement. Throws `PostgresError`.
 ///

@@ -1,4 +1,4 @@
-import Sockets
+import Basics
 
 /// What a courier has leased and not finished yet: in stock, on its way, or settled. A value: time is an argument.
 struct Hands {

@@ -1,3 +1,4 @@
+import Basics
 import Domain
 
 /// What is done about a delivery after an attempt. A value: time and chance are arguments.
@@ -31,7 +32,7 @@ enum Settlement: Sendable, Hashable {
         case .paused(let pause, _):
             self = left > pause ? .again(after: pause, counts: false) : .dropped(.expired)
         case .retry(let asked, _):
-            var wait = BackOff.of(delivery).delay(afterAttempt: delivery.attempt, random: random)
+            var wait = Backoff.of(delivery).delay(afterAttempt: delivery.attempt, random: random)
             // Rather once more before it is too late than when it is. An event's hours aren't worth that.
             if delivery.isUrgent { wait = min(wait, left / 2) }
             if let asked = asked.map({ max($0, Self.shortestWait) }) {

@@ -1,3 +1,4 @@
+import Basics
 import Observability
 import Postgres
 import Sockets

@@ -1,4 +1,4 @@
-import Sockets
+import Basics
 import Synchronization
 
 /// When the database last was there and refused to do its work: read-only, full, in trouble with its files.

@@ -1,7 +1,7 @@
+import Basics
 import Domain
 import Observability
 import Postgres
-import Sockets
 
 /// Looks now and then how much is stored, and forgets where nobody is reached any more.
 struct StorageMonitor: Sendable {

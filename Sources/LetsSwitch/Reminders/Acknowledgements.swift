@@ -1,65 +1,60 @@
+import Basics
 import FoundationEssentials
 import Observability
 import Postgres
 
 /// Tells the database which reminders were delivered, many at a time, and again after it was away.
-actor Acknowledgements {
-    /// Ids in one statement.
-    private static let perStatement = 2000
-    /// Ids that wait while the database is away; beyond that they are dropped, and the reminders end as missed.
-    private static let limit = 200_000
-    private static let retryPause = Duration.milliseconds(500)
+typealias Acknowledgements = BatchWriter<ReminderAcknowledger>
 
-    private let store: ReminderStore
-    private let metrics: SchedulingMetrics
-    private let log: Log
-    private var waiting: Set<UUID> = []
-    private var work: Task<Void, Never>?
-    private var isFinishing = false
-    /// Fewer after a statement that failed, so that one id that can't be marked doesn't stand for thousands.
-    private var statementLimit = perStatement
-
+extension BatchWriter<ReminderAcknowledger> {
     init(store: ReminderStore, metrics: SchedulingMetrics, log: Log) {
-        self.store = store
-        self.metrics = metrics
-        self.log = log
+        self.init(
+            ReminderAcknowledger(store: store, metrics: metrics, log: log),
+            // Those whom nobody marks end as missed.
+            limits: BatchLimits(itemsPerBatch: 2000, waitingItems: 200_000))
+    }
+}
+
+/// Marks reminders as delivered. Marking twice is harmless, so an unknown outcome is no matter.
+struct ReminderAcknowledger: BatchDestination {
+    let store: ReminderStore
+    let metrics: SchedulingMetrics
+    let log: Log
+
+    func write(_ batch: BatchQueue<UUID>.Batch) async -> BatchOutcome {
+        do {
+            let delivered = try await store.markDelivered(batch.items)
+            metrics.reminders.add(.delivered, delivered.count)
+            return .written
+        } catch {
+            // One id that can't be marked doesn't stand for thousands.
+            return BatchOutcome(error, isDivisible: true)
+        }
     }
 
-    func add(_ reminders: [UUID]) {
-        guard waiting.count + reminders.count <= Self.limit else {
-            log.error("acknowledgements dropped: the database has been away too long", ["count": .int(reminders.count)])
+    func dropped(_ reminders: [UUID], _ error: (any Error)?) {
+        if let error {
+            log.error("reminders were delivered and can't be marked so", ["error": .string("\(error)")])
+        } else {
+            log.error(
+                "acknowledgements dropped: the database has been away too long", ["count": .int(reminders.count)])
+        }
+    }
+}
+
+extension BatchOutcome {
+    /// - Parameter isDivisible: Whether half of a batch may be taken where the whole is not.
+    init(_ error: any Error, isDivisible: Bool) {
+        guard let failure = error as? PostgresError else {
+            self = .failed(error)
             return
         }
-        waiting.formUnion(reminders)
-        if work == nil { work = Task { await self.empty() } }
-    }
-
-    /// Returns when nothing waits, or the database doesn't take it.
-    func finish() async {
-        isFinishing = true
-        await work?.value
-    }
-
-    private func empty() async {
-        while !waiting.isEmpty {
-            let batch = Array(waiting.prefix(statementLimit))
-            do {
-                let delivered = try await store.markDelivered(batch)
-                waiting.subtract(batch)
-                statementLimit = min(2 * statementLimit, Self.perStatement)
-                metrics.reminders.add(.delivered, delivered.count)
-            } catch let error as PostgresError where error.isUnavailable && !isFinishing {
-                // Marking twice is harmless, so an unknown outcome is no matter.
-                try? await Task.sleep(for: Self.retryPause)
-            } catch {
-                if let error = error as? PostgresError, case .server = error.kind, batch.count > 1 {
-                    statementLimit = batch.count / 2
-                    continue
-                }
-                waiting.subtract(batch)
-                log.error("reminders were delivered and can't be marked so", ["error": .string("\(error)")])
-            }
+        if failure.isUnavailable {
+            self = .unavailable(error)
+        } else if isDivisible, case .server = failure.kind {
+            self = .refused(error)
+        } else {
+            self = .failed(error)
         }
-        work = nil
     }
 }

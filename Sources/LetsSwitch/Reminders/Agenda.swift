@@ -1,6 +1,6 @@
+import Basics
 import Domain
 import FoundationEssentials
-import Sockets
 
 /// When there is something to do. A value: time goes in, decisions come out.
 ///

@@ -1,4 +1,4 @@
-import Sockets
+import Basics
 
 /// In which order this daemon makes claims known to its rooms and streams: that of their batches, whoever claimed them, because
 /// a reader that comes again names the last reminder it saw, and means all before it too. A value.

@@ -1,4 +1,4 @@
-import Sockets
+import Basics
 
 /// Which of this daemon's claims were counted and logged. A claim may be committed and its answer lost; then it is looked for
 /// in the database, for as long as it may still be under way there. A value.

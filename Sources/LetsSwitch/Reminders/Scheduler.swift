@@ -1,3 +1,4 @@
+import Basics
 import Domain
 import FoundationEssentials
 import Observability
@@ -24,7 +25,7 @@ actor Scheduler {
     private let metrics: SchedulingMetrics
     private let log: Log
     private let claimed: @Sendable () -> Void
-    private let sleeper = Sleeper()
+    private let timer = WakeableTimer()
 
     private var state = SchedulerState(at: .now())
     /// Bits of ``SchedulerState/nextLook``.
@@ -58,7 +59,7 @@ actor Scheduler {
                     group.addTask { await self.finish(await self.work.perform(action)) }
                 }
                 publishNextLook()
-                await sleeper.sleep(for: state.pause(at: .now()))
+                await timer.sleep(for: state.pause(at: .now()))
             }
         }
         // What was claimed at the end is delivered, or stays in the outbox.
@@ -68,7 +69,7 @@ actor Scheduler {
     /// Ends ``run()`` after what it is doing; claimed reminders are delivered or stay in the outbox.
     func stop() async {
         isStopped = true
-        await sleeper.wake()
+        await timer.wake()
     }
 
     /// For how long claiming has been held up, when that is longer than it should be; nil before ``run()``.
@@ -107,7 +108,7 @@ actor Scheduler {
     private func handle(_ event: SchedulerEvent) async {
         state.handle(event, at: .now())
         publishNextLook()
-        await sleeper.wake()
+        await timer.wake()
     }
 
     // MARK: What it does
@@ -159,7 +160,7 @@ actor Scheduler {
                 "reminder missed",
                 ["taskId": .string(missed.taskId.uuidString), "id": .string(missed.id.uuidString)])
         }
-        await sleeper.wake()
+        await timer.wake()
     }
 
     private func record(_ reminders: [Reminder]) {

@@ -1,4 +1,4 @@
-import Sockets
+import Basics
 
 /// What the scheduler asks of the database. Each kind goes on by itself: one that fails or hangs is tried again later, and none
 /// of the others waits for it.

@@ -1,3 +1,4 @@
+import Basics
 import Domain
 import Observability
 import Postgres
@@ -18,7 +19,7 @@ actor ErasureWorker {
     private let store: ScheduleStore
     private let log: Log
     private let erased: @Sendable ([Instant]) async -> Void
-    private let sleeper = Sleeper()
+    private let timer = WakeableTimer()
     private var isStopped = false
 
     /// - Parameters:
@@ -33,19 +34,19 @@ actor ErasureWorker {
     /// Works until ``stop()``.
     func run() async {
         while !isStopped {
-            await sleeper.sleep(for: await eraseMore() ? Self.pause : Self.interval)
+            await timer.sleep(for: await eraseMore() ? Self.pause : Self.interval)
         }
     }
 
     /// Somebody is to be erased.
     nonisolated func wake() {
-        Task { await sleeper.wake() }
+        Task { await timer.wake() }
     }
 
     /// Ends ``run()`` after the helping in hand.
     func stop() async {
         isStopped = true
-        await sleeper.wake()
+        await timer.wake()
     }
 
     /// Returns whether there may be more.

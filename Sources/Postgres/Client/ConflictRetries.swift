@@ -1,3 +1,5 @@
+import Basics
+
 /// When a query that met another one (a deadlock, a conflict of snapshots) is sent again: it was rolled back, so that nothing
 /// is done twice.
 struct ConflictRetries {

@@ -1,3 +1,4 @@
+import Basics
 import Dispatch
 
 /// Performs what `PoolStateMachine` decides. All of it on one serial queue, on which the sockets' handlers run too.

@@ -1,3 +1,5 @@
+import Basics
+
 /// Decides which query goes to which connection, when connections are opened and closed, and when a wait is over. No
 /// I/O: what happens goes in with the time, actions come out, and `Pool` performs them.
 ///

@@ -1,3 +1,4 @@
+import Basics
 import Dispatch
 package import Glibc
 import Synchronization

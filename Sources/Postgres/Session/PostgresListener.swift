@@ -1,3 +1,5 @@
+import Basics
+
 /// Listens to notifications (`NOTIFY`) on a connection of its own, and reconnects by itself.
 ///
 /// A heartbeat notices a half-open connection, on which nothing would ever be heard again.

@@ -1,3 +1,4 @@
+import Basics
 import Dispatch
 
 /// A one-shot timer that can be set again; ends with its owner. Confined to its queue.

@@ -1,5 +1,5 @@
+import Basics
 import Glibc
-import Sockets
 
 /// Everybody comes at once: two people to a room connect as fast as they are let in, in random order, while those who are
 /// complete already send ales at an even rate.

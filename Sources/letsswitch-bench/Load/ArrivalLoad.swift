@@ -1,6 +1,6 @@
+import Basics
 import FoundationEssentials
 import Glibc
-import Sockets
 
 /// Peers that connect, upgrade and stay, two to a room; so many attempts are under way at a time.
 struct ArrivalLoad: ~Copyable {

@@ -1,5 +1,5 @@
+import Basics
 import Glibc
-import Sockets
 
 /// Load that waits for its effect: in every busy room the next ales leave when the last of the ones before has arrived at the
 /// last of its receivers. So it asks for as much as the server can do, and no more.

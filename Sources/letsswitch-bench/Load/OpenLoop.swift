@@ -1,5 +1,5 @@
+import Basics
 import Glibc
-import Sockets
 
 /// Load that comes when it comes: an ale every so many nanoseconds, whether the server keeps up or not. The wait of each
 /// delivery counts from the instant at which its ale was due, not from when it could be sent: a server that stalls pays

@@ -1,5 +1,5 @@
+import Basics
 import Glibc
-import Sockets
 
 /// Connections that ask once and leave with the answer, whatever it is; another comes at once in the place of each.
 struct RefusalLoad: ~Copyable {

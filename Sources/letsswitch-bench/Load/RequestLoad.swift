@@ -1,5 +1,5 @@
+import Basics
 import Glibc
-import Sockets
 
 /// Requests over kept connections, one under way on each; the next leaves when the last was answered.
 struct RequestLoad: ~Copyable {

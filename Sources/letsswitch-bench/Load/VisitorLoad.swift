@@ -1,6 +1,6 @@
+import Basics
 import FoundationEssentials
 import Glibc
-import Sockets
 
 /// Visitors: each connects, upgrades, sends an ale and leaves, and another comes in its place. So many are there at a time.
 ///

@@ -1,5 +1,5 @@
+import Basics
 import Glibc
-import Sockets
 
 /// A server under test: a child process, and the port it listens on.
 struct Server {

@@ -1,4 +1,4 @@
-import Sockets
+import Basics
 import TestSupport
 import Testing
 

@@ -1,3 +1,5 @@
+package import Dispatch
+
 // Numbers that somebody else counted: the database, or who notifies through it. A `Double` holds what neither a duration nor
 // an integer has room for, and the conversions that the language has end the process then.
 
@@ -8,6 +10,22 @@ extension Duration {
     package static func seconds(saturating seconds: Double) -> Duration {
         guard !seconds.isNaN else { return .zero }
         return .seconds(min(max(seconds, -longest), longest))
+    }
+
+    /// The duration in nanoseconds, at least 0 and at most `UInt64.max`.
+    @inlinable
+    package var wholeNanoseconds: UInt64 {
+        let (seconds, attoseconds) = components
+        guard seconds >= 0, attoseconds >= 0 else { return 0 }
+        let (product, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
+        guard !overflow else { return .max }
+        let (sum, carried) = product.addingReportingOverflow(UInt64(attoseconds / 1_000_000_000))
+        return carried ? .max : sum
+    }
+
+    /// For Dispatch's timers; what is negative counts as zero, and what is too long for them never comes.
+    package var dispatchInterval: DispatchTimeInterval {
+        Int(exactly: wholeNanoseconds).map { .nanoseconds($0) } ?? .never
     }
 }
 

@@ -1,6 +1,5 @@
+import Basics
 import Testing
-
-@testable import Sockets
 
 @Suite struct MonotonicTimeTests {
     @Test(

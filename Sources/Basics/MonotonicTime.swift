@@ -1,4 +1,3 @@
-import CLinux
 import Glibc
 
 /// An instant of the monotonic clock, in nanoseconds since an arbitrary start. It never steps; it says nothing about
@@ -6,12 +5,14 @@ import Glibc
 package struct MonotonicTime: Sendable, Comparable, Hashable {
     package let nanoseconds: UInt64
 
+    @inlinable
     package init(nanoseconds: UInt64) {
         self.nanoseconds = nanoseconds
     }
 
     /// Later than every instant that occurs.
-    package static let distantFuture = MonotonicTime(nanoseconds: .max)
+    @inlinable
+    package static var distantFuture: MonotonicTime { MonotonicTime(nanoseconds: .max) }
 
     /// The clock's reading now.
     package static func now() -> MonotonicTime {
@@ -20,32 +21,23 @@ package struct MonotonicTime: Sendable, Comparable, Hashable {
         return MonotonicTime(nanoseconds: UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec))
     }
 
+    @inlinable
     package static func < (left: MonotonicTime, right: MonotonicTime) -> Bool {
         left.nanoseconds < right.nanoseconds
     }
 
     /// The instant `duration` later; a negative duration counts as zero, and the sum stops at ``distantFuture``.
+    @inlinable
     package static func + (instant: MonotonicTime, duration: Duration) -> MonotonicTime {
         let (sum, overflow) = instant.nanoseconds.addingReportingOverflow(duration.wholeNanoseconds)
         return overflow ? .distantFuture : MonotonicTime(nanoseconds: sum)
     }
 
     /// The time from `earlier` to `later`; negative when they are the other way round.
+    @inlinable
     package static func - (later: MonotonicTime, earlier: MonotonicTime) -> Duration {
         later >= earlier
             ? .nanoseconds(Int64(clamping: later.nanoseconds - earlier.nanoseconds))
             : .zero - .nanoseconds(Int64(clamping: earlier.nanoseconds - later.nanoseconds))
-    }
-}
-
-extension Duration {
-    /// The duration in nanoseconds, at least 0 and at most `UInt64.max`.
-    package var wholeNanoseconds: UInt64 {
-        let (seconds, attoseconds) = components
-        guard seconds >= 0, attoseconds >= 0 else { return 0 }
-        let (product, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
-        guard !overflow else { return .max }
-        let (sum, carried) = product.addingReportingOverflow(UInt64(attoseconds / 1_000_000_000))
-        return carried ? .max : sum
     }
 }

@@ -1,0 +1,148 @@
+/// What is to be written somewhere, many at a time and in order, and what becomes of it: decides, and does nothing. ``BatchWriter``
+/// drives it.
+///
+/// | outcome       | the batch                                                        |
+/// |---------------|------------------------------------------------------------------|
+/// | `written`     | done; the next may have twice as many items                      |
+/// | `unavailable` | again after a pause, under its number; at the end it is dropped  |
+/// | `refused`     | half of its items, under a new number; a single item is dropped  |
+/// | `failed`      | again after a pause so many times, then dropped                  |
+package struct BatchQueue<Item: Sendable>: Sendable {
+    /// What is written at once.
+    package struct Batch: Sendable {
+        package let items: [Item]
+        /// From 1. A batch that is written again has the number that it had, so that its destination can tell.
+        package let number: Int
+    }
+
+    package enum Step: Sendable {
+        case write(Batch)
+        /// The destination gets so long; then it goes on, or earlier when the end begins.
+        case pause(Duration)
+        /// Nothing waits.
+        case idle
+    }
+
+    private enum State {
+        case ready
+        /// It has been handed out, and its outcome is awaited.
+        case writing(Batch, failures: Int)
+        /// Its pause is to be handed out.
+        case pausing(Batch, failures: Int)
+        /// Again, after the pause.
+        case paused(Batch, failures: Int)
+    }
+
+    private let limits: BatchLimits
+    /// Those of the batch in hand are the first.
+    private var waiting: [Item] = []
+    private var state = State.ready
+    private var batches = 0
+    private var size: Int
+    private var isFinishing = false
+
+    package init(_ limits: BatchLimits) {
+        self.limits = limits
+        size = limits.itemsPerBatch
+    }
+
+    /// Items that are not written yet.
+    package var count: Int { waiting.count }
+
+    /// Takes all of them, or none if that were more than may wait.
+    ///
+    /// - Returns: Whether they were taken.
+    package mutating func add(_ items: some Collection<Item>) -> Bool {
+        guard waiting.count + items.count <= limits.waitingItems else { return false }
+        waiting += items
+        return true
+    }
+
+    /// From now on nobody waits for the destination: what it doesn't take is dropped.
+    package mutating func finish() {
+        isFinishing = true
+    }
+
+    /// What is to be done. After ``Step/write(_:)`` comes ``wrote(_:)``.
+    package mutating func next() -> Step {
+        switch state {
+        case .ready:
+            guard !waiting.isEmpty else { return .idle }
+            batches += 1
+            let batch = Batch(items: Array(waiting.prefix(size)), number: batches)
+            state = .writing(batch, failures: 0)
+            return .write(batch)
+        case .pausing(let batch, let failures):
+            state = .paused(batch, failures: failures)
+            return .pause(limits.retryPause)
+        case .paused(let batch, let failures), .writing(let batch, let failures):
+            state = .writing(batch, failures: failures)
+            return .write(batch)
+        }
+    }
+
+    /// What became of the batch in hand.
+    ///
+    /// - Returns: What is dropped.
+    package mutating func wrote(_ outcome: BatchOutcome) -> [Item] {
+        guard case .writing(let batch, let failures) = state else { return [] }
+        switch outcome {
+        case .written:
+            size = min(2 * size, limits.itemsPerBatch)
+        case .unavailable where !isFinishing:
+            state = .pausing(batch, failures: failures)
+            return []
+        case .refused where batch.items.count > 1:
+            size = batch.items.count / 2
+            state = .ready
+            return []
+        case .failed where failures + 1 < limits.tries && !isFinishing:
+            state = .pausing(batch, failures: failures + 1)
+            return []
+        case .unavailable, .refused, .failed:
+            leave(batch)
+            return batch.items
+        }
+        leave(batch)
+        return []
+    }
+
+    private mutating func leave(_ batch: Batch) {
+        waiting.removeFirst(batch.items.count)
+        state = .ready
+    }
+}
+
+/// How much is gathered, and how much of it is written at once.
+package struct BatchLimits: Sendable {
+    package var itemsPerBatch: Int
+    /// What comes while so many wait is dropped.
+    package var waitingItems: Int
+    package var retryPause: Duration
+    /// Of a batch that fails, while the destination is there.
+    package var tries: Int
+
+    package init(itemsPerBatch: Int, waitingItems: Int, retryPause: Duration = .milliseconds(500), tries: Int = 1) {
+        self.itemsPerBatch = itemsPerBatch
+        self.waitingItems = waitingItems
+        self.retryPause = retryPause
+        self.tries = tries
+    }
+}
+
+/// What became of an attempt to write a batch.
+package enum BatchOutcome: Sendable {
+    case written
+    /// The destination is away; whether the batch was written may be unknown.
+    case unavailable(any Error)
+    /// Nothing of it was written, and some item may be the reason.
+    case refused(any Error)
+    case failed(any Error)
+
+    package var error: (any Error)? {
+        switch self {
+        case .written: nil
+        case .unavailable(let error), .refused(let error), .failed(let error): error
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import Basics
+import Testing
+
+@Suite struct BatchQueueTests {
+    private struct Away: Error {}
+
+    private static func queue(_ items: Range<Int>, perBatch: Int = 4, tries: Int = 1) -> BatchQueue<Int> {
+        var queue = BatchQueue<Int>(
+            BatchLimits(itemsPerBatch: perBatch, waitingItems: 10, retryPause: .seconds(7), tries: tries))
+        let taken = queue.add(items)
+        #expect(taken)
+        return queue
+    }
+
+    /// What is to be done, in words.
+    private static func next(_ queue: inout BatchQueue<Int>) -> String {
+        switch queue.next() {
+        case .write(let batch): "\(batch.number): \(batch.items)"
+        case .pause(let duration): "pause \(duration)"
+        case .idle: "idle"
+        }
+    }
+
+    @Test("items leave in order, so many at a time, each batch under its number")
+    func order() {
+        var queue = Self.queue(0..<10)
+        for expected in ["1: [0, 1, 2, 3]", "2: [4, 5, 6, 7]", "3: [8, 9]"] {
+            #expect(Self.next(&queue) == expected)
+            #expect(queue.wrote(.written) == [])
+        }
+        #expect(Self.next(&queue) == "idle")
+        #expect(queue.count == 0)
+    }
+
+    @Test("what comes while a batch is written waits for the next")
+    func lateItems() {
+        var queue = Self.queue(0..<2)
+        #expect(Self.next(&queue) == "1: [0, 1]")
+        let taken = queue.add([2])
+        #expect(taken)
+        #expect(queue.wrote(.written) == [])
+        #expect(Self.next(&queue) == "2: [2]")
+    }
+
+    @Test("all or none is taken when the room is short")
+    func limit() {
+        var queue = Self.queue(0..<9)
+        let tooMany = queue.add([9, 10])
+        #expect(!tooMany && queue.count == 9)
+        let justEnough = queue.add([9])
+        #expect(justEnough && queue.count == 10)
+    }
+
+    @Test("while the destination is away it is the same batch again and again, under its number")
+    func unavailable() {
+        var queue = Self.queue(0..<5)
+        for _ in 0..<3 {
+            #expect(Self.next(&queue) == "1: [0, 1, 2, 3]")
+            #expect(queue.wrote(.unavailable(Away())) == [])
+            #expect(Self.next(&queue) == "pause 7.0 seconds")
+        }
+        #expect(Self.next(&queue) == "1: [0, 1, 2, 3]")
+        #expect(queue.wrote(.written) == [])
+        #expect(Self.next(&queue) == "2: [4]")
+    }
+
+    @Test("at the end nobody waits for a destination that is away")
+    func finishing() {
+        var queue = Self.queue(0..<5)
+        #expect(Self.next(&queue) == "1: [0, 1, 2, 3]")
+        #expect(queue.wrote(.unavailable(Away())) == [])
+        queue.finish()
+        #expect(Self.next(&queue) == "pause 7.0 seconds")
+        #expect(Self.next(&queue) == "1: [0, 1, 2, 3]")
+        #expect(queue.wrote(.unavailable(Away())) == [0, 1, 2, 3])
+        #expect(Self.next(&queue) == "2: [4]")
+        #expect(queue.wrote(.unavailable(Away())) == [4])
+        #expect(Self.next(&queue) == "idle")
+    }
+
+    @Test("one item that is refused is found by halves, and the others are written")
+    func refused() {
+        var queue = Self.queue(0..<8)
+        var written: [Int] = []
+        var dropped: [Int] = []
+        var sizes: [Int] = []
+        while case .write(let batch) = queue.next() {
+            sizes.append(batch.items.count)
+            if batch.items.contains(1) {
+                dropped += queue.wrote(.refused(Away()))
+            } else {
+                written += batch.items
+                dropped += queue.wrote(.written)
+            }
+        }
+        #expect(written == [0, 2, 3, 4, 5, 6, 7])
+        #expect(dropped == [1])
+        #expect(sizes == [4, 2, 1, 2, 1, 1, 2, 3])
+    }
+
+    @Test("what fails is tried so often", arguments: [1, 3])
+    func failed(tries: Int) {
+        var queue = Self.queue(0..<1, tries: tries)
+        for _ in 1..<tries {
+            #expect(Self.next(&queue) == "1: [0]")
+            #expect(queue.wrote(.failed(Away())) == [])
+            #expect(Self.next(&queue) == "pause 7.0 seconds")
+        }
+        #expect(Self.next(&queue) == "1: [0]")
+        #expect(queue.wrote(.failed(Away())) == [0])
+        #expect(Self.next(&queue) == "idle")
+    }
+}

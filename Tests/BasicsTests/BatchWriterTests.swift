@@ -1,0 +1,71 @@
+import Basics
+import TestSupport
+import Testing
+
+@Suite struct BatchWriterTests {
+    private struct Away: Error {}
+
+    /// Says what it gets; its outcomes are prescribed, and `written` after those.
+    private actor RecordingDestination: BatchDestination {
+        let events = EventRecorder<String>()
+        private var outcomes: [BatchOutcome]
+
+        init(_ outcomes: [BatchOutcome] = []) {
+            self.outcomes = outcomes
+        }
+
+        func write(_ batch: BatchQueue<Int>.Batch) -> BatchOutcome {
+            events.append("\(batch.number): \(batch.items)")
+            return outcomes.isEmpty ? .written : outcomes.removeFirst()
+        }
+
+        func dropped(_ items: [Int], _ error: (any Error)?) {
+            events.append("dropped \(items)\(error == nil ? "" : " after an error")")
+        }
+    }
+
+    private static func limits(retryPause: Duration = .zero) -> BatchLimits {
+        BatchLimits(itemsPerBatch: 3, waitingItems: 5, retryPause: retryPause)
+    }
+
+    @Test("what is added is written, and the end waits for it")
+    func writing() async {
+        let destination = RecordingDestination()
+        let writer = BatchWriter(destination, limits: Self.limits())
+        await writer.add([1, 2, 3, 4])
+        await writer.finish()
+        #expect(destination.events.all == ["1: [1, 2, 3]", "2: [4]"])
+        await writer.add([5])
+        await writer.finish()
+        #expect(destination.events.all.last == "3: [5]")
+    }
+
+    @Test("too much is dropped, and said")
+    func tooMuch() async {
+        let destination = RecordingDestination()
+        let writer = BatchWriter(destination, limits: Self.limits())
+        await writer.add([1, 2, 3, 4, 5, 6])
+        await writer.finish()
+        #expect(destination.events.all == ["dropped [1, 2, 3, 4, 5, 6]"])
+    }
+
+    @Test("it goes on when the destination is there again")
+    func outage() async throws {
+        let destination = RecordingDestination([.unavailable(Away()), .unavailable(Away())])
+        let writer = BatchWriter(destination, limits: Self.limits())
+        await writer.add([1])
+        for _ in 1...3 { try await destination.events.next() }
+        await writer.finish()
+        #expect(destination.events.all == ["1: [1]", "1: [1]", "1: [1]"])
+    }
+
+    @Test("the end doesn't wait for a long pause, nor for a destination that is away")
+    func endOfAnOutage() async throws {
+        let destination = RecordingDestination([.unavailable(Away()), .unavailable(Away())])
+        let writer = BatchWriter(destination, limits: Self.limits(retryPause: .seconds(3600)))
+        await writer.add([1])
+        try await destination.events.next()
+        await writer.finish()
+        #expect(destination.events.all.last == "dropped [1] after an error")
+    }
+}

@@ -1,0 +1,24 @@
+import Basics
+import Dispatch
+import Testing
+
+@Suite struct SaturatingNumbersTests {
+    @Test("numbers beyond what a duration or an integer holds are the nearest that it does")
+    func saturation() {
+        #expect(Duration.seconds(saturating: 1.5) == .milliseconds(1500))
+        #expect(Duration.seconds(saturating: .nan) == .zero)
+        #expect(Duration.seconds(saturating: .infinity) > .seconds(1e9))
+        #expect(Duration.seconds(saturating: -1e300) < .seconds(-1e9))
+        #expect(Int(saturating: -2.9) == -2)
+        #expect(Int(saturating: .nan) == 0)
+        #expect(Int(saturating: 1e19) == .max && Int(saturating: -.infinity) == .min)
+    }
+
+    @Test("a wait for Dispatch is never negative, and for ever when it is longer than Dispatch counts")
+    func dispatchIntervals() {
+        #expect(Duration.seconds(-1).dispatchInterval == .nanoseconds(0))
+        #expect(Duration.milliseconds(3).dispatchInterval == .nanoseconds(3_000_000))
+        #expect(Duration.seconds(1e10).dispatchInterval == .never)
+        #expect(Duration.seconds(Int64.max).dispatchInterval == .never)
+    }
+}

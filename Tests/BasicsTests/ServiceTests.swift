@@ -1,0 +1,98 @@
+import Basics
+import TestSupport
+import Testing
+
+@Suite struct ServiceTests {
+    /// Runs until it is stopped, and says so; one that is deaf goes on.
+    private struct RecordingService: Service {
+        let name: String
+        let events: EventRecorder<String>
+        let isDeaf: Bool
+        private let ends: AsyncStream<Void>
+        private let end: AsyncStream<Void>.Continuation
+
+        init(_ name: String, _ events: EventRecorder<String>, isDeaf: Bool = false) {
+            self.name = name
+            self.events = events
+            self.isDeaf = isDeaf
+            (ends, end) = AsyncStream.makeStream()
+        }
+
+        func run() async {
+            events.append("\(name) runs")
+            for await _ in ends {}
+            events.append("\(name) ended")
+        }
+
+        func stop(within limit: Duration) {
+            events.append("\(name) stops")
+            if !isDeaf { end.finish() }
+        }
+    }
+
+    @Test("services end in the opposite order, each before the next is told")
+    func order() async throws {
+        let events = EventRecorder<String>()
+        let group = ServiceGroup([RecordingService("a", events), RecordingService("b", events)])
+        await group.start()
+        for name in ["a", "b"] { try await events.next { $0 == "\(name) runs" } }
+        #expect(await group.stop(within: .seconds(60)))
+        #expect(events.all.suffix(4) == ["b stops", "b ended", "a stops", "a ended"])
+    }
+
+    @Test("one that doesn't end keeps nobody from being told")
+    func deaf() async throws {
+        let events = EventRecorder<String>()
+        let group = ServiceGroup([RecordingService("a", events), RecordingService("b", events, isDeaf: true)])
+        await group.start()
+        for name in ["a", "b"] { try await events.next { $0 == "\(name) runs" } }
+        #expect(await !group.stop(within: .milliseconds(20)))
+        try await events.next { $0 == "a ended" }
+    }
+
+    @Test("what never ran is told too, and nothing starts after the end")
+    func neverStarted() async {
+        let events = EventRecorder<String>()
+        let group = ServiceGroup([RecordingService("a", events)])
+        #expect(await group.stop(within: .seconds(60)))
+        await group.start()
+        #expect(await group.stop(within: .seconds(60)))
+        #expect(events.all == ["a stops"])
+    }
+}
+
+@Suite struct TimeoutTests {
+    @Test("a task's end is awaited, or its time")
+    func ends() async {
+        let (ends, end) = AsyncStream<Void>.makeStream()
+        let task = Task { for await _ in ends {} }
+        #expect(await !task.ends(within: .milliseconds(1)))
+        #expect(await !task.ends(within: .seconds(-1)))
+        end.finish()
+        #expect(await task.ends(within: .seconds(60)))
+    }
+
+    @Test("when time is over the work is told, and its result comes all the same")
+    func timeout() async {
+        let (ends, end) = AsyncStream<Void>.makeStream()
+        let result = await withTimeout(.milliseconds(1)) {
+            for await _ in ends {}
+            return 7
+        } onTimeout: {
+            end.finish()
+        }
+        #expect(result == 7)
+    }
+
+    @Test("work in time hears nothing, and its error is passed on")
+    func inTime() async {
+        struct Failure: Error {}
+        await #expect(throws: Failure.self) {
+            try await withTimeout(.seconds(3600)) {
+                throw Failure()
+            } onTimeout: {
+                Issue.record("too late")
+            }
+        }
+    }
+}
