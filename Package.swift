@@ -160,6 +160,7 @@ let pages = [
     "HTTPClient": ["README.md"],
     "Observability": ["README.md"],
     "Domain": ["README.md"],
+    "Rooms": ["README.md"],
     "LetsSwitch": [
         "README.md", "Calendar/CALENDAR.md", "Channels/NOTIFICATIONS.md", "Channels/WEBHOOK.md",
         "Configuration/SETTINGS.md", "Operations/MONITORING.md", "Page/README.md",

@@ -45,8 +45,10 @@ import Testing
             let entry = try #require(manifest.firstMatch(of: target), "\(line)")
             let dependencies = names(in: entry.output.2 ?? "").subtracting(libraries)
             rows += 1
+            let page = try #require(tree.read("Sources/\(row.output.1)/README.md"))
             if row.output.2.contains("all above") { continue }
             #expect(names(in: row.output.2) == dependencies, "\(row.output.1)")
+            for name in dependencies { #expect(page.contains("`\(name)`"), "\(row.output.1): \(name)") }
         }
         #expect(rows > 5)
     }
