@@ -14,7 +14,7 @@ package final class Application: Sendable {
     package let loops: [EventLoop]
     let router: Router
     let addresses: AddressLimiter
-    private let key = LoopLocal<ServerLoop>()
+    private let key = LoopLocal<ServerShard>()
     private let openSockets: SocketCount
     let firstTLSContext: TLSContext?
     /// Where handlers that wait for something run.
@@ -120,8 +120,8 @@ package final class Application: Sendable {
     // MARK: For the connections
 
     /// The server's state on a loop. On that loop.
-    package func server(on reactor: Reactor) -> ServerLoop {
-        key.value(on: reactor) { ServerLoop(self, on: loops[reactor.index]) }
+    package func server(on reactor: Reactor) -> ServerShard {
+        key.value(on: reactor) { ServerShard(self, on: loops[reactor.index]) }
     }
 
     /// The loop that a route wants; `nil` when it doesn't mind.

@@ -17,7 +17,7 @@ final class HTTPConnection: StreamSocketHandler {
         /// Between requests, or within one that has not come whole.
         case reading
         /// A task works on the answer.
-        case awaiting(ServerLoop.Ticket)
+        case awaiting(ServerShard.Ticket)
         case streaming(ResponseStream, isChunked: Bool, keepsAlive: Bool)
         /// The peer has yet to take answers before the next request is read.
         case draining
@@ -26,7 +26,7 @@ final class HTTPConnection: StreamSocketHandler {
     }
 
     let socket: StreamSocket
-    let server: ServerLoop
+    let server: ServerShard
     var peer: Peer
     private var parser: HTTPRequestParser
     var state = State.reading
@@ -45,7 +45,7 @@ final class HTTPConnection: StreamSocketHandler {
 
     /// Begins to serve a connection.
     @discardableResult
-    init(on socket: StreamSocket, from peer: Peer, server: ServerLoop) {
+    init(on socket: StreamSocket, from peer: Peer, server: ServerShard) {
         self.socket = socket
         self.peer = peer
         self.server = server
@@ -296,7 +296,7 @@ final class HTTPConnection: StreamSocketHandler {
 
     var isDrained: Bool { socket.unsentBytes == 0 }
 
-    func writeToStream(_ piece: StreamPiece) {
+    func writeToStream(_ piece: StreamChunk) {
         guard case .streaming(_, let isChunked, _) = state else { return }
         if socket.unsentBytes == 0 { socket.deadline = socket.reactor.now + limits.writeTimeout }
         socket.enqueue(piece.bytes(chunked: isChunked))

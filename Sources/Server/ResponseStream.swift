@@ -23,7 +23,7 @@ package final class ResponseStream {
     }
 
     /// Writes `piece`; does nothing when the stream is over.
-    package func write(_ piece: StreamPiece) {
+    package func write(_ piece: StreamChunk) {
         connection?.writeToStream(piece)
     }
 
@@ -35,5 +35,23 @@ package final class ResponseStream {
     /// Whether the kernel has all that was written.
     package var isDrained: Bool {
         connection?.isDrained ?? true
+    }
+}
+
+/// A piece of a stream's content, encoded once for any number of streams.
+package struct StreamChunk: Sendable {
+    private let content: [UInt8]
+    /// The content as a chunk (RFC 9112 §7.1): what nearly all peers get.
+    private let chunk: SharedBytes
+
+    package init(encoding encode: (inout [UInt8]) -> Void) {
+        var bytes: [UInt8] = []
+        encode(&bytes)
+        content = bytes
+        chunk = SharedBytes { HTTPResponseEncoder.chunk(bytes, into: &$0) }
+    }
+
+    func bytes(chunked: Bool) -> SharedBytes {
+        chunked ? chunk : SharedBytes(content)
     }
 }

@@ -5,7 +5,7 @@ struct ResponseWriter {
     private(set) var bytes: [UInt8] = []
 
     /// - Parameter isSecure: Whether the answer goes by TLS.
-    init(_ response: Response, on server: ServerLoop, isSecure: Bool) {
+    init(_ response: Response, on server: ServerShard, isSecure: Bool) {
         bytes.reserveCapacity(512)
         HTTPResponseEncoder.statusLine(response.status, into: &bytes)
         bytes.append(contentsOf: server.dateField)

@@ -20,3 +20,30 @@ package struct ServerEndpoint: Sendable, CustomStringConvertible {
 
     package var description: String { speaksTLS ? "tls:\(address)" : "\(address)" }
 }
+
+/// For whom a listener is, and for whom a route: a connection reaches the routes that share an audience with the listener that it
+/// came by. Whom they stand for is the application's business, which names them.
+package struct Audience: OptionSet, Sendable, Hashable {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    package static let everyone = Audience(rawValue: .max)
+}
+
+/// What there is to know of the listener that a connection came by.
+struct Entrance: Sendable {
+    /// Whether TLS is spoken there.
+    let isSecure: Bool
+    let audience: Audience
+    /// Whether each connection begins with a PROXY header.
+    let expectsProxyHeader: Bool
+
+    init(_ endpoint: ServerEndpoint, _ edge: EdgePolicy) {
+        isSecure = endpoint.speaksTLS
+        audience = endpoint.audience
+        expectsProxyHeader = edge.expectsProxyHeader && endpoint.isBehindProxies
+    }
+}

@@ -18,7 +18,7 @@ package final class WebSocket: StreamSocketHandler {
     }
 
     private let socket: StreamSocket
-    private let server: ServerLoop
+    private let server: ServerShard
     private var handler: (any WebSocketHandler)?
     private var parser: WebSocketParser
     /// `nil` when no compression was agreed on.
@@ -33,7 +33,7 @@ package final class WebSocket: StreamSocketHandler {
     /// How it ended, for a handler that comes too late to be told then.
     private var endCode: WebSocketCloseCode?
 
-    init(_ socket: StreamSocket, server: ServerLoop, compression: WebSocketDeflateParameters? = nil) {
+    init(_ socket: StreamSocket, server: ServerShard, compression: WebSocketDeflateParameters? = nil) {
         self.socket = socket
         self.server = server
         self.compression = compression.map { WebSocketDeflate($0) }
@@ -56,7 +56,7 @@ package final class WebSocket: StreamSocketHandler {
             handler.webSocketDidClose(self, code: endCode)
         } else {
             self.handler = handler
-            heard()
+            noteActivity()
             if server.isStopping { close(.goingAway, "the server stops") }
         }
         if !unread.isEmpty {
@@ -110,12 +110,12 @@ package final class WebSocket: StreamSocketHandler {
     // MARK: Receiving
 
     package func socket(_ socket: StreamSocket, received bytes: UnsafeMutableRawBufferPointer) {
-        if phase == .open { heard() }
+        if phase == .open { noteActivity() }
         receive(bytes)
     }
 
     /// The peer lives: the silence after which it is pinged begins anew.
-    private func heard() {
+    private func noteActivity() {
         awaitsPong = false
         socket.deadline = MonotonicTime(nanoseconds: socket.reactor.now.nanoseconds &+ server.pingInterval)
     }
@@ -252,4 +252,15 @@ package final class WebSocket: StreamSocketHandler {
     }
 
     package func socketDidDrain(_ socket: StreamSocket) {}
+}
+
+/// What an application does with one WebSocket. All calls come on the socket's loop.
+package protocol WebSocketHandler: AnyObject {
+    /// A message came, whole and unmasked, text checked to be UTF-8. The memory is valid until the call returns.
+    func webSocket(_ webSocket: WebSocket, received message: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode)
+
+    /// The WebSocket is over: nothing comes any more, and what is sent is lost. Called exactly once.
+    ///
+    /// - Parameter code: The peer's close code or ours; 1006 when the connection ended without one.
+    func webSocketDidClose(_ webSocket: WebSocket, code: WebSocketCloseCode)
 }

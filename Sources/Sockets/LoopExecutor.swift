@@ -3,12 +3,12 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// The executor of one event loop: a serial Dispatch queue, and a bell that is rung when something is put on the queue while
-/// the loop waits in its poller.
+/// The executor of one event loop: a serial Dispatch queue, and an eventfd that wakes the loop when something is put on the
+/// queue while it waits in its poller.
 ///
 /// ```
 /// loop, on its queue:   epoll_wait ─ up to 50 ms ─► events: served ─► epoll_wait … ─► nothing came: back to Dispatch
-/// any other thread:     enqueue, submit ─► the queue ─► loop waiting? ─► bell ─► epoll_wait returns ─► the queue goes on
+/// any other thread:     enqueue, submit ─► the queue ─► loop waiting? ─► eventfd ─► epoll_wait returns ─► the queue goes on
 /// ```
 /// Why the loop waits itself while there is traffic, holding its queue: by way of Dispatch an event costs a wake-up of
 /// Dispatch's own thread, another of a worker, and an `epoll_ctl` to watch on. One connection, upgrade and close took 11
@@ -16,20 +16,20 @@ import Synchronization
 final class LoopExecutor: SerialExecutor {
     let queue: DispatchQueue
     /// An eventfd, which the loop's poller watches.
-    let bell: CInt
+    let wakeUp: CInt
     /// What was put on the queue and has not begun.
     private let waiting = Atomic<Int>(0)
     private let isListening = Atomic<Bool>(false)
 
     /// - Throws: ``SocketError`` when no descriptor is left.
     init(label: String) throws(SocketError) {
-        bell = eventfd(0, CInt(EFD_NONBLOCK | EFD_CLOEXEC))
-        guard bell >= 0 else { throw SocketError("eventfd") }
+        wakeUp = eventfd(0, CInt(EFD_NONBLOCK | EFD_CLOEXEC))
+        guard wakeUp >= 0 else { throw SocketError("eventfd") }
         queue = DispatchQueue(label: label, qos: .userInitiated)
     }
 
     deinit {
-        Glibc.close(bell)
+        Glibc.close(wakeUp)
     }
 
     // MARK: Any thread
@@ -46,14 +46,14 @@ final class LoopExecutor: SerialExecutor {
             self.waiting.subtract(1, ordering: .relaxed)
             work()
         }
-        if isListening.exchange(false, ordering: .sequentiallyConsistent) { ring() }
+        if isListening.exchange(false, ordering: .sequentiallyConsistent) { wake() }
     }
 
     /// Has the poller return, now or when it is asked next.
-    func ring() {
-        var rings: UInt64 = 1
-        // Fails only when the count is full, and then the bell rings already.
-        _ = Glibc.write(bell, &rings, MemoryLayout<UInt64>.size)
+    func wake() {
+        var count: UInt64 = 1
+        // Fails only when the count is full, and then it is woken already.
+        _ = Glibc.write(wakeUp, &count, MemoryLayout<UInt64>.size)
     }
 
     func asUnownedSerialExecutor() -> UnownedSerialExecutor {
@@ -66,7 +66,7 @@ final class LoopExecutor: SerialExecutor {
 
     // MARK: The loop
 
-    /// From now on the bell is rung. `false` when there is work already: then the loop must not wait.
+    /// From now on it is woken. `false` when there is work already: then the loop must not wait.
     func listen() -> Bool {
         isListening.store(true, ordering: .sequentiallyConsistent)
         guard waiting.load(ordering: .sequentiallyConsistent) > 0 else { return true }
@@ -78,10 +78,10 @@ final class LoopExecutor: SerialExecutor {
         isListening.store(false, ordering: .relaxed)
     }
 
-    /// Silences the bell.
-    func heard() {
-        var rings: UInt64 = 0
+    /// The loop is awake: the poller need not report it again.
+    func clearWakeUp() {
+        var count: UInt64 = 0
         // The count is of no interest.
-        _ = Glibc.read(bell, &rings, MemoryLayout<UInt64>.size)
+        _ = Glibc.read(wakeUp, &count, MemoryLayout<UInt64>.size)
     }
 }

@@ -57,7 +57,7 @@ package final class Reactor {
     let vectors: UnsafeMutableBufferPointer<iovec>
     let receiveBuffer: UnsafeMutableRawBufferPointer
     /// Made when the first socket speaks TLS.
-    lazy var tlsTraffic = TLSTraffic()
+    lazy var tlsTraffic = TLSTraffic(receiveBufferSize: Self.receiveBufferSize)
 
     init(index: Int, executor: LoopExecutor, openSockets: SocketCount) throws {
         self.index = index
@@ -74,7 +74,7 @@ package final class Reactor {
         events = .allocate(capacity: Self.eventsPerRound)
         vectors = .allocate(capacity: Self.vectorsPerSend)
         receiveBuffer = .allocate(byteCount: Self.receiveBufferSize, alignment: 16)
-        for descriptor in [alarm, executor.bell] {
+        for descriptor in [alarm, executor.wakeUp] {
             var interest = epoll_event(events: EPOLLIN.rawValue, data: epoll_data(fd: descriptor))
             guard epoll_ctl(pollDescriptor, EPOLL_CTL_ADD, descriptor, &interest) == 0 else {
                 throw SocketError("epoll_ctl")
@@ -108,8 +108,8 @@ package final class Reactor {
                 let descriptor = event.data.fd
                 if descriptor == alarm {
                     alarmRang()
-                } else if descriptor == executor.bell {
-                    executor.heard()
+                } else if descriptor == executor.wakeUp {
+                    executor.clearWakeUp()
                 } else if Int(descriptor) < pollables.count, let pollable = pollables[Int(descriptor)] {
                     pollable._withUnsafeGuaranteedRef { $0.ready(event.events) }
                 }
@@ -135,7 +135,7 @@ package final class Reactor {
             for socket in flushing { socket._withUnsafeGuaranteedRef { $0.flush() } }
             flushing.removeAll(keepingCapacity: true)
         }
-        if settling.isEmpty, sending.isEmpty { letGo() } else { executor.ring() }
+        if settling.isEmpty, sending.isEmpty { letGo() } else { executor.wake() }
         armAlarm()
     }
 

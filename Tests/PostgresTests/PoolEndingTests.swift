@@ -40,7 +40,7 @@ import Testing
     @Test("as many are given up as are needed, the longest silent first, and each once")
     func asMany() {
         var machine = Self.busy(3)
-        _ = machine.heard(1, now: Self.at(11))
+        _ = machine.received(1, now: Self.at(11))
         _ = machine.tick(Self.at(11.5))
         #expect(machine.tick(Self.at(12.5)) == [.fail(1, .stalled)])
         #expect(machine.submit(4, deadline: Self.at(22), now: Self.at(12.5)) == [.cancelRunning(2), .close(2)])

@@ -45,7 +45,7 @@ import Testing
             #expect(machine.finished(step, on: 1, now: Self.at(now)) == [])
         }
         #expect(machine.tick(Self.at(15)) == [])
-        #expect(machine.heard(1, now: Self.at(15.6)) == [])
+        #expect(machine.received(1, now: Self.at(15.6)) == [])
         #expect(machine.tick(Self.at(17)) == [])
         #expect(machine.finished(4, on: 1, now: Self.at(17)) == [])
     }
@@ -92,9 +92,9 @@ import Testing
     func readOnly() {
         var machine = Tests.connected { $0.maxConnections = 1 }
         _ = machine.submit(1, deadline: Self.at(20), now: Self.at(0.5))
-        #expect(machine.finished(1, on: 1, fitness: .readOnly, now: Self.at(0.6)) == [])
+        #expect(machine.finished(1, on: 1, health: .readOnly, now: Self.at(0.6)) == [])
         _ = machine.submit(2, deadline: Self.at(20), now: Self.at(1))
-        #expect(machine.finished(2, on: 1, fitness: .readOnly, now: Self.at(1.1)) == [.close(1)])
+        #expect(machine.finished(2, on: 1, health: .readOnly, now: Self.at(1.1)) == [.close(1)])
         #expect(machine.submit(3, deadline: Self.at(20), now: Self.at(1.2)) == [])
         #expect(machine.closed(1, now: Self.at(1.2)) == [.connect(2)])
     }
@@ -106,7 +106,7 @@ import Testing
         _ = machine.connected(2, now: Self.at(1))
         #expect(machine.submit(3, deadline: Self.at(20), now: Self.at(1)) == [.send(3, on: 2)])
         #expect(machine.finished(1, on: 1, now: Self.at(2.5)) == [])
-        #expect(machine.finished(2, on: 1, fitness: .readOnly, now: Self.at(2.5)) == [.close(1)])
+        #expect(machine.finished(2, on: 1, health: .readOnly, now: Self.at(2.5)) == [.close(1)])
         #expect(machine.finished(3, on: 2, now: Self.at(2.5)) == [.close(2)])
     }
 }

@@ -37,8 +37,8 @@ import Wire
 
     private static let head = [HTTPField("Content-Type", "text/event-stream")]
 
-    private static func piece(_ text: String) -> StreamPiece {
-        StreamPiece { $0 += Array(text.utf8) }
+    private static func piece(_ text: String) -> StreamChunk {
+        StreamChunk { $0 += Array(text.utf8) }
     }
 
     private static func withBench(

@@ -5,22 +5,22 @@ import Testing
 @testable import Sockets
 
 @Suite struct LoopExecutorTests {
-    private static func rings(_ executor: LoopExecutor) -> Bool {
-        var interest = pollfd(fd: executor.bell, events: Int16(POLLIN), revents: 0)
+    private static func isWoken(_ executor: LoopExecutor) -> Bool {
+        var interest = pollfd(fd: executor.wakeUp, events: Int16(POLLIN), revents: 0)
         return poll(&interest, 1, 0) == 1
     }
 
-    @Test("The bell rings for work that comes while the loop listens, once, and is silent after that")
-    func bell() async throws {
+    @Test("A loop that listens is woken for work that comes, once, and sleeps after that")
+    func wakeUp() async throws {
         let executor = try LoopExecutor(label: "test")
-        #expect(!Self.rings(executor))
+        #expect(!Self.isWoken(executor))
         #expect(executor.listen())
         await withCheckedContinuation { done in executor.submit { done.resume() } }
-        #expect(Self.rings(executor))
-        executor.heard()
-        #expect(!Self.rings(executor))
+        #expect(Self.isWoken(executor))
+        executor.clearWakeUp()
+        #expect(!Self.isWoken(executor))
         await withCheckedContinuation { done in executor.submit { done.resume() } }
-        #expect(!Self.rings(executor))
+        #expect(!Self.isWoken(executor))
     }
 
     @Test("A loop doesn't listen while work waits, and does once it is done")
@@ -35,7 +35,7 @@ import Testing
         gate.signal()
         for await _ in done {}
         #expect(executor.listen())
-        #expect(!Self.rings(executor))
+        #expect(!Self.isWoken(executor))
     }
 
     @Test("A loop that waits for its sockets does what is submitted, and what an actor's caller awaits")

@@ -39,9 +39,9 @@ final class EventStream: Peer {
 
     /// What came before the stream had begun.
     private enum Collected {
-        case reminder(Reminder, StreamPiece, claimed: MonotonicTime?, settled: Int)
+        case reminder(Reminder, StreamChunk, claimed: MonotonicTime?, settled: Int)
         case settled(Int)
-        case other(StreamPiece)
+        case other(StreamChunk)
     }
 
     /// A reminder that was written and is not yet known to be with the kernel.
@@ -67,11 +67,11 @@ final class EventStream: Peer {
         guard let message = publication.message as? StreamMessage else { return }
         switch message {
         case .reminder(let reminder, let settled, let claimed):
-            let piece = publication.form { StreamPiece { reminder.encode(into: &$0) } }
+            let piece = publication.form { StreamChunk { reminder.encode(into: &$0) } }
             send(reminder, piece, claimed: claimed, settled: settled)
         case .caughtUp(let reminders, let newest, let claimed):
             let pieces = publication.form {
-                reminders.map { reminder in StreamPiece { reminder.encode(into: &$0) } }
+                reminders.map { reminder in StreamChunk { reminder.encode(into: &$0) } }
             }
             for (reminder, piece) in zip(reminders, pieces) {
                 // What was before it came before it.
@@ -79,8 +79,8 @@ final class EventStream: Peer {
             }
             settle(newest)
         case .slots(let changes): send(changes, publication.form { ChangedSlots.Pieces() })
-        case .ownSlot(let slot): send(publication.form { StreamPiece { [slot].encode(into: &$0) } })
-        case .comment: send(publication.form { StreamPiece { ServerSentEvent.comment("", into: &$0) } })
+        case .ownSlot(let slot): send(publication.form { StreamChunk { [slot].encode(into: &$0) } })
+        case .comment: send(publication.form { StreamChunk { ServerSentEvent.comment("", into: &$0) } })
         case .restart:
             if case .begun(let sink) = state { sink.finish() }
             end()
@@ -96,7 +96,7 @@ final class EventStream: Peer {
         guard !range.isEmpty else { return }
         if let known = changes.known[device] {
             let rest = changes.slots[range].filter { !known.contains($0) }
-            if !rest.isEmpty { send(StreamPiece { rest.encode(into: &$0) }) }
+            if !rest.isEmpty { send(StreamChunk { rest.encode(into: &$0) }) }
         } else {
             send(pieces.piece(of: range, in: changes.slots))
         }
@@ -110,13 +110,13 @@ final class EventStream: Peer {
         state = .begun(sink)
         sink.closed = { [weak self] in self?.end() }
         sink.drained = { [weak self] in self?.drained() }
-        sink.write(StreamPiece { ServerSentEvent.comment("reminders", into: &$0) })
+        sink.write(StreamChunk { ServerSentEvent.comment("reminders", into: &$0) })
         lastInOrder = backlog.seen.last?.id
         // The reader has them; whoever sent them may have died before it could say so.
         shard.taken(
             backlog.seen.filter { $0.state == .pending }.map { Unacknowledged(id: $0.id, lateness: 0, claimed: nil) })
         for reminder in backlog.unseen {
-            write(reminder, StreamPiece { reminder.encode(into: &$0) }, claimed: nil, to: sink)
+            write(reminder, StreamChunk { reminder.encode(into: &$0) }, claimed: nil, to: sink)
             lastInOrder = reminder.id
         }
         seen = SeenReminders(through: backlog.through)
@@ -138,7 +138,7 @@ final class EventStream: Peer {
     /// Sends a reminder, unless the reader has it.
     ///
     /// - Parameter settled: Of this batch and all before it everything was sent.
-    private func send(_ reminder: Reminder, _ bytes: StreamPiece, claimed: MonotonicTime?, settled: Int) {
+    private func send(_ reminder: Reminder, _ bytes: StreamChunk, claimed: MonotonicTime?, settled: Int) {
         guard case .begun(let sink) = state else {
             return collect(.reminder(reminder, bytes, claimed: claimed, settled: settled))
         }
@@ -151,7 +151,7 @@ final class EventStream: Peer {
             write(reminder, bytes, claimed: claimed, to: sink)
             // Whoever comes again from here on has seen no more than before: an id alone is no event (HTML, 9.2.6).
             let last = lastInOrder?.uuidString ?? ""
-            sink.write(StreamPiece { $0.append(contentsOf: "id: \(last)\n\n".utf8) })
+            sink.write(StreamChunk { $0.append(contentsOf: "id: \(last)\n\n".utf8) })
         case .overflow:
             sink.finish()
             end()
@@ -165,13 +165,13 @@ final class EventStream: Peer {
     }
 
     /// Sends what is no reminder.
-    private func send(_ bytes: StreamPiece) {
+    private func send(_ bytes: StreamChunk) {
         guard case .begun(let sink) = state else { return collect(.other(bytes)) }
         sink.write(bytes)
     }
 
     private func write(
-        _ reminder: Reminder, _ bytes: StreamPiece, claimed: MonotonicTime?, to sink: any EventSink
+        _ reminder: Reminder, _ bytes: StreamChunk, claimed: MonotonicTime?, to sink: any EventSink
     ) {
         sink.write(bytes)
         unacknowledged.append(Unacknowledged(id: reminder.id, lateness: reminder.lateness, claimed: claimed))
@@ -207,7 +207,7 @@ protocol EventSink: AnyObject {
     var drained: (() -> Void)? { get set }
     /// Called once, when it is over; not after ``finish()``.
     var closed: (() -> Void)? { get set }
-    func write(_ piece: StreamPiece)
+    func write(_ piece: StreamChunk)
     func finish()
 }
 

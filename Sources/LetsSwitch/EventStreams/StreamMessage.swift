@@ -31,11 +31,11 @@ struct ChangedSlots: Sendable {
 
     /// The events, encoded once for all who show the same part of the slots. On a loop.
     final class Pieces {
-        private var pieces: [Range<Int>: StreamPiece] = [:]
+        private var pieces: [Range<Int>: StreamChunk] = [:]
 
-        func piece(of range: Range<Int>, in slots: [Instant]) -> StreamPiece {
+        func piece(of range: Range<Int>, in slots: [Instant]) -> StreamChunk {
             if let piece = pieces[range] { return piece }
-            let piece = StreamPiece { slots[range].encode(into: &$0) }
+            let piece = StreamChunk { slots[range].encode(into: &$0) }
             pieces[range] = piece
             return piece
         }

@@ -12,7 +12,7 @@ final class PipelineConnection {
     struct Completion {
         let id: PoolStateMachine.QueryID
         let result: Result<PostgresRows, PostgresError>
-        let fitness: ConnectionFitness
+        let health: ConnectionHealth
     }
 
     /// For the rest of the transaction.
@@ -170,15 +170,15 @@ final class PipelineConnection {
         switch query.error?.kind {
         case .server(sqlState: "26000"):
             if let failure = prepareFailures[query.statement.name] {
-                return Completion(id: query.id, result: .failure(failure), fitness: .fit)
+                return Completion(id: query.id, result: .failure(failure), health: .healthy)
             }
-            return Completion(id: query.id, result: query.result, fitness: .stale)
+            return Completion(id: query.id, result: query.result, health: .stale)
         case .server(sqlState: "0A000"):
-            return Completion(id: query.id, result: query.result, fitness: .stale)
+            return Completion(id: query.id, result: query.result, health: .stale)
         case .refused(sqlState: PostgresError.readOnlyState):
-            return Completion(id: query.id, result: query.result, fitness: .readOnly)
+            return Completion(id: query.id, result: query.result, health: .readOnly)
         default:
-            return Completion(id: query.id, result: query.result, fitness: .fit)
+            return Completion(id: query.id, result: query.result, health: .healthy)
         }
     }
 }

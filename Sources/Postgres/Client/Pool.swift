@@ -189,12 +189,12 @@ actor Pool {
         guard let (completions, loss) = connections[id]?.receive() else { return }
         for completion in completions {
             complete(completion.id, completion.result)
-            perform(machine.finished(completion.id, on: id, fitness: completion.fitness, now: .now))
+            perform(machine.finished(completion.id, on: id, health: completion.health, now: .now))
         }
         if let loss {
             lost(id, loss)
         } else if completions.isEmpty {
-            perform(machine.heard(id, now: .now))
+            perform(machine.received(id, now: .now))
         }
     }
 

@@ -62,7 +62,7 @@ extension PoolStateMachine {
 
     private mutating func connect(_ now: Instant) -> Action {
         lastConnection += 1
-        slots[lastConnection] = Slot(openedAt: now, retireAt: now, idleSince: now, heardAt: now)
+        slots[lastConnection] = Slot(openedAt: now, retireAt: now, idleSince: now, lastReceivedAt: now)
         return .connect(lastConnection)
     }
 
@@ -83,7 +83,7 @@ extension PoolStateMachine {
         let missing = wanted - ending - (configuration.maxConnections - slots.count)
         guard missing > 0, slots.values.contains(where: { isForsaken($0) }) else { return [] }
         let forsaken = slots.filter { isForsaken($0.value) }
-            .sorted { ($0.value.heardAt, $0.key) < ($1.value.heardAt, $1.key) }
+            .sorted { ($0.value.lastReceivedAt, $0.key) < ($1.value.lastReceivedAt, $1.key) }
         return forsaken.prefix(missing).flatMap { hangUp($0.key, now) }
     }
 

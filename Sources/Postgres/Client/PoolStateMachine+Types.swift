@@ -45,7 +45,7 @@ extension PoolStateMachine {
         var retireAt: Instant
         var idleSince: Instant
         /// When the server was last heard on it; at first, when it began to be opened.
-        var heardAt: Instant
+        var lastReceivedAt: Instant
 
         /// Leaving because it doesn't answer.
         var isCondemned: Bool {

@@ -43,7 +43,7 @@ struct PoolStateMachine {
     /// When `tick` is to be called at the latest.
     var wakeAt: Instant?
     /// When the server was last heard on any connection.
-    private var heardAt: Instant?
+    private var lastReceivedAt: Instant?
     var lastConnection: ConnectionID = 0
     private var backoff: Backoff
     var nextAttempt: Instant?
@@ -91,23 +91,23 @@ struct PoolStateMachine {
 
     /// The connection answered its oldest query.
     mutating func finished(
-        _ query: QueryID, on connection: ConnectionID, fitness: ConnectionFitness = .fit, now: Instant
+        _ query: QueryID, on connection: ConnectionID, health: ConnectionHealth = .healthy, now: Instant
     ) -> [Action] {
         queries[query] = nil
         guard var slot = slots[connection] else { return [] }
         slot.inFlight.removeAll { $0 == query }
         slot.idleSince = now
         slots[connection] = slot
-        hear(connection, now)
-        replace(connection, fitness, now)
+        noteReceived(connection, now)
+        replace(connection, health, now)
         return condemnIfHeadOverdue(connection, now) + advance(now)
     }
 
     // MARK: - Connections
 
     /// Bytes came on the connection, or it took some, though no query's answer is complete yet.
-    mutating func heard(_ connection: ConnectionID, now: Instant) -> [Action] {
-        hear(connection, now)
+    mutating func received(_ connection: ConnectionID, now: Instant) -> [Action] {
+        noteReceived(connection, now)
         return advance(now)
     }
 
@@ -153,7 +153,7 @@ struct PoolStateMachine {
     /// Due at `wakeAt`; harmless at any other time.
     mutating func tick(_ now: Instant) -> [Action] {
         var actions: [Action] = []
-        for query in waiting.removeOverdue(now, heardAt: heardAt, patience: configuration.stallTimeout) {
+        for query in waiting.removeOverdue(now, lastReceivedAt: lastReceivedAt, patience: configuration.stallTimeout) {
             actions.append(.fail(query, .noConnection(lastFailure: lastFailure)))
         }
         for (connection, slot) in slots.sorted(by: { $0.key < $1.key }) {
@@ -205,7 +205,7 @@ extension PoolStateMachine {
             queries[query.id] = Query(submittedAt: query.submittedAt, deadline: query.deadline)
             let inFlight = slot.inFlight + [query.id]
             slots[id]?.inFlight = inFlight
-            wake(at: min(query.deadline, max(query.submittedAt, slot.heardAt) + configuration.stallTimeout))
+            wake(at: min(query.deadline, max(query.submittedAt, slot.lastReceivedAt) + configuration.stallTimeout))
             actions.append(.send(query.id, on: id))
         }
         actions += open(now)
@@ -272,17 +272,17 @@ extension PoolStateMachine {
     }
 
     /// A connection that may not write leaves together with all that are old enough: they will hardly be better.
-    private mutating func replace(_ connection: ConnectionID, _ fitness: ConnectionFitness, _ now: Instant) {
-        guard let slot = slots[connection], fitness.asksForReplacement(age: now - slot.openedAt) else { return }
+    private mutating func replace(_ connection: ConnectionID, _ health: ConnectionHealth, _ now: Instant) {
+        guard let slot = slots[connection], health.asksForReplacement(age: now - slot.openedAt) else { return }
         for (id, other) in slots where other.state == .ready {
-            guard id == connection || fitness.asksForReplacementOfOthers(age: now - other.openedAt) else { continue }
+            guard id == connection || health.asksForReplacementOfOthers(age: now - other.openedAt) else { continue }
             slots[id]?.state = .leaving(by: nil)
         }
     }
 
-    private mutating func hear(_ connection: ConnectionID, _ now: Instant) {
-        heardAt = now
-        slots[connection]?.heardAt = now
+    private mutating func noteReceived(_ connection: ConnectionID, _ now: Instant) {
+        lastReceivedAt = now
+        slots[connection]?.lastReceivedAt = now
         if slots[connection]?.state == .stalled { slots[connection]?.state = .ready }
     }
 
@@ -293,13 +293,13 @@ extension PoolStateMachine {
         guard let slot = slots[connection], slot.state != .connecting else { return [] }
         let silent = slot.inFlight.filter { query in
             guard let state = queries[query] else { return false }
-            return max(state.submittedAt, slot.heardAt) + configuration.stallTimeout <= now
+            return max(state.submittedAt, slot.lastReceivedAt) + configuration.stallTimeout <= now
         }
         guard !silent.isEmpty else { return [] }
         if slot.state == .ready {
             slots[connection]?.state = .stalled
             for (id, other) in slots where other.state == .ready && other.inFlight.isEmpty {
-                if other.heardAt + configuration.stallTimeout <= now { slots[id]?.state = .leaving(by: nil) }
+                if other.lastReceivedAt + configuration.stallTimeout <= now { slots[id]?.state = .leaving(by: nil) }
             }
         }
         return silent.compactMap { query in
@@ -314,7 +314,7 @@ extension PoolStateMachine {
         guard slot.state != .connecting else { return nil }
         // Of a stalled one those behind the head alone have somebody waiting.
         let first = slot.inFlight.lazy.compactMap { queries[$0] }.first { !$0.abandoned || slot.state == .ready }
-        return first.map { max($0.submittedAt, slot.heardAt) + configuration.stallTimeout }
+        return first.map { max($0.submittedAt, slot.lastReceivedAt) + configuration.stallTimeout }
     }
 
     mutating func wake(at instant: Instant) {
@@ -327,7 +327,7 @@ extension PoolStateMachine {
     /// O(queries in flight and waiting), once per tick.
     private func nextDeadline(_ now: Instant) -> Instant? {
         var deadlines: [Instant] = []
-        if let first = waiting.nextGiveUp(heardAt: heardAt, patience: configuration.stallTimeout) {
+        if let first = waiting.nextGiveUp(lastReceivedAt: lastReceivedAt, patience: configuration.stallTimeout) {
             deadlines.append(first)
         }
         if let nextAttempt, nextAttempt > now, !waiting.isEmpty || configuration.keepAlive {

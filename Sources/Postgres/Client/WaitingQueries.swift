@@ -5,9 +5,9 @@ struct WaitingQueries {
         let submittedAt: ContinuousClock.Instant
         let deadline: ContinuousClock.Instant
 
-        /// When it stops waiting for a connection, if the server was last heard at `heardAt`.
-        func giveUp(heardAt: ContinuousClock.Instant?, patience: Duration) -> ContinuousClock.Instant {
-            min(deadline, max(submittedAt, heardAt ?? submittedAt) + patience)
+        /// When it stops waiting for a connection, if the server was last heard at `lastReceivedAt`.
+        func giveUp(lastReceivedAt: ContinuousClock.Instant?, patience: Duration) -> ContinuousClock.Instant {
+            min(deadline, max(submittedAt, lastReceivedAt ?? submittedAt) + patience)
         }
     }
 
@@ -25,8 +25,8 @@ struct WaitingQueries {
         entries[entry.id] = entry
     }
 
-    func nextGiveUp(heardAt: ContinuousClock.Instant?, patience: Duration) -> ContinuousClock.Instant? {
-        entries.values.lazy.map { $0.giveUp(heardAt: heardAt, patience: patience) }.min()
+    func nextGiveUp(lastReceivedAt: ContinuousClock.Instant?, patience: Duration) -> ContinuousClock.Instant? {
+        entries.values.lazy.map { $0.giveUp(lastReceivedAt: lastReceivedAt, patience: patience) }.min()
     }
 
     mutating func popFirst() -> Entry? {
@@ -47,9 +47,10 @@ struct WaitingQueries {
 
     /// Those that have waited in vain, oldest first. O(n).
     mutating func removeOverdue(
-        _ now: ContinuousClock.Instant, heardAt: ContinuousClock.Instant?, patience: Duration
+        _ now: ContinuousClock.Instant, lastReceivedAt: ContinuousClock.Instant?, patience: Duration
     ) -> [PoolStateMachine.QueryID] {
-        let overdue = entries.values.filter { $0.giveUp(heardAt: heardAt, patience: patience) <= now }.map(\.id)
+        let overdue = entries.values.filter { $0.giveUp(lastReceivedAt: lastReceivedAt, patience: patience) <= now }
+            .map(\.id)
             .sorted()
         for id in overdue { entries[id] = nil }
         return overdue

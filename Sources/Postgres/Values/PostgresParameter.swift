@@ -1,3 +1,17 @@
+/// A statement that a connection prepares the first time it runs it, and then runs by name.
+package struct PostgresStatement: Sendable, Hashable {
+    /// Unique among the statements of a program: PostgreSQL knows the prepared statement by it. Observers and errors
+    /// bear it. Empty for a statement that is parsed anew each time.
+    package let name: String
+    /// One statement, its parameters written `$1`, `$2`, …
+    package let sql: String
+
+    package init(name: String, sql: String) {
+        self.name = name
+        self.sql = sql
+    }
+}
+
 /// A value for `$1`, `$2`, … of a statement, sent as text; PostgreSQL infers the type from the statement.
 package enum PostgresParameter: Sendable, Hashable {
     case null

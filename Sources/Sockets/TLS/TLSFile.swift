@@ -41,3 +41,11 @@ struct TLSFile {
 
     private static func reason(_ code: CInt) -> String { String(cString: strerror(code)) }
 }
+
+/// A certificate or key that can't be used: which file, and what is wrong with it.
+package struct TLSFileError: Error, Sendable, Equatable, CustomStringConvertible {
+    package let path: String
+    package let reason: String
+
+    package var description: String { "\(path): \(reason)" }
+}

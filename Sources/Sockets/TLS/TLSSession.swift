@@ -27,17 +27,15 @@ final class TLSSession {
 
     private let ssl: OpaquePointer
     private let bio: OpaquePointer
-    private var greeting = TLSClientGreeting()
+    private var inspector = ClientHelloInspector()
     private var handshakeBytes = 0
     private var hasSaidGoodbye = false
     private(set) var isSecure = false
-    /// Told of the handshake's end, then let go of.
-    var handshakeHandler: (any TLSHandshakeHandler)?
     /// Ciphertext that the kernel has not taken yet.
     private(set) var unsent: [UInt8] = []
 
     /// - Returns: `nil` when there is no memory.
-    init?(_ context: TLSContext, handler: any TLSHandshakeHandler) {
+    init?(_ context: TLSContext) {
         guard let ssl = SSL_new(context.handle) else {
             TLSErrorQueue.clear()
             return nil
@@ -52,7 +50,6 @@ final class TLSSession {
         SSL_set_accept_state(ssl)
         self.ssl = ssl
         self.bio = bio
-        handshakeHandler = handler
     }
 
     deinit {
@@ -66,7 +63,8 @@ final class TLSSession {
         var input = Input(plaintext: UnsafeMutableRawBufferPointer(start: nil, count: 0))
         if !isSecure {
             handshakeBytes += ciphertext.count
-            if case .refused(let cause) = greeting.judge(ciphertext, isOldVersion: SSL_version(ssl) == TLS1_2_VERSION) {
+            let isOldVersion = SSL_version(ssl) == TLS1_2_VERSION
+            if case .refused(let cause) = inspector.inspect(ciphertext, isOldVersion: isOldVersion) {
                 input.failure = (cause, "no ClientHello, or none of a sensible length")
                 return input
             }

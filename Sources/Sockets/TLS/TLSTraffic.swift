@@ -19,12 +19,13 @@ final class TLSTraffic {
 
     let ports: UnsafeMutablePointer<Ports>
     /// For a receive buffer's worth of records and one that came in part before.
-    let plaintext = UnsafeMutableRawBufferPointer.allocate(
-        byteCount: Reactor.receiveBufferSize + 2 * recordBytes, alignment: 16)
+    let plaintext: UnsafeMutableRawBufferPointer
     /// Where pieces are put together to a record.
     let record = UnsafeMutableRawBufferPointer.allocate(byteCount: recordBytes, alignment: 16)
 
-    init() {
+    /// - Parameter receiveBufferSize: The most ciphertext that comes at once.
+    init(receiveBufferSize: Int) {
+        plaintext = .allocate(byteCount: receiveBufferSize + 2 * Self.recordBytes, alignment: 16)
         ports = .allocate(capacity: 1)
         ports.initialize(to: Ports())
         ports.pointee.output = .allocate(byteCount: Self.outputBytes, alignment: 16)

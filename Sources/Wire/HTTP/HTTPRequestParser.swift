@@ -30,7 +30,7 @@ package struct HTTPRequestParser: ~Copyable {
     /// What only some connections need some of the time, so that the others don't carry it.
     private final class Partial {
         var bytes: [UInt8] = []
-        var draft = HTTPHeadDraft()
+        var draft = HTTPHeadParser()
         var chunked = HTTPChunkedBody()
     }
 
@@ -120,7 +120,7 @@ package struct HTTPRequestParser: ~Copyable {
 
     private mutating func beginHead(_ input: inout UnsafeRawBufferPointer) throws(HTTPParseError) -> HTTPRequestEvent? {
         hasSkippedLine = false
-        var draft = HTTPHeadDraft()
+        var draft = HTTPHeadParser()
         if let length = try draft.advance(over: input, limits: limits) {
             return try finishHead(draft.finish([UInt8](input.take(length)), limits: limits))
         }

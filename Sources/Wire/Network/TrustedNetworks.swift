@@ -34,3 +34,38 @@ package struct TrustedNetworks: Sendable, Hashable {
         return networks.contains { $0.contains(address) }
     }
 }
+
+/// A network in CIDR notation (RFC 4632 §3.1, RFC 4291 §2.3): `10.0.0.0/8`, `2001:db8::/32`, or a single address.
+package struct IPNetwork: Sendable, Hashable {
+    private let address: IPAddress
+    /// Leading bits that an address has to share, of the 128 that every address has here.
+    private let prefix: Int
+
+    /// `nil` for anything else; also for bits behind the prefix, as in `10.0.0.1/8`: one of the two is a mistake.
+    package init?(_ text: some StringProtocol) {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let first = parts.first, let address = IPAddress(first) else { return nil }
+        self.address = address
+        let mapped = first.utf8.contains(UInt8(ascii: ":")) ? 0 : 96
+        if parts.count > 1 {
+            guard (1...3).contains(parts[1].utf8.count), parts[1].utf8.allSatisfy(ASCII.isDigit),
+                let length = Int(parts[1]), mapped + length <= 128
+            else { return nil }
+            prefix = mapped + length
+        } else {
+            prefix = 128
+        }
+        guard Self.masked(address, prefix) == address else { return nil }
+    }
+
+    package func contains(_ other: IPAddress) -> Bool {
+        Self.masked(other, prefix) == address
+    }
+
+    private static func masked(_ address: IPAddress, _ prefix: Int) -> IPAddress {
+        // Swift's shifts by the whole width give 0.
+        IPAddress(
+            high: address.high & ~(UInt64.max >> UInt64(min(prefix, 64))),
+            low: address.low & ~(UInt64.max >> UInt64(max(prefix - 64, 0))))
+    }
+}

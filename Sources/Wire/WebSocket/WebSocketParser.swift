@@ -1,14 +1,14 @@
 /// Reads what a WebSocket peer sends, however the bytes are split (RFC 6455 §5).
 ///
 ///     a frame that is a message, whole in the input → unmasked where it lies, handed out as a slice of the input
-///     anything else                                 → gathered in a `WebSocketAssembly`, within `maxMessageBytes`
+///     anything else                                 → gathered in a `MessageReassembly`, within `maxMessageBytes`
 ///
 /// Call `next` until it returns `nil`, which means that the input is used up. An error, or a close frame, is the last thing
 /// that is read: whatever follows is swallowed (§7.1.7, §5.5.1). One of these is in every connection, so idle it is a few
 /// words and no memory elsewhere. One connection, one parser: it can't be copied.
 package struct WebSocketParser: ~Copyable {
     private let maxMessageBytes: Int
-    private var assembly: WebSocketAssembly?
+    private var assembly: MessageReassembly?
     private let role: WebSocketRole
     private let allowsCompressed: Bool
     private var hasEnded = false
@@ -123,7 +123,7 @@ package struct WebSocketParser: ~Copyable {
 
     /// Gathers what the input has of `frame`; an event when that was the end of it.
     private mutating func continueFrame(
-        _ frame: WebSocketFrameHeader, in assembly: WebSocketAssembly, _ input: inout UnsafeMutableRawBufferPointer
+        _ frame: WebSocketFrameHeader, in assembly: MessageReassembly, _ input: inout UnsafeMutableRawBufferPointer
     ) throws(WebSocketError) -> WebSocketEvent? {
         let piece = input.take(min(frame.payloadBytes - assembly.frameBytes, input.count))
         frame.mask?.apply(to: piece, offset: assembly.frameBytes)
@@ -184,9 +184,9 @@ package struct WebSocketParser: ~Copyable {
         return (code, String(decoding: reason, as: UTF8.self))
     }
 
-    private mutating func assembleOnDemand() -> WebSocketAssembly {
+    private mutating func assembleOnDemand() -> MessageReassembly {
         if let assembly { return assembly }
-        let made = WebSocketAssembly()
+        let made = MessageReassembly()
         assembly = made
         return made
     }

@@ -18,7 +18,7 @@ final class RecordingSink: EventSink {
         self.events = events
     }
 
-    func write(_ piece: StreamPiece) {
+    func write(_ piece: StreamChunk) {
         let bytes = piece.bytes(chunked: false)
         events.append(withExtendedLifetime(bytes) { String(decoding: bytes.storage, as: UTF8.self) })
     }

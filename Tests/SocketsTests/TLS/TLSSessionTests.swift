@@ -8,7 +8,7 @@ import Testing
 @Suite struct TLSSessionTests {
     /// A server's session with its loop's buffers, and a client's.
     private final class Pair {
-        let traffic = TLSTraffic()
+        let traffic = TLSTraffic(receiveBufferSize: Reactor.receiveBufferSize)
         let session: TLSSession
         let client: TLSTestSession
         var received: [UInt8] = []
@@ -18,7 +18,7 @@ import Testing
 
         init(_ identity: TestAuthority.Identity, version: Int32 = 0x0304) throws {
             let context = try TLSContext(certificateFile: identity.certificate, keyFile: identity.key)
-            session = try #require(TLSSession(context, handler: NoHandler()))
+            session = try #require(TLSSession(context))
             client = try TLSTestSession(version: version)
         }
 
@@ -62,17 +62,6 @@ import Testing
                 _ = try deliver(&queue)
             }
         }
-    }
-
-    private final class NoHandler: TLSHandshakeHandler {
-        func socketDidSecure(_ socket: StreamSocket) {}
-        func socket(_ socket: StreamSocket, handshakeFailed failure: TLSHandshakeFailure, because reason: String) {}
-        func socket(_ socket: StreamSocket, received bytes: UnsafeMutableRawBufferPointer) {}
-        func socketReceivedEnd(_ socket: StreamSocket) {}
-        func socketDidDrain(_ socket: StreamSocket) {}
-        func socketDeadlinePassed(_ socket: StreamSocket) {}
-        func socketDidClose(_ socket: StreamSocket, because cause: StreamSocket.CloseCause) {}
-        func serverStops(_ socket: StreamSocket) {}
     }
 
     @Test(

@@ -1,6 +1,6 @@
 /// What a parser remembers when a frame or a message doesn't come in one piece. Made on demand and dropped when the message
 /// has been taken, so that idle connections don't carry it.
-final class WebSocketAssembly {
+final class MessageReassembly {
     /// A header that isn't whole yet; at most 14 bytes.
     var header: [UInt8] = []
     /// The frame that is being read, and how much of its payload has come.

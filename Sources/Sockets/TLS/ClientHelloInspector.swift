@@ -3,7 +3,7 @@
 /// OpenSSL sets memory aside for a ClientHello as long as its header says, up to 128 KB, before the rest has come; a
 /// thousand peers that send nine bytes each would have 128 MB. So that length is looked at first; also of a second
 /// ClientHello, which the client sends when it is asked to try again (RFC 8446 §4.1.4).
-struct TLSClientGreeting {
+struct ClientHelloInspector {
     enum Verdict: Equatable {
         /// OpenSSL may have the bytes.
         case mayPass
@@ -31,7 +31,7 @@ struct TLSClientGreeting {
     /// - Parameters:
     ///   - bytes: What came, after what was given before.
     ///   - isOldVersion: TLS 1.2 was agreed on: there is one ClientHello, and what follows ChangeCipherSpec is encrypted.
-    mutating func judge(_ bytes: UnsafeRawBufferPointer, isOldVersion: Bool = false) -> Verdict {
+    mutating func inspect(_ bytes: UnsafeRawBufferPointer, isOldVersion: Bool = false) -> Verdict {
         var index = 0
         while index < bytes.count, !isOver {
             let isInRecord = recordHeaderSeen == Self.recordHeaderBytes
@@ -85,4 +85,18 @@ struct TLSClientGreeting {
         messageHeaderSeen = 0
         return nil
     }
+}
+
+/// Why a connection to a TLS port came to nothing.
+package enum TLSHandshakeFailure: String, Sendable, CaseIterable {
+    /// It took longer than it may.
+    case timeout
+    /// The peer spoke HTTP without TLS.
+    case plainHTTP = "plain-http"
+    /// What the peer sent is no TLS, or not of the versions and ciphers that are spoken here, or it refused ours.
+    case protocolError = "protocol"
+    /// It was longer than any handshake has to be.
+    case tooLarge = "too-large"
+    /// The peer left in the midst of it.
+    case closed
 }

@@ -4,7 +4,7 @@ package import Sockets
 import Wire
 
 /// What the server keeps on one event loop: counters, the clock for `Date`, and the requests whose answers are awaited.
-package final class ServerLoop {
+package final class ServerShard {
     package let loop: EventLoop
     package var counters = LoopCounters()
     let application: Application
@@ -108,9 +108,9 @@ package final class ServerLoop {
         guard let socket = try? StreamSocket(connection, on: reactor) else { return }
         socket.companion = peer.permit
         if peer.entrance.expectsProxyHeader {
-            ProxyGreeting(on: socket, from: peer, server: self)
+            ProxyHandshakeConnection(on: socket, from: peer, server: self)
         } else if peer.entrance.isSecure {
-            TLSGreeting(
+            TLSHandshakeConnection(
                 on: socket, from: peer, server: self, received: UnsafeRawBufferPointer(start: nil, count: 0))
         } else {
             HTTPConnection(on: socket, from: peer, server: self)

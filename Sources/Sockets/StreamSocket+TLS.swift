@@ -1,6 +1,20 @@
 import CLinux
 import Glibc
 
+/// Who speaks for a socket while its TLS handshake is under way. All calls come on the socket's loop.
+package protocol TLSHandshakeHandler: StreamSocketHandler {
+    /// The handshake is complete: from now on the socket carries bytes of the protocol within, and another
+    /// ``StreamSocket/handler`` is to be set.
+    func socketDidSecure(_ socket: StreamSocket)
+
+    /// The handshake failed, and the handler is to finish or close the socket. After
+    /// ``TLSHandshakeFailure/plainHTTP`` the socket is plain again, so that it can be told in the clear; else OpenSSL's alert
+    /// leaves.
+    ///
+    /// - Parameter reason: OpenSSL's, for the log.
+    func socket(_ socket: StreamSocket, handshakeFailed failure: TLSHandshakeFailure, because reason: String)
+}
+
 /// TLS on a socket: between the kernel and the handler, records.
 extension StreamSocket {
     /// Begins the server's side of a TLS handshake. `handler` speaks for the socket until it is complete.
@@ -11,7 +25,7 @@ extension StreamSocket {
     ) {
         guard isOpen else { return }
         self.handler = handler
-        tls = TLSSession(context, handler: handler)
+        tls = TLSSession(context)
         guard tls != nil else { return fail(.failed(ENOMEM)) }
         if !received.isEmpty { receiveRecords(received) }
     }
@@ -20,11 +34,7 @@ extension StreamSocket {
         guard let tls else { return }
         let input = tls.open(ciphertext, with: reactor.tlsTraffic)
         if !tls.unsent.isEmpty, !isScheduled { scheduleFlush() }
-        if input.isNewlySecure {
-            let handler = tls.handshakeHandler
-            tls.handshakeHandler = nil
-            handler?.socketDidSecure(self)
-        }
+        if input.isNewlySecure { handshakeHandler?.socketDidSecure(self) }
         if isOpen, !input.plaintext.isEmpty { handler?.socket(self, received: input.plaintext) }
         // The handler may have given the socket away: then the session is another loop's already.
         guard isOpen else { return }
@@ -33,14 +43,16 @@ extension StreamSocket {
         if input.hasEnded { receivedEnd() }
     }
 
+    /// Until the handshake is complete, whoever was given to ``beginTLS(_:handler:received:)``.
+    private var handshakeHandler: (any TLSHandshakeHandler)? { handler as? any TLSHandshakeHandler }
+
     private func failed(_ tls: TLSSession, _ cause: TLSHandshakeFailure, _ reason: String) {
-        guard let handler = tls.handshakeHandler else {
+        guard !tls.isSecure, let handler = handshakeHandler else {
             // The alert leaves if it can; nothing else can be sent any more.
             queue = SendQueue()
             if sendRecords() { fail(.failed(EPROTO)) }
             return
         }
-        tls.handshakeHandler = nil
         if cause == .plainHTTP { self.tls = nil }
         handler.socket(self, handshakeFailed: cause, because: reason)
     }

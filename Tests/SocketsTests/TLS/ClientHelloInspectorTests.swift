@@ -1,17 +1,16 @@
 import Testing
-
 @testable import Sockets
 
-@Suite struct TLSClientGreetingTests {
+@Suite struct ClientHelloInspectorTests {
     private func verdict(
         _ bytes: [UInt8], inPiecesOf size: Int, isOldVersion: Bool = false
-    ) -> TLSClientGreeting.Verdict {
-        var greeting = TLSClientGreeting()
+    ) -> ClientHelloInspector.Verdict {
+        var inspector = ClientHelloInspector()
         var rest = bytes[...]
         while !rest.isEmpty {
             let piece = Array(rest.prefix(size))
             rest = rest.dropFirst(size)
-            let verdict = piece.withUnsafeBytes { greeting.judge($0, isOldVersion: isOldVersion) }
+            let verdict = piece.withUnsafeBytes { inspector.inspect($0, isOldVersion: isOldVersion) }
             guard verdict == .mayPass else { return verdict }
         }
         return .mayPass
@@ -21,7 +20,7 @@ import Testing
         "What the first bytes are is told however they are cut",
         arguments: [
             // Record: handshake, TLS 1.0, 512 bytes; message: ClientHello, 508 bytes.
-            ([0x16, 3, 1, 2, 0, 1, 0, 1, 0xFC, 3, 3], TLSClientGreeting.Verdict.mayPass),
+            ([0x16, 3, 1, 2, 0, 1, 0, 1, 0xFC, 3, 3], ClientHelloInspector.Verdict.mayPass),
             // 16 KB and one byte more.
             ([0x16, 3, 1, 0x40, 0, 1, 0, 0x40, 0], .mayPass),
             ([0x16, 3, 1, 0x40, 0, 1, 0, 0x40, 1], .refused(.tooLarge)),
@@ -36,7 +35,7 @@ import Testing
             ([0x17, 3, 3, 0, 5, 0, 0, 0, 0], .refused(.protocolError)),
             ([0], .refused(.protocolError)),
         ], [1, 2, 7, 1000])
-    func verdicts(_ example: ([UInt8], TLSClientGreeting.Verdict), size: Int) {
+    func verdicts(_ example: ([UInt8], ClientHelloInspector.Verdict), size: Int) {
         #expect(verdict(example.0, inPiecesOf: size) == example.1)
     }
 
@@ -49,7 +48,7 @@ import Testing
     @Test(
         "A second ClientHello is looked at too, whatever comes between",
         arguments: [
-            (hello + longHello, TLSClientGreeting.Verdict.refused(.tooLarge)),
+            (hello + longHello, ClientHelloInspector.Verdict.refused(.tooLarge)),
             (hello + changeCipherSpec + longHello, .refused(.tooLarge)),
             (hello + [0x15, 3, 3, 0, 2, 1, 90] + [0x17, 3, 3, 0, 3, 9, 9, 9] + longHello, .refused(.tooLarge)),
             // Its header in two records, and behind another message.
@@ -59,7 +58,7 @@ import Testing
             // One message in two records.
             ([0x16, 3, 1, 0, 5, 1, 0, 0, 9, 3, 0x16, 3, 1, 0, 8, 3, 1, 2, 0, 0, 1, 2, 0], .mayPass),
         ], [1, 2, 7, 1000])
-    func further(_ example: ([UInt8], TLSClientGreeting.Verdict), size: Int) {
+    func further(_ example: ([UInt8], ClientHelloInspector.Verdict), size: Int) {
         #expect(verdict(example.0, inPiecesOf: size) == example.1)
     }
 

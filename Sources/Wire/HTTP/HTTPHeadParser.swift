@@ -1,7 +1,7 @@
 /// A head in the making. It is read line by line, each as soon as it is whole, so that garbage is refused when it shows and
 /// not at a time-out, and so that every split of the bytes gives the same answer. Each byte is looked at once for the ends of
 /// lines and once for what is in them, however many calls bring it.
-struct HTTPHeadDraft {
+struct HTTPHeadParser {
     private var requestLine: HTTPRequestLine?
     private var fields: [HTTPFieldLine] = []
     private var framing = HTTPFraming()
@@ -60,5 +60,61 @@ struct HTTPHeadDraft {
         scanned = carriageReturn ?? end
         if end == limit { throw isFirst && limit < limits.headBytes ? .targetTooLong : .headTooLarge }
         return nil
+    }
+}
+
+/// `method SP request-target SP HTTP-version` (RFC 9112 §3): single spaces, nothing else.
+struct HTTPRequestLine {
+    let method: HTTPMethod
+    let version: HTTPVersion
+    let target: HTTPTarget
+
+    init(
+        _ bytes: UnsafeRawBufferPointer, in line: Range<Int>, limits: HTTPLimits
+    ) throws(HTTPParseError) {
+        guard let methodEnd = bytes.firstOffset(of: ASCII.space, in: line), methodEnd > line.lowerBound,
+            bytes.part(line.lowerBound..<methodEnd).areTokenBytes,
+            let targetEnd = bytes.firstOffset(of: ASCII.space, in: methodEnd + 1..<line.upperBound)
+        else { throw .requestLineMalformed }
+        guard methodEnd - line.lowerBound <= HTTPMethod.longest else { throw .methodTooLong }
+        method = HTTPMethod(token: bytes.part(line.lowerBound..<methodEnd))
+        version = try HTTPVersion(bytes.part(targetEnd + 1..<line.upperBound))
+        guard targetEnd - methodEnd - 1 <= limits.targetBytes else { throw .targetTooLong }
+        target = try HTTPTarget(bytes, in: methodEnd + 1..<targetEnd, method: method)
+    }
+}
+
+/// A header line taken apart: where its name and its value lie in the head.
+struct HTTPFieldLine: Sendable, Equatable {
+    let name: ByteRange
+    let value: ByteRange
+
+    /// `field-name ":" OWS field-value OWS` (RFC 9112 §5): no folding, no white space before the colon.
+    init(_ bytes: UnsafeRawBufferPointer, in line: Range<Int>) throws(HTTPParseError) {
+        guard let first = line.first.map({ bytes[$0] }) else { throw .badFieldName }
+        guard first != ASCII.space, first != ASCII.tab else { throw .foldedLine }
+        guard let colon = bytes.firstOffset(of: UInt8(ascii: ":"), in: line), colon > line.lowerBound else {
+            throw .badFieldName
+        }
+        guard bytes[colon - 1] != ASCII.space, bytes[colon - 1] != ASCII.tab else { throw .spaceBeforeColon }
+        guard bytes.part(line.lowerBound..<colon).areTokenBytes else { throw .badFieldName }
+        let valueRange = bytes.trimmed(colon + 1..<line.upperBound)
+        guard bytes.part(valueRange).areFieldValueBytes else { throw .badFieldValue }
+        name = ByteRange(line.lowerBound..<colon)
+        value = ByteRange(valueRange)
+    }
+}
+
+/// The version of a message. A higher minor version than 1.1 is read as 1.1 (RFC 9110 §2.5).
+package enum HTTPVersion: Sendable, Hashable {
+    case http10, http11
+
+    /// Reads `HTTP/1.x` (RFC 9112 §2.3); case matters.
+    init(_ bytes: UnsafeRawBufferPointer) throws(HTTPParseError) {
+        guard bytes.count == 8, bytes.part(0..<5).equals(UnsafeRawBufferPointer("HTTP/")),
+            ASCII.isDigit(bytes[5]), bytes[6] == UInt8(ascii: "."), ASCII.isDigit(bytes[7])
+        else { throw .requestLineMalformed }
+        guard bytes[5] == UInt8(ascii: "1") else { throw .versionNotSupported }
+        self = bytes[7] == UInt8(ascii: "0") ? .http10 : .http11
     }
 }

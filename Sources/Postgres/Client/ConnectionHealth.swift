@@ -1,6 +1,6 @@
 /// What a query's answer says about the connection it came on.
-enum ConnectionFitness {
-    case fit
+enum ConnectionHealth {
+    case healthy
     /// A prepared statement no longer fits the schema, or is gone: the connection is to be replaced.
     case stale
     /// It may not write. Another may: the old one remembers what was so when it was opened, or has found a standby.
@@ -12,7 +12,7 @@ enum ConnectionFitness {
     /// Whether a connection of this age should take no more queries.
     func asksForReplacement(age: Duration) -> Bool {
         switch self {
-        case .fit: false
+        case .healthy: false
         case .stale: true
         case .readOnly: age >= Self.readOnlyAge
         }
