@@ -12,10 +12,30 @@ import Wire
 /// ```
 ///
 /// One request is answered at a time; what the peer pipelines meanwhile waits in a bounded buffer, then in the kernel.
+///
+/// | state     | what comes                 | next state                                     | deadline                    |
+/// |-----------|----------------------------|------------------------------------------------|-----------------------------|
+/// | idle      | the beginning of a request | in head                                        | header                      |
+/// |           | FIN, or the server's end   | over                                           |                             |
+/// |           | nothing in time            | over                                           | keep-alive; at first header |
+/// | in head   | the rest of it             | in body                                        | body, if there is one       |
+/// |           | nothing in time, or wrong  | over, with 408 or 4xx                          |                             |
+/// | in body   | the end of the request     | idle, draining or over, with an answer         |                             |
+/// |           |                            | awaiting, streaming; over as another's socket  |                             |
+/// |           | nothing in time, or wrong  | over, with 408 or 4xx                          |                             |
+/// | awaiting  | the answer                 | idle, draining, over or streaming              | none                        |
+/// | streaming | its end                    | idle, draining or over                         | write, while bytes wait     |
+/// |           | FIN                        | over                                           |                             |
+/// | draining  | the peer took all of it    | idle                                           | write                       |
+/// | over      |                            |                                                | write                       |
 final class HTTPConnection: StreamSocketHandler {
     enum State {
-        /// Between requests, or within one that has not come whole.
-        case reading
+        /// Between requests.
+        case idle
+        /// Some of a request has come, and not all of its head.
+        case inHead
+        /// The head has come, and of the content so much.
+        case inBody(HTTPRequestHead, [UInt8])
         /// A task works on the answer.
         case awaiting(ServerShard.Ticket)
         case streaming(ResponseStream, isChunked: Bool, keepsAlive: Bool)
@@ -23,25 +43,29 @@ final class HTTPConnection: StreamSocketHandler {
         case draining
         /// No more requests: the last answer is on its way.
         case over
+
+        /// What the peer sends is read.
+        var isReading: Bool {
+            switch self {
+            case .idle, .inHead, .inBody: true
+            case .awaiting, .streaming, .draining, .over: false
+            }
+        }
     }
 
     let socket: StreamSocket
     let server: ServerShard
     var peer: Peer
     private var parser: HTTPRequestParser
-    var state = State.reading
-    private var head: HTTPRequestHead?
-    private var body: [UInt8] = []
+    var state = State.idle
     /// Bytes that came while a request was being answered.
     var backlog: [UInt8] = []
     private var isParsing = false
     private var hasAnswered = false
-    /// Some of the next request's head has come.
-    private var headHasBegun = false
     /// Requests that came too fast, without one between that didn't.
     var refusalsInARow: UInt8 = 0
 
-    private var limits: ServerLimits { server.application.limits }
+    var limits: ServerLimits { server.application.limits }
 
     /// Begins to serve a connection.
     @discardableResult
@@ -57,7 +81,7 @@ final class HTTPConnection: StreamSocketHandler {
     // MARK: Requests
 
     func socket(_ socket: StreamSocket, received bytes: UnsafeMutableRawBufferPointer) {
-        guard case .reading = state else { return keep(UnsafeRawBufferPointer(bytes)) }
+        guard state.isReading else { return keep(UnsafeRawBufferPointer(bytes)) }
         parse(UnsafeRawBufferPointer(bytes))
         proceed()
     }
@@ -75,10 +99,10 @@ final class HTTPConnection: StreamSocketHandler {
         do throws(HTTPParseError) {
             // Not beyond a request whose answer takes time, or is not taken: so the peer can't have more answers made than
             // wait for it.
-            while case .reading = state, let event = try parser.next(&input) {
+            while state.isReading, let event = try parser.next(&input) {
                 switch event {
                 case .head(let head): begin(head)
-                case .body(let bytes): body.append(contentsOf: bytes)
+                case .body(let bytes): append(bytes)
                 case .end: complete(rest: &input)
                 }
             }
@@ -86,12 +110,27 @@ final class HTTPConnection: StreamSocketHandler {
             return refuse(Abort(HTTPStatus(code: error.status), reason: error.reason))
         }
         if !input.isEmpty { keep(input) }
+        noteHead()
+    }
+
+    /// The parser gives no event for a head that isn't whole: has one begun?
+    private func noteHead() {
+        switch (state, parser.position) {
+        case (.idle, .inHead):
+            state = .inHead
+            // That of a new connection counts from its beginning.
+            if hasAnswered { socket.deadline = socket.reactor.now + limits.headerTimeout }
+        case (.inHead, .betweenRequests):
+            // It was the empty line that some send behind a request.
+            state = .idle
+        default: break
+        }
     }
 
     /// Goes on after an answer, with what was put aside or what will come.
     func proceed() {
         guard !isParsing else { return }
-        while case .reading = state {
+        while state.isReading {
             guard !backlog.isEmpty else { return awaitMore() }
             let bytes = backlog
             backlog = []
@@ -101,8 +140,7 @@ final class HTTPConnection: StreamSocketHandler {
     }
 
     private func begin(_ head: HTTPRequestHead) {
-        self.head = head
-        headHasBegun = false
+        state = .inBody(head, [])
         // The peer waits for our consent (RFC 9110 §10.1.1); the parser has refused a length over the limit.
         if head.expectsContinue {
             socket.enqueue(SharedBytes(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)))
@@ -110,11 +148,17 @@ final class HTTPConnection: StreamSocketHandler {
         if head.bodyFraming != .none { socket.deadline = socket.reactor.now + limits.bodyTimeout }
     }
 
+    private func append(_ bytes: UnsafeRawBufferPointer) {
+        guard case .inBody(let head, var content) = state else { return }
+        // The content is ours alone while it grows, or it would be copied.
+        state = .idle
+        content.append(contentsOf: bytes)
+        state = .inBody(head, content)
+    }
+
     private func complete(rest input: inout UnsafeRawBufferPointer) {
-        guard let head else { return }
-        self.head = nil
-        let content = body
-        body = []
+        guard case .inBody(let head, let content) = state else { return }
+        state = .idle
         socket.deadline = .distantFuture
         if let refusal = refusalOfAddress(head) { return answer(Response(refusal), to: head) }
         let match = server.application.router.match(head, for: peer.entrance.audience)
@@ -191,7 +235,7 @@ final class HTTPConnection: StreamSocketHandler {
             let result = await work()
             loop.submit { reactor in
                 guard let connection = application.server(on: reactor).redeem(ticket) else { return }
-                connection.state = .reading
+                connection.state = .idle
                 then(connection, result)
                 connection.proceed()
             }
@@ -224,11 +268,11 @@ final class HTTPConnection: StreamSocketHandler {
         answered(keepsAlive: keepsAlive)
     }
 
-    private func answered(keepsAlive: Bool) {
+    func answered(keepsAlive: Bool) {
         hasAnswered = true
         guard keepsAlive else { return end() }
         guard socket.unsentBytes > limits.sendQueueBytes else {
-            state = .reading
+            state = .idle
             return
         }
         state = .draining
@@ -247,18 +291,11 @@ final class HTTPConnection: StreamSocketHandler {
         // Every answer is out or on its way, and the peer has no more requests. (Whoever closes in the midst of one takes it
         // back.)
         if socket.peerEnded { return end() }
-        if isBetweenRequests {
-            if server.isStopping { return end() }
-            // A new connection has the time of a head, whatever comes before that.
-            if hasAnswered { socket.deadline = socket.reactor.now + limits.keepAliveTimeout }
-        } else if head == nil, !headHasBegun {
-            headHasBegun = true
-            // That of a new connection counts from its beginning.
-            if hasAnswered { socket.deadline = socket.reactor.now + limits.headerTimeout }
-        }
+        guard case .idle = state else { return }
+        if server.isStopping { return end() }
+        // A new connection has the time of a head, whatever comes before that.
+        if hasAnswered { socket.deadline = socket.reactor.now + limits.keepAliveTimeout }
     }
-
-    private var isBetweenRequests: Bool { parser.isIdle && head == nil }
 
     /// Answers what is no request, and ends the connection: what follows can't be told from the next request.
     private func refuse(_ abort: Abort) {
@@ -266,78 +303,37 @@ final class HTTPConnection: StreamSocketHandler {
         let response = Response(abort)
         var writer = ResponseWriter(response, on: server, isSecure: peer.entrance.isSecure)
         writer.field("Connection", "close")
-        if let head { writer.share(head, with: server.application.edge.allowedOrigins) }
+        var sendsContent = true
+        if case .inBody(let head, _) = state {
+            writer.share(head, with: server.application.edge.allowedOrigins)
+            sendsContent = head.method != .head
+        }
         writer.contentLength(response.content.count)
-        writer.finish(content: head?.method == .head ? [] : response.content)
+        writer.finish(content: sendsContent ? response.content : [])
         socket.enqueue(SharedBytes(writer.bytes))
         end()
     }
 
-    // MARK: Streams
-
-    private func stream(
-        _ start: @Sendable (ResponseStream) -> Void, _ writer: consuming ResponseWriter, to head: HTTPRequestHead,
-        keepsAlive: Bool
-    ) {
-        let isChunked = head.version == .http11
-        if isChunked { writer.field("Transfer-Encoding", "chunked") }
-        writer.finish()
-        socket.enqueue(SharedBytes(writer.bytes))
-        guard head.method != .head else { return answered(keepsAlive: keepsAlive) }
-        let stream = ResponseStream(self, on: socket.reactor, loop: server.loop)
-        state = .streaming(stream, isChunked: isChunked, keepsAlive: keepsAlive)
-        server.counters.openStreams += 1
-        socket.deadline = socket.reactor.now + limits.writeTimeout
-        socket.sendLimit = UInt32(clamping: limits.sendQueueBytes)
-        socket.reportsDrain = true
-        start(stream)
-        if case .streaming = state, socket.peerEnded { socketReceivedEnd(socket) }
+    private func refuseLate() {
+        refuse(Abort(.requestTimeout, reason: "The request did not come whole in time."))
     }
 
-    var isDrained: Bool { socket.unsentBytes == 0 }
-
-    func writeToStream(_ piece: StreamChunk) {
-        guard case .streaming(_, let isChunked, _) = state else { return }
-        if socket.unsentBytes == 0 { socket.deadline = socket.reactor.now + limits.writeTimeout }
-        socket.enqueue(piece.bytes(chunked: isChunked))
-    }
-
-    func finishStream() {
-        guard case .streaming(_, let isChunked, let keepsAlive) = state else { return }
-        if isChunked { socket.enqueue(SharedBytes(encoding: HTTPResponseEncoder.lastChunk)) }
-        endStream(tellingIt: false)
-        answered(keepsAlive: keepsAlive && !server.isStopping)
-        proceed()
-    }
-
-    private func endStream(tellingIt: Bool) {
-        guard case .streaming(let stream, _, _) = state else { return }
-        state = .over
-        server.counters.openStreams -= 1
-        socket.sendLimit = .max
-        socket.reportsDrain = false
-        let closed = tellingIt ? stream.closed : nil
-        stream.closed = nil
-        stream.drained = nil
-        closed?()
-    }
+    // MARK: The socket
 
     func socketDidDrain(_ socket: StreamSocket) {
         if case .streaming(let stream, _, _) = state {
             socket.deadline = .distantFuture
             stream.drained?()
         } else if case .draining = state {
-            state = .reading
+            state = .idle
             socket.reportsDrain = false
             proceed()
         }
     }
 
-    // MARK: The socket
-
     func socketReceivedEnd(_ socket: StreamSocket) {
         switch state {
-        case .reading:
+        case .idle, .inHead, .inBody:
             awaitMore()
         case .streaming:
             // The reader of a stream has nothing to send; its FIN says that it left.
@@ -350,17 +346,18 @@ final class HTTPConnection: StreamSocketHandler {
 
     func socketDeadlinePassed(_ socket: StreamSocket) {
         switch state {
-        case .reading:
-            if socket.unsentBytes > 0 {
-                server.counters.timedOut(.write)
-                return socket.close()
-            }
-            guard !isBetweenRequests else {
-                server.counters.timedOut(hasAnswered ? .keepAlive : .header)
-                return end()
-            }
-            server.counters.timedOut(head == nil ? .header : .body)
-            refuse(Abort(.requestTimeout, reason: "The request did not come whole in time."))
+        case _ where state.isReading && socket.unsentBytes > 0:
+            server.counters.timedOut(.write)
+            socket.close()
+        case .idle:
+            server.counters.timedOut(hasAnswered ? .keepAlive : .header)
+            end()
+        case .inHead:
+            server.counters.timedOut(.header)
+            refuseLate()
+        case .inBody:
+            server.counters.timedOut(.body)
+            refuseLate()
         case .streaming, .draining:
             server.counters.slowPeers += 1
             server.counters.timedOut(.write)
@@ -380,14 +377,14 @@ final class HTTPConnection: StreamSocketHandler {
 
     func serverStops(_ socket: StreamSocket) {
         switch state {
-        case .reading:
-            if isBetweenRequests { end() }
+        case .idle:
+            end()
         case .streaming(let stream, _, _):
             let closed = stream.closed
             stream.closed = nil
             closed?()
             finishStream()
-        case .awaiting, .draining, .over:
+        case .inHead, .inBody, .awaiting, .draining, .over:
             break
         }
     }

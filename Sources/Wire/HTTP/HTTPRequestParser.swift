@@ -43,24 +43,24 @@ package struct HTTPRequestParser: ~Copyable {
         self.limits = limits
     }
 
-    /// Between requests, with nothing begun: the connection may be closed without harm.
-    package var isIdle: Bool {
-        if case .idle = phase { true } else { false }
+    /// Where in a request the input ended.
+    package enum Position: Sendable, Hashable {
+        /// Between requests, with nothing begun: the connection may be closed without harm.
+        case betweenRequests
+        /// A head has begun and isn't whole.
+        case inHead
+        /// The head is there, and ``HTTPRequestEvent/end`` is not.
+        case inBody
+        /// After an error.
+        case nowhere
     }
 
-    /// A head has begun and isn't whole.
-    package var isInHead: Bool {
+    package var position: Position {
         switch phase {
-        case .head, .leadingCR: true
-        default: false
-        }
-    }
-
-    /// The head is there, and the end of the body is not.
-    package var isInBody: Bool {
-        switch phase {
-        case .length, .chunked: true
-        default: false
+        case .idle: .betweenRequests
+        case .leadingCR, .head: .inHead
+        case .length, .chunked, .end: .inBody
+        case .failed: .nowhere
         }
     }
 

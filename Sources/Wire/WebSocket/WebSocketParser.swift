@@ -3,15 +3,32 @@
 ///     a frame that is a message, whole in the input → unmasked where it lies, handed out as a slice of the input
 ///     anything else                                 → gathered in a `MessageReassembly`, within `maxMessageBytes`
 ///
+/// | state                  | what comes                            | next state                                       |
+/// |------------------------|---------------------------------------|--------------------------------------------------|
+/// | idle                   | a frame that is a message, or control | idle, with an event                              |
+/// |                        | a part of a frame, or a fragment      | gathering, wherever the input ends               |
+/// | gathering, in header   | the rest of it                        | at frame if a message is open, else idle; and on |
+/// | gathering, in payload  | the rest of a fragment that goes on   | at frame, with `fragment`                        |
+/// |                        | the rest of a last one, or of control | handed out, with an event                        |
+/// | gathering, at frame    | a frame                               | as idle, but the message stays open              |
+/// | gathering, handed out  | the next call                         | at frame if a message is open, else idle; and on |
+/// | any                    | a close frame, or an error            | ended: what follows is swallowed                 |
+///
 /// Call `next` until it returns `nil`, which means that the input is used up. An error, or a close frame, is the last thing
 /// that is read: whatever follows is swallowed (§7.1.7, §5.5.1). One of these is in every connection, so idle it is a few
 /// words and no memory elsewhere. One connection, one parser: it can't be copied.
 package struct WebSocketParser: ~Copyable {
+    /// See the table above.
+    private enum State {
+        case idle
+        case gathering(MessageReassembly)
+        case ended
+    }
+
     private let maxMessageBytes: Int
-    private var assembly: MessageReassembly?
+    private var state = State.idle
     private let role: WebSocketRole
     private let allowsCompressed: Bool
-    private var hasEnded = false
 
     /// - Parameters:
     ///   - role: which end of the connection reads.
@@ -27,8 +44,12 @@ package struct WebSocketParser: ~Copyable {
 
     /// A frame or a message has begun and isn't whole.
     package var isInMessage: Bool {
-        guard let assembly else { return false }
-        return !assembly.hasBeenTaken
+        switch state {
+        case .idle, .ended: return false
+        case .gathering(let gathering):
+            guard case .handedOut = gathering.position else { return true }
+            return gathering.openMessage != nil
+        }
     }
 
     /// The next event in `input`, from whose front it takes what it read; `nil` when there is nothing more to read.
@@ -36,120 +57,139 @@ package struct WebSocketParser: ~Copyable {
         _ input: inout UnsafeMutableRawBufferPointer
     ) throws(WebSocketError) -> WebSocketEvent? {
         do throws(WebSocketError) {
-            if hasEnded {
-                assembly = nil
+            switch state {
+            case .idle: return try readFrame(&input, into: nil)
+            case .gathering(let gathering): return try goOn(gathering, &input)
+            case .ended:
                 _ = input.take(input.count)
                 return nil
             }
-            return try advance(&input)
         } catch {
-            hasEnded = true
-            assembly = nil
+            state = .ended
             throw error
         }
     }
 
-    private mutating func advance(
-        _ input: inout UnsafeMutableRawBufferPointer
+    private mutating func goOn(
+        _ gathering: MessageReassembly, _ input: inout UnsafeMutableRawBufferPointer
     ) throws(WebSocketError) -> WebSocketEvent? {
-        dropWhatWasTaken()
-        while true {
-            if let assembly, let frame = assembly.frame {
-                return try continueFrame(frame, in: assembly, &input)
+        switch gathering.position {
+        case .handedOut:
+            // Now that the next call is here, nobody looks at it any more.
+            guard gathering.openMessage != nil else {
+                state = .idle
+                return try readFrame(&input, into: nil)
             }
-            guard let header = try readHeader(&input) else { return nil }
-            let isWholeMessage = header.isFinal && header.opcode != .continuation
-            guard isWholeMessage, header.payloadBytes <= input.count else {
-                begin(header)
-                continue
+            gathering.control = GatheringBuffer()
+            gathering.position = .atFrame
+            return try readFrame(&input, into: gathering)
+        case .atFrame:
+            return try readFrame(&input, into: gathering)
+        case .inHeader(let known):
+            guard let header = try continueHeader(known, of: gathering, &input) else { return nil }
+            guard gathering.openMessage != nil else {
+                state = .idle
+                return try readPayload(of: header, &input, into: nil)
             }
-            let payload = input.take(header.payloadBytes)
-            header.mask?.apply(to: payload)
-            return try event(header, payload)
+            return try readPayload(of: header, &input, into: gathering)
+        case .inPayload(let header, let received):
+            return try gather(header, received: received, in: gathering, &input)
         }
     }
 
-    /// What was handed out lay in the assembly; now that the next call is here, nobody looks at it any more.
-    private mutating func dropWhatWasTaken() {
-        guard let assembly, assembly.hasBeenTaken else { return }
-        if assembly.opcode == nil {
-            self.assembly = nil
-        } else {
-            assembly.control = GatheringBuffer()
-            assembly.hasBeenTaken = false
-        }
-    }
-
-    /// The next frame's header; gathered when the input ends within it.
-    private mutating func readHeader(
-        _ input: inout UnsafeMutableRawBufferPointer
-    ) throws(WebSocketError) -> WebSocketFrameHeader? {
+    /// A frame from its first byte on.
+    ///
+    /// - Parameter gathering: Where a message lies that has begun.
+    private mutating func readFrame(
+        _ input: inout UnsafeMutableRawBufferPointer, into gathering: MessageReassembly?
+    ) throws(WebSocketError) -> WebSocketEvent? {
         guard !input.isEmpty else { return nil }
-        let rules = WebSocketFrameHeader.Rules(
-            role: role, allowsCompressed: allowsCompressed,
-            openMessage: assembly.flatMap { $0.opcode == nil ? nil : ($0.message.count, $0.isCompressed) },
-            maxMessageBytes: maxMessageBytes)
-        guard let assembly, !assembly.header.isEmpty else {
-            if let header = try WebSocketFrameHeader(UnsafeRawBufferPointer(input), rules: rules) {
-                _ = input.take(header.count)
-                return header
-            }
-            assembleOnDemand().header.append(contentsOf: input.take(input.count))
+        guard let header = try WebSocketFrameHeader(UnsafeRawBufferPointer(input), rules: rules(in: gathering)) else {
+            gatherOnDemand(gathering).position = .inHeader([UInt8](input.take(input.count)))
             return nil
         }
-        let known = assembly.header.count
-        assembly.header.append(contentsOf: input.prefix(WebSocketFrameHeader.longest - known))
-        let result = assembly.header.withUnsafeBytes { bytes in
+        _ = input.take(header.count)
+        return try readPayload(of: header, &input, into: gathering)
+    }
+
+    private func rules(in gathering: MessageReassembly?) -> WebSocketFrameHeader.Rules {
+        WebSocketFrameHeader.Rules(
+            role: role, allowsCompressed: allowsCompressed,
+            openMessage: gathering.flatMap(Self.openMessage), maxMessageBytes: maxMessageBytes)
+    }
+
+    private static func openMessage(_ gathering: MessageReassembly) -> (bytes: Int, isCompressed: Bool)? {
+        guard let message = gathering.openMessage else { return nil }
+        return (gathering.message.count, message.isCompressed)
+    }
+
+    /// The rest of a header whose beginning is known.
+    private func continueHeader(
+        _ known: [UInt8], of gathering: MessageReassembly, _ input: inout UnsafeMutableRawBufferPointer
+    ) throws(WebSocketError) -> WebSocketFrameHeader? {
+        let bytes = known + input.prefix(WebSocketFrameHeader.longest - known.count)
+        let rules = rules(in: gathering)
+        let result = bytes.withUnsafeBytes { bytes in
             Result { () throws(WebSocketError) in try WebSocketFrameHeader(bytes, rules: rules) }
         }
         let header = try result.get()
-        _ = input.take((header?.count ?? assembly.header.count) - known)
-        guard let header else { return nil }
-        assembly.header = []
-        if assembly.opcode == nil { self.assembly = nil }
+        _ = input.take((header?.count ?? bytes.count) - known.count)
+        gathering.position = header == nil ? .inHeader(bytes) : .atFrame
         return header
     }
 
-    /// A frame whose payload has to be gathered.
-    private mutating func begin(_ header: WebSocketFrameHeader) {
-        let assembly = assembleOnDemand()
-        assembly.frame = header
-        assembly.frameBytes = 0
-        if header.opcode == .text || header.opcode == .binary {
-            assembly.opcode = header.opcode
-            assembly.isCompressed = header.isCompressed
+    /// What comes behind a header: handed out where it lies if it is a whole message or control frame, else gathered.
+    private mutating func readPayload(
+        of header: WebSocketFrameHeader, _ input: inout UnsafeMutableRawBufferPointer,
+        into gathering: MessageReassembly?
+    ) throws(WebSocketError) -> WebSocketEvent? {
+        let isWhole = header.isFinal && header.opcode != .continuation
+        guard isWhole, header.payloadBytes <= input.count else {
+            let gathering = gatherOnDemand(gathering)
+            gathering.begin(header)
+            return try gather(header, received: 0, in: gathering, &input)
         }
+        let payload = input.take(header.payloadBytes)
+        header.mask?.apply(to: payload)
+        return try event(header, payload)
     }
 
-    /// Gathers what the input has of `frame`; an event when that was the end of it.
-    private mutating func continueFrame(
-        _ frame: WebSocketFrameHeader, in assembly: MessageReassembly, _ input: inout UnsafeMutableRawBufferPointer
+    /// Gathers what the input has of a frame's payload; an event when that was the end of it.
+    private mutating func gather(
+        _ frame: WebSocketFrameHeader, received: Int, in gathering: MessageReassembly,
+        _ input: inout UnsafeMutableRawBufferPointer
     ) throws(WebSocketError) -> WebSocketEvent? {
-        let piece = input.take(min(frame.payloadBytes - assembly.frameBytes, input.count))
-        frame.mask?.apply(to: piece, offset: assembly.frameBytes)
-        assembly.frameBytes += piece.count
-        let rest = frame.payloadBytes - assembly.frameBytes
+        let piece = input.take(min(frame.payloadBytes - received, input.count))
+        frame.mask?.apply(to: piece, offset: received)
+        let received = received + piece.count
+        let rest = frame.payloadBytes - received
         let bytes = UnsafeRawBufferPointer(piece)
         if frame.opcode.isControl {
-            guard assembly.control.append(bytes, atMost: frame.payloadBytes) else { throw .outOfMemory }
+            guard gathering.control.append(bytes, atMost: frame.payloadBytes) else { throw .outOfMemory }
         } else {
-            let atMost = frame.isFinal ? assembly.message.count + piece.count + rest : maxMessageBytes
-            guard assembly.message.append(bytes, atMost: atMost) else { throw .outOfMemory }
-            if assembly.opcode == .text, !assembly.isCompressed {
-                guard assembly.validator.append(bytes) else { throw .textNotUTF8 }
+            let atMost = frame.isFinal ? gathering.message.count + piece.count + rest : maxMessageBytes
+            guard gathering.message.append(bytes, atMost: atMost) else { throw .outOfMemory }
+            if let message = gathering.openMessage, message.opcode == .text, !message.isCompressed {
+                guard gathering.validator.append(bytes) else { throw .textNotUTF8 }
             }
         }
-        guard rest == 0 else { return nil }
-        assembly.frame = nil
-        if frame.opcode.isControl {
-            assembly.hasBeenTaken = true
-            return try event(frame, assembly.control.bytes)
+        guard rest == 0 else {
+            gathering.position = .inPayload(frame, received: received)
+            return nil
         }
-        guard frame.isFinal, let opcode = assembly.opcode else { return .fragment }
-        guard assembly.validator.isComplete else { throw .textNotUTF8 }
-        assembly.opcode = nil
-        assembly.hasBeenTaken = true
-        return .message(opcode: opcode, isCompressed: assembly.isCompressed, assembly.message.bytes)
+        if frame.opcode.isControl {
+            gathering.position = .handedOut
+            return try event(frame, gathering.control.bytes)
+        }
+        guard frame.isFinal, let message = gathering.openMessage else {
+            gathering.position = .atFrame
+            return .fragment
+        }
+        guard gathering.validator.isComplete else { throw .textNotUTF8 }
+        gathering.openMessage = nil
+        gathering.position = .handedOut
+        return .message(
+            opcode: message.opcode, isCompressed: message.isCompressed, gathering.message.bytes)
     }
 
     /// The event of a frame that stands alone, its payload unmasked.
@@ -161,7 +201,7 @@ package struct WebSocketParser: ~Copyable {
         case .pong: return .pong(payload)
         case .close:
             let (code, reason) = try Self.closing(UnsafeRawBufferPointer(payload))
-            hasEnded = true
+            state = .ended
             return .close(code: code, reason: reason)
         case .text, .binary, .continuation:
             if header.opcode == .text, !header.isCompressed {
@@ -184,10 +224,10 @@ package struct WebSocketParser: ~Copyable {
         return (code, String(decoding: reason, as: UTF8.self))
     }
 
-    private mutating func assembleOnDemand() -> MessageReassembly {
-        if let assembly { return assembly }
+    private mutating func gatherOnDemand(_ gathering: MessageReassembly?) -> MessageReassembly {
+        if let gathering { return gathering }
         let made = MessageReassembly()
-        assembly = made
+        state = .gathering(made)
         return made
     }
 }

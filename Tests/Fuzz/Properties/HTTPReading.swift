@@ -34,7 +34,7 @@ struct HTTPReading: Equatable {
             }
             offset += piece.count
         }
-        isIdle = parser.isIdle
+        isIdle = parser.position == .betweenRequests
     }
 
     private mutating func take(_ event: HTTPRequestEvent, _ offset: Int) {

@@ -66,22 +66,22 @@ import Testing
                     taken += bytes.count - input.count
                 }
             }
-            let isIdle = parser.isIdle
+            let isIdle = parser.position == .betweenRequests
             #expect(hasEnded && isIdle && taken == stream.utf8.count)
         }
     }
 
     @Test func theParserTellsWhereItIs() throws {
         var parser = HTTPRequestParser()
-        var states: [String] = []
+        var states: [HTTPRequestParser.Position] = []
         for piece in ["\r", "\n", "P", "OST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n", "a", "b"] {
             try withExactMemory(Array(piece.utf8)) { memory in
                 var input = UnsafeRawBufferPointer(memory)
                 while try parser.next(&input) != nil {}
             }
-            states.append(parser.isIdle ? "idle" : parser.isInHead ? "head" : parser.isInBody ? "body" : "-")
+            states.append(parser.position)
         }
-        #expect(states == ["head", "idle", "head", "body", "body", "idle"])
+        #expect(states == [.inHead, .betweenRequests, .inHead, .inBody, .inBody, .betweenRequests])
     }
 
     @Test(arguments: [

@@ -248,7 +248,7 @@ import Testing
                 #expect(throws: HTTPParseError.requestLineMalformed) { _ = try parser.next(&input) }
             }
         }
-        let isAnywhere = parser.isIdle || parser.isInHead || parser.isInBody
-        #expect(!isAnywhere)
+        let position = parser.position
+        #expect(position == .nowhere)
     }
 }

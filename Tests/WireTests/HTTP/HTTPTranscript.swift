@@ -30,7 +30,7 @@ struct HTTPTranscript: Equatable {
                 }
             }
         }
-        isIdle = parser.isIdle
+        isIdle = parser.position == .betweenRequests
     }
 
     init(_ text: String, limits: HTTPLimits = HTTPLimits()) {

@@ -51,6 +51,44 @@ import Testing
         #expect(states == [true, true, false, false])
     }
 
+    /// Each piece leads to the next state of the parser's table.
+    @Test func itsStatesAreThoseOfTheTable() throws {
+        var parser = WebSocketParser(role: .server, maxMessageBytes: 100)
+        let pieces: [(bytes: [UInt8], events: [String], isInMessage: Bool, state: String)] = [
+            (frame(0x81, "ab"), ["ab"], false, "idle"),
+            (Array(frame(0x81, "ab").prefix(1)), [], true, "in header"),
+            (Array(frame(0x81, "ab").dropFirst()), ["ab"], false, "idle: the rest lies whole in the input"),
+            (Array(frame(0x89, "ping").prefix(7)), [], true, "in payload"),
+            (Array(frame(0x89, "ping").dropFirst(7)), ["ping ping"], false, "handed out, then idle"),
+            (frame(0x01, "c"), ["fragment"], true, "at frame"),
+            (frame(0x8A, "d"), ["pong d"], true, "at frame, as before"),
+            (Array(frame(0x89, "e").prefix(4)), [], true, "in header"),
+            (Array(frame(0x89, "e").dropFirst(4).prefix(2)), [], true, "in payload"),
+            (Array(frame(0x89, "e").dropFirst(6)), ["ping e"], true, "handed out, then at frame"),
+            (frame(0x80, "f"), ["cf"], false, "handed out, then idle"),
+            (frame(0x88, [0x03, 0xE8]) + frame(0x81, "g"), ["close"], false, "ended"),
+            (frame(0x81, "h"), [], false, "ended"),
+        ]
+        for piece in pieces {
+            var events: [String] = []
+            try withExactMemory(piece.bytes) { memory in
+                var input = memory
+                while let event = try parser.next(&input) {
+                    switch event {
+                    case .message(_, _, let payload): events.append(String(decoding: payload, as: UTF8.self))
+                    case .fragment: events.append("fragment")
+                    case .ping(let payload): events.append("ping \(String(decoding: payload, as: UTF8.self))")
+                    case .pong(let payload): events.append("pong \(String(decoding: payload, as: UTF8.self))")
+                    case .close: events.append("close")
+                    }
+                }
+                #expect(input.isEmpty)
+            }
+            let isInMessage = parser.isInMessage
+            #expect(events == piece.events && isInMessage == piece.isInMessage, "\(piece.state)")
+        }
+    }
+
     @Test func memoryGrowsAsBytesArriveAndNotByTheAnnouncedLength() {
         var buffer = GatheringBuffer()
         for count in 1...1000 {

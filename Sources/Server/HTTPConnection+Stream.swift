@@ -1,0 +1,53 @@
+import Basics
+import Sockets
+import Wire
+
+/// Answers whose content is written as it comes, for as long as it comes.
+extension HTTPConnection {
+    func stream(
+        _ start: @Sendable (ResponseStream) -> Void, _ writer: consuming ResponseWriter, to head: HTTPRequestHead,
+        keepsAlive: Bool
+    ) {
+        let isChunked = head.version == .http11
+        if isChunked { writer.field("Transfer-Encoding", "chunked") }
+        writer.finish()
+        socket.enqueue(SharedBytes(writer.bytes))
+        guard head.method != .head else { return answered(keepsAlive: keepsAlive) }
+        let stream = ResponseStream(self, on: socket.reactor, loop: server.loop)
+        state = .streaming(stream, isChunked: isChunked, keepsAlive: keepsAlive)
+        server.counters.openStreams += 1
+        socket.deadline = socket.reactor.now + limits.writeTimeout
+        socket.sendLimit = UInt32(clamping: limits.sendQueueBytes)
+        socket.reportsDrain = true
+        start(stream)
+        if case .streaming = state, socket.peerEnded { socketReceivedEnd(socket) }
+    }
+
+    var isDrained: Bool { socket.unsentBytes == 0 }
+
+    func writeToStream(_ piece: StreamChunk) {
+        guard case .streaming(_, let isChunked, _) = state else { return }
+        if socket.unsentBytes == 0 { socket.deadline = socket.reactor.now + limits.writeTimeout }
+        socket.enqueue(piece.bytes(chunked: isChunked))
+    }
+
+    func finishStream() {
+        guard case .streaming(_, let isChunked, let keepsAlive) = state else { return }
+        if isChunked { socket.enqueue(SharedBytes(encoding: HTTPResponseEncoder.lastChunk)) }
+        endStream(tellingIt: false)
+        answered(keepsAlive: keepsAlive && !server.isStopping)
+        proceed()
+    }
+
+    func endStream(tellingIt: Bool) {
+        guard case .streaming(let stream, _, _) = state else { return }
+        state = .over
+        server.counters.openStreams -= 1
+        socket.sendLimit = .max
+        socket.reportsDrain = false
+        let closed = tellingIt ? stream.closed : nil
+        stream.closed = nil
+        stream.drained = nil
+        closed?()
+    }
+}
