@@ -6,7 +6,7 @@ import CCurl
 /// libcurl is loaded at the first request. No thread waits for anything: libcurl says which sockets it wants watched, and is
 /// called when they are ready. Redirects aren't followed, and no proxy is used, whatever the environment says.
 package actor HTTPClient {
-    private nonisolated let executor = QueueExecutor(label: "letsswitch.http-client")
+    private nonisolated let executor = QueueExecutor(label: "http-client")
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     private let configuration: Configuration

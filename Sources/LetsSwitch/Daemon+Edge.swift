@@ -47,6 +47,7 @@ extension Daemon {
         edge.trustedProxies = configuration.trustedProxies
         edge.expectsProxyHeader = configuration.proxyProtocol
         edge.allowedOrigins = configuration.allowedOrigins
+        edge.allowedRequestFields = "Content-Type, Last-Event-ID"
         edge.allowedHosts = configuration.servedHosts
         edge.hostRefused = { [log] host in
             log.warning(

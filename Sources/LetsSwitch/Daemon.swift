@@ -93,7 +93,7 @@ package actor Daemon {
             return ("", configuration.database.description)
         case .privateCluster:
             let cluster = PrivateCluster(
-                stateDirectory: configuration.stateDirectory,
+                stateDirectory: configuration.stateDirectory, names: ClusterNames(program: "letsswitch"),
                 maxConnections: max(60, configuration.databaseConnections + Self.furtherConnections))
             self.cluster = cluster
             let location = try await cluster.start()
@@ -104,7 +104,7 @@ package actor Daemon {
     }
 
     private func makeServices(conninfo: String, tls: TLSContext?) throws -> Services {
-        var postgres = PostgresConfiguration(conninfo: conninfo)
+        var postgres = PostgresConfiguration(conninfo: conninfo, applicationName: "letsswitch")
         postgres.sessionSettings = DatabaseSchema.sessionSettings
         postgres.maxConnections = configuration.databaseConnections
         postgres.queryTimeout = configuration.databaseTimeout

@@ -57,7 +57,7 @@ package struct PostgresConfiguration: Sendable {
     /// How long it waits for the answer.
     package var heartbeatTimeout: Duration = .seconds(5)
 
-    package init(conninfo: String, applicationName: String = "letsswitch") {
+    package init(conninfo: String, applicationName: String = "") {
         self.conninfo = conninfo
         self.applicationName = applicationName
     }

@@ -114,7 +114,7 @@ extension HTTPConnection {
         else { return [] }
         return [
             HTTPField("Access-Control-Allow-Methods", methods),
-            HTTPField("Access-Control-Allow-Headers", "Content-Type, Last-Event-ID"),
+            HTTPField("Access-Control-Allow-Headers", server.application.edge.allowedRequestFields),
             // Two hours: the most that any browser believes.
             HTTPField("Access-Control-Max-Age", "7200"),
         ]

@@ -53,7 +53,7 @@ package struct ServerLimits: Sendable, Hashable {
     package init() {}
 }
 
-/// A wait that came to its end before the peer did what it was to do. Named by the daemon's flags.
+/// A wait that came to its end before the peer did what it was to do. The names are for metrics.
 package enum TimeLimit: String, Sendable, CaseIterable {
     case header = "header-timeout"
     case body = "body-timeout"

@@ -21,7 +21,7 @@ package final class ClockStepWatcher {
             throw error
         }
         source = DispatchSource.makeReadSource(
-            fileDescriptor: timer, queue: DispatchQueue(label: "letsswitch.clock"))
+            fileDescriptor: timer, queue: DispatchQueue(label: "clock-steps"))
         source.setEventHandler {
             var expirations: UInt64 = 0
             let count = read(timer, &expirations, MemoryLayout<UInt64>.size)

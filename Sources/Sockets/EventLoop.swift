@@ -28,7 +28,7 @@ package actor EventLoop {
     /// - Throws: ``SocketError`` when the kernel gives no epoll or timer descriptor.
     package init(index: Int, openSockets: SocketCount) throws {
         self.index = index
-        executor = try LoopExecutor(label: "letsswitch.loop.\(index)")
+        executor = try LoopExecutor(label: "event-loop.\(index)")
         reactor = try Reactor(index: index, executor: executor, openSockets: openSockets)
     }
 

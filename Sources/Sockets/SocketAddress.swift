@@ -88,7 +88,7 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
         }
     }
 
-    /// `127.0.0.1:8080`, `[::1]:8080`, `unix:/run/letsswitch.sock`.
+    /// `127.0.0.1:8080`, `[::1]:8080`, `unix:/run/server.sock`.
     package var description: String {
         if family == AF_UNIX { return "unix:\(path ?? "")" }
         guard let (host, port) = numericParts else { return "unknown" }

@@ -17,7 +17,7 @@ import Testing
 
     @Test func itIsMadeStartedStoppedAndFoundAgain() async throws {
         let directory = TestClusterDirectories.shared.make()
-        let cluster = PrivateCluster(stateDirectory: directory, isDurable: false)
+        let cluster = PrivateCluster(stateDirectory: directory, names: .test, isDurable: false)
         let location = try await cluster.start()
         #expect(location.relocatedFrom == nil)
         #expect(location.dataDirectory.hasPrefix(directory))
@@ -42,7 +42,7 @@ import Testing
         await cluster.stop()
 
         // Once more, as the next start of the daemon does.
-        let next = PrivateCluster(stateDirectory: directory, isDurable: false)
+        let next = PrivateCluster(stateDirectory: directory, names: .test, isDurable: false)
         #expect(try await next.start() == location)
         #expect(try await Self.query(location, "SELECT n FROM kept")?[0].integer("n") == 7)
         await next.stop()
@@ -50,12 +50,12 @@ import Testing
 
     @Test func aServerThatWasLeftRunningIsTakenOver() async throws {
         let directory = TestClusterDirectories.shared.make()
-        var killed: PrivateCluster? = PrivateCluster(stateDirectory: directory, isDurable: false)
+        var killed: PrivateCluster? = PrivateCluster(stateDirectory: directory, names: .test, isDurable: false)
         let location = try await killed?.start()
         let pid = await killed?.processIdentifier
         // As `kill -9` of the daemon: the lock goes, the server stays.
         killed = nil
-        let next = PrivateCluster(stateDirectory: directory, isDurable: false)
+        let next = PrivateCluster(stateDirectory: directory, names: .test, isDurable: false)
         #expect(try await next.start() == location)
         #expect(await next.processIdentifier == pid)
         await next.stop()
@@ -64,7 +64,7 @@ import Testing
 
     @Test func aServerThatWasKilledIsStartedAgain() async throws {
         let directory = TestClusterDirectories.shared.make()
-        let cluster = PrivateCluster(stateDirectory: directory, isDurable: false)
+        let cluster = PrivateCluster(stateDirectory: directory, names: .test, isDurable: false)
         let location = try await cluster.start()
         _ = try await Self.query(location, "CREATE TABLE kept (n int)")
         let pid = try #require(await cluster.processIdentifier)
@@ -79,7 +79,7 @@ import Testing
 
     @Test func theNumberOfAnotherProcessInTheServersFilesIsNoObstacle() async throws {
         let directory = TestClusterDirectories.shared.make()
-        let cluster = PrivateCluster(stateDirectory: directory, isDurable: false)
+        let cluster = PrivateCluster(stateDirectory: directory, names: .test, isDurable: false)
         let location = try await cluster.start()
         let file = "\(location.dataDirectory)/postmaster.pid"
         let text = try String(contentsOfFile: file, encoding: .utf8)
@@ -96,9 +96,9 @@ import Testing
 
     @Test func aStateDirectoryBelongsToOneDaemon() async throws {
         let directory = TestClusterDirectories.shared.make()
-        let first = PrivateCluster(stateDirectory: directory, isDurable: false)
+        let first = PrivateCluster(stateDirectory: directory, names: .test, isDurable: false)
         _ = try await first.start()
-        let second = PrivateCluster(stateDirectory: directory, isDurable: false)
+        let second = PrivateCluster(stateDirectory: directory, names: .test, isDurable: false)
         let error = await #expect(throws: PrivateClusterError.self) { try await second.start() }
         #expect(error?.message.contains("in use by process \(getpid())") == true)
         await first.stop()
@@ -109,7 +109,7 @@ import Testing
         let data = "\(directory)/postgres/data"
         try FileManager.default.createDirectory(atPath: data, withIntermediateDirectories: true)
         try "9\n".write(toFile: "\(data)/PG_VERSION", atomically: true, encoding: .utf8)
-        let cluster = PrivateCluster(stateDirectory: directory, isDurable: false)
+        let cluster = PrivateCluster(stateDirectory: directory, names: .test, isDurable: false)
         let error = await #expect(throws: PrivateClusterError.self) { try await cluster.start() }
         let message = error?.message ?? ""
         #expect(message.contains("pg_upgrade -U letsswitch -b /usr/lib/postgresql/9/bin -B "))
@@ -123,7 +123,7 @@ import Testing
     @Test func rubbishOfAnInterruptedInitialisationIsClearedAway() async throws {
         let directory = TestClusterDirectories.shared.make()
         let rubbish = "\(directory)/postgres/data.unfinished-1"
-        let cluster = PrivateCluster(stateDirectory: directory, isDurable: false)
+        let cluster = PrivateCluster(stateDirectory: directory, names: .test, isDurable: false)
         _ = try await cluster.start()
         await cluster.stop()
         try FileManager.default.moveItem(atPath: "\(directory)/postgres/data", toPath: rubbish)
@@ -135,7 +135,7 @@ import Testing
 
     @Test func aPathTooLongForASocketGetsItsSocketElsewhere() async throws {
         let directory = TestClusterDirectories.shared.make() + "/" + String(repeating: "long", count: 25)
-        let cluster = PrivateCluster(stateDirectory: directory, isDurable: false)
+        let cluster = PrivateCluster(stateDirectory: directory, names: .test, isDurable: false)
         let location = try await cluster.start()
         #expect(location.dataDirectory.hasPrefix(directory))
         #expect(!location.socketDirectory.hasPrefix(directory))
@@ -147,7 +147,7 @@ import Testing
     @Test(.enabled(if: geteuid() == 0)) func aDirectoryThatTheClustersUserCannotEnterIsLeftForAnother() async throws {
         let parent = TestClusterDirectories.shared.make()
         chmod(parent, 0o700)
-        let cluster = PrivateCluster(stateDirectory: "\(parent)/state", isDurable: false)
+        let cluster = PrivateCluster(stateDirectory: "\(parent)/state", names: .test, isDurable: false)
         let location = try await cluster.start()
         let hash = ClusterPlacement.hash("\(parent)/state")
         #expect(location.relocatedFrom == "\(parent)/state")
@@ -164,7 +164,8 @@ import Testing
     }
 
     @Test func theSecondSignalStopsTheServerWithoutWaiting() async throws {
-        let cluster = PrivateCluster(stateDirectory: TestClusterDirectories.shared.make(), isDurable: false)
+        let cluster = PrivateCluster(
+            stateDirectory: TestClusterDirectories.shared.make(), names: .test, isDurable: false)
         _ = try await cluster.start()
         cluster.signalFastShutdown()
         try await eventually("the server's end") { await !cluster.isRunning }
@@ -187,7 +188,10 @@ import Testing
         ("/tmp/with space", "/run/letsswitch-x"), ("/tmp/a,b", "/run/letsswitch-x"), ("/tmp/a'b", "/run/letsswitch-x"),
     ])
     func socketsGoWhereTheirPathNeedsNoQuoting(home: String, sockets: String) {
-        #expect(ClusterPlacement.sockets(home: Directory(path: home), hash: "x", uid: 1, runs: true).path == sockets)
+        #expect(
+            ClusterPlacement.sockets(
+                home: Directory(path: home), program: "letsswitch", hash: "x", uid: 1, runs: true
+            ).path == sockets)
     }
 
     @Test func programsRunToTheirEndOrTheirTime() throws {

@@ -19,7 +19,7 @@ package actor TestCluster {
     private init(maxConnections: Int = 400) {
         stateDirectory = TestClusterDirectories.shared.make()
         cluster = PrivateCluster(
-            stateDirectory: stateDirectory, isDurable: false, maxConnections: maxConnections)
+            stateDirectory: stateDirectory, names: .test, isDurable: false, maxConnections: maxConnections)
     }
 
     /// A started cluster that belongs to one test, which may stop it; costs about a second.
@@ -81,4 +81,9 @@ package actor TestCluster {
         configuration.connectTimeout = .seconds(20)
         return configuration
     }
+}
+
+extension ClusterNames {
+    /// The daemon's, so that a test may begin with its data or with ours.
+    package static let test = ClusterNames(program: "letsswitch")
 }

@@ -16,7 +16,8 @@ struct DataInitialisation {
         }
         let new = placement.home.appending(Self.unfinished + String(UInt64.random(in: 0...UInt64.max), radix: 16))
         try tool(
-            [binaries.path("initdb"), "-D", new.path] + InitialisationArguments.fixed + (isDurable ? [] : ["--no-sync"])
+            [binaries.path("initdb"), "-D", new.path] + placement.names.initialisationArguments
+                + (isDurable ? [] : ["--no-sync"])
         )
         guard rename(new.path, placement.data.path) == 0 else {
             throw PrivateClusterError("cannot put the new data at", placement.data.path, errno: errno)
@@ -36,13 +37,4 @@ struct DataInitialisation {
             throw PrivateClusterError("\(command[0]) failed:\n\(outcome.output.suffix(2_048))")
         }
     }
-}
-
-/// What `initdb` is told.
-enum InitialisationArguments {
-    /// The superuser and owner of everything; the socket's directory is what keeps others out.
-    static let superuser = "letsswitch"
-    static let fixed = [
-        "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--username=\(superuser)",
-    ]
 }

@@ -16,14 +16,16 @@ struct PostgresBinaries: Sendable, Equatable {
     }
 
     /// The installation for a data directory of version `existing`, or for a new one.
-    static func choose(for existing: Int?, data: Directory, user: ClusterUser) throws -> PostgresBinaries {
+    static func choose(
+        for existing: Int?, data: Directory, user: ClusterUser, names: ClusterNames
+    ) throws -> PostgresBinaries {
         let installed = installed()
         guard let newest = installed.first else {
             throw PrivateClusterError("PostgreSQL's server is not installed: apt-get install postgresql")
         }
         guard let existing else { return newest }
         if let match = installed.first(where: { $0.major == existing }) { return match }
-        throw PrivateClusterError(UpgradeAdvice(data: data, from: existing, to: newest, user: user).text)
+        throw PrivateClusterError(UpgradeAdvice(data: data, from: existing, to: newest, user: user, names: names).text)
     }
 
     private init?(directory: String) {

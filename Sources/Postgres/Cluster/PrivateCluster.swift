@@ -9,6 +9,7 @@ package actor PrivateCluster {
     /// Its calls block for a few milliseconds (files), or while `initdb` runs: on this queue, where nothing else waits.
     private nonisolated let executor = QueueExecutor(label: "postgres.cluster")
     private let stateDirectory: Directory
+    private let names: ClusterNames
     private let isDurable: Bool
     private let maxConnections: Int
     private let startTimeout: Duration
@@ -24,15 +25,17 @@ package actor PrivateCluster {
     ///   - isDurable: false lets a crash of the machine lose data: for tests, which it makes faster.
     ///   - startTimeout: how long a server may recover from a crash before it accepts connections.
     package init(
-        stateDirectory: String, isDurable: Bool = true, maxConnections: Int = 60, startTimeout: Duration = .seconds(120)
+        stateDirectory: String, names: ClusterNames, isDurable: Bool = true, maxConnections: Int = 60,
+        startTimeout: Duration = .seconds(120)
     ) {
         self.stateDirectory = Directory(path: stateDirectory)
+        self.names = names
         self.isDurable = isDurable
         self.maxConnections = maxConnections
         self.startTimeout = startTimeout
     }
 
-    /// Returns when the database `letsswitch` can be connected to. Again while it runs: does nothing; again after the
+    /// Returns when its database can be connected to. Again while it runs: does nothing; again after the
     /// server has died: starts it anew. Throws `PrivateClusterError`, whose message is for the person at the terminal.
     package func start() async throws -> PrivateClusterLocation {
         if isRunning, let postmaster, let placement { return placement.location(sockets: postmaster.sockets) }
@@ -82,10 +85,11 @@ package actor PrivateCluster {
     package var processIdentifier: pid_t? { postmaster?.pid }
 
     private func startLocked() async throws -> PrivateClusterLocation {
-        let placement = try ClusterPlacement.choose(state: stateDirectory)
+        let placement = try ClusterPlacement.choose(state: stateDirectory, names: names)
         try placement.home.createPrivate(for: placement.user)
         let existing = try existingVersion(placement.data)
-        let binaries = try PostgresBinaries.choose(for: existing, data: placement.data, user: placement.user)
+        let binaries = try PostgresBinaries.choose(
+            for: existing, data: placement.data, user: placement.user, names: names)
         if existing == nil {
             try DataInitialisation(placement: placement, binaries: binaries, isDurable: isDurable).run()
         }
@@ -95,7 +99,8 @@ package actor PrivateCluster {
             postmaster = try await ServerStart(
                 placement: placement, binaries: binaries,
                 settings: ServerSettings(
-                    sockets: placement.sockets, isDurable: isDurable, maxConnections: maxConnections),
+                    name: names.program, sockets: placement.sockets, isDurable: isDurable,
+                    maxConnections: maxConnections),
                 deadline: .now + startTimeout
             ) { self.pid.store($0, ordering: .relaxed) }.run()
         } catch {
@@ -123,13 +128,17 @@ package actor PrivateCluster {
 
     private func createDatabase(sockets: String) async throws {
         var configuration = PostgresConfiguration(
-            conninfo: ClusterPlacement.conninfo(sockets: sockets, database: "postgres"))
+            conninfo: ClusterPlacement.conninfo(names: names, sockets: sockets, database: "postgres"),
+            applicationName: names.program)
         // A machine that has just been busy with initdb may be slow.
         configuration.connectTimeout = .seconds(20)
         do {
             let session = try await PostgresSession.connect(configuration)
-            let there = try await session.execute("SELECT 1 FROM pg_database WHERE datname = 'letsswitch'")
-            if there?.isEmpty ?? true { try await session.execute("CREATE DATABASE letsswitch", timeout: .seconds(60)) }
+            let database = names.database
+            let there = try await session.execute("SELECT 1 FROM pg_database WHERE datname = '\(database)'")
+            if there?.isEmpty ?? true {
+                try await session.execute("CREATE DATABASE \(database)", timeout: .seconds(60))
+            }
             await session.close()
         } catch let error as PostgresError {
             throw PrivateClusterError("the private cluster runs, but \(error.message)")
@@ -151,7 +160,7 @@ package actor PrivateCluster {
 
 /// Where a private cluster is.
 package struct PrivateClusterLocation: Sendable, Equatable {
-    /// For `PostgresConfiguration`: the database `letsswitch` over the cluster's Unix socket.
+    /// For `PostgresConfiguration`: its database, over the cluster's Unix socket.
     package let conninfo: String
     package let dataDirectory: String
     package let socketDirectory: String

@@ -1,5 +1,7 @@
 /// What the server is told on its command line, so that a new release of ours changes it without touching files.
 struct ServerSettings {
+    /// What the cluster is called in the list of processes.
+    let name: String
     let sockets: Directory
     let isDurable: Bool
     let maxConnections: Int
@@ -7,7 +9,7 @@ struct ServerSettings {
     var arguments: [String] {
         var settings = [
             "listen_addresses=", "port=\(ClusterPlacement.port)", "unix_socket_directories=\(sockets.path)",
-            "unix_socket_permissions=0700", "cluster_name=letsswitch", "max_connections=\(maxConnections)",
+            "unix_socket_permissions=0700", "cluster_name=\(name)", "max_connections=\(maxConnections)",
             "shared_buffers=32MB", "max_wal_size=256MB", "timezone=UTC", "log_timezone=UTC", "lc_messages=C", "jit=off",
             // A file for each day of the week, begun anew when its day comes round: bounded without a cleaner.
             "logging_collector=on", "log_directory=log", "log_filename=postgresql-%a.log", "log_rotation_age=1d",

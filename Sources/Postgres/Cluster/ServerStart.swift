@@ -62,9 +62,11 @@ struct ServerStart {
 
     private func launch() async throws -> Postmaster {
         removeStaleSocketLock()
-        var template = Array("/tmp/letsswitch-start.XXXXXX".utf8CString)
+        var template = Array("/tmp/\(placement.names.program)-start.XXXXXX".utf8CString)
         let output = mkstemp(&template)
-        guard output >= 0 else { throw PrivateClusterError("cannot create", "/tmp/letsswitch-start", errno: errno) }
+        guard output >= 0 else {
+            throw PrivateClusterError("cannot create", "/tmp/\(placement.names.program)-start", errno: errno)
+        }
         defer { close(output) }
         _ = fcntl(output, F_SETFD, FD_CLOEXEC)
         unlink(template)

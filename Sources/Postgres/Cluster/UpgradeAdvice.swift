@@ -4,6 +4,7 @@ struct UpgradeAdvice {
     let from: Int
     let to: PostgresBinaries
     let user: ClusterUser
+    let names: ClusterNames
 
     var text: String {
         let old = "/usr/lib/postgresql/\(from)/bin"
@@ -19,8 +20,8 @@ struct UpgradeAdvice {
         return """
             the data in \(data.path) is of PostgreSQL \(from), and only \(to.major) is installed here. \
             Either install the old version (apt-get install postgresql-\(from)), or install it and upgrade the data:
-              \(prefix)\(to.path("initdb")) \(InitialisationArguments.fixed.joined(separator: " ")) -D '\(new)'
-              cd '\(parent)' && \(prefix)\(to.path("pg_upgrade")) -U letsswitch -b \(old) -B \(to.directory) \
+              \(prefix)\(to.path("initdb")) \(names.initialisationArguments.joined(separator: " ")) -D '\(new)'
+              cd '\(parent)' && \(prefix)\(to.path("pg_upgrade")) -U \(names.superuser) -b \(old) -B \(to.directory) \
             -d '\(data.path)' -D '\(new)'
               mv '\(data.path)' '\(data.path).\(from)' && mv '\(new)' '\(data.path)'
             """

@@ -15,7 +15,7 @@ enum TLSBIO {
 
     /// The BIO_METHOD. Unsafe in the type's eyes only: made once, then neither changed nor freed.
     private nonisolated(unsafe) static let method: OpaquePointer? = {
-        guard let method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "letsswitch"),
+        guard let method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "memory"),
             BIO_meth_set_read(method, { bio, bytes, count in TLSBIO.read(bio, bytes, Int(count)) }) == 1,
             BIO_meth_set_write(method, { bio, bytes, count in TLSBIO.write(bio, bytes, Int(count)) }) == 1,
             BIO_meth_set_ctrl(method, { _, command, _, _ in command == BIO_CTRL_FLUSH ? 1 : 0 }) == 1

@@ -30,7 +30,8 @@ final class Laboratory {
         // Of the process; the servers have the same limit, and keep some for themselves.
         descriptors = FileDescriptorLimit.raise() - 128
         directory = try Self.makeDirectory()
-        let cluster = PrivateCluster(stateDirectory: directory, isDurable: isDurable)
+        let cluster = PrivateCluster(
+            stateDirectory: directory, names: ClusterNames(program: "letsswitch"), isDurable: isDurable)
         self.cluster = cluster
         let path = directory
         signals = Children.shared.endOnSignals {

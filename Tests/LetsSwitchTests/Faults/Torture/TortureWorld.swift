@@ -31,13 +31,14 @@ actor TortureWorld {
         stateDirectory = TestClusterDirectories.shared.make()
         switch kind {
         case .shared:
-            let cluster = PrivateCluster(stateDirectory: stateDirectory, isDurable: false, maxConnections: 60)
+            let cluster = PrivateCluster(
+                stateDirectory: stateDirectory, names: .test, isDurable: false, maxConnections: 60)
             conninfo = try await cluster.start().conninfo
             self.cluster = cluster
         case .privateCluster:
             cluster = nil
             conninfo = ClusterPlacement.conninfo(
-                sockets: "\(stateDirectory)/postgres/socket", database: "letsswitch")
+                names: .test, sockets: "\(stateDirectory)/postgres/socket", database: "letsswitch")
         }
         var configuration = PostgresConfiguration(conninfo: conninfo)
         configuration.maxConnections = 2
