@@ -64,17 +64,11 @@ let package = Package(
         .target(name: "Domain", dependencies: ["Observability", "Postgres", "Wire"], swiftSettings: swiftSettings),
         // Who listens to what: rooms of connections, and what is published in them. No protocol, no SQL.
         .target(name: "Rooms", dependencies: ["Basics", "Crypto", "Sockets"], swiftSettings: swiftSettings),
-        // The product: rooms, schedule, reminders, configuration, life cycle.
+        // Tasks, pairing, reminders and their scheduler, attendance, quotas, the calendar, and their SQL.
         .target(
-            name: "LetsSwitch",
-            dependencies: [
-                "Basics", "Crypto", "Domain", "HTTPClient", "Observability", "Postgres", "Rooms", "Server", "Sockets",
-                "Wire",
-            ],
-            exclude: ["Page/Screenshots"],
+            name: "Scheduling",
+            dependencies: ["Basics", "Crypto", "Domain", "Observability", "Postgres", "Rooms", "Wire"],
             resources: [
-                .embedInCode("Page/Assets"),
-                .embedInCode("SQL/0001-schema.sql"),
                 .embedInCode("SQL/basics.sql"),
                 .embedInCode("SQL/zones.sql"),
                 .embedInCode("SQL/tasks.sql"),
@@ -82,13 +76,33 @@ let package = Package(
                 .embedInCode("SQL/reminders.sql"),
                 .embedInCode("SQL/claims.sql"),
                 .embedInCode("SQL/rooms.sql"),
+                .embedInCode("SQL/devices.sql"),
+                .embedInCode("SQL/calendar.sql"),
+                .embedInCode("SQL/quotas.sql"),
+            ],
+            swiftSettings: swiftSettings),
+        // From the outbox to people: workers and the ways by which reminders and events leave, their settings and their SQL.
+        .target(
+            name: "Delivery",
+            dependencies: ["Basics", "Crypto", "Domain", "HTTPClient", "Observability", "Postgres", "Wire"],
+            resources: [
                 .embedInCode("SQL/addresses.sql"),
                 .embedInCode("SQL/providers.sql"),
                 .embedInCode("SQL/deliveries.sql"),
                 .embedInCode("SQL/events.sql"),
-                .embedInCode("SQL/devices.sql"),
-                .embedInCode("SQL/calendar.sql"),
-                .embedInCode("SQL/quotas.sql"),
+            ],
+            swiftSettings: swiftSettings),
+        // The product: rooms, schedule, reminders, configuration, life cycle.
+        .target(
+            name: "LetsSwitch",
+            dependencies: [
+                "Basics", "Crypto", "Delivery", "Domain", "HTTPClient", "Observability", "Postgres", "Rooms",
+                "Scheduling", "Server", "Sockets", "Wire",
+            ],
+            exclude: ["Page/Screenshots"],
+            resources: [
+                .embedInCode("Page/Assets"),
+                .embedInCode("SQL/0001-schema.sql"),
             ],
             swiftSettings: swiftSettings
         ),
@@ -128,9 +142,8 @@ let package = Package(
         .testTarget(
             name: "LetsSwitchTests",
             dependencies: [
-                "LetsSwitch", "Basics", "Domain", "Observability", "letsswitchd", "Crypto", "HTTPClient", "Rooms",
-                "Server",
-                "TestSupport", "Wire",
+                "LetsSwitch", "letsswitchd", "Basics", "Crypto", "Delivery", "Domain", "HTTPClient", "Observability",
+                "Rooms", "Scheduling", "Server", "TestSupport", "Wire",
             ],
             swiftSettings: swiftSettings),
         // The page, in a real browser.
@@ -138,7 +151,10 @@ let package = Package(
 
         // What is promised of every input: checked by the fuzzer's driver, and by a test that replays the corpora.
         .target(
-            name: "FuzzProperties", dependencies: ["Domain", "LetsSwitch", "Postgres", "TestSupport", "Wire", "CZlib"],
+            name: "FuzzProperties",
+            dependencies: [
+                "Delivery", "Domain", "LetsSwitch", "Postgres", "Scheduling", "TestSupport", "Wire", "CZlib",
+            ],
             path: "Tests/Fuzz/Properties", swiftSettings: swiftSettings),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzProperties"], swiftSettings: swiftSettings),
         .testTarget(
@@ -161,9 +177,10 @@ let pages = [
     "Observability": ["README.md"],
     "Domain": ["README.md"],
     "Rooms": ["README.md"],
+    "Scheduling": ["README.md", "Calendar/CALENDAR.md"],
+    "Delivery": ["README.md", "NOTIFICATIONS.md", "WEBHOOK.md"],
     "LetsSwitch": [
-        "README.md", "Calendar/CALENDAR.md", "Channels/NOTIFICATIONS.md", "Channels/WEBHOOK.md",
-        "Configuration/SETTINGS.md", "Operations/MONITORING.md", "Page/README.md",
+        "README.md", "Configuration/SETTINGS.md", "Operations/MONITORING.md", "Page/README.md",
     ],
     "letsswitchd": ["README.md", "SERVICE.md"],
     "letsswitch-bench": ["README.md", "MEASUREMENTS.md"],

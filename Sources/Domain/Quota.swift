@@ -69,13 +69,6 @@ package enum StoredTable: String, Sendable, CaseIterable {
 }
 
 extension RequestError {
-    package static func tooManyTasks(_ most: Int) -> RequestError {
-        RequestError(
-            status: 429, code: "too_many_tasks",
-            reason: "This device has \(most) tasks that haven't started: as many as it may.",
-            quota: .tasksPerDevice)
-    }
-
     /// The server keeps no more of these, whoever asks; until some are over, or its operator raises the limit.
     package static func storageFull(_ table: StoredTable) -> RequestError {
         RequestError(

@@ -74,6 +74,9 @@ package struct RequestFields {
 
 /// The rules for text that a client sends and the database keeps.
 package enum RequestText {
+    /// Of what a task is called.
+    package static let maximumTitleScalars = 200
+
     /// For what other people are shown: returns the text, or throws `invalid_request` naming the member.
     package static func checkShown(_ text: String, _ member: String, maximumScalars: Int) throws(RequestError) -> String
     {

@@ -2,6 +2,13 @@ import Observability
 import Server
 import Sockets
 
+/// How the server stands to the world: what peers may take, whom it believes, and by what certificate it is known.
+struct ServerEdge: Sendable {
+    let limits: ServerLimits
+    let policy: EdgePolicy
+    let tls: TLSContext?
+}
+
 /// Where the daemon listens, for whom, and whom it believes.
 extension Daemon {
     func resolveAddresses() throws -> [ServerEndpoint] {
@@ -61,13 +68,6 @@ extension Daemon {
         }
         return edge
     }
-}
-
-extension Audience {
-    /// Those whom the server is for.
-    static let people = Audience(rawValue: 1)
-    /// Those who run it.
-    static let operators = Audience(rawValue: 2)
 }
 
 extension ListenAddress {

@@ -1,7 +1,9 @@
 import Basics
+import Delivery
 import Domain
 import Observability
 import Postgres
+import Scheduling
 
 /// The database as the daemon uses it: four pools of connections, the stores over them, and whether all of it is ready.
 ///
@@ -18,20 +20,23 @@ actor Database {
         name: "write_ping", sql: "UPDATE letsswitch.claim SET expires_at = expires_at WHERE false")
 
     nonisolated let schedule: ScheduleStore
+    nonisolated let erasures: ErasureStore
     nonisolated let reminders: ReminderStore
     nonisolated let calendars: CalendarStore
     /// What the scheduler uses but for claiming, the acknowledgements and the notifications.
     nonisolated let background: PostgresClient
     private nonisolated let claimClient: PostgresClient
-    /// For the couriers of the channels: one that has much to do doesn't stand before the scheduler's claims.
+    /// For the delivery workers: one that has much to do doesn't stand before the scheduler's claims.
     private nonisolated let deliveryClient: PostgresClient
     nonisolated let deliveries: DeliveryStore
     nonisolated let addresses: AddressStore
+    nonisolated let attendance: AttendanceStore
     nonisolated let storage: StorageMonitor
     private nonisolated let requests: PostgresClient
     private nonisolated let backgroundReminders: ReminderStore
     private nonisolated let claims: ReminderStore
     private nonisolated let backgroundSchedule: ScheduleStore
+    private nonisolated let backgroundErasures: ErasureStore
 
     private let refusals: DatabaseRefusals
     private var zones: TimeZoneNames?
@@ -58,13 +63,16 @@ actor Database {
             reminderLead: settings.reminderLead / .seconds(1), roomDuration: settings.roomDuration / .seconds(1),
             maxTasksPerDevice: settings.maxTasksPerDevice)
         schedule = ScheduleStore(database: requests, settings: times, storage: quota)
+        erasures = ErasureStore(database: requests)
         reminders = ReminderStore(database: requests)
         calendars = CalendarStore(database: requests, storage: quota)
         backgroundSchedule = ScheduleStore(database: background, settings: times)
+        backgroundErasures = ErasureStore(database: background)
         backgroundReminders = ReminderStore(database: background)
         claims = ReminderStore(database: claimClient)
         deliveryClient = PostgresClient(configuration: few, observer: observer)
         deliveries = DeliveryStore(database: deliveryClient)
+        attendance = AttendanceStore(database: deliveryClient)
         addresses = AddressStore(database: requests, storage: quota)
         storage = StorageMonitor(
             store: StorageStore(database: requests), quota: quota,
@@ -74,8 +82,8 @@ actor Database {
     /// For tasks that do little but wait for requests' queries.
     nonisolated var executor: any TaskExecutor { requests.executor }
 
-    nonisolated var schedulerStores: (claims: ReminderStore, reminders: ReminderStore, schedule: ScheduleStore) {
-        (claims, backgroundReminders, backgroundSchedule)
+    nonisolated var schedulerStores: (claims: ReminderStore, reminders: ReminderStore, erasures: ErasureStore) {
+        (claims, backgroundReminders, backgroundErasures)
     }
 
     /// Brings the schema up to date and reads what is read once.

@@ -56,7 +56,3 @@ package struct Response: Sendable {
         self = .json(json.bytes, status: abort.status, headers: abort.headers)
     }
 }
-
-extension HTTPField {
-    package static let contentTypeJSON = HTTPField("Content-Type", "application/json")
-}

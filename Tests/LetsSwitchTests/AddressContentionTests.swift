@@ -4,7 +4,9 @@ import Postgres
 import TestSupport
 import Testing
 
+@testable import Delivery
 @testable import LetsSwitch
+@testable import Scheduling
 
 @Suite struct AddressContentionTests {
     @Test("addresses that wander between devices, and are dropped meanwhile, make nobody wait in a circle")
@@ -26,7 +28,7 @@ import Testing
                             let address = "a\(Int.random(in: 0..<6, using: &random))"
                             switch Int.random(in: 0..<20, using: &random) {
                             case 0: try await database.addresses.forget(nil, of: device, in: .ntfy)
-                            case 1: _ = try await database.schedule.erase(device)
+                            case 1: _ = try await database.erasures.erase(device)
                             default:
                                 try await database.addresses.register(address, of: device, in: .ntfy, most: 1)
                             }

@@ -4,6 +4,7 @@ import Testing
 
 @testable import Domain
 @testable import LetsSwitch
+@testable import Scheduling
 
 @Suite struct AgendaTests {
     private let start = MonotonicTime.now()

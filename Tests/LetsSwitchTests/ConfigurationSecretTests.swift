@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import Delivery
 @testable import LetsSwitch
 
 /// Secrets by flag, by variable, by file and by systemd's credentials.
@@ -58,8 +59,8 @@ import Testing
         ]
         let all = try configure(arguments, environment)
         #expect(all.database == .url("postgresql://credential"))
-        #expect(all.channels.webhook.secrets.count == 1 && all.channels.ntfy.token == "tk_credential")
-        #expect(all.channels.apns.keyFile == "\(directory)/apns-key")
+        #expect(all.providers.webhook.secrets.count == 1 && all.providers.ntfy.token == "tk_credential")
+        #expect(all.providers.apns.keyFile == "\(directory)/apns-key")
         #expect(all.tlsKey == "\(directory)/tls-key" && all.tlsCertificate == "\(directory)/tls-certificate")
         // No secret, no credential.
         #expect(all.roomSize == Configuration().roomSize)
@@ -67,7 +68,7 @@ import Testing
             arguments + ["--ntfy-token", "tk_flag", "--tls-key", "/k"],
             environment.merging(["LETSSWITCH_DATABASE_URL": "postgres://variable"]) { $1 })
         #expect(own.database == .url("postgres://variable"))
-        #expect(own.channels.ntfy.token == "tk_flag" && own.tlsKey == "/k")
+        #expect(own.providers.ntfy.token == "tk_flag" && own.tlsKey == "/k")
         #expect(try configure([], ["CREDENTIALS_DIRECTORY": "/nonexistent"]) == Configuration())
     }
 
@@ -80,11 +81,11 @@ import Testing
         }
         #expect(error?.description == "--ntfy-token-file: --ntfy-token is given too")
         let variable = ["LETSSWITCH_NTFY_TOKEN_FILE": "\(files)/token"]
-        #expect(try configure(server + ["--ntfy-token", "tk_flag"], variable).channels.ntfy.token == "tk_flag")
+        #expect(try configure(server + ["--ntfy-token", "tk_flag"], variable).providers.ntfy.token == "tk_flag")
         #expect(
             try configure(
                 server + ["--ntfy-token-file", "\(files)/token"], ["LETSSWITCH_NTFY_TOKEN": "tk_variable"]
             )
-            .channels.ntfy.token == "tk_file")
+            .providers.ntfy.token == "tk_file")
     }
 }

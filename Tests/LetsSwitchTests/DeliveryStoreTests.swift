@@ -4,7 +4,9 @@ import Postgres
 import TestSupport
 import Testing
 
+@testable import Delivery
 @testable import LetsSwitch
+@testable import Scheduling
 
 @Suite("Deliveries in the database")
 struct DeliveryStoreTests {
@@ -12,8 +14,8 @@ struct DeliveryStoreTests {
 
     private func device(_ name: String) -> DeviceID { DeviceID(stored: name) }
 
-    private func settled(_ delivery: Delivery, _ settlement: Settlement) -> SettledDelivery {
-        SettledDelivery(id: delivery.id, attempt: delivery.attempt, settlement: settlement)
+    private func settled(_ delivery: Delivery, _ decision: RetryDecision) -> FinishedDelivery {
+        FinishedDelivery(id: delivery.id, attempt: delivery.attempt, decision: decision)
     }
 
     @Test("a claim writes one delivery for each reminder and address of the channels in use")
@@ -220,7 +222,7 @@ struct DeliveryStoreTests {
             try await database.addresses.register("t-ada", of: device("ada"), in: .ntfy, most: 1)
             try await database.addresses.register("t-bob", of: device("bob"), in: .ntfy, most: 1)
             _ = try await database.claimMatch(for: [.ntfy, .webhook])
-            _ = try await database.schedule.erase(device("ada"))
+            _ = try await database.erasures.erase(device("ada"))
             #expect(try await database.count("address") == 1)
             let leased = try await database.lease(.ntfy)
             #expect(leased.deliveries.map(\.address) == ["t-bob"])
@@ -243,7 +245,7 @@ struct DeliveryStoreTests {
             }
             let task = try ScheduleDatabase.request("ada", "2026-11-22T09:00:00Z", "", zone: "UTC").slot
             #expect(try await database.schedule.cancel(.slot(task)).code == "cancelled")
-            _ = try await database.schedule.erase(device("ada"))
+            _ = try await database.erasures.erase(device("ada"))
             let told = try await database.lease(.webhook).deliveries
             #expect(
                 told.map(\.event) == ["task.registered", "task.registered", "task.cancelled", "device.erased"])
@@ -326,13 +328,13 @@ struct DeliveryStoreTests {
             try await database.addresses.register("t-ada", of: device("ada"), in: .ntfy, most: 1)
             _ = try await database.claimMatch(for: [.ntfy, .webhook])
             try await database.setClock("2026-11-22T09:30:00Z")
-            _ = try await database.schedule.purge(retention: 86_400)
+            _ = try await database.erasures.purge(retention: 86_400)
             #expect(try await database.count("delivery WHERE channel = 'ntfy'") == 1)
             try await database.setClock("2026-11-22T10:30:00Z")
-            #expect(try await database.schedule.purge(retention: 86_400) == 3)
+            #expect(try await database.erasures.purge(retention: 86_400) == 3)
             #expect(try await database.count("delivery WHERE channel = 'ntfy'") == 0)
             try await database.setClock("2026-11-24T12:00:00Z")
-            _ = try await database.schedule.purge(retention: 30 * 86_400)
+            _ = try await database.erasures.purge(retention: 30 * 86_400)
             #expect(try await database.count("delivery") == 0)
             #expect(try await database.count("event") == 0)
         }

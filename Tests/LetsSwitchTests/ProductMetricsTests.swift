@@ -2,6 +2,7 @@ import Observability
 import Testing
 
 @testable import LetsSwitch
+@testable import Scheduling
 
 @Suite struct ProductMetricsTests {
     private func render(_ write: (inout MetricsText) -> Void) -> String {

@@ -2,19 +2,22 @@ import FoundationEssentials
 import Postgres
 import Testing
 
+@testable import Delivery
 @testable import LetsSwitch
+@testable import Scheduling
 
 extension ScheduleDatabase {
     var deliveries: DeliveryStore { DeliveryStore(database: client) }
     var addresses: AddressStore { AddressStore(database: client) }
+    var erasures: ErasureStore { ErasureStore(database: client) }
 
     /// Some daemon serves these channels from now on.
-    func serve(_ channels: [ChannelName]) async throws {
+    func serve(_ channels: [ProviderName]) async throws {
         for channel in channels { _ = try await deliveries.start(channel) }
     }
 
     /// Two devices, a match at nine and its reminders, which are due at 8:59.
-    func claimMatch(for channels: [ChannelName]) async throws -> Firing {
+    func claimMatch(for channels: [ProviderName]) async throws -> ClaimedBatch {
         try await serve(channels)
         for device in ["ada", "bob"] {
             _ = try await schedule.register(
@@ -25,7 +28,7 @@ extension ScheduleDatabase {
     }
 
     func lease(
-        _ channel: ChannelName, limit: Int = 100, others: Int? = nil
+        _ channel: ProviderName, limit: Int = 100, others: Int? = nil
     ) async throws -> DeliveryStore.Leased {
         try await deliveries.lease(channel, LeaseLimits(urgent: limit, others: others ?? limit), for: .seconds(10))
     }
@@ -44,5 +47,11 @@ extension ScheduleDatabase {
             )
             SELECT letsswitch.deliver_event(id, letsswitch.clock()) FROM told
             """)
+    }
+}
+
+extension AddressStore {
+    func registerToken(_ request: TokenRequest) async throws {
+        try await registerToken(request.token, of: request.device, isSandbox: request.isSandbox)
     }
 }

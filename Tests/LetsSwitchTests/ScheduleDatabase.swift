@@ -4,6 +4,7 @@ import Postgres
 import TestSupport
 
 @testable import LetsSwitch
+@testable import Scheduling
 
 /// A fresh database with the schedule's schema and a clock that stands where the test puts it.
 struct ScheduleDatabase {
@@ -81,7 +82,7 @@ struct ScheduleDatabase {
     func day(
         _ device: String, _ date: String, zone: String? = nil, everything: Bool = false
     ) async throws -> ScheduleOutcome {
-        guard let day = DayWish(date) else { throw NotATime(text: date) }
+        guard let day = RequestedDay(date) else { throw NotATime(text: date) }
         let request = ScheduleRequest(device: DeviceID(stored: device), day: day, timeZone: zone)
         return try await schedule.day(request, everything: everything)
     }
@@ -93,7 +94,7 @@ struct ScheduleDatabase {
     }
 
     static func wish(_ device: String, day: String, time: String, zone: String) throws -> SlotRequest {
-        guard let wish = DayWish(day), let wall = WallTime(time) else { throw NotATime(text: day + " " + time) }
+        guard let wish = RequestedDay(day), let wall = WallTime(time) else { throw NotATime(text: day + " " + time) }
         return SlotRequest(device: DeviceID(stored: device), timeZone: zone, slot: .on(wish, wall))
     }
 
@@ -103,7 +104,7 @@ struct ScheduleDatabase {
 }
 
 extension RegistrationOutcome {
-    var task: TaskAnswer? {
+    var task: TaskResponse? {
         switch self {
         case .created(let task, _), .repeated(let task), .retitled(let task, _): task
         case .refused: nil
@@ -127,7 +128,7 @@ extension RegistrationOutcome {
 }
 
 extension CancellationOutcome {
-    var task: TaskAnswer? {
+    var task: TaskResponse? {
         if case .cancelled(let task, _) = self { task } else { nil }
     }
 
@@ -140,11 +141,11 @@ extension CancellationOutcome {
 }
 
 extension ScheduleOutcome {
-    var slots: [ScheduleAnswer.Slot] {
+    var slots: [ScheduleResponse.Slot] {
         if case .day(let answer) = self { answer.slots } else { [] }
     }
 
-    func slot(_ key: String) -> ScheduleAnswer.Slot? {
+    func slot(_ key: String) -> ScheduleResponse.Slot? {
         slots.first { $0.key == key }
     }
 }

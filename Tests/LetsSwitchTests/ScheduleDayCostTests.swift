@@ -4,6 +4,7 @@ import Testing
 
 @testable import Domain
 @testable import LetsSwitch
+@testable import Scheduling
 
 /// Whoever registers thousands of odd seconds makes a day dear for nobody.
 @Suite struct ScheduleDayCostTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import LetsSwitch
+@testable import Scheduling
 
 @Suite struct ScheduleDayTests {
     private static let sessions = (8...23).map { $0 < 10 ? "0\($0):00" : "\($0):00" }

@@ -6,7 +6,9 @@ import Rooms
 import TestSupport
 import Testing
 
+@testable import Delivery
 @testable import LetsSwitch
+@testable import Scheduling
 
 /// Whoever has much is gone at once, and deleted by and by.
 @Suite struct ScheduleErasureHelpingTests {
@@ -29,7 +31,7 @@ import Testing
     func goneAtOnce() async throws {
         try await with(count: 30_000) { database in
             let room = try #require(try await database.day("big", "2026-11-22").slot("10:00")?.roomId)
-            try await database.schedule.registerToken(
+            try await database.addresses.registerToken(
                 try TokenRequest.decode(Array(#"{"deviceId":"big","token":"ab","debug":true}"#.utf8)))
             try await database.run("SELECT letsswitch.keep_calendar('big', 'feed')")
             try await database.serve([.webhook])
@@ -38,7 +40,7 @@ import Testing
                 SELECT letsswitch.tell_task('task.registered', task) FROM letsswitch.task AS task
                 WHERE task.device_id = 'big' ORDER BY task.registered LIMIT 1
                 """)
-            #expect(try await database.schedule.erase(big).hasMore)
+            #expect(try await database.erasures.erase(big).hasMore)
             #expect(try await database.count("task") == 30_003)
             #expect(try await database.count("address") + database.count("calendar") == 0)
 
@@ -73,7 +75,7 @@ import Testing
             #expect(firing.reminders.allSatisfy { !$0.payload.contains("Secret") })
             #expect(try await database.reminders.backlog(of: big, after: nil).unseen.count == 1)
 
-            while try await database.schedule.eraseMore(limit: 5_000).hasMore {}
+            while try await database.erasures.eraseMore(limit: 5_000).hasMore {}
             #expect(try await database.count("erasure") == 0)
             for (table, count) in [("task", 5), ("due", 2), ("reminder", 3)] {
                 #expect(try await database.count(table) == count, "\(table)")
@@ -85,7 +87,7 @@ import Testing
     @Test("while somebody is being erased, and a helping is held up, others are claimed and registered")
     func holdsNothingUp() async throws {
         try await with(count: 2_000) { database in
-            #expect(try await database.schedule.erase(big).hasMore)
+            #expect(try await database.erasures.erase(big).hasMore)
             _ = try await database.register("cleo", "2026-11-22T09:00:01Z")
             // One connection: the lock is its session's.
             var configuration = database.configuration
@@ -102,7 +104,7 @@ import Testing
             _ = try await holder.query(lock, [], timeout: nil)
             // So is this one's, in which nothing else waits behind it.
             let eraser = PostgresClient(configuration: configuration)
-            async let helping = ScheduleStore(database: eraser, settings: ScheduleSettings()).eraseMore(limit: 500)
+            async let helping = ErasureStore(database: eraser).eraseMore(limit: 500)
             try await eventually("the helping holds its locks") {
                 try await database.run("SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted").count == 1
             }
@@ -111,7 +113,7 @@ import Testing
             let firing = try #require(try await database.reminders.claimDue(limit: 100))
             #expect(firing.reminders.map(\.device.text) == ["ann", "cleo"] && firing.rooms.count == 1)
             #expect(try await database.register("ann", "2026-11-22T10:00:01Z").task?.isPaired == false)
-            #expect(try await database.schedule.erase(DeviceID(stored: "ann")).hasMore == false)
+            #expect(try await database.erasures.erase(DeviceID(stored: "ann")).hasMore == false)
             _ = try await holder.query(unlock, [], timeout: nil)
             #expect(try await helping.hasMore)
             await eraser.shutdown()
@@ -129,12 +131,12 @@ import Testing
             try await database.run(
                 "CREATE TRIGGER test_poison BEFORE DELETE ON letsswitch.task FOR EACH ROW "
                     + "WHEN (OLD.device_id = 'poison') EXECUTE FUNCTION letsswitch.test_poison()")
-            #expect(try await database.schedule.erase(DeviceID(stored: "poison")).hasMore)
-            #expect(try await database.schedule.erase(big).hasMore)
+            #expect(try await database.erasures.erase(DeviceID(stored: "poison")).hasMore)
+            #expect(try await database.erasures.erase(big).hasMore)
             let slots = EventRecorder<Int>()
             let log = Log(level: .error, format: .text, descriptor: 2)
             for turn in 1...2 {
-                let worker = ErasureWorker(store: database.schedule, log: log) { slots.append($0.count) }
+                let worker = ErasureWorker(store: database.erasures, log: log) { slots.append($0.count) }
                 let running = Task { await worker.run() }
                 if turn == 1 {
                     _ = try await slots.next("a helping") { $0 > 0 }
@@ -143,7 +145,7 @@ import Testing
                         try await database.count("erasure WHERE device_id = 'big'") == 0
                     }
                 }
-                await worker.stop()
+                await worker.stop(within: .zero)
                 await running.value
             }
             #expect(try await database.count("task WHERE device_id = 'big'") == 0)

@@ -5,6 +5,7 @@ import Rooms
 import Testing
 
 @testable import LetsSwitch
+@testable import Scheduling
 
 @Suite struct ScheduleErasureTests {
     private let nine = "2026-11-22T09:00:00Z"
@@ -15,9 +16,9 @@ import Testing
             let room = try #require(try await database.register("a", nine, "Secret").task).socketId
             _ = try await database.register("b", nine, "Maths")
             _ = try await database.register("a", "2026-11-22T10:00:00Z", "Alone")
-            try await database.schedule.registerToken(
+            try await database.addresses.registerToken(
                 try TokenRequest.decode(Array(#"{"deviceId":"a","token":"ab","debug":true}"#.utf8)))
-            let erased = try await database.schedule.erase(DeviceID(stored: "a"))
+            let erased = try await database.erasures.erase(DeviceID(stored: "a"))
             // The partner's day has changed as well.
             #expect(!erased.hasMore && erased.slots.map(\.description) == [nine, "2026-11-22T10:00:00Z"])
             try await expectNoTrace(database)
@@ -44,7 +45,7 @@ import Testing
             _ = try await database.register("b", nine, "Maths")
             try await database.setClock("2026-11-22 08:59Z")
             let before = try #require(try await database.reminders.claimDue(limit: 10)).reminders[1]
-            _ = try await database.schedule.erase(DeviceID(stored: "a"))
+            _ = try await database.erasures.erase(DeviceID(stored: "a"))
             try await expectNoTrace(database)
             let left = try await database.reminders.backlog(of: DeviceID(stored: "b"), after: nil).unseen
             #expect(left.map(\.id) == [before.id])
@@ -58,13 +59,13 @@ import Testing
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let room = try #require(try await database.register("a", nine, "Secret").task).socketId
             _ = try await database.register("b", nine, "Secret")
-            for device in ["a", "b"] { _ = try await database.schedule.erase(DeviceID(stored: device)) }
+            for device in ["a", "b"] { _ = try await database.erasures.erase(DeviceID(stored: device)) }
             try await database.setClock("2026-11-22 08:59Z")
             let firing = try #require(try await database.reminders.claimDue(limit: 10))
             #expect(firing.reminders.isEmpty && firing.rooms.map(\.id) == [room])
-            #expect(try await database.schedule.purge(retention: 86_400) == 0)
+            #expect(try await database.erasures.purge(retention: 86_400) == 0)
             try await database.setClock("2026-11-22 10:00Z")
-            #expect(try await database.schedule.purge(retention: 86_400) == 2)
+            #expect(try await database.erasures.purge(retention: 86_400) == 2)
             #expect(try await database.count("task") + database.count("reminder") + database.count("claim") == 0)
         }
     }
@@ -77,11 +78,11 @@ import Testing
             _ = try await database.reminders.claimDue(limit: 10)
             _ = try await database.register("a", "2026-12-31T09:00:00Z")
             try await database.setClock("2026-12-22 08:59Z")
-            #expect(try await database.schedule.purge(retention: 30 * 86_400) == 0)
+            #expect(try await database.erasures.purge(retention: 30 * 86_400) == 0)
             try await database.setClock("2026-12-22 10:00:01Z")
             var taken: [Int] = []
             repeat {
-                taken.append(try await database.schedule.purge(retention: 30 * 86_400, limit: 2))
+                taken.append(try await database.erasures.purge(retention: 30 * 86_400, limit: 2))
             } while taken.last != 0
             #expect(taken.reduce(0, +) == 3)
             #expect(try await database.count("task") == 1)

@@ -5,6 +5,7 @@ import Rooms
 import Testing
 
 @testable import LetsSwitch
+@testable import Scheduling
 
 /// Many at once, over many connections, by the real clock.
 @Suite(.serialized) struct SchedulePairingTests {
@@ -64,11 +65,11 @@ import Testing
     func crowd(devices: Int) async throws {
         try await ScheduleDatabase.with(now: nil, connections: 25) { database in
             let start = Self.tomorrow().description
-            let tasks = try await withThrowingTaskGroup(of: TaskAnswer?.self) { group in
+            let tasks = try await withThrowingTaskGroup(of: TaskResponse?.self) { group in
                 for device in 0..<devices {
                     group.addTask { try await database.register("device \(device)", start).task }
                 }
-                return try await group.reduce(into: [TaskAnswer]()) { if let task = $1 { $0.append(task) } }
+                return try await group.reduce(into: [TaskResponse]()) { if let task = $1 { $0.append(task) } }
             }
             #expect(tasks.count == devices)
             #expect(Set(tasks.map(\.id)).count == devices)
@@ -119,7 +120,7 @@ import Testing
                     group.addTask { _ = try await database.register(device, start) }
                     if round % 4 == 0 { group.addTask { _ = try await database.cancel(device, start) } }
                     if round % 10 == 0 {
-                        group.addTask { _ = try await database.schedule.erase(DeviceID(stored: device)) }
+                        group.addTask { _ = try await database.erasures.erase(DeviceID(stored: device)) }
                     }
                 }
                 try await group.waitForAll()
@@ -138,9 +139,9 @@ import Testing
                 try await group.waitForAll()
             }
             try await database.setClock("2026-11-22 08:59Z")
-            let firings = try await withThrowingTaskGroup(of: Firing?.self) { group in
+            let firings = try await withThrowingTaskGroup(of: ClaimedBatch?.self) { group in
                 for _ in 0..<40 { group.addTask { try await database.reminders.claimDue(limit: 10) } }
-                return try await group.reduce(into: [Firing]()) { if let firing = $1 { $0.append(firing) } }
+                return try await group.reduce(into: [ClaimedBatch]()) { if let firing = $1 { $0.append(firing) } }
             }
             #expect(firings.count == 30)
             let reminders = firings.flatMap(\.reminders)
@@ -276,11 +277,11 @@ import Testing
                     group.addTask { (try await database.reminders.markDelivered(some), []) }
                     group.addTask { ([], try await database.reminders.expire().map(\.id)) }
                     group.addTask {
-                        _ = try await database.schedule.erase(DeviceID(stored: "d\(Int.random(in: 0..<200))"))
+                        _ = try await database.erasures.erase(DeviceID(stored: "d\(Int.random(in: 0..<200))"))
                         return ([], [])
                     }
                     group.addTask {
-                        _ = try await database.schedule.purge(retention: 3601, limit: 5)
+                        _ = try await database.erasures.purge(retention: 3601, limit: 5)
                         return ([], [])
                     }
                 }

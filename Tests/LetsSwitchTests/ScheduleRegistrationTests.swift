@@ -3,6 +3,7 @@ import Postgres
 import Testing
 
 @testable import LetsSwitch
+@testable import Scheduling
 
 @Suite struct ScheduleRegistrationTests {
     @Test("a task is created, then paired with the second to register, in the earlier one's room")
@@ -137,8 +138,8 @@ import Testing
     func push() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             let body = Array(#"{"deviceId":"a","token":"ABcd","debug":true}"#.utf8)
-            try await database.schedule.registerToken(try TokenRequest.decode(body))
-            try await database.schedule.registerToken(try TokenRequest.decode(body))
+            try await database.addresses.registerToken(try TokenRequest.decode(body))
+            try await database.addresses.registerToken(try TokenRequest.decode(body))
             let row = try await database.run("SELECT * FROM letsswitch.address")[0]
             #expect(try row.string("address") == "abcd")
             #expect(try row.string("details") == #"{"sandbox":true}"#)

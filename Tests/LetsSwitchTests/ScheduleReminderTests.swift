@@ -5,6 +5,7 @@ import Rooms
 import Testing
 
 @testable import LetsSwitch
+@testable import Scheduling
 
 @Suite struct ScheduleReminderTests {
     private let nine = "2026-11-22T09:00:00Z"
@@ -37,8 +38,8 @@ import Testing
                     + #""roomId":"\#(room)","partnerTask":"Maths"}"#)
             #expect(!firing.reminders[0].payload.contains("roomId"))
             #expect(try await store.newestBatch() == firing.batch)
-            #expect(try await store.firings(after: firing.batch - 1, upTo: firing.batch) == [firing])
-            #expect(try await store.firings(after: firing.batch, upTo: firing.batch + 1).isEmpty)
+            #expect(try await store.claims(after: firing.batch - 1, upTo: firing.batch) == [firing])
+            #expect(try await store.claims(after: firing.batch, upTo: firing.batch + 1).isEmpty)
             #expect(try await store.claimDue(limit: 10) == nil)
             #expect(try await store.openRooms() == firing.rooms)
             #expect(try await store.findRoom(room) == .open(closesAt: 1_795_341_600))

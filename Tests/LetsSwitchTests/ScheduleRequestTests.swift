@@ -3,6 +3,7 @@ import FoundationEssentials
 import Testing
 
 @testable import LetsSwitch
+@testable import Scheduling
 
 @Suite struct ScheduleRequestTests {
     private let zones = TimeZoneNames(["UTC", "Europe/London"])

@@ -4,6 +4,7 @@ import Postgres
 import Testing
 
 @testable import LetsSwitch
+@testable import Scheduling
 
 /// Titles that change at the last moment.
 @Suite struct ScheduleRetitleTests {
@@ -58,7 +59,7 @@ import Testing
     func erasedPartner() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             for device in ["a", "b"] { _ = try await database.register(device, nine, "Old") }
-            _ = try await database.schedule.erase(DeviceID(stored: "b"))
+            _ = try await database.erasures.erase(DeviceID(stored: "b"))
             #expect(try await database.register("a", nine, "New").task?.title == "New")
         }
     }

@@ -3,6 +3,7 @@ import Postgres
 import Testing
 
 @testable import LetsSwitch
+@testable import Scheduling
 
 @Suite struct ScheduleZoneTests {
     struct Case: Sendable {

@@ -1,6 +1,7 @@
 import Crypto
 import Domain
 import Observability
+import Scheduling
 import Server
 import Wire
 

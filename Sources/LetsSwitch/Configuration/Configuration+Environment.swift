@@ -31,7 +31,7 @@ extension Configuration {
         if let twice = operationsListen.first(where: { listen.contains($0) && !$0.takesFreePort }) {
             throw UsageError("--operations-listen: --listen has \(twice) too")
         }
-        try channels.checkCombinations()
+        try providers.checkCombinations()
         let frame = limits.maxMessageBytes + Self.maxFrameHeaderBytes
         guard limits.sendQueueBytes >= frame else {
             throw UsageError(

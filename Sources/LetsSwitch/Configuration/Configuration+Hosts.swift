@@ -1,3 +1,4 @@
+import Delivery
 import Glibc
 package import Wire
 
@@ -5,7 +6,7 @@ extension Configuration {
     /// The names that requests may be for: those that are set, that of the public URL, and this machine's. Addresses always may.
     package var servedHosts: AllowedHosts {
         var hosts = hosts
-        if let publicURL = channels.publicURL, let url = ChannelURL(publicURL) { hosts.insert(url.host) }
+        if let publicURL = providers.publicURL, let url = ProviderURL(publicURL) { hosts.insert(url.host) }
         for name in ["localhost"] + Self.machineNames + listen.compactMap(\.host) + operationsListen.compactMap(\.host)
         {
             hosts.insert(name)

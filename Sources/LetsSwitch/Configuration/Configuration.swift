@@ -1,3 +1,4 @@
+package import Delivery
 import Glibc
 package import Observability
 package import Server
@@ -79,8 +80,8 @@ package struct Configuration: Sendable, Equatable {
     /// How long a request waits while nothing comes from the database. Under two seconds, since by then it must have its `503`.
     package var databaseWait: Duration = .milliseconds(1500)
 
-    /// The channels that carry reminders beside the event streams.
-    package var channels = ChannelSettings()
+    /// The providers that carry reminders beside the event streams.
+    package var providers = ProviderSettings()
 
     /// Events below this level are not logged.
     package var logLevel: LogLevel = .info

@@ -5,7 +5,7 @@ import Wire
 /// The table of settings, in the order of `--help`.
 extension Setting {
     package static let all: [Setting] =
-        (service + tls + schedule + channels + network + limits + addressLimits + waits + databaseLimits + log)
+        (service + tls + schedule + providers + network + limits + addressLimits + waits + databaseLimits + log)
         .flatMap(\.withFileForm)
 
     private static let day: Duration = .seconds(86_400)

@@ -1,43 +1,45 @@
+import Delivery
+
 /// The settings of Apple's and browsers' push services.
 extension Setting {
     static let apns: [Setting] = [
-        channelFile(
-            "apns-key", \.channels.apns.keyFile, "the signing key of Apple's push notifications: AuthKey_….p8"
+        providerFile(
+            "apns-key", \.providers.apns.keyFile, "the signing key of Apple's push notifications: AuthKey_….p8"
         ).mayBeCredential,
-        identifier("apns-key-id", \.channels.apns.keyId, placeholder: "ID", "the key's identifier: ten characters"),
-        identifier("apns-team-id", \.channels.apns.teamId, placeholder: "ID", "the team's identifier: ten characters"),
+        identifier("apns-key-id", \.providers.apns.keyId, placeholder: "ID", "the key's identifier: ten characters"),
+        identifier("apns-team-id", \.providers.apns.teamId, placeholder: "ID", "the team's identifier: ten characters"),
         text(
-            "apns-topic", .channels, placeholder: "BUNDLE", default: "none", "the app's bundle identifier"
+            "apns-topic", .providers, placeholder: "BUNDLE", default: "none", "the app's bundle identifier"
         ) { configuration, value throws(InvalidValue) in
             guard (1...255).contains(value.utf8.count),
                 value.utf8.allSatisfy({ isAlphanumeric($0) || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-") })
             else { throw InvalidValue(value, "a bundle identifier is written com.example.App") }
-            configuration.channels.apns.topic = value
+            configuration.providers.apns.topic = value
         },
         text(
-            "apns-url", .channels, placeholder: "URL", default: "Apple's",
+            "apns-url", .providers, placeholder: "URL", default: "Apple's",
             "another server instead of Apple's, for tests"
         ) { configuration, value throws(InvalidValue) in
-            configuration.channels.apns.url = try baseURL(value)
+            configuration.providers.apns.url = try baseURL(value)
         },
-        channelFile("apns-ca", \.channels.apns.caFile, "whom to trust instead of the system's authorities, in PEM"),
+        providerFile("apns-ca", \.providers.apns.caFile, "whom to trust instead of the system's authorities, in PEM"),
     ]
 
     static let webPush: [Setting] = [
         text(
-            "web-push-contact", .channels, placeholder: "URL", default: "none",
+            "web-push-contact", .providers, placeholder: "URL", default: "none",
             "turns Web Push on; whom push services may ask: mailto:ops@example.org, or https:"
         ) { configuration, value throws(InvalidValue) in
             guard isContact(value) else {
                 throw InvalidValue(value, "mailto:ops@example.org or an https URL is wanted")
             }
-            configuration.channels.webPush.contact = value
+            configuration.providers.webPush.contact = value
         },
         boolean(
-            "web-push-private", \.channels.webPush.allowsPrivateAddresses, .channels,
+            "web-push-private", \.providers.webPush.allowsPrivateAddresses, .providers,
             "browsers may name push services in private networks, and by http"),
-        channelFile(
-            "web-push-ca", \.channels.webPush.caFile, "whom to trust instead of the system's authorities, in PEM"),
+        providerFile(
+            "web-push-ca", \.providers.webPush.caFile, "whom to trust instead of the system's authorities, in PEM"),
     ]
 
     /// RFC 8292 §2.1: as short as a header can bear.
@@ -47,14 +49,14 @@ extension Setting {
             let parts = text.dropFirst(7).split(separator: "@", omittingEmptySubsequences: false)
             return parts.count == 2 && !parts[0].isEmpty && !parts[1].isEmpty
         }
-        return ChannelURL(text)?.scheme == "https"
+        return ProviderURL(text)?.scheme == "https"
     }
 
     /// As Apple gives them out.
     private static func identifier(
         _ name: String, _ field: Field<String?>, placeholder: String, _ help: String
     ) -> Setting {
-        text(name, .channels, placeholder: placeholder, default: "none", help) {
+        text(name, .providers, placeholder: placeholder, default: "none", help) {
             configuration, value throws(InvalidValue) in
             guard value.utf8.count == 10, value.utf8.allSatisfy(isAlphanumeric) else {
                 throw InvalidValue(value, "ten letters and digits are wanted")

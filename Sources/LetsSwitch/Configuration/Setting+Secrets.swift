@@ -1,3 +1,5 @@
+import Delivery
+
 /// The forms of a setting that is a secret, or a file that holds one.
 extension Setting {
     /// The same, by `--…-file` and `LETSSWITCH_…_FILE` too, and from a credential.

@@ -1,3 +1,4 @@
+import Basics
 import Observability
 
 /// One row of the table of settings: its names, its help, how its value is read and shown.
@@ -9,7 +10,7 @@ package struct Setting: Sendable {
         case service = "Service"
         case tls = "TLS"
         case schedule = "Schedule and rooms"
-        case channels = "Channels"
+        case providers = "Channels"
         case network = "Proxies and browsers"
         case limits = "Limits"
         case waits = "Waits"

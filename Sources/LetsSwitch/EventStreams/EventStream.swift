@@ -2,6 +2,7 @@ import Basics
 import Domain
 import FoundationEssentials
 import Rooms
+import Scheduling
 import Server
 import Sockets
 import Wire

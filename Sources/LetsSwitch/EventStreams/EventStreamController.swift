@@ -1,5 +1,6 @@
 import Domain
 import FoundationEssentials
+import Scheduling
 import Server
 import Sockets
 import Wire

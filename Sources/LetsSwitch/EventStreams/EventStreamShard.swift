@@ -4,6 +4,7 @@ import FoundationEssentials
 import Glibc
 import Observability
 import Rooms
+import Scheduling
 import Server
 import Sockets
 import Wire

@@ -3,6 +3,7 @@ import Domain
 import FoundationEssentials
 import Observability
 import Rooms
+import Scheduling
 import Server
 import Sockets
 

@@ -1,6 +1,7 @@
 import Domain
 import FoundationEssentials
 import Postgres
+import Scheduling
 
 /// Tells the event streams whose day has changed: those of this daemon at once, those of others by NOTIFY.
 ///

@@ -1,3 +1,5 @@
+import Scheduling
+
 /// Which reminders one stream has sent, by their place in firing order. A value: one number, and what came before its turn.
 ///
 /// A device's reminders come in that order, but for those of a claim that became known before an older one of another daemon

@@ -1,3 +1,4 @@
+import Delivery
 import Domain
 import Sockets
 import Wire
@@ -27,9 +28,9 @@ package struct ConfigurationCheck: Sendable {
         }
     }
 
-    /// Asks the channels' servers whether they are there.
+    /// Asks the providers' servers whether they are there.
     package mutating func checkChannels(of configuration: Configuration) async {
-        for line in await ChannelCheck.run(configuration.channels) {
+        for line in await ProviderCheck.run(configuration.providers) {
             switch line {
             case .works(let text): add(text)
             case .warns(let text): add("warning: \(text)")

@@ -10,7 +10,7 @@ struct DatabaseObserver: PostgresObserver {
     /// Told when the database is there and doesn't do what it is asked.
     let refusals: DatabaseRefusals
     /// Called when a connection failed or was lost.
-    let trouble: @Sendable () -> Void
+    let connectionFailed: @Sendable () -> Void
 
     func query(name: String, duration: Duration, outcome: PostgresQueryOutcome) {
         switch outcome {
@@ -48,10 +48,10 @@ struct DatabaseObserver: PostgresObserver {
             log.debug("database connection opened")
         case .failed:
             log.debug("database connection failed", ["error": .string(message)])
-            trouble()
+            connectionFailed()
         case .lost:
             log.warning("database connection lost", ["error": .string(message)])
-            trouble()
+            connectionFailed()
         }
     }
 }

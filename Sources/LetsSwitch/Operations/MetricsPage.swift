@@ -1,15 +1,19 @@
+import Delivery
 import Domain
 import Observability
 import Postgres
 import Rooms
+import Scheduling
 import Server
 
 /// Everything that `/metrics` shows.
 struct MetricsPage: Sendable {
     let product: ProductMetrics
-    let database: Database
     let rooms: Rooms
-    let channels: [ChannelMetrics]
+    let providers: [DeliveryMetrics]
+    let storage: StorageQuota
+    /// Connections to the database.
+    let connections: @Sendable () async -> PostgresPoolCounts
 
     func render(_ application: Application) async -> [UInt8] {
         var text = MetricsText()
@@ -21,9 +25,9 @@ struct MetricsPage: Sendable {
         text.gauge("letsswitch_rooms", "Rooms with somebody in them.", Double(census.occupied))
         text.gauge("letsswitch_room_members", "Connections in rooms.", Double(census.connections))
         product.write(to: &text)
-        ChannelMetrics.write(channels, to: &text)
-        database.storage.quota.write(to: &text)
-        write(await database.counts(), to: &text)
+        DeliveryMetrics.write(providers, to: &text)
+        storage.write(to: &text)
+        write(await connections(), to: &text)
         ProcessMetrics.current()?.write(to: &text)
         return text.bytes
     }

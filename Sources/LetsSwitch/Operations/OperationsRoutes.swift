@@ -58,3 +58,10 @@ struct Readiness: Sendable, Equatable {
         }
     }
 }
+
+extension Audience {
+    /// Those whom the server is for.
+    static let people = Audience(rawValue: 1)
+    /// Those who run it.
+    static let operators = Audience(rawValue: 2)
+}

@@ -1,5 +1,6 @@
 import Domain
 import Observability
+import Scheduling
 
 /// Everything that is counted, each part by those who count it.
 struct ProductMetrics: Sendable {

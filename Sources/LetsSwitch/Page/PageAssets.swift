@@ -1,3 +1,5 @@
+import Basics
+import Delivery
 import Server
 import Wire
 
@@ -14,7 +16,7 @@ struct PageAssets: Sendable {
         let document = try PageDocument(
             html: PackageResources.index_html, styleSheet: PackageResources.page_css,
             lead: configuration.reminderLead, roomDuration: configuration.roomDuration,
-            offersPush: configuration.channels.webPush.contact != nil)
+            offersPush: configuration.providers.webPush.contact != nil)
         let headers = [
             HTTPField("Content-Security-Policy", document.contentSecurityPolicy),
             HTTPField("Referrer-Policy", "no-referrer"), HTTPField("Cross-Origin-Resource-Policy", "same-origin"),

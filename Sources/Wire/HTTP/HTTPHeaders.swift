@@ -80,4 +80,6 @@ package struct HTTPField: Sendable, Hashable {
         self.name = name
         self.value = value
     }
+
+    package static let contentTypeJSON = HTTPField("Content-Type", "application/json")
 }

@@ -2,6 +2,7 @@ import Domain
 import FoundationEssentials
 import LetsSwitch
 import Wire
+@testable import Scheduling
 
 /// Requests' bodies, and the dates and times in them: what is taken is JSON, and means what a plain reading says.
 enum RequestProperties {
@@ -25,8 +26,8 @@ enum RequestProperties {
     /// What a request says: text by its member, where the request has it as it was sent.
     private struct Members {
         var texts: [String: String]
-        var slot: SlotWish?
-        var day: DayWish?
+        var slot: RequestedSlot?
+        var day: RequestedDay?
     }
 
     private static func understand(_ body: [UInt8], kind: UInt8) -> Result<Members, RequestError> {
@@ -66,11 +67,11 @@ enum RequestProperties {
         for name in ["date", "startTime", "startsAt"] where !tree.text(name).isUnique { return }
         if let slot = members.slot { try checkSlot(slot, tree) }
         if let day = members.day {
-            try require(tree.text("date").text.flatMap { DayWish($0) } == day, "another day than sent: \(day)")
+            try require(tree.text("date").text.flatMap { RequestedDay($0) } == day, "another day than sent: \(day)")
         }
     }
 
-    private static func checkSlot(_ slot: SlotWish, _ tree: PlainJSON) throws(BrokenProperty) {
+    private static func checkSlot(_ slot: RequestedSlot, _ tree: PlainJSON) throws(BrokenProperty) {
         switch slot {
         case .at(let instant):
             let plain = tree.text("startsAt").text.flatMap(PlainTimes.instant)
@@ -78,7 +79,7 @@ enum RequestProperties {
         case .on(let day, let time):
             let plain = tree.text("startTime").text.flatMap(PlainTimes.wallTime)
             try require(plain == time.seconds, "startTime is \(time), not \(String(describing: plain))")
-            try require(tree.text("date").text.flatMap { DayWish($0) } == day, "another day than sent: \(day)")
+            try require(tree.text("date").text.flatMap { RequestedDay($0) } == day, "another day than sent: \(day)")
         }
     }
 
@@ -90,10 +91,10 @@ enum RequestProperties {
         let time = WallTime(text)
         try require(time?.seconds == PlainTimes.wallTime(text), "a time: \(String(describing: time))")
         if let date {
-            try require("\(date)" == text && DayWish(text) == .date(date), "\(text) is written as \(date)")
+            try require("\(date)" == text && RequestedDay(text) == .date(date), "\(text) is written as \(date)")
         }
         if let instant {
-            try require(DayWish(text) == .midnight(instant), "\(text) is another day")
+            try require(RequestedDay(text) == .midnight(instant), "\(text) is another day")
             // With an offset the year may be one that isn't written any more.
             let again = Instant("\(instant)")
             let years = -62_135_596_800...253_402_300_799

@@ -6,6 +6,7 @@ import Postgres
 import Synchronization
 import TestSupport
 import Wire
+@testable import Delivery
 
 /// Two daemons on one database, for as long as the process lives: with all that they are made of, over real sockets.
 actor ScheduleWorld {
@@ -40,10 +41,10 @@ actor ScheduleWorld {
         configuration.databaseConnections = 2
         configuration.databaseWait = .seconds(30)
         configuration.databaseTimeout = .seconds(60)
-        configuration.channels.webPush.contact = "mailto:nobody@localhost"
-        configuration.channels.webPush.allowsPrivateAddresses = true
+        configuration.providers.webPush.contact = "mailto:nobody@localhost"
+        configuration.providers.webPush.allowsPrivateAddresses = true
         // Nobody is there: what is to be sent waits.
-        configuration.channels.ntfy.server = "http://127.0.0.1:1"
+        configuration.providers.ntfy.server = "http://127.0.0.1:1"
         var endpoints: [ClientEndpoint] = []
         var daemons: [Daemon] = []
         for _ in 0..<2 {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import LetsSwitch
+@testable import Scheduling
 
 @Suite struct CalendarTextTests {
     private static let start = Instant(seconds: 1_795_338_000)

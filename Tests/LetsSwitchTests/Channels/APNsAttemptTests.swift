@@ -1,5 +1,6 @@
 import Testing
 
+@testable import Delivery
 @testable import LetsSwitch
 
 /// Apple's table of answers, row by row.
@@ -56,14 +57,14 @@ import Testing
     @Test(arguments: rows)
     func everyAnswerHasItsConsequence(_ row: Row) {
         var attempt = APNsAttempt(isSandbox: false)
-        let answer = APNsAnswer(status: row.status, reason: row.reason)
+        let answer = APNsResponse(status: row.status, reason: row.reason)
         #expect(attempt.next(after: answer, registeredAt: 1000) == row.step)
     }
 
     @Test(arguments: [false, true])
     func aBadTokenIsTriedAtTheOtherHostOnceAndForgottenThen(_ isSandbox: Bool) {
         var attempt = APNsAttempt(isSandbox: isSandbox)
-        let answer = APNsAnswer(status: 400, reason: "BadDeviceToken")
+        let answer = APNsResponse(status: 400, reason: "BadDeviceToken")
         #expect(attempt.next(after: answer, registeredAt: 0) == .again)
         #expect(attempt.isSandbox == !isSandbox)
         #expect(attempt.next(after: answer, registeredAt: 0) == .done(.gone("status 400 BadDeviceToken")))
@@ -71,15 +72,15 @@ import Testing
 
     @Test func aBadTokenThatTheKeyCannotBeUsedForElsewhereIsForgotten() {
         var attempt = APNsAttempt(isSandbox: false)
-        #expect(attempt.next(after: APNsAnswer(status: 400, reason: "BadDeviceToken"), registeredAt: 0) == .again)
+        #expect(attempt.next(after: APNsResponse(status: 400, reason: "BadDeviceToken"), registeredAt: 0) == .again)
         #expect(
-            attempt.next(after: APNsAnswer(status: 403, reason: "BadEnvironmentKeyIdInToken"), registeredAt: 0)
+            attempt.next(after: APNsResponse(status: 403, reason: "BadEnvironmentKeyIdInToken"), registeredAt: 0)
                 == .done(.gone("status 403 BadEnvironmentKeyIdInToken")))
     }
 
     @Test func aProvidersTokenIsRenewedOnce() {
         var attempt = APNsAttempt(isSandbox: false)
-        let answer = APNsAnswer(status: 403, reason: "ExpiredProviderToken")
+        let answer = APNsResponse(status: 403, reason: "ExpiredProviderToken")
         guard case .renewToken = attempt.next(after: answer, registeredAt: 0) else {
             Issue.record("it isn't renewed")
             return
@@ -91,7 +92,7 @@ import Testing
 
     @Test func aPayloadIsCutOnce() {
         var attempt = APNsAttempt(isSandbox: false)
-        let answer = APNsAnswer(status: 413, reason: "PayloadTooLarge")
+        let answer = APNsResponse(status: 413, reason: "PayloadTooLarge")
         #expect(attempt.maxPayloadBytes == 4096)
         #expect(attempt.next(after: answer, registeredAt: 0) == .again)
         #expect(attempt.maxPayloadBytes == 2048)
@@ -103,7 +104,7 @@ import Testing
     func aTokenThatWasRegisteredSinceIsKept(_ registeredAt: Double, _ isGone: Bool) {
         var attempt = APNsAttempt(isSandbox: false)
         let step = attempt.next(
-            after: APNsAnswer(status: 410, reason: "Unregistered", timestamp: 1_000_000), registeredAt: registeredAt)
+            after: APNsResponse(status: 410, reason: "Unregistered", timestamp: 1_000_000), registeredAt: registeredAt)
         let words = "status 410 Unregistered"
         #expect(step == .done(isGone ? .gone(words) : .retry(after: nil, words)))
     }
@@ -111,7 +112,7 @@ import Testing
     @Test func whatAppleAsksForInSecondsIsHeeded() {
         for (status, reason) in [(429, "TooManyRequests"), (503, "ServiceUnavailable")] {
             var attempt = APNsAttempt(isSandbox: false)
-            let answer = APNsAnswer(status: status, reason: reason, retryAfter: .seconds(17))
+            let answer = APNsResponse(status: status, reason: reason, retryAfter: .seconds(17))
             #expect(
                 attempt.next(after: answer, registeredAt: 0)
                     == .done(.retry(after: .seconds(17), "status \(status) \(reason)")))

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import Wire
 
+@testable import Delivery
 @testable import Domain
 @testable import LetsSwitch
 
@@ -19,9 +20,9 @@ import Wire
             await recorder.answers.script([Response(.serviceUnavailable, headers: [HTTPField("Retry-After", "0")])])
             try await Journey.run { journey in
                 let endpoint = try await journey.daemon {
-                    $0.channels.apns = settings
-                    $0.channels.apns.url = front.url()
-                    $0.channels.apns.caFile = authority.file
+                    $0.providers.apns = settings
+                    $0.providers.apns.url = front.url()
+                    $0.providers.apns.caFile = authority.file
                 }
                 let token: TestJSON = ["deviceId": "anna", "token": "ABAD1DEA", "debug": false]
                 #expect(try await endpoint.post("/token", token).status == 200)
@@ -52,9 +53,9 @@ import Wire
             await recorder.answers.always(.json(Array(#"{"reason":"Unregistered"}"#.utf8), status: .gone))
             try await Journey.run { journey in
                 let endpoint = try await journey.daemon {
-                    $0.channels.apns = settings
-                    $0.channels.apns.url = front.url()
-                    $0.channels.apns.caFile = authority.file
+                    $0.providers.apns = settings
+                    $0.providers.apns.url = front.url()
+                    $0.providers.apns.caFile = authority.file
                 }
                 let token: TestJSON = ["deviceId": "anna", "token": "ABAD1DEA", "debug": true]
                 #expect(try await endpoint.post("/token", token).status == 200)
@@ -76,7 +77,7 @@ import Wire
             Issue.record("no service")
             return
         }
-        #expect(configuration.channels.names == [.apns])
+        #expect(configuration.providers.names == [.apns])
         for start in stride(from: 0, to: all.count, by: 2) {
             var part = all
             part.removeSubrange(start..<(start + 2))
@@ -89,6 +90,6 @@ import Wire
         ] {
             #expect(throws: UsageError.self, "\(wrong)") { try parser.parse(all + wrong) }
         }
-        #expect(throws: APNsKeyError.self) { try APNsChannel(configuration.channels.apns) }
+        #expect(throws: APNsKeyError.self) { try APNsProvider(configuration.providers.apns) }
     }
 }

@@ -3,6 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import Delivery
 @testable import LetsSwitch
 
 /// Many reminders at the same second, through HTTP/2 and TLS of nghttpx's; `LETSSWITCH_PUSH_LOAD` says how many, and then the

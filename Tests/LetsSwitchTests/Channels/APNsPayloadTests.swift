@@ -1,6 +1,7 @@
 import TestSupport
 import Testing
 
+@testable import Delivery
 @testable import LetsSwitch
 
 @Suite struct APNsPayloadTests {

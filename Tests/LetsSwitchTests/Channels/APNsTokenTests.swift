@@ -2,6 +2,7 @@ import Crypto
 import TestSupport
 import Testing
 
+@testable import Delivery
 @testable import LetsSwitch
 
 @Suite struct APNsTokenTests {

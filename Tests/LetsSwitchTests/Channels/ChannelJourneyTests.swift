@@ -5,14 +5,15 @@ import TestSupport
 import Testing
 import Wire
 
+@testable import Delivery
 @testable import LetsSwitch
 
 /// Reminders and events that leave the daemon, to a recorder on this machine.
 @Suite struct ChannelJourneyTests {
     private static let secretText = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
-    private func settings(webhook: String? = nil, ntfy: String? = nil) throws -> ChannelSettings {
-        var settings = ChannelSettings()
+    private func settings(webhook: String? = nil, ntfy: String? = nil) throws -> ProviderSettings {
+        var settings = ProviderSettings()
         settings.publicURL = "https://example.org"
         settings.webhook.url = webhook
         if webhook != nil { settings.webhook.secrets = [try #require(WebhookSecret(Self.secretText))] }
@@ -47,7 +48,7 @@ import Wire
         try await HTTPRecorder.run { recorder in
             try await Journey.run { journey in
                 let channels = try settings(webhook: recorder.url("/hook"))
-                let (daemon, endpoint) = try await journey.daemonAndEndpoint { $0.channels = channels }
+                let (daemon, endpoint) = try await journey.daemonAndEndpoint { $0.providers = channels }
                 let start = try await journey.instant(in: 3600)
                 let ada = try await endpoint.register("device-ada", start, "History")
                 let registered = try await next("task.registered", at: recorder)
@@ -113,7 +114,7 @@ import Wire
         try await HTTPRecorder.run { recorder in
             try await Journey.run { journey in
                 let channels = try settings(webhook: recorder.url("/hook"))
-                let endpoint = try await journey.daemon { $0.channels = channels }
+                let endpoint = try await journey.daemon { $0.providers = channels }
                 let task = try await endpoint.register("ada", try await journey.instant(in: 3600))
                 let answer = try await HTTPTestClient.request(
                     at: endpoint, "DELETE", "/task/\(task.id.uuidString)?deviceId=ada")
@@ -128,7 +129,7 @@ import Wire
         try await HTTPRecorder.run { recorder in
             try await Journey.run { journey in
                 let channels = try settings(ntfy: recorder.url())
-                let endpoint = try await journey.daemon { $0.channels = channels }
+                let endpoint = try await journey.daemon { $0.providers = channels }
                 let on = try await endpoint.post("/ntfy", ["deviceId": "ada"])
                 #expect(on.status == 200)
                 let topic = try #require(try on.json()["topic"].string)
@@ -178,7 +179,7 @@ import Wire
             try await Journey.run { journey in
                 let channels = try settings(webhook: recorder.url("/hook"), ntfy: recorder.url())
                 let (daemon, endpoint) = try await journey.daemonAndEndpoint {
-                    $0.channels = channels
+                    $0.providers = channels
                     $0.drainTimeout = .seconds(3)
                 }
                 _ = try await endpoint.post("/ntfy", ["deviceId": "ada"])
@@ -212,7 +213,7 @@ import Wire
                 var channels = try settings(webhook: recorder.url("/hook"))
                 channels.webhook.concurrency = 4
                 let (daemon, endpoint) = try await journey.daemonAndEndpoint { [channels] in
-                    $0.channels = channels
+                    $0.providers = channels
                     $0.drainTimeout = .seconds(3)
                 }
                 let start = try await journey.instant(in: 3600)
@@ -232,7 +233,7 @@ import Wire
             try await Journey.run { journey in
                 var channels = try settings(webhook: recorder.url("/hook"))
                 channels.webhook.batch = 10
-                let endpoint = try await journey.daemon { [channels] in $0.channels = channels }
+                let endpoint = try await journey.daemon { [channels] in $0.providers = channels }
                 let start = try await journey.instant(in: 3600)
                 for number in 0..<12 { try await endpoint.register("d\(number)", start) }
                 try await journey.advance(to: start, -59)
@@ -267,7 +268,7 @@ import Wire
         ) { recorder in
             try await Journey.run { journey in
                 let channels = try settings(webhook: recorder.url("/hook"))
-                let (daemon, endpoint) = try await journey.daemonAndEndpoint { $0.channels = channels }
+                let (daemon, endpoint) = try await journey.daemonAndEndpoint { $0.providers = channels }
                 let start = try await journey.instant(in: 3600)
                 try await endpoint.register("ada", start)
                 let first = try await next("task.registered", at: recorder)
@@ -316,17 +317,17 @@ import Wire
     func check() async throws {
         let url = try await HTTPRecorder.run { recorder in
             let channels = try settings(webhook: recorder.url("/hook"), ntfy: recorder.url())
-            let lines = await ChannelCheck.run(channels)
+            let lines = await ProviderCheck.run(channels)
             #expect(lines.count == 3)
             #expect(lines.allSatisfy { if case .works = $0 { true } else { false } }, "\(lines)")
             return recorder.url("/hook")
         }
-        let lines = await ChannelCheck.run(try settings(webhook: url))
+        let lines = await ProviderCheck.run(try settings(webhook: url))
         guard case .fails(let text) = lines.last else {
             Issue.record("\(lines)")
             return
         }
         #expect(text.hasPrefix("webhook: http://127.0.0.1:"))
-        #expect(await ChannelCheck.run(ChannelSettings()).isEmpty)
+        #expect(await ProviderCheck.run(ProviderSettings()).isEmpty)
     }
 }

@@ -1,12 +1,13 @@
 import Domain
 import FoundationEssentials
 
+@testable import Delivery
 @testable import LetsSwitch
 
 extension Delivery {
     /// A reminder of 2026-11-22 09:00 in Prague, with whatever a test cares for.
     static func pushed(
-        _ channel: ChannelName, address: String, details: String, title: String = "History",
+        _ channel: ProviderName, address: String, details: String, title: String = "History",
         partnerTask: String? = "Maths", isPaired: Bool = true, registeredAt: Double = 1_795_330_000,
         payload: String = #"{"type":"reminder"}"#
     ) -> Delivery {
@@ -16,7 +17,7 @@ extension Delivery {
             UUID(uuidString: "25EBEB34-4C7C-4043-8EAC-5CFB5A70CA52") ?? UUID()
         )
         return Delivery(
-            id: 1, channel: channel, event: Delivery.reminder, messageId: id, happenedAt: 1_795_337_940,
+            id: 1, provider: channel, event: Delivery.reminder, messageId: id, happenedAt: 1_795_337_940,
             deadline: 1_795_338_000, asOf: 1_795_337_940.25, attempt: 1, address: address, details: details,
             registeredAt: registeredAt, payload: payload, reminderId: id, taskId: task, title: title,
             partnerTask: isPaired ? partnerTask : nil, startTime: "10:00", timeZone: "Europe/Prague",

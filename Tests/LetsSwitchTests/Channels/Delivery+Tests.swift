@@ -1,6 +1,7 @@
 import Domain
 import FoundationEssentials
 
+@testable import Delivery
 @testable import LetsSwitch
 
 extension Delivery {
@@ -11,7 +12,7 @@ extension Delivery {
     ) -> Delivery {
         let room = UUID(uuidString: "25EBEB34-4C7C-4043-8EAC-5CFB5A70CA52")
         return Delivery(
-            id: id, channel: .ntfy, event: event,
+            id: id, provider: .ntfy, event: event,
             messageId: UUID(uuidString: "B00970D4-BCF1-4754-9BE9-59F14DA249B1") ?? UUID(),
             happenedAt: 1_795_338_000, deadline: 1_795_338_000 + timeLeft, asOf: 1_795_338_000, attempt: attempt,
             address: address, details: "{}", registeredAt: 0, payload: payload, reminderId: nil, taskId: nil,

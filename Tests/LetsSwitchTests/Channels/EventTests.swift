@@ -7,7 +7,9 @@ import Sockets
 import TestSupport
 import Testing
 
+@testable import Delivery
 @testable import LetsSwitch
+@testable import Scheduling
 
 @Suite("Events in the database")
 struct EventTests {
@@ -68,7 +70,7 @@ struct EventTests {
     func nobody() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             _ = try await database.claimMatch(for: [.ntfy])
-            _ = try await database.schedule.erase(device("ada"))
+            _ = try await database.erasures.erase(device("ada"))
             #expect(try await database.count("event") == 0)
         }
     }
@@ -77,9 +79,9 @@ struct EventTests {
     func erased() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             _ = try await database.claimMatch(for: [.webhook])
-            _ = try await database.schedule.erase(device("ada"))
-            _ = try await database.schedule.erase(device("ada"))
-            _ = try await database.schedule.erase(device("stranger"))
+            _ = try await database.erasures.erase(device("ada"))
+            _ = try await database.erasures.erase(device("ada"))
+            _ = try await database.erasures.erase(device("stranger"))
             let told = try await database.lease(.webhook).deliveries
             #expect(told.filter { $0.event == "device.erased" }.count == 1)
             #expect(!told.contains { $0.payload.contains("ada") })
@@ -101,7 +103,7 @@ struct EventTests {
             try await database.writeEvents(1...2)
             let leased = try await database.lease(.webhook).deliveries
             _ = try await database.deliveries.finish([
-                SettledDelivery(id: leased[0].id, attempt: 1, settlement: .accepted)
+                FinishedDelivery(id: leased[0].id, attempt: 1, decision: .accepted)
             ])
             #expect(try await database.count("event") == 1)
             try await database.setClock("2026-11-23T09:00:00Z")
@@ -131,8 +133,10 @@ struct EventTests {
                 // Not a match's.
                 event(.joined, UUID(), nil, 1, 6),
             ]
-            for _ in 0..<2 { try await database.deliveries.report(first, by: writer, number: 1, at: now) }
-            try await database.deliveries.report(
+            for _ in 0..<2 {
+                try await AttendanceStore(database: database.client).report(first, by: writer, number: 1, at: now)
+            }
+            try await AttendanceStore(database: database.client).report(
                 [event(.left, room, ada.taskId, 1, 5)], by: writer, number: 2, at: now)
             let rows = try await database.run(
                 """
@@ -148,7 +152,7 @@ struct EventTests {
             #expect(try rows[0].integer("most_peers") == 2)
             #expect(try rows[1].optionalUUID("task_id") == nil)
             #expect(try rows[1].optionalString("left_ago") == nil)
-            _ = try await database.schedule.erase(device("ada"))
+            _ = try await database.erasures.erase(device("ada"))
             #expect(try await database.count("attendance") == 1)
         }
     }
@@ -159,7 +163,7 @@ struct EventTests {
             let firing = try await database.claimMatch(for: [.webhook])
             let ada = try #require(firing.reminders.first { $0.device == device("ada") })
             let room = try #require(ada.roomId)
-            try await database.deliveries.report(
+            try await AttendanceStore(database: database.client).report(
                 [PresenceEvent(.joined, room: room, claimedIdentity: ada.taskId, peers: 1, at: .now())], by: UUID(),
                 number: 1,
                 at: .now())

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import Wire
 
+@testable import Delivery
 @testable import LetsSwitch
 
 @Suite("ntfy's messages")
@@ -46,13 +47,13 @@ struct NtfyTests {
     @Test(
         "what an answer means",
         arguments: [
-            (200, nil, DeliveryOutcome.accepted), (429, nil, .paused(for: .seconds(5), "status 429")),
+            (200, nil, AttemptOutcome.accepted), (429, nil, .paused(for: .seconds(5), "status 429")),
             (429, "12", .paused(for: .seconds(12), "status 429")),
             (401, nil, .paused(for: .seconds(60), "status 401: the server wants another token")),
             (500, nil, .retry(after: nil, "status 500")), (400, nil, .refused("status 400")),
         ])
-    func outcomes(_ status: Int, _ retryAfter: String?, _ outcome: DeliveryOutcome) {
+    func outcomes(_ status: Int, _ retryAfter: String?, _ outcome: AttemptOutcome) {
         let headers = retryAfter.map { [HTTPField("Retry-After", $0)] } ?? []
-        #expect(NtfyChannel.outcome(of: OutgoingResponse(status: status, headers: headers)) == outcome)
+        #expect(NtfyProvider.outcome(of: OutgoingResponse(status: status, headers: headers)) == outcome)
     }
 }

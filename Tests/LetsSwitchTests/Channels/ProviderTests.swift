@@ -3,7 +3,9 @@ import Postgres
 import TestSupport
 import Testing
 
+@testable import Delivery
 @testable import LetsSwitch
+@testable import Scheduling
 
 @Suite("Providers in the database")
 struct ProviderTests {
@@ -40,10 +42,10 @@ struct ProviderTests {
             try await database.serve([.ntfy, .webhook])
             try await database.setClock("2026-11-23T07:59:00Z")
             _ = try await database.lease(.ntfy)
-            _ = try await database.schedule.purge(retention: 86_400)
+            _ = try await database.erasures.purge(retention: 86_400)
             #expect(try await database.count("provider") == 2)
             try await database.setClock("2026-11-23T08:01:00Z")
-            _ = try await database.schedule.purge(retention: 86_400)
+            _ = try await database.erasures.purge(retention: 86_400)
             #expect(try await database.count("provider WHERE name = 'ntfy'") == 1)
             #expect(try await database.count("provider") == 1)
             // Its daemon was away, and comes back.

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import Wire
 
+@testable import Delivery
 @testable import LetsSwitch
 
 /// The address of a browser or a calendar is a secret: whoever knows it may send, or read.
@@ -48,17 +49,17 @@ import Wire
     @Test func checkSaysWhetherTheKeyIsOneAndAppleIsThere() async throws {
         let authority = try await TestAuthority()
         try await PushRecorder.run { recorder in
-            var settings = ChannelSettings()
+            var settings = ProviderSettings()
             settings.apns = try await APNsSettings.forTests(in: authority).0
             settings.apns.url = recorder.url
             settings.webPush.contact = "mailto:ops@example.org"
-            var lines = await ChannelCheck.run(settings)
+            var lines = await ProviderCheck.run(settings)
             #expect(lines.count == 4)
             #expect(lines.allSatisfy { if case .works = $0 { true } else { false } }, "\(lines)")
             #expect(lines.contains(.works("apns: key ABC123DEFG of team DEF123GHIJ, for org.example.app")))
             settings.apns.keyFile = authority.file
             settings.apns.url = "http://127.0.0.1:9"
-            lines = await ChannelCheck.run(settings)
+            lines = await ProviderCheck.run(settings)
             let failures = lines.filter { if case .fails = $0 { true } else { false } }
             #expect(failures.count == 2, "\(lines)")
         }

@@ -3,6 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import Delivery
 @testable import LetsSwitch
 
 /// Daemons on one database that have different channels.
@@ -11,10 +12,10 @@ import Testing
     func oneHasTheWebhook() async throws {
         try await HTTPRecorder.run { recorder in
             try await Journey.run { journey in
-                var channels = ChannelSettings()
+                var channels = ProviderSettings()
                 channels.webhook.url = recorder.url("/hook")
                 channels.webhook.secrets = [try #require(WebhookSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"))]
-                let (one, endpoint) = try await journey.daemonAndEndpoint { [channels] in $0.channels = channels }
+                let (one, endpoint) = try await journey.daemonAndEndpoint { [channels] in $0.providers = channels }
                 let other = try await journey.daemon()
                 let start = try await journey.instant(in: 3600)
                 for number in 0..<10 { try await [endpoint, other][number % 2].register("d\(number)", start) }
@@ -22,7 +23,7 @@ import Testing
                 await one.stop()
                 try await journey.advance(to: start, -59)
                 try await journey.wait(until: "(SELECT count(*) FROM letsswitch.reminder) = 10")
-                _ = try await journey.daemon { [channels] in $0.channels = channels }
+                _ = try await journey.daemon { [channels] in $0.providers = channels }
                 // Both claim.
                 let next = Instant(seconds: start.seconds + 600)
                 for number in 0..<10 { try await other.register("d\(number)", next) }

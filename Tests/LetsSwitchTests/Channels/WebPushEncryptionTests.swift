@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import Wire
 
+@testable import Delivery
 @testable import LetsSwitch
 
 @Suite struct WebPushEncryptionTests {
@@ -87,14 +88,14 @@ import Wire
     }
 
     @Test(arguments: [
-        (200, DeliveryOutcome.accepted), (201, .accepted), (202, .accepted), (404, .gone("status 404")),
+        (200, AttemptOutcome.accepted), (201, .accepted), (202, .accepted), (404, .gone("status 404")),
         (410, .gone("status 410")), (413, .refused("status 413")), (400, .refused("status 400")),
         (401, .refused("status 401")), (403, .refused("status 403")), (301, .refused("status 301")),
         (429, .retry(after: .seconds(7), "status 429")), (503, .retry(after: .seconds(7), "status 503")),
         (500, .retry(after: .seconds(7), "status 500")),
     ])
-    func everyAnswerHasItsConsequence(_ status: Int, _ outcome: DeliveryOutcome) {
+    func everyAnswerHasItsConsequence(_ status: Int, _ outcome: AttemptOutcome) {
         let response = OutgoingResponse(status: status, headers: [HTTPField("Retry-After", "7")])
-        #expect(WebPushChannel.outcome(of: response) == outcome)
+        #expect(WebPushProvider.outcome(of: response) == outcome)
     }
 }

@@ -5,13 +5,14 @@ import TestSupport
 import Testing
 import Wire
 
+@testable import Delivery
 @testable import LetsSwitch
 
 /// From a browser's subscription to the decrypted reminder, with a push service on this machine.
 @Suite struct WebPushJourneyTests {
     private static func configure(_ configuration: inout Configuration) {
-        configuration.channels.webPush.contact = "mailto:ops@example.org"
-        configuration.channels.webPush.allowsPrivateAddresses = true
+        configuration.providers.webPush.contact = "mailto:ops@example.org"
+        configuration.providers.webPush.allowsPrivateAddresses = true
     }
 
     private static func subscribe(
@@ -156,7 +157,7 @@ import Wire
 
     @Test func whatIsNoSubscriptionIsRefusedByItsMember() async throws {
         try await Journey.run { journey in
-            let strict = try await journey.daemon { $0.channels.webPush.contact = "mailto:ops@example.org" }
+            let strict = try await journey.daemon { $0.providers.webPush.contact = "mailto:ops@example.org" }
             let browser = try WebPushReceiver()
             let point = Base64.encodeForURL(browser.key.publicPoint)
             let auth = Base64.encodeForURL(browser.secret)
@@ -211,7 +212,7 @@ import Wire
         try await PushRecorder.run { service in
             var settings = WebPushSettings()
             settings.contact = "mailto:ops@example.org"
-            let made = WebPushChannel(settings) { _, candidate in candidate }
+            let made = WebPushProvider(settings) { _, candidate in candidate }
             let channel = try #require(made)
             let browser = try WebPushReceiver()
             let keys = WebPushKeys(

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import Wire
 
+@testable import Delivery
 @testable import LetsSwitch
 
 @Suite("The webhook's messages")
@@ -69,13 +70,13 @@ struct WebhookTests {
     @Test(
         "what an answer means",
         arguments: [
-            (200, nil, DeliveryOutcome.accepted), (204, nil, .accepted),
+            (200, nil, AttemptOutcome.accepted), (204, nil, .accepted),
             (301, nil, .retry(after: nil, "status 301")), (400, nil, .retry(after: nil, "status 400")),
             (410, nil, .gone("status 410")), (429, "17", .retry(after: .seconds(17), "status 429")),
             (503, "tomorrow", .retry(after: nil, "status 503")), (500, nil, .retry(after: nil, "status 500")),
         ])
-    func outcomes(_ status: Int, _ retryAfter: String?, _ outcome: DeliveryOutcome) {
+    func outcomes(_ status: Int, _ retryAfter: String?, _ outcome: AttemptOutcome) {
         let headers = retryAfter.map { [HTTPField("retry-after", $0)] } ?? []
-        #expect(WebhookChannel.outcome(of: OutgoingResponse(status: status, headers: headers)) == outcome)
+        #expect(WebhookProvider.outcome(of: OutgoingResponse(status: status, headers: headers)) == outcome)
     }
 }

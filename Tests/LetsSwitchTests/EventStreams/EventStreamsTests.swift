@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import LetsSwitch
+@testable import Scheduling
 
 /// Streams without sockets or a database.
 @Suite struct EventStreamsTests {

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import LetsSwitch
+@testable import Scheduling
 @testable import Server
 @testable import Sockets
 

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import LetsSwitch
+@testable import Scheduling
 
 /// Changes on their way from one daemon's registrations to all daemons' streams, without a database.
 @Suite struct ScheduleChangesTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import LetsSwitch
+@testable import Scheduling
 
 @Suite struct SeenRemindersTests {
     private func seq(_ batch: Int, _ place: Int = 0) -> Int { batch << 12 | place }

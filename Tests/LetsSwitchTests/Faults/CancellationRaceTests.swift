@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import LetsSwitch
+@testable import Scheduling
 
 @Suite struct CancellationRaceTests {
     private static let count = 1000

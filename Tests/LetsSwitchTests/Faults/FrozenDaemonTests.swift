@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import LetsSwitch
+@testable import Scheduling
 
 /// Two daemons on one database, and one of them stands still.
 @Suite struct FrozenDaemonTests {

@@ -4,6 +4,7 @@ import Postgres
 import TestSupport
 
 @testable import LetsSwitch
+@testable import Scheduling
 
 /// Takes the schedule's tables' room to grow, and gives it back: by a small file system, or where nothing may be mounted by
 /// a limit on the size of files (for which PostgreSQL has no code of its own).

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import LetsSwitch
+@testable import Scheduling
 
 /// The database is there, and the daemon's connections to it are not.
 @Suite struct LostConnectionsTests {

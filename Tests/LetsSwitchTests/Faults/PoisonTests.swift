@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import LetsSwitch
+@testable import Scheduling
 
 /// A reminder that can't be delivered.
 @Suite struct PoisonTests {

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import LetsSwitch
+@testable import Scheduling
 
 /// One of the scheduler's statements fails, hangs, or its answer is lost; reminders go out all the same.
 @Suite struct SchedulerFaultTests {

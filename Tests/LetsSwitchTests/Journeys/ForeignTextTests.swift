@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import LetsSwitch
+@testable import Scheduling
 
 /// Text that two ways of comparing see differently, and words of others on the database's channels.
 @Suite struct ForeignTextTests {

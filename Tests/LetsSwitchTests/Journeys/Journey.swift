@@ -4,6 +4,7 @@ import Server
 import TestSupport
 
 @testable import LetsSwitch
+@testable import Scheduling
 
 /// A test's world: a database of its own, whose clock the test can put forward, and the daemons on it, which are stopped
 /// at its end.

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import LetsSwitch
+@testable import Scheduling
 
 @Suite struct SchedulerLoadTests {
     /// Both devices of so many matches, in one slot, straight to the database.

@@ -3,7 +3,9 @@ import Foundation
 import Postgres
 import Testing
 
+@testable import Delivery
 @testable import LetsSwitch
+@testable import Scheduling
 
 @Suite struct StorageStoreTests {
     private static let start = "2026-11-22T07:00:00Z"
@@ -78,7 +80,7 @@ import Testing
             #expect(try await register("ada", "y").task?.title == "y")
 
             func token(_ device: String, _ token: String) async throws {
-                try await schedule.registerToken(
+                try await addresses.registerToken(
                     TokenRequest(device: DeviceID(stored: device), token: token, isSandbox: false))
             }
             try await token("ada", "aa")
@@ -136,7 +138,7 @@ import Testing
             var feeds: [String: CalendarSecret] = [:]
             for device in ["gone", "renews", "promises", "reads", "waits"] {
                 let id = DeviceID(stored: device)
-                try await database.schedule.registerToken(
+                try await database.addresses.registerToken(
                     TokenRequest(device: id, token: "t-\(device)", isSandbox: false))
                 feeds[device] = try await calendars.secret(of: id, candidate: .make())
             }
@@ -150,7 +152,8 @@ import Testing
             try await database.setClock("2027-12-20T07:00:00Z")
             #expect(try await storage.forgetUnused(retention: Self.year) == 0)
             let renews = DeviceID(stored: "renews")
-            try await database.schedule.registerToken(TokenRequest(device: renews, token: "t-renews", isSandbox: false))
+            try await database.addresses.registerToken(
+                TokenRequest(device: renews, token: "t-renews", isSandbox: false))
             _ = try await calendars.secret(of: renews, candidate: .make())
             _ = try await database.register("promises", "2027-12-20T09:00:00Z")
             _ = try await calendars.read(try #require(feeds["reads"]))
@@ -173,7 +176,7 @@ import Testing
     @Test("Use is written down once a day")
     func lazily() async throws {
         try await ScheduleDatabase.with(now: Self.start) { database in
-            try await database.schedule.registerToken(
+            try await database.addresses.registerToken(
                 TokenRequest(device: DeviceID(stored: "ada"), token: "aa", isSandbox: false))
             func used() async throws -> String {
                 try await database.run("SELECT (used_at AT TIME ZONE 'UTC')::text AS used FROM letsswitch.address")[0]

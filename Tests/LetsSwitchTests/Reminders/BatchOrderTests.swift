@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import LetsSwitch
+@testable import Scheduling
 
 @Suite struct BatchOrderTests {
     private let start = MonotonicTime.now()
@@ -14,7 +15,7 @@ import Testing
     }
 
     private func shown(_ releases: [BatchOrder.Release]) -> [[Int]] {
-        releases.map { [$0.firing.batch, $0.settled] }
+        releases.map { [$0.claim.batch, $0.settled] }
     }
 
     @Test("one after the other goes out at once")
@@ -73,11 +74,11 @@ import Testing
     @Test("a number that was nobody's batch is forgotten, and those are kept that were")
     func correction() {
         var order = order(settled: 5)
-        order.hear(of: .max)
+        order.announce(.max)
         #expect(order.gap?.upTo == .max)
         _ = order.offer(.sample(9), at: start)
-        order.correct(heard: 6)
-        #expect(order.heard == 9 && order.gap?.upTo == 8)
+        order.correct(announced: 6)
+        #expect(order.announced == 9 && order.gap?.upTo == 8)
     }
 
     @Test("whatever comes in whatever order, each goes out once, and never before one that is said to be settled")
@@ -90,12 +91,12 @@ import Testing
             var isOut: Set<Int> = []
             func take(_ releases: [BatchOrder.Release], isCaughtUp: Bool = false) {
                 for release in releases {
-                    if isCaughtUp, release.firing.batch <= release.settled { continue }
-                    out.append(release.firing.batch)
+                    if isCaughtUp, release.claim.batch <= release.settled { continue }
+                    out.append(release.claim.batch)
                     if release.settled > 0 {
                         #expect((1...release.settled).allSatisfy { isOut.contains($0) })
                     }
-                    isOut.insert(release.firing.batch)
+                    isOut.insert(release.claim.batch)
                 }
             }
             take(order.settle(0))
@@ -103,13 +104,13 @@ import Testing
                 let batch = Int.random(in: 1...12, using: &random)
                 switch Int.random(in: 0..<5, using: &random) {
                 case 0...1: take(order.offer(.sample(batch), at: now))
-                case 2: order.hear(of: batch)
+                case 2: order.announce(batch)
                 case 3:
                     now = now + BatchOrder.patience
                     take(order.lapse(at: now))
                 default:
                     guard let gap = order.gap else { continue }
-                    take(order.fill((gap.after + 1...gap.upTo).map(Firing.sample), upTo: gap.upTo))
+                    take(order.fill((gap.after + 1...gap.upTo).map(ClaimedBatch.sample), upTo: gap.upTo))
                 }
             }
             #expect(Set(out).count == out.count)

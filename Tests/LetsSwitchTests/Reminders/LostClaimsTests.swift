@@ -2,6 +2,7 @@ import Basics
 import Testing
 
 @testable import LetsSwitch
+@testable import Scheduling
 
 @Suite struct LostClaimsTests {
     private let start = MonotonicTime.now()

@@ -5,6 +5,7 @@ import Sockets
 import Testing
 
 @testable import LetsSwitch
+@testable import Scheduling
 
 /// What the scheduler decides, without a database.
 @Suite struct SchedulerStateTests {
@@ -71,7 +72,7 @@ import Testing
         for fails in [false, true] {
             var state = settled(due: 1003, expiry: 1001)
             state.handle(.disturbed, at: start)
-            state.handle(.heard(of: 7), at: start)
+            state.handle(.announced(batch: 7), at: start)
             state.handle(.failed(.claim, isOutcomeUnknown: true), at: start)
             // All are under way, and this one doesn't come back, or with an error.
             let started = state.actions(at: time(1.5))
@@ -151,10 +152,10 @@ import Testing
     @Test("who is far behind catches up, and a number that is nobody's is not followed for ever")
     func farBehind() {
         var state = settled()
-        state.handle(.heard(of: 8), at: start)
+        state.handle(.announced(batch: 8), at: start)
         #expect(state.actions(at: start) == [.follow(after: 5, upTo: 8)])
         state.handle(.followed([.sample(7)], upTo: 8), at: start)
-        state.handle(.heard(of: .max), at: start)
+        state.handle(.announced(batch: .max), at: start)
         #expect(state.actions(at: start).map(\.name) == ["fire", "catch-up"])
         state.handle(.caughtUp(newest: 9, []), at: start)
         #expect(state.actions(at: start).isEmpty)
@@ -165,7 +166,7 @@ import Testing
     func ownWord() {
         var state = settled(due: 1000)
         #expect(state.actions(at: start) == [.claim])
-        state.handle(.heard(of: 6), at: start)
+        state.handle(.announced(batch: 6), at: start)
         #expect(state.actions(at: start).isEmpty)
         #expect(state.pause(at: start) == SchedulerState.answerPatience)
         let late = start + SchedulerState.answerPatience

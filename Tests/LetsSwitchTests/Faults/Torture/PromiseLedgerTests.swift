@@ -1,4 +1,5 @@
 import Foundation
+import Scheduling
 import Testing
 
 /// The checker itself: it must object to what it is there for.

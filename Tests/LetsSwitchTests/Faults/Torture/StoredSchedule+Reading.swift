@@ -3,6 +3,7 @@ import Postgres
 
 @testable import Domain
 @testable import LetsSwitch
+@testable import Scheduling
 
 extension StoredSchedule {
     /// Reads what is there now.

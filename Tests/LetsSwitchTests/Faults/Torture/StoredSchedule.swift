@@ -1,4 +1,5 @@
 import Foundation
+import Scheduling
 
 /// The database's content, as the checker looks at it.
 struct StoredSchedule: Equatable {

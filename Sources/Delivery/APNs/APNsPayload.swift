@@ -1,0 +1,67 @@
+import Domain
+import FoundationEssentials
+import Wire
+
+/// What a device is shown, and what its app is told beside it.
+enum APNsPayload {
+    /// Apple's limit.
+    static let maxBytes = 4096
+    /// When Apple says that it was too much nevertheless.
+    static let shortBytes = 2048
+
+    /// JSON of at most `maxBytes`: titles are cut until it is.
+    static func json(_ delivery: Delivery, maxBytes: Int = maxBytes) -> [UInt8] {
+        var scalars = RequestText.maximumTitleScalars
+        while true {
+            let json = json(delivery, titleScalars: scalars)
+            guard json.count > maxBytes, scalars > 0 else { return json }
+            scalars = scalars * 3 / 4
+        }
+    }
+
+    private static func json(_ delivery: Delivery, titleScalars: Int) -> [UInt8] {
+        let title = cut(delivery.title ?? "", titleScalars)
+        let partner = delivery.partnerTask.map { cut($0, titleScalars) }
+        var json = JSONText()
+        json.object { object in
+            object.name("aps")
+            object.object { aps in
+                aps.name("alert")
+                aps.object { alert in
+                    alert.member("title", BidirectionalText.closed(title))
+                    alert.member("body", body(delivery, partner))
+                }
+                aps.member("sound", "default")
+                aps.member("thread-id", delivery.groupId)
+                aps.member("interruption-level", "time-sensitive")
+            }
+            object.member("type", delivery.event)
+            object.member("id", delivery.messageId.uuidString)
+            object.member("taskId", delivery.taskId?.uuidString)
+            object.member("roomId", delivery.roomId?.uuidString)
+            object.member("startTime", delivery.startTime)
+            object.member("startsAt", delivery.startsAt?.description)
+            object.member("partnerTask", partner)
+        }
+        return json.bytes
+    }
+
+    private static func body(_ delivery: Delivery, _ partner: String?) -> String {
+        let start = delivery.startTime.map { "Starts at \($0)." } ?? "Starts now."
+        if let partner { return "\(start) Somebody starts with you: \(BidirectionalText.quoted(partner))" }
+        return delivery.roomId == nil ? start : "\(start) Somebody starts with you."
+    }
+
+    /// At a scalar's boundary.
+    private static func cut(_ text: String, _ scalars: Int) -> String {
+        guard text.unicodeScalars.count > scalars else { return text }
+        return String(String.UnicodeScalarView(text.unicodeScalars.prefix(scalars))) + "…"
+    }
+}
+
+extension Delivery {
+    /// What belongs together, and replaces one another, on a person's screen: the match's room, or the task alone.
+    var groupId: String {
+        (roomId ?? taskId ?? messageId).uuidString.lowercased()
+    }
+}

@@ -1,0 +1,95 @@
+package import Domain
+import FoundationEssentials
+package import Postgres
+
+/// Where devices are reached, and the secrets that daemons share, in the database. Every operation is one statement. Throws
+/// `PostgresError`.
+package struct AddressStore: Sendable {
+    /// The names that metrics go by.
+    package static let statementNames = Statement.all.map(\.name)
+    package static let tokenStatementName = Statement.registerToken.name
+
+    /// A statement each, a transaction each.
+    private enum Statement {
+        static let all = [registerAddress, forgetAddress, addresses, keepSecret]
+
+        static let registerAddress = PostgresStatement(
+            name: "register_address", sql: "SELECT letsswitch.register_address($1, $2, $3, $4, $5, $6) AS taken")
+        static let forgetAddress = PostgresStatement(
+            name: "forget_address", sql: "SELECT letsswitch.forget_address($1, $2, $3)")
+        static let addresses = PostgresStatement(
+            name: "addresses_of",
+            sql: """
+                SELECT address FROM letsswitch.address WHERE device_id = $1 AND channel = $2 ORDER BY registered_at, id
+                """)
+        static let keepSecret = PostgresStatement(
+            name: "keep_secret", sql: "SELECT encode(letsswitch.keep_secret($1, decode($2, 'hex')), 'hex') AS value")
+        static let registerToken = PostgresStatement(
+            name: "register_token", sql: "SELECT letsswitch.register_token($1, $2, $3, $4) AS taken")
+    }
+
+    private let database: PostgresClient
+    private let storage: StorageQuota
+
+    package init(database: PostgresClient, storage: StorageQuota = StorageQuota()) {
+        self.database = database
+        self.storage = storage
+    }
+
+    /// Gives a device an address, of which it may have `most` with this provider: the oldest go. One that another device had becomes
+    /// this one's. A repeat renews it.
+    ///
+    /// - Throws: Also ``RequestError/storageFull(_:)``.
+    /// - Parameters:
+    ///   - address: 2,048 bytes at most.
+    ///   - details: What else the provider has to know: a JSON object.
+    package func register(
+        _ address: String, details: String = "{}", of device: DeviceID, in provider: ProviderName, most: Int
+    ) async throws {
+        let rows = try await database.query(
+            Statement.registerAddress,
+            [
+                .text(device.text), .text(provider.rawValue), .text(address), .text(details), .integer(most),
+                .boolean(storage.isFull(.addresses)),
+            ], timeout: nil)
+        guard try rows[0].boolean("taken") else { throw RequestError.storageFull(.addresses) }
+        storage.added(.addresses)
+    }
+
+    /// Replaces the device's push token.
+    ///
+    /// - Throws: Also ``RequestError/storageFull(_:)``.
+    /// - Parameter token: Hexadecimal, in small letters.
+    package func registerToken(_ token: String, of device: DeviceID, isSandbox: Bool) async throws {
+        let isFull = storage.isFull(.addresses)
+        let rows = try await database.query(
+            Statement.registerToken,
+            [.text(device.text), .text(token), .boolean(isSandbox), .boolean(isFull)], timeout: nil)
+        guard try rows[0].boolean("taken") else { throw RequestError.storageFull(.addresses) }
+        storage.added(.addresses)
+    }
+
+    /// Forgets a device's address, or all that it has with this provider.
+    package func forget(_ address: String?, of device: DeviceID, in provider: ProviderName) async throws {
+        _ = try await database.query(
+            Statement.forgetAddress,
+            [.text(device.text), .text(provider.rawValue), address.map { .text($0) } ?? .null], timeout: nil)
+    }
+
+    /// A device's addresses, the oldest first.
+    package func addresses(of device: DeviceID, in provider: ProviderName) async throws -> [String] {
+        let rows = try await database.query(
+            Statement.addresses, [.text(device.text), .text(provider.rawValue)], timeout: nil)
+        return try rows.map { try $0.string("address") }
+    }
+
+    /// The secret of this name that all daemons share: `candidate` when there was none yet.
+    package func secret(_ name: String, candidate: [UInt8]) async throws -> [UInt8] {
+        let rows = try await database.query(
+            Statement.keepSecret, [.text(name), .text(HexText.encode(candidate))], timeout: nil)
+        guard let value = HexText.decode(try rows[0].string("value")) else {
+            throw PostgresError(kind: .decoding, message: "column value is not hexadecimal")
+        }
+        return value
+    }
+}

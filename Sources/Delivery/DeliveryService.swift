@@ -1,0 +1,77 @@
+import Basics
+import HTTPClient
+package import Observability
+
+/// Deliveries by all providers that are configured, each with a worker of its own. Any thread.
+package struct DeliveryService: Service {
+    private let workers: [DeliveryWorker]
+
+    /// - Parameters:
+    ///   - addresses: Of the pool for requests: it is asked for secrets only.
+    ///   - delivered: Told how many reminders were delivered by a provider first.
+    /// - Throws: ``APNsKeyError``.
+    package init(
+        _ settings: ProviderSettings, store: DeliveryStore, addresses: AddressStore, log: Log,
+        delivered: @escaping @Sendable (Int) -> Void
+    ) throws {
+        if !settings.names.isEmpty, HTTPClient.isLibraryListed() == false {
+            log.error("channels can't send: libcurl is missing (apt-get install libcurl4)")
+        }
+        workers = try Self.providers(settings, addresses).map {
+            DeliveryWorker($0, store: store, log: log, delivered: delivered)
+        }
+    }
+
+    private static func providers(
+        _ settings: ProviderSettings, _ addresses: AddressStore
+    ) throws -> [any DeliveryProvider] {
+        var providers: [any DeliveryProvider] = []
+        if let webhook = WebhookProvider(settings.webhook) { providers.append(webhook) }
+        if let ntfy = NtfyProvider(settings.ntfy, publicURL: settings.publicURL) { providers.append(ntfy) }
+        if let apns = try APNsProvider(settings.apns) { providers.append(apns) }
+        if let webPush = WebPushProvider(settings.webPush, secret: addresses.secret) { providers.append(webPush) }
+        return providers
+    }
+
+    package var metrics: [DeliveryMetrics] { workers.map(\.metrics) }
+
+    /// There may be something to send.
+    package func wake() {
+        for worker in workers { worker.wake() }
+    }
+
+    package func wake(_ name: ProviderName) {
+        for worker in workers where worker.name == name { worker.wake() }
+    }
+
+    /// Tells the database what this daemon serves: from then on whoever claims a task writes its deliveries.
+    package func enter() async throws {
+        for worker in workers { try await worker.enter() }
+    }
+
+    package func run() async {
+        await withTaskGroup(of: Void.self) { group in
+            for worker in workers { group.addTask { await worker.run() } }
+        }
+    }
+
+    package func stop(within limit: Duration) async {
+        await withTaskGroup(of: Void.self) { group in
+            for worker in workers { group.addTask { await worker.stop(within: limit) } }
+        }
+    }
+}
+
+extension ProviderSettings {
+    /// Sockets that the providers may have open at once. A connection that is being made takes two: for two addresses of a name, or for
+    /// the look-up of the name.
+    package var descriptors: Int {
+        var connections = 0
+        if webhook.url != nil { connections += webhook.concurrency }
+        if ntfy.server != nil { connections += NtfyProvider.mostAtOnce }
+        // One to each, with many streams.
+        if apns.keyFile != nil { connections += APNsProvider.hosts(apns).count }
+        if webPush.contact != nil { connections += WebPushProvider.mostAtOnce }
+        return 2 * connections
+    }
+}

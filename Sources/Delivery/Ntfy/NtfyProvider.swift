@@ -1,0 +1,58 @@
+import HTTPClient
+import Wire
+
+/// Publishes reminders to an ntfy server, which brings them to phones: https://docs.ntfy.sh/publish/
+struct NtfyProvider: DeliveryProvider {
+    let name = ProviderName.ntfy
+    /// The public server takes 60 messages at once, and then one each 5 seconds.
+    static let mostAtOnce = 8
+    let concurrency = Self.mostAtOnce
+    private let server: String
+    private let token: String?
+    private let publicURL: String?
+    private let client: HTTPClient
+
+    /// nil when none is configured.
+    init?(_ settings: NtfySettings, publicURL: String?) {
+        guard let server = settings.server else { return nil }
+        self.server = server
+        token = settings.token
+        self.publicURL = publicURL
+        var configuration = HTTPClient.Configuration()
+        configuration.caFile = settings.caFile
+        configuration.maxInFlight = concurrency
+        configuration.maxConnectionsPerHost = concurrency
+        // The operator has named the address.
+        configuration.allowsPrivateAddresses = true
+        client = HTTPClient(configuration)
+    }
+
+    func send(_ delivery: Delivery) async -> AttemptOutcome {
+        var headers = [HTTPField.contentTypeJSON]
+        if let token { headers.append(HTTPField("Authorization", "Bearer \(token)")) }
+        let body = NtfyMessage(delivery, publicURL: publicURL).json
+        do throws(HTTPClientError) {
+            // To the root: the topic, which is a secret, is in the body and in nobody's log.
+            return Self.outcome(
+                of: try await client.send(OutgoingRequest(.post, server + "/", headers: headers, body: body)))
+        } catch {
+            return AttemptOutcome(error)
+        }
+    }
+
+    func shutdown() async {
+        await client.shutdown()
+    }
+
+    static func outcome(of response: OutgoingResponse) -> AttemptOutcome {
+        let reason = "status \(response.status)"
+        return switch response.status {
+        case 200..<300: .accepted
+        // Counted by the sender's address, so it is everybody's.
+        case 429: .paused(for: RetryAfter.read(response) ?? .seconds(5), reason)
+        case 401, 403: .paused(for: .seconds(60), "\(reason): the server wants another token")
+        case 500...: .retry(after: RetryAfter.read(response), reason)
+        default: .refused(reason)
+        }
+    }
+}

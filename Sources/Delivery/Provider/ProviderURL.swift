@@ -1,0 +1,48 @@
+/// An absolute URL that requests can go to, as far as settings and subscriptions need it (RFC 3986 §3).
+package struct ProviderURL: Sendable, Hashable {
+    package static let maximumBytes = 2048
+
+    /// `http` or `https`.
+    package let scheme: String
+    /// In small letters; with brackets when it is an IPv6 address.
+    package let host: String
+    /// `nil`: the scheme's own.
+    package let port: Int?
+    package let hasCredentials: Bool
+
+    /// nil for what is no such URL: another scheme, no host, characters that have no place in one.
+    package init?(_ text: String) {
+        let bytes = text.utf8
+        guard bytes.count <= Self.maximumBytes, bytes.allSatisfy({ (0x21...0x7E).contains($0) }),
+            !text.contains(where: { "\"<>\\^`{|}".contains($0) }),
+            let colon = text.firstIndex(of: ":"), text[colon...].hasPrefix("://")
+        else { return nil }
+        scheme = text[..<colon].lowercased()
+        guard scheme == "http" || scheme == "https" else { return nil }
+        let authority = text[colon...].dropFirst(3).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        let at = authority.lastIndex(of: "@")
+        hasCredentials = at != nil
+        let place = at.map { authority[authority.index(after: $0)...] } ?? authority
+        let end =
+            place.hasPrefix("[") ? place.firstIndex(of: "]").map { place.index(after: $0) } : place.firstIndex(of: ":")
+        let host = place[..<(end ?? place.endIndex)]
+        guard !host.isEmpty, host != "[]", !place.hasPrefix("[") || end != nil else { return nil }
+        self.host = host.lowercased()
+        let rest = place[(end ?? place.endIndex)...]
+        if rest.isEmpty {
+            port = nil
+        } else {
+            guard rest.hasPrefix(":"), rest.utf8.dropFirst().allSatisfy({ (0x30...0x39).contains($0) }),
+                let number = Int(rest.dropFirst()), (1...65_535).contains(number)
+            else { return nil }
+            port = number
+        }
+    }
+
+    /// Scheme, host and port, as browsers write it: without the port that the scheme has by itself.
+    package var origin: String {
+        let own = scheme == "https" ? 443 : 80
+        guard let port, port != own else { return "\(scheme)://\(host)" }
+        return "\(scheme)://\(host):\(port)"
+    }
+}

@@ -1,0 +1,51 @@
+import Crypto
+import Glibc
+import HTTPClient
+import Wire
+
+extension ProviderCheck {
+    /// A device's token that is none.
+    private static let nobody = String(repeating: "0", count: 64)
+
+    /// Whether the key is one, and Apple's hosts (both, or the one that is named instead) take it.
+    static func askAPNs(_ settings: APNsSettings) async -> [Line] {
+        var lines: [Line] = []
+        var request: ((_ host: String) -> OutgoingRequest)?
+        do {
+            guard let credentials = try APNsCredentials(settings) else { return [] }
+            var token = APNsToken(credentials)
+            let fields = [
+                HTTPField("authorization", "bearer \(try token.text(at: time(nil)))"),
+                HTTPField("apns-topic", credentials.topic), HTTPField("apns-push-type", "alert"), .contentTypeJSON,
+            ]
+            request = { host in
+                OutgoingRequest(
+                    .post, "\(host)/3/device/\(nobody)", headers: fields, body: Array(#"{"aps":{"alert":""}}"#.utf8))
+            }
+            lines.append(
+                .works("apns: key \(credentials.keyId) of team \(credentials.teamId), for \(credentials.topic)"))
+        } catch {
+            lines.append(.fails("apns: \(error)"))
+        }
+        for host in APNsProvider.hosts(settings) {
+            guard let request = request?(host) else {
+                lines.append(
+                    await ask("apns", OutgoingRequest(.get, host), caFile: settings.caFile, "not asked to send"))
+                continue
+            }
+            lines.append(
+                await ask("apns", request, caFile: settings.caFile, "takes the key") { apns(APNsResponse($0)) })
+        }
+        return lines
+    }
+
+    /// Of the answer to a notification for nobody, which says `BadDeviceToken` when all else is right.
+    static func apns(_ answer: APNsResponse) -> Verdict {
+        switch (answer.status, answer.reason) {
+        case (200, _), (400, "BadDeviceToken"): .works
+        case (403, "BadEnvironmentKeyIdInToken"): .warns("the key is of the other environment alone")
+        case (429, _), (500..., _): .warns(answer.reason)
+        default: .fails(answer.reason)
+        }
+    }
+}

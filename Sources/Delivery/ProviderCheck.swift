@@ -1,0 +1,127 @@
+import HTTPClient
+import Wire
+
+/// What `letsswitchd check` says of the providers that are configured: whether they could send.
+package struct ProviderCheck: Sendable {
+    private static let patience = Duration.seconds(5)
+
+    package enum Line: Sendable, Hashable {
+        case works(String)
+        /// It may work nevertheless.
+        case warns(String)
+        case fails(String)
+    }
+
+    /// What an answer says of the provider.
+    enum Verdict: Sendable, Hashable {
+        case works
+        case warns(String)
+        case fails(String)
+    }
+
+    /// Asks each provider's server for an answer. Sends nothing that means anything to it.
+    package static func run(_ settings: ProviderSettings) async -> [Line] {
+        guard !settings.names.isEmpty else { return [] }
+        var lines: [Line] = []
+        do throws(HTTPClientError) {
+            lines.append(.works("channels: libcurl \(try HTTPClient.libraryVersion())"))
+        } catch {
+            return [.fails("channels: \(error)")]
+        }
+        lines += authorities(settings)
+        if let url = settings.webhook.url {
+            let count = settings.webhook.secrets.count
+            lines.append(
+                await ask(
+                    "webhook", OutgoingRequest(.head, url), caFile: settings.webhook.caFile,
+                    "signed with \(count == 1 ? "one secret" : "\(count) secrets")", judge: webhook))
+        }
+        if settings.ntfy.server != nil { lines.append(await askNtfy(settings.ntfy)) }
+        if settings.apns.keyFile != nil { lines += await askAPNs(settings.apns) }
+        if let contact = settings.webPush.contact {
+            // The key is made and kept in the database; whom it goes to, browsers decide.
+            lines.append(.works("web push: on, contact \(contact)"))
+        }
+        return lines
+    }
+
+    /// Files of authorities that are none.
+    private static func authorities(_ settings: ProviderSettings) -> [Line] {
+        [
+            ("webhook", settings.webhook.caFile), ("ntfy", settings.ntfy.caFile), ("apns", settings.apns.caFile),
+            ("web-push", settings.webPush.caFile),
+        ].compactMap { name, file in
+            guard let file else { return nil }
+            do throws(SecretFile.Failure) {
+                let text = try SecretFile.read(file, maximumBytes: 4 << 20)
+                return text.contains("-----BEGIN") && text.contains("CERTIFICATE-----")
+                    ? nil : .fails("--\(name)-ca \(file): holds no certificate in PEM")
+            } catch {
+                return .fails("--\(name)-ca \(file): \(error)")
+            }
+        }
+    }
+
+    /// Sends a request, and has its answer judged; that there is one says already that the address is right, somebody is there, and
+    /// the certificate is trusted.
+    static func ask(
+        _ name: String, _ request: OutgoingRequest, caFile: String?, _ remark: String,
+        judge: (OutgoingResponse) -> Verdict = { _ in .works }
+    ) async -> Line {
+        var configuration = HTTPClient.Configuration()
+        configuration.caFile = caFile
+        configuration.timeout = patience
+        configuration.allowsPrivateAddresses = true
+        let client = HTTPClient(configuration)
+        let line: Line
+        // A path may be a secret; the origin tells where it is enough.
+        let origin = ProviderURL(request.url)?.origin ?? ""
+        do throws(HTTPClientError) {
+            let answer = try await client.send(request)
+            let text = "\(name): \(origin) answers (status \(answer.status))"
+            line =
+                switch judge(answer) {
+                case .works: .works("\(text), \(remark)")
+                case .warns(let reason): .warns("\(text): \(reason)")
+                case .fails(let reason): .fails("\(text): \(reason)")
+                }
+        } catch {
+            line = .fails("\(name): \(origin): \(error)")
+        }
+        await client.shutdown()
+        return line
+    }
+
+    // MARK: Webhook and ntfy
+
+    /// Of an answer to HEAD, which many receivers don't know (405, 501), and some deny as if there were nothing.
+    static func webhook(_ answer: OutgoingResponse) -> Verdict {
+        switch answer.status {
+        case 404, 410: .warns("there seems to be nothing at this path")
+        case 501: .works
+        case 500...: .warns("the receiver is in trouble")
+        default: .works
+        }
+    }
+
+    private static func askNtfy(_ settings: NtfySettings) async -> Line {
+        let server = settings.server ?? ""
+        guard let token = settings.token else {
+            return await ask(
+                "ntfy", OutgoingRequest(.get, server + "/v1/health"), caFile: settings.caFile, "no token",
+                judge: ntfy)
+        }
+        let request = OutgoingRequest(
+            .get, server + "/v1/account", headers: [HTTPField("Authorization", "Bearer \(token)")])
+        return await ask("ntfy", request, caFile: settings.caFile, "with a token", judge: ntfy)
+    }
+
+    static func ntfy(_ answer: OutgoingResponse) -> Verdict {
+        switch answer.status {
+        case 401, 403: .fails("the server wants another token")
+        case 404: .warns("is it an ntfy server?")
+        case 500...: .warns("the server is in trouble")
+        default: .works
+        }
+    }
+}

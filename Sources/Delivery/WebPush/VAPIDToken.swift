@@ -1,0 +1,54 @@
+import Crypto
+import Wire
+
+/// What tells a push service who sends (RFC 8292): the value of `Authorization`.
+struct VAPIDToken: Sendable, Hashable {
+    /// §2: at most 24 hours. Half of that leaves room for clocks that are wrong.
+    static let lifetime = 12 * 3600
+    static let renewedAfter = 6 * 3600
+
+    let authorization: String
+
+    /// - Parameters:
+    ///   - audience: The push service's origin: `https://push.example.net`.
+    ///   - contact: `mailto:…` or `https:…`.
+    ///   - expiry: Epoch seconds.
+    init(audience: String, contact: String, expiry: Int, key: P256PrivateKey) throws(CryptoError) {
+        var claims = JSONText()
+        claims.object { object in
+            object.member("aud", audience)
+            object.name("exp")
+            object.number(expiry)
+            object.member("sub", contact)
+        }
+        let token = try JSONWebToken(
+            header: Array(#"{"typ":"JWT","alg":"ES256"}"#.utf8), claims: claims.bytes, key: key)
+        authorization = "vapid t=\(token.text), k=\(Base64.encodeForURL(key.publicPoint))"
+    }
+}
+
+/// The tokens of one key, one for each push service, made anew when they are old. A value: time is an argument, in epoch seconds.
+struct VAPIDTokens: Sendable {
+    /// There are a handful of push services; anybody may name others.
+    static let most = 1000
+
+    let key: P256PrivateKey
+    private let contact: String
+    private var tokens: [String: (token: VAPIDToken, madeAt: Int)] = [:]
+
+    init(key: P256PrivateKey, contact: String) {
+        self.key = key
+        self.contact = contact
+    }
+
+    mutating func authorization(for audience: String, at now: Int) throws(CryptoError) -> String {
+        if let known = tokens[audience], now >= known.madeAt, now - known.madeAt < VAPIDToken.renewedAfter {
+            return known.token.authorization
+        }
+        if tokens.count >= Self.most { tokens = [:] }
+        let token = try VAPIDToken(
+            audience: audience, contact: contact, expiry: now + VAPIDToken.lifetime, key: key)
+        tokens[audience] = (token, now)
+        return token.authorization
+    }
+}

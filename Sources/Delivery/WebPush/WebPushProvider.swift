@@ -1,0 +1,88 @@
+import Basics
+import Crypto
+import Domain
+import FoundationEssentials
+import Glibc
+import HTTPClient
+import Wire
+
+/// Browsers' push services (RFC 8030): each message encrypted for one browser (RFC 8291), and signed for the service (RFC 8292).
+struct WebPushProvider: DeliveryProvider {
+    let name = ProviderName.webPush
+    /// Of which one service has three quarters: most browsers have the same.
+    static let mostAtOnce = 128
+    let concurrency = Self.mostAtOnce
+    let keyStore: VAPIDKeyStore
+    private let client: HTTPClient
+
+    /// - Parameters:
+    ///   - now: The system's clock, in epoch seconds.
+    ///   - secret: See ``AddressStore/secret(_:candidate:)``.
+    /// - Returns: nil when none is configured.
+    init?(
+        _ settings: WebPushSettings, now: @escaping @Sendable () -> Int = { time(nil) },
+        secret: @escaping @Sendable (String, [UInt8]) async throws -> [UInt8]
+    ) {
+        guard let contact = settings.contact else { return nil }
+        keyStore = VAPIDKeyStore(contact: contact, now: now, secret: secret)
+        var configuration = HTTPClient.Configuration()
+        configuration.caFile = settings.caFile
+        configuration.maxInFlight = concurrency
+        // Push services answer at once; addresses that don't must not take others' places for long.
+        configuration.connectTimeout = .seconds(5)
+        configuration.timeout = .seconds(5)
+        // Anybody names the addresses.
+        configuration.allowsPrivateAddresses = settings.allowsPrivateAddresses
+        client = HTTPClient(configuration)
+    }
+
+    func origin(of delivery: Delivery) -> String? {
+        ProviderURL(delivery.address)?.origin
+    }
+
+    func send(_ delivery: Delivery) async -> AttemptOutcome {
+        guard let url = ProviderURL(delivery.address),
+            let keys = try? JSONDecoder().decode(WebPushKeys.self, from: Data(delivery.details.utf8))
+        else { return .gone("a subscription that can't be read") }
+        let plaintext = Array(delivery.payload.utf8)
+        guard plaintext.count <= WebPushKeys.maxPlaintextBytes else { return .refused("too long to be pushed") }
+        do {
+            let headers = [
+                HTTPField("Authorization", try await keyStore.authorization(for: url.origin)),
+                // Not after the start.
+                HTTPField("TTL", "\(Int(saturating: max(0, delivery.timeLeft)))"), HTTPField("Urgency", "high"),
+                HTTPField("Topic", Self.topic(delivery)), HTTPField("Content-Encoding", "aes128gcm"),
+                HTTPField("Content-Type", "application/octet-stream"),
+            ]
+            let request = OutgoingRequest(
+                .post, delivery.address, headers: headers, body: try keys.encrypt(plaintext))
+            return Self.outcome(of: try await client.send(request))
+        } catch let error as HTTPClientError {
+            return AttemptOutcome(error)
+        } catch {
+            return .retry(after: nil, "\(error)")
+        }
+    }
+
+    func shutdown() async {
+        await client.shutdown()
+    }
+
+    /// RFC 8030 §5.4: a repeat that the browser hasn't fetched yet is replaced. 22 characters of base64url.
+    private static func topic(_ delivery: Delivery) -> String {
+        withUnsafeBytes(of: delivery.messageId.uuid) { Base64.encodeForURL($0) }
+    }
+
+    /// RFC 8030 §5, §7.3, §8.4.
+    static func outcome(of response: OutgoingResponse) -> AttemptOutcome {
+        let reason = "status \(response.status)"
+        return switch response.status {
+        case 200..<300: .accepted
+        case 404, 410: .gone(reason)
+        case 408, 425, 429, 500...: .retry(after: RetryAfter.read(response), reason)
+        // Too long, or the service doesn't know us. That may be so for one subscription, which another key was used for: no fault of
+        // the others.
+        default: .refused(reason)
+        }
+    }
+}

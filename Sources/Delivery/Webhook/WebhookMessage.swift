@@ -1,0 +1,59 @@
+import Crypto
+import Domain
+import FoundationEssentials
+import Wire
+
+/// A delivery as Standard Webhooks has it: body and signed fields. The body is the same on every try, the timestamp isn't.
+///
+/// https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+struct WebhookMessage: Sendable, Hashable {
+    let id: String
+    let body: [UInt8]
+
+    init(_ delivery: Delivery) {
+        id = delivery.messageId.uuidString
+        body = Array("{\(Self.members(of: delivery))}".utf8)
+    }
+
+    /// Several in one: an array of what each would be alone, with the id that it would have. The id of all is new on every try, because
+    /// others may be among them then.
+    init(together deliveries: [Delivery], id: UUID) {
+        self.id = id.uuidString
+        let elements = deliveries.map { #"{"id":"\#($0.messageId.uuidString)",\#(Self.members(of: $0))}"# }
+        body = Array("[\(elements.joined(separator: ","))]".utf8)
+    }
+
+    private static func members(of delivery: Delivery) -> String {
+        #""type":"\#(delivery.event)","timestamp":"\#(timestamp(delivery.happenedAt))","data":\#(delivery.payload)"#
+    }
+
+    init(id: String, body: [UInt8]) {
+        self.id = id
+        self.body = body
+    }
+
+    /// RFC 3339, to the millisecond.
+    private static func timestamp(_ epoch: Double) -> String {
+        // The database counts microseconds.
+        guard epoch.magnitude < 1e12, let second = Instant(epoch: epoch) else { return "" }
+        let rest = (epoch - Double(second.seconds)) * 1e6
+        let milliseconds = min(999, Int(rest.rounded()) / 1000)
+        return "\(second.description.dropLast()).\(String(1000 + milliseconds).dropFirst())Z"
+    }
+
+    /// The fields that say who has sent it, and when.
+    ///
+    /// - Parameter now: Seconds since 1970. A receiver refuses what is minutes off.
+    func fields(signedWith secrets: [WebhookSecret], at now: Int) throws(CryptoError) -> [HTTPField] {
+        let signed = Array("\(id).\(now).".utf8) + body
+        var signatures: [String] = []
+        for secret in secrets {
+            let code = try HMACSHA256.authenticate(signed, key: secret.bytes)
+            signatures.append("v1,\(Base64.encode(code))")
+        }
+        return [
+            HTTPField("webhook-id", id), HTTPField("webhook-timestamp", "\(now)"),
+            HTTPField("webhook-signature", signatures.joined(separator: " ")),
+        ]
+    }
+}

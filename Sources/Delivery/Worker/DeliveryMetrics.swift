@@ -1,0 +1,62 @@
+package import Observability
+import Synchronization
+
+/// What one provider counts. Any thread.
+package final class DeliveryMetrics: Sendable {
+    package let name: ProviderName
+    package let results = CounterSet<DeliveryResult>()
+    /// One attempt, from its beginning to the answer.
+    package let latency = SharedHistogram(bounds: Histogram.latenessBounds)
+    private let waitingCount = Atomic<Int>(0)
+    private let sendingCount = Atomic<Int>(0)
+    private let isResting = Atomic<Bool>(false)
+
+    package init(_ name: ProviderName) {
+        self.name = name
+    }
+
+    /// Deliveries in the database, in whoever's leased, as of the last look; counted to 10,000.
+    package var waiting: Int { waitingCount.load(ordering: .relaxed) }
+    package var sending: Int { sendingCount.load(ordering: .relaxed) }
+
+    func isWaiting(_ count: Int) { waitingCount.store(count, ordering: .relaxed) }
+    func isSending(_ count: Int) { sendingCount.store(count, ordering: .relaxed) }
+    func rests(_ isResting: Bool) { self.isResting.store(isResting, ordering: .relaxed) }
+
+    /// Writes nothing when there is no provider.
+    package static func write(_ providers: [DeliveryMetrics], to text: inout MetricsText) {
+        text.counter(
+            "letsswitch_deliveries_total", "Attempts at deliveries, and deliveries given up without one, by outcome.",
+            providers.flatMap { provider in
+                DeliveryResult.allCases.map {
+                    MetricSample(
+                        ["channel": provider.name.rawValue, "outcome": $0.rawValue], provider.results.value($0))
+                }
+            })
+        text.histogram(
+            "letsswitch_delivery_seconds", "Time that an attempt took.",
+            providers.map { MetricSample(["channel": $0.name.rawValue], $0.latency.snapshot) })
+        text.gauge(
+            "letsswitch_deliveries_waiting",
+            "Deliveries that are to be made, at the last look; 10,000 stands for more.",
+            providers.map { MetricSample(["channel": $0.name.rawValue], Double($0.waiting)) })
+        text.gauge(
+            "letsswitch_deliveries_in_flight", "Attempts under way.",
+            providers.map { MetricSample(["channel": $0.name.rawValue], Double($0.sending)) })
+        text.gauge(
+            "letsswitch_channel_resting", "1 while a channel sends nothing because of a fault of its own.",
+            providers.map { MetricSample(["channel": $0.name.rawValue], $0.isResting.load(ordering: .relaxed) ? 1 : 0) }
+        )
+    }
+}
+
+/// How metrics call what became of an attempt, or of a delivery without one.
+package enum DeliveryResult: String, Sendable, Hashable, CaseIterable {
+    case accepted, retried, paused, refused, gone
+    /// Its deadline passed.
+    case expired
+    /// There was nobody any more to send it to: the address, or the person, was forgotten meanwhile.
+    case orphaned
+    /// Too much was waiting, or the provider was turned away for good.
+    case dropped
+}

@@ -1,0 +1,212 @@
+import Basics
+import Domain
+import FoundationEssentials
+package import Postgres
+
+/// What is to be sent, in the database. Every operation is one statement. Throws `PostgresError`.
+///
+///     NOTIFY letsswitch_deliveries  payload: the provider that has something to send which nobody was woken for
+package struct DeliveryStore: Sendable {
+    package static let notifications = "letsswitch_deliveries"
+    /// The names that metrics go by.
+    package static let statementNames = Statement.all.map(\.name)
+
+    /// A statement each, a transaction each.
+    private enum Statement {
+        static let all = [startProvider, turnAway, lease, renew, finish, next, drop, clear]
+
+        static let startProvider = PostgresStatement(
+            name: "start_provider", sql: "SELECT letsswitch.start_provider($1) AS start")
+        static let turnAway = PostgresStatement(
+            name: "turn_away_provider", sql: "SELECT letsswitch.turn_away_provider($1, $2) AS is_off")
+        static let lease = PostgresStatement(
+            name: "lease_deliveries", sql: "SELECT * FROM letsswitch.lease_deliveries($1, $2, $3, $4)")
+        static let renew = PostgresStatement(
+            name: "renew_deliveries",
+            sql: "SELECT id FROM letsswitch.renew_deliveries($1::text[]::bigint[], $2::text[]::integer[], $3)")
+        static let finish = PostgresStatement(
+            name: "finish_deliveries",
+            sql: """
+                SELECT reminder_id FROM letsswitch.finish_deliveries(
+                    $1::text[]::bigint[], $2::text[]::bigint[], $3::text[]::bigint[], $4::text[]::bigint[],
+                    $5::text[]::integer[], $6::text[]::boolean[], $7::text[]::double precision[])
+                """)
+        static let next = PostgresStatement(name: "next_delivery", sql: "SELECT * FROM letsswitch.next_delivery($1)")
+        static let drop = PostgresStatement(
+            name: "drop_deliveries", sql: "SELECT letsswitch.drop_deliveries($1, $2, $3) AS dropped")
+        static let clear = PostgresStatement(
+            name: "clear_deliveries", sql: "SELECT letsswitch.clear_deliveries($1, $2) AS cleared")
+    }
+
+    private let database: PostgresClient
+
+    package init(database: PostgresClient) {
+        self.database = database
+    }
+
+    /// What a lease gave.
+    struct Leased: Sendable {
+        var deliveries: [Delivery] = []
+        /// Rows whose deadline has passed; they are gone already.
+        var expired = 0
+        /// Ids of those that there is nobody any more to send to; to be finished as dropped.
+        var orphans: [Int] = []
+
+        var count: Int { deliveries.count + expired + orphans.count }
+    }
+
+    /// This daemon serves the provider from now on: whoever claims a task writes its deliveries.
+    ///
+    /// - Returns: The number of the start.
+    func start(_ provider: ProviderName) async throws -> Int {
+        try await database.query(Statement.startProvider, [.text(provider.rawValue)], timeout: nil)[0]
+            .integer("start")
+    }
+
+    /// The provider's server wants nothing any more of the daemon with this start.
+    ///
+    /// - Returns: Whether nothing is written for the provider from now on. Otherwise a daemon that has started with it since serves it.
+    func turnAway(_ provider: ProviderName, start: Int) async throws -> Bool {
+        try await database.query(
+            Statement.turnAway, [.text(provider.rawValue), .integer(start)], timeout: nil)[0].boolean("is_off")
+    }
+
+    /// Takes a provider's deliveries that are due, the longest due first, for the time of `lease`.
+    func lease(_ provider: ProviderName, _ limits: LeaseLimits, for lease: Duration) async throws -> Leased {
+        let rows = try await database.query(
+            Statement.lease,
+            [
+                .text(provider.rawValue), .integer(limits.urgent), .integer(limits.others),
+                .double(lease / .seconds(1)),
+            ], timeout: nil)
+        var leased = Leased()
+        for row in rows {
+            switch try row.string("verdict") {
+            case "send": leased.deliveries.append(try Delivery(row, provider))
+            case "expired": leased.expired += 1
+            default: leased.orphans.append(try row.integer("id"))
+            }
+        }
+        return leased
+    }
+
+    /// Keeps what is in hand for another `lease`.
+    ///
+    /// - Returns: The ids of what is kept. What isn't is somebody else's by now, or done with.
+    func renew(_ deliveries: [Delivery], for lease: Duration) async throws -> [Int] {
+        let rows = try await database.query(
+            Statement.renew,
+            [
+                .textArray(deliveries.map { "\($0.id)" }), .textArray(deliveries.map { "\($0.attempt)" }),
+                .double(lease / .seconds(1)),
+            ], timeout: nil)
+        return try rows.map { try $0.integer("id") }
+    }
+
+    /// Writes what became of deliveries.
+    ///
+    /// - Returns: The reminders that are delivered by it, and weren't before.
+    func finish(_ finished: [FinishedDelivery]) async throws -> [UUID] {
+        var accepted: [String?] = []
+        var dropped: [String?] = []
+        var gone: [String?] = []
+        var again: (ids: [String?], attempts: [String?], begun: [String?], delays: [String?]) = ([], [], [], [])
+        for finished in finished {
+            let id = "\(finished.id)"
+            switch finished.decision {
+            case .accepted: accepted.append(id)
+            case .dropped: dropped.append(id)
+            case .gone: gone.append(id)
+            case .again(let delay, let counts):
+                again.ids.append(id)
+                again.attempts.append("\(finished.attempt)")
+                again.begun.append(counts ? "t" : "f")
+                again.delays.append("\(delay / .seconds(1))")
+            }
+        }
+        let rows = try await database.query(
+            Statement.finish,
+            [
+                .textArray(accepted), .textArray(dropped), .textArray(gone), .textArray(again.ids),
+                .textArray(again.attempts), .textArray(again.begun), .textArray(again.delays),
+            ], timeout: nil)
+        return try rows.map { try $0.uuid("reminder_id") }
+    }
+
+    /// When the provider has something to do; what is leased, when its lease ends.
+    func next(_ provider: ProviderName) async throws -> NextDelivery {
+        let row = try await database.query(Statement.next, [.text(provider.rawValue)], timeout: nil)[0]
+        return NextDelivery(
+            urgent: try row.optionalDouble("urgent"), others: try row.optionalDouble("others"),
+            now: try row.double("now"), waiting: try row.integer("waiting"))
+    }
+
+    /// Deletes the provider's oldest deliveries, up to `limit`, as far as they aren't among the `keep` newest of all providers.
+    ///
+    /// - Returns: How many.
+    func drop(_ provider: ProviderName, keep: Int, limit: Int) async throws -> Int {
+        let rows = try await database.query(
+            Statement.drop, [.text(provider.rawValue), .integer(keep), .integer(limit)], timeout: nil)
+        return try rows[0].integer("dropped")
+    }
+
+    /// Deletes up to `limit` deliveries of a provider that was turned away.
+    ///
+    /// - Returns: How many; 0 also when a daemon has started with it again.
+    func clear(_ provider: ProviderName, limit: Int) async throws -> Int {
+        try await database.query(
+            Statement.clear, [.text(provider.rawValue), .integer(limit)], timeout: nil)[0].integer("cleared")
+    }
+}
+
+/// When a provider has something to do, and how much. Epoch seconds, by the database's clock.
+struct NextDelivery: Sendable, Hashable {
+    let urgent: Double?
+    let others: Double?
+    let now: Double
+    /// Counted to 10,000.
+    let waiting: Int
+
+    /// The earlier of the two, of those kinds that may be leased.
+    func due(within limits: LeaseLimits) -> Double? {
+        [limits.urgent > 0 ? urgent : nil, limits.others > 0 ? others : nil].compactMap(\.self).min()
+    }
+}
+
+/// A delivery and what is done about it.
+struct FinishedDelivery: Sendable, Hashable {
+    let id: Int
+    let attempt: Int
+    let decision: RetryDecision
+}
+
+extension Delivery {
+    init(_ row: PostgresRow, _ provider: ProviderName) throws {
+        id = try row.integer("id")
+        self.provider = provider
+        event = try row.string("type")
+        messageId = try row.uuid("message_id")
+        happenedAt = try row.double("happened_at")
+        deadline = try row.double("deadline")
+        asOf = try row.double("now")
+        attempt = try row.integer("attempt")
+        address = try row.optionalString("address") ?? ""
+        details = try row.optionalString("details") ?? ""
+        registeredAt = try row.optionalDouble("registered_at") ?? 0
+        let reminder = try row.optionalString("payload")
+        // A reminder to an address isn't an event.
+        if let data = try EventData(row) {
+            payload = data.json(event, reminder: reminder)
+        } else {
+            payload = reminder ?? "{}"
+        }
+        reminderId = reminder == nil ? nil : messageId
+        taskId = reminder == nil ? nil : try row.optionalUUID("task_id")
+        title = try row.optionalString("title")
+        partnerTask = try row.optionalString("partner_task")
+        startTime = try row.optionalString("start_time")
+        timeZone = try row.optionalString("time_zone")
+        startsAt = try row.optionalInteger("starts_at").map { Instant(seconds: $0) }
+        roomId = try row.optionalUUID("room_id")
+    }
+}

@@ -1,0 +1,68 @@
+import Basics
+import Domain
+
+/// What is done about a delivery after an attempt. A value: time and chance are arguments.
+enum RetryDecision: Sendable, Hashable {
+    /// It is done with, and the reminder delivered.
+    case accepted
+    /// It is done with, and was in vain.
+    case dropped(DeliveryResult)
+    /// The address is forgotten too.
+    case gone
+    /// Again after this wait; the attempt counts, or not.
+    case again(after: Duration, counts: Bool)
+
+    /// A server that says "at once" isn't taken at its word.
+    static let shortestWait = Duration.seconds(1)
+    /// The part of the wait that a server asks for which chance may add: it asks many for the same.
+    static let spread = 0.2
+    /// One that is shorter isn't worth a try.
+    private static let leastWait = Duration.milliseconds(100)
+
+    /// - Parameters:
+    ///   - delivery: As of the beginning of the attempt.
+    ///   - age: Since then.
+    ///   - random: In 0..<1.
+    init(of delivery: Delivery, _ outcome: AttemptOutcome, age: Duration, random: Double) {
+        let left = Duration.seconds(saturating: delivery.timeLeft) - age
+        switch outcome {
+        case .accepted: self = .accepted
+        case .gone: self = .gone
+        case .refused: self = .dropped(.refused)
+        case .paused(let pause, _):
+            self = left > pause ? .again(after: pause, counts: false) : .dropped(.expired)
+        case .retry(let asked, _):
+            var wait = Backoff.of(delivery).delay(afterAttempt: delivery.attempt, random: random)
+            // Rather once more before it is too late than when it is. An event's hours aren't worth that.
+            if delivery.isUrgent { wait = min(wait, left / 2) }
+            if let asked = asked.map({ max($0, Self.shortestWait) }) {
+                wait = max(wait, asked + min(asked * Self.spread, max(.zero, left - asked) / 2) * random)
+            }
+            self = wait > Self.leastWait && wait < left ? .again(after: wait, counts: true) : .dropped(.expired)
+        }
+    }
+
+    var result: DeliveryResult {
+        switch self {
+        case .accepted: .accepted
+        case .dropped(let result): result
+        case .gone: .gone
+        case .again(_, counts: true): .retried
+        case .again(_, counts: false): .paused
+        }
+    }
+}
+
+extension Backoff {
+    /// For reminders, which are worth something for a minute.
+    static let reminder = Backoff(steps: [0.5, 1, 2, 4, 8, 15, 30].map { .seconds($0) }, jitter: 0.5)
+
+    /// For the webhook's other events: 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 hours after the first attempt, as Standard
+    /// Webhooks proposes.
+    static let event = Backoff(
+        steps: [5, 295, 1500, 5400, 10_800, 18_000, 14_400, 21_600, 14_400].map { .seconds($0) }, jitter: 0.1)
+
+    static func of(_ delivery: Delivery) -> Backoff {
+        delivery.isUrgent ? reminder : event
+    }
+}

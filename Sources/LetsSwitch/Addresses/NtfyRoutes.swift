@@ -1,0 +1,43 @@
+import Crypto
+import Delivery
+import Domain
+import Observability
+import Server
+import Wire
+
+/// Reminders by ntfy, switched on and off by their device: `POST /ntfy`, `DELETE /ntfy`.
+struct NtfyRoutes: RouteCollection, Sendable {
+    private static let secretName = "ntfy-topics"
+
+    /// Where phones subscribe.
+    let server: String
+    let addresses: AddressStore
+    let log: Log
+
+    func boot(routes: RoutesBuilder) {
+        routes.post("ntfy", registers: true, use: switchOn)
+        routes.delete("ntfy", use: switchOff)
+    }
+
+    @Sendable private func switchOn(_ request: Request) async throws -> Response {
+        let device = try DeviceRequest.decode(request.body).device
+        // The database's, however often: it is asked for rarely, and one statement.
+        let secret = try await addresses.secret(Self.secretName, candidate: RandomBytes.make(32))
+        let topic = try NtfyTopic.name(of: device, secret: secret)
+        try await addresses.register(topic, of: device, in: .ntfy, most: 1)
+        log.info("ntfy on", ["device": .device(device)])
+        var json = JSONText()
+        json.object { object in
+            object.member("topic", topic)
+            object.member("url", "\(server)/\(topic)")
+        }
+        return .json(json.bytes)
+    }
+
+    @Sendable private func switchOff(_ request: Request) async throws -> Response {
+        let device = try DeviceID(request.query("deviceId"))
+        try await addresses.forget(nil, of: device, in: .ntfy)
+        log.info("ntfy off", ["device": .device(device)])
+        return .json(Array("{}".utf8))
+    }
+}

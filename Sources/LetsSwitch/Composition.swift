@@ -1,0 +1,161 @@
+import Basics
+import Delivery
+import Domain
+import Observability
+import Postgres
+import Rooms
+import Scheduling
+import Server
+import Sockets
+
+/// The parts of the daemon, put together: the one place that knows them all.
+struct Composition: Sendable {
+    /// What operators are told of the whole, which is the daemon's to say.
+    struct Report: Sendable {
+        let readiness: @Sendable () async -> Readiness
+        let metrics: @Sendable () async -> [UInt8]
+    }
+
+    let database: Database
+    let application: Application
+    let deliveries: DeliveryService
+    let scheduler: Scheduler
+    /// What lives on the database, each on those before it.
+    let services: ServiceGroup
+    private let page: MetricsPage
+
+    /// - Parameters:
+    ///   - postgres: The pool for requests; the others are made after it.
+    ///   - observer: Told of all that happens to connections and statements.
+    ///   - reserve: Of the time that the services have to end, what the deliveries leave to those after them.
+    init(
+        _ configuration: Configuration, _ postgres: PostgresConfiguration, observer: DatabaseObserver, edge: ServerEdge,
+        metrics: ProductMetrics, log: Log, reserve: Duration, report: Report
+    ) throws {
+        var postgres = postgres
+        postgres.sessionSettings = DatabaseSchema.sessionSettings
+        let database = Database(
+            postgres, settings: configuration, observer: observer, refusals: observer.refusals, log: log)
+        let deliveries = try DeliveryService(
+            configuration.providers, store: database.deliveries, addresses: database.addresses, log: log
+        ) { count in
+            metrics.scheduling.reminders.add(.delivered, count)
+        }
+        let attendance = AttendanceWriter(store: database.attendance, log: log) { deliveries.wake(.webhook) }
+        let loops = try EventLoopGroup(count: configuration.loops)
+        let rooms = Rooms(
+            loops: loops.loops, anyRoomIsOpen: configuration.openRooms, aleFrame: AleFrame.aleResponse,
+            report: attendance.report)
+        let acknowledgements = Acknowledgements(
+            store: database.schedulerStores.reminders, metrics: metrics.scheduling, log: log)
+        let streams = EventStreams(
+            loops: loops.loops, rooms: rooms, keys: try RoomKeys(),
+            limitPerDevice: configuration.maxStreamsPerDevice, metrics: metrics.streams
+        ) { reminders in
+            Task { await acknowledgements.add(reminders) }
+        }
+        let changes = ScheduleChanges(client: database.background, streams: streams)
+        let stores = database.schedulerStores
+        let erasures = ErasureWorker(store: database.erasures, log: log) { await changes.publish($0) }
+        let scheduler = Scheduler(
+            claims: stores.claims, store: stores.reminders, erasures: stores.erasures,
+            retention: configuration.retention / .seconds(1), rooms: rooms, audience: streams,
+            metrics: metrics.scheduling, log: log, claimed: { deliveries.wake() })
+        application = Application(
+            on: loops, limits: edge.limits, edge: edge.policy, tls: edge.tls, handlerExecutor: database.executor,
+            mapError: ErrorMapping(metrics: metrics, log: log).abort, audience: .people
+        ) { routes in
+            let zones = { @Sendable () async throws(RequestError) in try await database.timeZoneNames() }
+            // First what is asked for most: the app asks for a room again and again when it is refused.
+            routes.register(
+                collection: AleController(
+                    rooms: rooms, policy: .match(capacity: configuration.roomSize), metrics: metrics.rooms,
+                    find: database.reminders.findRoom, found: { await scheduler.found($0) }))
+            routes.register(
+                collection: OperationsRoutes(
+                    readiness: report.readiness, metrics: report.metrics))
+            routes.register(
+                collection: TaskRoutes(
+                    store: database.schedule, zones: zones, changes: changes,
+                    metrics: metrics.scheduling, log: log,
+                    registered: { await scheduler.registered(dueAt: $0) },
+                    eventWritten: { deliveries.wake(.webhook) }))
+            routes.register(collection: ScheduleRoutes(store: database.schedule, zones: zones))
+            routes.register(
+                collection: DeviceRoutes(
+                    store: database.erasures, changes: changes, erasures: erasures, log: log))
+            routes.register(collection: TokenRoutes(addresses: database.addresses, log: log))
+            if let server = configuration.providers.ntfy.server {
+                routes.register(collection: NtfyRoutes(server: server, addresses: database.addresses, log: log))
+            }
+            routes.register(
+                collection: WebPushRoutes(configuration.providers.webPush, store: database.addresses, log: log))
+            routes.register(
+                collection: CalendarRoutes(
+                    store: database.calendars, publicURL: configuration.providers.publicURL, log: log))
+            routes.register(collection: EventStreamController(streams: streams, backlog: database.reminders.backlog))
+            routes.register(collection: PageRoutes(configuration))
+            if configuration.echo { routes.register(collection: EchoController()) }
+        }
+        let listener = PostgresListener(
+            configuration: postgres,
+            channels: [
+                ReminderStore.dueChannel, ReminderStore.firedChannel, DeliveryStore.notifications,
+                ScheduleChanges.channel,
+            ]
+        ) { event in
+            switch event {
+            case .listening:
+                Task { await scheduler.resynchronise() }
+                deliveries.wake()
+            case .notification(ReminderStore.dueChannel, let payload):
+                if let epoch = Double(payload) { Task { await scheduler.expect(epoch) } }
+            case .notification(ReminderStore.firedChannel, let payload):
+                if let batch = Int(payload) { Task { await scheduler.fired(batch) } }
+                deliveries.wake()
+            case .notification(DeliveryStore.notifications, let payload):
+                if let name = ProviderName(rawValue: payload) { deliveries.wake(name) }
+            case .notification(_, let payload):
+                Task { await changes.heard(payload) }
+                // Another daemon's tasks: the webhook may be told of them.
+                deliveries.wake(.webhook)
+            case .lost(let message):
+                log.warning("notifications lost", ["error": .string(message)])
+            }
+        }
+        self.database = database
+        self.deliveries = deliveries
+        self.scheduler = scheduler
+        services = ServiceGroup([
+            DatabaseService(database: database), ListenerService(listener: listener),
+            AcknowledgementService(streams: streams, acknowledgements: acknowledgements),
+            EndingEarly(service: deliveries, reserve: reserve), AttendanceService(rooms: rooms, writer: attendance),
+            erasures, scheduler, database.storage,
+        ])
+        page = MetricsPage(
+            product: metrics, rooms: rooms, providers: deliveries.metrics, storage: database.storage.quota,
+            connections: { await database.counts() })
+    }
+
+    /// The names of all statements, as metrics go by them.
+    static let statementNames =
+        ReminderStore.statementNames + ScheduleStore.statementNames + [AddressStore.tokenStatementName]
+        + ErasureStore.statementNames + DeliveryStore.statementNames + AttendanceStore.statementNames
+        + AddressStore.statementNames + CalendarStore.statementNames + StorageStore.statementNames
+
+    func metricsPage() async -> [UInt8] {
+        await page.render(application)
+    }
+
+    func readiness(isDraining: Bool) async -> Readiness {
+        Readiness(
+            database: await database.answers(), migrated: await database.isPrepared, draining: isDraining,
+            schedulerLateness: await scheduler.lateness)
+    }
+
+    /// Notifications may have been missed, or a clock was set.
+    func resynchronise() async {
+        await scheduler.resynchronise()
+        deliveries.wake()
+    }
+}

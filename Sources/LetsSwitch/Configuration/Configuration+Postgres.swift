@@ -1,0 +1,14 @@
+import Postgres
+
+extension Configuration {
+    /// The pool for requests.
+    func postgres(conninfo: String) -> PostgresConfiguration {
+        var postgres = PostgresConfiguration(conninfo: conninfo, applicationName: "letsswitch")
+        postgres.maxConnections = databaseConnections
+        postgres.queryTimeout = databaseTimeout
+        postgres.stallTimeout = databaseWait
+        // Less than a request waits, so that it lives to see the connection that comes instead.
+        postgres.endPatience = databaseWait * 2 / 3
+        return postgres
+    }
+}

@@ -1,0 +1,118 @@
+import Basics
+import Observability
+import Postgres
+
+/// Sees to the database: starts the private cluster and starts it again, and makes the schema ready, however long it takes.
+actor DatabaseSupervisor {
+    private static let retryPause = Duration.milliseconds(250)
+    /// Connections that a private cluster has beside those for requests: the scheduler's, LISTEN's, a second daemon's, psql's.
+    private static let furtherConnections = 20
+
+    private let configuration: Configuration
+    private let log: Log
+    private var cluster: PrivateCluster?
+    private var preparing: Task<Void, Never>?
+    private var isReviving = false
+    private var isEnding = false
+
+    init(_ configuration: Configuration, log: Log) {
+        self.configuration = configuration
+        self.log = log
+    }
+
+    /// The database's conninfo, and what to call it in the log.
+    func open() async throws -> (conninfo: String, name: String) {
+        switch configuration.database {
+        case .url(let url):
+            return (url, configuration.database.description)
+        case .libpqEnvironment:
+            return ("", configuration.database.description)
+        case .privateCluster:
+            let cluster = PrivateCluster(
+                stateDirectory: configuration.stateDirectory, names: ClusterNames(program: "letsswitch"),
+                maxConnections: max(60, configuration.databaseConnections + Self.furtherConnections))
+            self.cluster = cluster
+            let location = try await cluster.start()
+            guard let asked = location.relocatedFrom else { return (location.conninfo, location.dataDirectory) }
+            let reason = location.relocationReason ?? "it can't be there"
+            return (location.conninfo, "\(location.dataDirectory) (not \(asked): \(reason))")
+        }
+    }
+
+    // MARK: Ready
+
+    /// Makes the database ready, and calls `ready` then. Returns when that is done, or after `patience`.
+    ///
+    /// - Parameter enter: What has to stand in the database before the first request is answered.
+    func prepare(
+        _ database: Database, patience: Duration, enter: @escaping @Sendable () async throws -> Void,
+        ready: @escaping @Sendable () async -> Void
+    ) async {
+        let preparing = Task { await self.keepPreparing(database, enter, ready) }
+        self.preparing = preparing
+        await preparing.ends(within: patience)
+    }
+
+    private func keepPreparing(
+        _ database: Database, _ enter: @Sendable () async throws -> Void, _ ready: @Sendable () async -> Void
+    ) async {
+        var reported: String?
+        while !isEnding, !Task.isCancelled {
+            do {
+                let change = try await database.prepare(enter)
+                if !change.isEmpty {
+                    log.info(
+                        "database migrated",
+                        ["migrations": .int(change.migrations.count), "functions": .bool(change.replacedFunctions)])
+                }
+                return await ready()
+            } catch {
+                report(error, after: &reported)
+                try? await Task.sleep(for: Self.retryPause)
+            }
+        }
+    }
+
+    /// Says why the database isn't ready, unless it said the same before.
+    private func report(_ error: any Error, after last: inout String?) {
+        let text = "\(error)"
+        guard text != last else { return }
+        last = text
+        if let error = error as? PostgresError, error.isUnavailable {
+            log.warning("waiting for the database", ["error": .string(text)])
+        } else {
+            log.error("the database can't be used", ["error": .string(text)])
+        }
+    }
+
+    /// The private cluster's server may have died: then it is started again.
+    func revive() async {
+        guard let cluster, !isReviving, !isEnding else { return }
+        isReviving = true
+        defer { isReviving = false }
+        do {
+            _ = try await cluster.start()
+        } catch {
+            log.error("the private cluster can't be started", ["error": .string("\(error)")])
+            try? await Task.sleep(for: .seconds(1))
+        }
+    }
+
+    // MARK: The end
+
+    /// Begins nothing any more.
+    func end() {
+        isEnding = true
+    }
+
+    /// Stops the private cluster, after ``end()``.
+    func stop(within limit: Duration) async {
+        preparing?.cancel()
+        await cluster?.stop(timeout: limit)
+    }
+
+    /// Lets the private cluster end by itself: for a process that exits at once.
+    func abandonCluster() {
+        cluster?.signalFastShutdown()
+    }
+}

@@ -1,0 +1,35 @@
+import Domain
+import Scheduling
+import Server
+import Wire
+
+/// A device's day: `POST /schedule` as the app decodes it, `GET /schedule` for people.
+struct ScheduleRoutes: RouteCollection, Sendable {
+    let store: ScheduleStore
+    /// The zones that requests may name; throws `503` before they are known.
+    let zones: @Sendable () async throws(RequestError) -> TimeZoneNames
+
+    func boot(routes: RoutesBuilder) {
+        routes.post("schedule", use: sessions)
+        routes.get("schedule", use: everything)
+    }
+
+    @Sendable private func sessions(_ request: Request) async throws -> Response {
+        let asked = try ScheduleRequest.decode(request.body, zones: await zones())
+        return .json(try await day(asked, everything: false).alternatingJSON)
+    }
+
+    @Sendable private func everything(_ request: Request) async throws -> Response {
+        let asked = try ScheduleRequest(
+            deviceId: request.query("deviceId"), date: request.query("date"), timeZone: request.query("timeZone"),
+            zones: await zones())
+        return .json(try await day(asked, everything: true).keyedJSON)
+    }
+
+    private func day(_ request: ScheduleRequest, everything: Bool) async throws -> ScheduleResponse {
+        switch try await store.day(request, everything: everything) {
+        case .day(let answer): return answer
+        case .refused(let error): throw error
+        }
+    }
+}

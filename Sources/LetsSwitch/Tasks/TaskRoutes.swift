@@ -1,0 +1,82 @@
+import Domain
+import FoundationEssentials
+import Observability
+import Scheduling
+import Server
+import Wire
+
+/// Registering and cancelling: `POST /task`, `POST /task/delete`, `DELETE /task/{id}`.
+struct TaskRoutes: RouteCollection, Sendable {
+    let store: ScheduleStore
+    /// The zones that requests may name; throws `503` before they are known.
+    let zones: @Sendable () async throws(RequestError) -> TimeZoneNames
+    let changes: ScheduleChanges
+    let metrics: SchedulingMetrics
+    let log: Log
+    /// Told when a task that has just been registered is due; epoch seconds.
+    let registered: @Sendable (Double) async -> Void
+    /// Called when an event was written: the webhook may be told of it.
+    let eventWritten: @Sendable () -> Void
+
+    func boot(routes: RoutesBuilder) {
+        routes.post("task", registers: true, use: register)
+        routes.post("task", "delete", use: cancelBySlot)
+        routes.delete("task", ":id", use: cancelByID)
+    }
+
+    @Sendable private func register(_ request: Request) async throws -> Response {
+        let asked = try TaskRequest.decode(request.body, zones: await zones())
+        switch try await store.register(asked) {
+        case .created(let task, let change):
+            metrics.tasks.add(.registered)
+            if task.isPaired { metrics.pairs.add() }
+            await registered(Double(task.remindsAt.seconds))
+            eventWritten()
+            await changes.publish(change)
+            log.info("task registered", describe(task))
+            return .json(task.json, status: .created)
+        case .repeated(let task):
+            metrics.tasks.add(.repeated)
+            return .json(task.json)
+        case .retitled(let task, let change):
+            metrics.tasks.add(.retitled)
+            eventWritten()
+            await changes.publish(change)
+            log.info("task retitled", describe(task))
+            return .json(task.json)
+        case .refused(let error):
+            metrics.tasks.add(.refused)
+            throw error
+        }
+    }
+
+    @Sendable private func cancelBySlot(_ request: Request) async throws -> Response {
+        try await cancel(try CancelRequest.decode(request.body, zones: await zones()))
+    }
+
+    @Sendable private func cancelByID(_ request: Request) async throws -> Response {
+        try await cancel(
+            try CancelRequest(id: request.parameters["id"] ?? "", deviceId: request.query("deviceId")))
+    }
+
+    private func cancel(_ cancellation: CancelRequest) async throws -> Response {
+        switch try await store.cancel(cancellation) {
+        case .cancelled(let task, let change):
+            metrics.tasks.add(.cancelled)
+            eventWritten()
+            await changes.publish(change)
+            log.info("task cancelled", describe(task))
+            return .json(task.json)
+        case .refused(let error):
+            metrics.tasks.add(.refused)
+            throw error
+        }
+    }
+
+    private func describe(_ task: TaskResponse) -> Log.Values {
+        [
+            "taskId": .string(task.id.uuidString), "device": .device(task.device),
+            "startsAt": .string("\(task.startsAt)"), "paired": .bool(task.isPaired),
+        ]
+    }
+}

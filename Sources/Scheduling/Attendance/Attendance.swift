@@ -1,0 +1,95 @@
+package import Basics
+package import FoundationEssentials
+package import Observability
+package import Postgres
+package import Rooms
+
+/// Writes who came to a room and who went, many at a time: for the match's attendance, which is always kept, and for whoever is told of
+/// events.
+package struct AttendanceWriter: Sendable {
+    private let writer: BatchWriter<AttendanceReports>
+
+    /// - Parameter written: Called when there may be something for those who are told.
+    package init(store: AttendanceStore, log: Log, written: @escaping @Sendable () -> Void) {
+        writer = BatchWriter(
+            AttendanceReports(store: store, log: log, written: written),
+            limits: BatchLimits(itemsPerBatch: 500, waitingItems: 50_000))
+    }
+
+    package func add(_ events: [PresenceEvent]) async {
+        await writer.add(events)
+    }
+
+    /// The same as ``add(_:)``, for who can't wait.
+    package func report(_ events: [PresenceEvent]) {
+        Task { await writer.add(events) }
+    }
+
+    /// Returns when nothing waits, or the database doesn't take it.
+    package func finish() async {
+        await writer.finish()
+    }
+}
+
+/// The database, for a ``BatchWriter``. A report that may have been written is sent again, and written once by its number.
+struct AttendanceReports: BatchDestination {
+    let store: AttendanceStore
+    let log: Log
+    let written: @Sendable () -> Void
+    /// Of this life of the daemon.
+    let id = UUID()
+
+    func write(_ report: BatchQueue<PresenceEvent>.Batch) async -> BatchOutcome {
+        do {
+            try await store.report(report.items, by: id, number: report.number, at: .now())
+            written()
+            return .written
+        } catch {
+            return BatchOutcome(error, isDivisible: false)
+        }
+    }
+
+    func dropped(_ events: [PresenceEvent], _ error: (any Error)?) {
+        if let error {
+            log.error(
+                "who came and went can't be written",
+                ["count": .int(events.count), "error": .string("\(error)")])
+        } else {
+            log.error("who came and went is lost: too much waits", ["count": .int(events.count)])
+        }
+    }
+}
+
+/// Who was in a match's room, and from when to when, in the database. Throws `PostgresError`.
+package struct AttendanceStore: Sendable {
+    /// The names that metrics go by.
+    package static let statementNames = [reportPeers.name]
+
+    private static let reportPeers = PostgresStatement(
+        name: "report_peers",
+        sql: """
+            SELECT letsswitch.report_peers(
+                $1, $2, $3::text[], $4::text[]::uuid[], $5::text[]::uuid[], $6::text[]::integer[],
+                $7::text[]::double precision[])
+            """)
+
+    private let database: PostgresClient
+
+    package init(database: PostgresClient) {
+        self.database = database
+    }
+
+    /// Writes that peers came and went; those of one room in their order. A report that was written before, by its number, is not
+    /// written again.
+    package func report(_ events: [PresenceEvent], by writer: UUID, number: Int, at now: MonotonicTime) async throws {
+        _ = try await database.query(
+            Self.reportPeers,
+            [
+                .text(writer.uuidString), .integer(number),
+                .textArray(events.map { $0.kind == .joined ? "room.joined" : "room.left" }),
+                .textArray(events.map(\.room.uuidString)),
+                .textArray(events.map { $0.claimedIdentity?.uuidString }), .textArray(events.map { "\($0.peers)" }),
+                .textArray(events.map { "\(max(.zero, now - $0.at) / .seconds(1))" }),
+            ], timeout: nil)
+    }
+}

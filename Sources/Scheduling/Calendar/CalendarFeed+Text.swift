@@ -1,0 +1,82 @@
+import Domain
+import FoundationEssentials
+import Wire
+
+extension CalendarFeed {
+    private static let name = "Let's Switch"
+    /// How often programs are asked to look again: RFC 7986 §5.7, and the name that it had before.
+    private static let refresh = "PT15M"
+    /// A session in a calendar is no longer than this: the next may follow, whatever time the room stays open.
+    private static let longestEntry = 3600
+    private static let shortestEntry = 60
+
+    /// The feed in iCalendar (RFC 5545): the same bytes as long as it doesn't change.
+    ///
+    /// - Parameter publicURL: Where people find the page, without a slash at its end.
+    package func calendar(publicURL: String?) -> [UInt8] {
+        var text = CalendarText()
+        text.component("VCALENDAR") { calendar in
+            calendar.property("VERSION", "2.0")
+            calendar.text("PRODID", "-//Let's Switch//letsswitchd//EN")
+            calendar.property("CALSCALE", "GREGORIAN")
+            calendar.property("METHOD", "PUBLISH")
+            calendar.text("NAME", Self.name)
+            calendar.text("X-WR-CALNAME", Self.name)
+            calendar.property("REFRESH-INTERVAL;VALUE=DURATION", Self.refresh)
+            calendar.property("X-PUBLISHED-TTL", Self.refresh)
+            for entry in entries { write(entry, publicURL, to: &calendar) }
+            if entries.isEmpty { Self.writeZone(to: &calendar) }
+        }
+        return text.bytes
+    }
+
+    private func write(_ entry: Entry, _ publicURL: String?, to calendar: inout CalendarText) {
+        let open = entry.closesAt.seconds - entry.startsAt.seconds
+        let length = max(Self.shortestEntry, min(open, Self.longestEntry))
+        let lead = max(0, entry.startsAt.seconds - entry.remindsAt.seconds)
+        calendar.component("VEVENT") { event in
+            // RFC 7986 §5.3: a UUID, and nothing else.
+            event.property("UID", entry.taskId.uuidString)
+            event.property("DTSTAMP", CalendarText.instant(revisedAt))
+            event.property("LAST-MODIFIED", CalendarText.instant(revisedAt))
+            event.property("SEQUENCE", "\(revision)")
+            event.property("DTSTART", CalendarText.instant(entry.startsAt))
+            event.property("DTEND", CalendarText.instant(Instant(seconds: entry.startsAt.seconds + length)))
+            event.property("STATUS", "CONFIRMED")
+            event.text("SUMMARY", entry.summary)
+            event.text("DESCRIPTION", entry.explanation)
+            if let publicURL { event.property("URL", "\(publicURL)/#room/\(entry.startsAt)") }
+            event.component("VALARM") { alarm in
+                alarm.property("ACTION", "DISPLAY")
+                alarm.property("TRIGGER", "-\(CalendarText.duration(seconds: lead))")
+                alarm.text("DESCRIPTION", entry.summary)
+            }
+        }
+    }
+
+    /// §3.6 wants one component at least, and this one shows nothing.
+    private static func writeZone(to calendar: inout CalendarText) {
+        calendar.component("VTIMEZONE") { zone in
+            zone.property("TZID", "UTC")
+            zone.component("STANDARD") { standard in
+                standard.property("DTSTART", "19700101T000000")
+                standard.property("TZOFFSETFROM", "+0000")
+                standard.property("TZOFFSETTO", "+0000")
+            }
+        }
+    }
+}
+
+extension CalendarFeed.Entry {
+    var summary: String {
+        guard let partnerTitle else { return BidirectionalText.closed(title) }
+        return "\(BidirectionalText.quoted(title)) (with: \(BidirectionalText.quoted(partnerTitle)))"
+    }
+
+    fileprivate var explanation: String {
+        if let partnerTitle {
+            return "Somebody starts at the same time: \(BidirectionalText.quoted(partnerTitle))"
+        }
+        return isPaired ? "Somebody starts at the same time." : "Nobody else starts at this time yet."
+    }
+}

@@ -1,0 +1,65 @@
+package import Domain
+import FoundationEssentials
+package import Postgres
+
+/// The feeds in the database. Every operation is one statement. Throws `PostgresError`.
+package struct CalendarStore: Sendable {
+    /// The names that metrics go by.
+    package static let statementNames = [keep, revoke, read].map(\.name)
+
+    private static let keep = PostgresStatement(
+        name: "keep_calendar", sql: "SELECT letsswitch.keep_calendar($1, $2, $3) AS secret")
+    private static let revoke = PostgresStatement(
+        name: "revoke_calendar", sql: "SELECT letsswitch.revoke_calendar($1)")
+    private static let read = PostgresStatement(
+        name: "read_calendar", sql: "SELECT * FROM letsswitch.read_calendar($1)")
+
+    private let database: PostgresClient
+    private let storage: StorageQuota
+
+    package init(database: PostgresClient, storage: StorageQuota) {
+        self.database = database
+        self.storage = storage
+    }
+
+    /// The secret of the device's feed: `candidate` when it had none.
+    package func secret(of device: DeviceID, candidate: CalendarSecret) async throws -> CalendarSecret {
+        let rows = try await database.query(
+            Self.keep, [.text(device.text), .text(candidate.text), .boolean(storage.isFull(.calendars))],
+            timeout: nil)
+        guard let secret = try rows[0].optionalString("secret") else { throw RequestError.storageFull(.calendars) }
+        if secret == candidate.text { storage.added(.calendars) }
+        return CalendarSecret(stored: secret)
+    }
+
+    /// The feed is no more; the next has another secret.
+    package func revoke(_ device: DeviceID) async throws {
+        _ = try await database.query(Self.revoke, [.text(device.text)], timeout: nil)
+    }
+
+    /// Nil when there is no such feed.
+    package func read(_ secret: CalendarSecret) async throws -> CalendarFeed? {
+        let rows = try await database.query(Self.read, [.text(secret.text)], timeout: nil)
+        guard let first = rows.first else { return nil }
+        return CalendarFeed(
+            revision: try first.integer("revision"), revisedAt: try first.instant("revised_at"),
+            entries: try rows.compactMap { try CalendarFeed.Entry($0) })
+    }
+}
+
+extension CalendarFeed.Entry {
+    /// Nil in the row that stands for a feed without tasks.
+    fileprivate init?(_ row: PostgresRow) throws {
+        guard let id = try row.optionalUUID("task_id") else { return nil }
+        guard let reminds = Instant(epoch: try row.double("reminds_at")),
+            let closes = Instant(epoch: try row.double("closes_at"))
+        else { throw PostgresError(kind: .decoding, message: "a task at no time") }
+        taskId = id
+        title = try row.string("title")
+        partnerTitle = try row.optionalString("partner_title")
+        isPaired = try row.boolean("is_paired")
+        startsAt = try row.instant("starts_at")
+        remindsAt = reminds
+        closesAt = closes
+    }
+}

@@ -1,0 +1,77 @@
+package import Domain
+import FoundationEssentials
+import Postgres
+package import Rooms
+
+/// What a claim did: the reminders it wrote, in firing order, and the rooms it opened.
+package struct ClaimedBatch: Hashable, Sendable {
+    /// What other daemons ask for, told by NOTIFY.
+    package let batch: Int
+    package let reminders: [Reminder]
+    /// Those that are open, whether this claim opened them or one before.
+    package let rooms: [OpenRoom]
+
+    /// Slots that nobody can join any more.
+    package var closedSlots: Set<Instant> {
+        Set(reminders.lazy.filter { $0.roomId == nil }.map(\.startsAt))
+    }
+}
+
+extension ClaimedBatch {
+    /// From rows of `letsswitch.fired` of one batch; nil when there are none.
+    init?(_ rows: PostgresRows) throws {
+        guard let claim = try Self.split(rows).first else { return nil }
+        self = claim
+    }
+
+    /// From rows of `letsswitch.fired` in firing order: one for each batch.
+    static func split(_ rows: PostgresRows) throws -> [ClaimedBatch] {
+        var claims: [ClaimedBatch] = []
+        var begin = rows.startIndex
+        while begin < rows.endIndex {
+            let batch = try rows[begin].integer("batch")
+            let end = try rows[begin...].firstIndex { try $0.integer("batch") != batch } ?? rows.endIndex
+            claims.append(try ClaimedBatch(batch: batch, rows[begin..<end]))
+            begin = end
+        }
+        return claims
+    }
+
+    private init(batch: Int, _ rows: some Sequence<PostgresRow>) throws {
+        var reminders: [Reminder] = []
+        var rooms: [OpenRoom] = []
+        var seen: Set<UUID> = []
+        for row in rows {
+            if let id = try row.optionalUUID("reminder_id") {
+                reminders.append(try Reminder(row, id: id))
+            }
+            if try row.boolean("room_opened"), let room = try row.optionalUUID("room_id"), seen.insert(room).inserted {
+                rooms.append(OpenRoom(id: room, closesAt: try row.double("closes_at")))
+            }
+        }
+        self.batch = batch
+        self.reminders = reminders
+        self.rooms = rooms
+    }
+}
+
+/// When the scheduler has to look again. Epoch seconds, by the database's clock.
+package struct NextDue: Hashable, Sendable {
+    /// The earliest task to claim; nil when there is none.
+    package let due: Double?
+    /// The earliest reminder to give up, unless it is delivered by then; nil when there is none.
+    package let expiry: Double?
+    package let now: Double
+}
+
+extension RoomState {
+    init(_ row: PostgresRow) throws {
+        switch try row.string("state") {
+        case "open": self = .open(closesAt: try row.double("closes_at"))
+        case "not_open": self = .notOpen(opensAt: try row.double("opens_at"), now: try row.double("now"))
+        case "closed": self = .closed
+        case "unknown": self = .unknown
+        default: throw PostgresError(kind: .decoding, message: "column state is no state of a room")
+        }
+    }
+}

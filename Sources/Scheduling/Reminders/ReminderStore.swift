@@ -1,0 +1,175 @@
+package import Domain
+package import FoundationEssentials
+package import Postgres
+package import Rooms
+
+/// Claims, the outbox and the rooms in the database. Every operation is one statement: a daemon that stops in the middle
+/// holds nothing. Throws `PostgresError`.
+///
+///     NOTIFY letsswitch_due    payload: epoch seconds; something is due earlier than what was known
+///     NOTIFY letsswitch_fired  payload: the batch of a claim that has been committed
+package struct ReminderStore: Sendable {
+    package static let dueChannel = "letsswitch_due"
+    package static let firedChannel = "letsswitch_fired"
+
+    /// Under which this process claims (the setting `letsswitch.claimer` of its sessions), so that it finds what it has claimed
+    /// when the answer was lost.
+    package static let claimer = UUID().uuidString
+    /// Reminders of one device in one answer.
+    package static let pageLimit = 1000
+    /// Answers that make a backlog; of more, the reader comes again.
+    private static let pages = 4
+
+    /// The names that metrics go by.
+    package static let statementNames = Statement.all.map(\.name)
+
+    /// A statement each, a transaction each.
+    private enum Statement {
+        static let all = [
+            claimDue, claimEach, newestBatch, ownBatches, firedBetween, nextDue, markDelivered, expire, backlogOf,
+            remindersOfMany, openRooms, findRoom,
+        ]
+
+        static let claimDue = PostgresStatement(name: "claim_due", sql: "SELECT * FROM letsswitch.claim_due($1)")
+        static let claimEach = PostgresStatement(name: "claim_each", sql: "SELECT * FROM letsswitch.claim_each($1)")
+        static let newestBatch = PostgresStatement(
+            name: "newest_batch", sql: "SELECT coalesce(max(batch), 0) AS batch FROM letsswitch.claim")
+        static let ownBatches = PostgresStatement(
+            name: "own_batches",
+            sql: """
+                SELECT batch FROM letsswitch.claim WHERE batch > $2 AND claimer = $1 ORDER BY batch LIMIT 1000
+                """)
+        static let firedBetween = PostgresStatement(
+            name: "fired_between", sql: "SELECT * FROM letsswitch.fired_between($1, $2)")
+        static let nextDue = PostgresStatement(name: "next_due", sql: "SELECT * FROM letsswitch.next_due()")
+        static let markDelivered = PostgresStatement(
+            name: "mark_delivered", sql: "SELECT reminder_id FROM letsswitch.mark_delivered($1::text[]::uuid[])")
+        static let expire = PostgresStatement(
+            name: "expire_reminders", sql: "SELECT reminder_id, task_id FROM letsswitch.expire_reminders()")
+        /// With whether each came after the last one that its reader saw. One that isn't the device's excludes none.
+        static let backlogOf = PostgresStatement(
+            name: "backlog_of",
+            sql: """
+                SELECT fired.*, fired.seq > coalesce((
+                    SELECT reminder.seq FROM letsswitch.reminder JOIN letsswitch.task ON task.id = reminder.task_id
+                    WHERE reminder.id = $2 AND task.device_id = $1
+                ), 0) AS is_unseen
+                FROM letsswitch.reminders_of($1, $3, $4) AS fired
+                """)
+        static let remindersOfMany = PostgresStatement(
+            name: "reminders_of_many",
+            sql: """
+                SELECT fired.* FROM unnest($1::text[]) AS device (id)
+                CROSS JOIN LATERAL letsswitch.reminders_of(device.id, 0, $2) AS fired
+                ORDER BY fired.seq
+                """)
+        static let openRooms = PostgresStatement(name: "open_rooms", sql: "SELECT * FROM letsswitch.open_rooms()")
+        static let findRoom = PostgresStatement(name: "find_room", sql: "SELECT * FROM letsswitch.find_room($1)")
+    }
+
+    private let database: PostgresClient
+
+    package init(database: PostgresClient) {
+        self.database = database
+    }
+
+    /// Claims up to `limit` due tasks (4,096 at most), the longest due first; nil when there is none that nobody else holds. Ask again
+    /// at once while there are: a registration that is under way may hold a due task for a moment.
+    package func claimDue(limit: Int) async throws -> ClaimedBatch? {
+        try await claim(limit, Statement.claimDue)
+    }
+
+    /// The same, each task by itself: for when one among them can't be claimed. That one is put off, and ``claimDue(limit:)``
+    /// tries it again when its time has come.
+    package func claimEach(limit: Int) async throws -> ClaimedBatch? {
+        try await claim(limit, Statement.claimEach)
+    }
+
+    private func claim(_ limit: Int, _ statement: PostgresStatement) async throws -> ClaimedBatch? {
+        try ClaimedBatch(try await database.query(statement, [.integer(limit)], timeout: nil))
+    }
+
+    /// This daemon's claims after `batch`, in order; a thousand at most.
+    package func ownBatches(after batch: Int) async throws -> [Int] {
+        try await database.query(Statement.ownBatches, [.text(Self.claimer), .integer(batch)], timeout: nil)
+            .map { try $0.integer("batch") }
+    }
+
+    /// The latest claim there is, whoever made it; 0 when there is none. All before it are committed too.
+    package func newestBatch() async throws -> Int {
+        try await database.query(Statement.newestBatch, [], timeout: nil)[0].integer("batch")
+    }
+
+    /// What the claims after `batch` did, up to `last`, in firing order.
+    package func claims(after batch: Int, upTo last: Int) async throws -> [ClaimedBatch] {
+        let rows = try await database.query(
+            Statement.firedBetween, [.integer(batch), .integer(last)], timeout: nil)
+        return try ClaimedBatch.split(rows)
+    }
+
+    /// When to look again, by the database's clock.
+    package func nextDue() async throws -> NextDue {
+        let row = try await database.query(Statement.nextDue, [], timeout: nil)[0]
+        return NextDue(
+            due: try row.optionalDouble("due"), expiry: try row.optionalDouble("expiry"), now: try row.double("now"))
+    }
+
+    /// A channel took these. Returns those that weren't final before.
+    package func markDelivered(_ ids: [UUID]) async throws -> [UUID] {
+        let rows = try await database.query(
+            Statement.markDelivered, [.textArray(ids.map(\.uuidString))], timeout: nil)
+        return try rows.map { try $0.uuid("reminder_id") }
+    }
+
+    /// Marks as missed what no channel took until two seconds past the start.
+    package func expire() async throws -> [ExpiredReminder] {
+        let rows = try await database.query(Statement.expire, [], timeout: nil)
+        return try rows.map { ExpiredReminder(id: try $0.uuid("reminder_id"), taskId: try $0.uuid("task_id")) }
+    }
+
+    /// What a stream gets on connecting: the device's reminders whose task hasn't started, in firing order, after the one it
+    /// saw last; and those before it, which it is not to get later either. A last one that isn't the device's excludes none.
+    package func backlog(of device: DeviceID, after last: UUID?) async throws -> ReminderBacklog {
+        var unseen: [Reminder] = []
+        var seen: [Reminder] = []
+        var after = 0
+        for _ in 0..<Self.pages {
+            // Of one moment: a reminder whose task starts between two questions would be taken for seen.
+            let rows = try await database.query(
+                Statement.backlogOf,
+                [
+                    .text(device.text), last.map { .text($0.uuidString) } ?? .null, .integer(after),
+                    .integer(Self.pageLimit),
+                ], timeout: nil)
+            for row in rows {
+                let reminder = try Reminder(row, id: try row.uuid("reminder_id"))
+                after = reminder.seq
+                // One that was given up stays so, also when the clock goes back and its task is ahead again.
+                guard reminder.state != .missed else { continue }
+                if try row.boolean("is_unseen") { unseen.append(reminder) } else { seen.append(reminder) }
+            }
+            if rows.count < Self.pageLimit { return ReminderBacklog(unseen: unseen, seen: seen) }
+        }
+        return ReminderBacklog(unseen: unseen, seen: seen, isComplete: false)
+    }
+
+    /// The reminders of many devices whose tasks haven't started: their streams may have missed some. In firing order, and
+    /// ``pageLimit`` of a device at most, the first to have fired.
+    package func reminders(of devices: some Sequence<DeviceID>) async throws -> [Reminder] {
+        let rows = try await database.query(
+            Statement.remindersOfMany, [.textArray(devices.map(\.text)), .integer(Self.pageLimit)],
+            timeout: nil)
+        return try rows.map { try Reminder($0, id: try $0.uuid("reminder_id")) }
+    }
+
+    /// The rooms that are open now: for a daemon that starts.
+    package func openRooms() async throws -> [OpenRoom] {
+        let rows = try await database.query(Statement.openRooms, [], timeout: nil)
+        return try rows.map { OpenRoom(id: try $0.uuid("room_id"), closesAt: try $0.double("closes_at")) }
+    }
+
+    package func findRoom(_ id: UUID) async throws -> RoomState {
+        try RoomState(
+            try await database.query(Statement.findRoom, [.text(id.uuidString)], timeout: nil)[0])
+    }
+}

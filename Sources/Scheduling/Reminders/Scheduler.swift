@@ -1,0 +1,188 @@
+import Basics
+import Domain
+import FoundationEssentials
+package import Observability
+import Postgres
+package import Rooms
+import Sockets
+import Synchronization
+
+/// Fires what is due: claims it in the database, opens the rooms, hands the reminders to who listens. What to do, and when, is
+/// ``SchedulerState``'s to say.
+///
+/// ```
+/// NOTIFY ──► wake ─┐
+/// sleep is over ───┴─► state's actions ──► statements, each beside the others ──► events to the state ──► wake
+///                             └──► rooms, audience
+/// ```
+///
+/// Several daemons may do this on one database: a claim is one statement there, and each task is claimed once. The others hear
+/// of it by NOTIFY, and open the same rooms and reach their own audience.
+package actor Scheduler: Service {
+    private nonisolated let work: SchedulerWork
+    private nonisolated let audience: any ReminderAudience
+    private let rooms: Rooms
+    private let metrics: SchedulingMetrics
+    private let log: Log
+    private let claimed: @Sendable () -> Void
+    private let timer = WakeableTimer()
+
+    private var state = SchedulerState(at: .now())
+    /// Bits of ``SchedulerState/nextLook``.
+    private nonisolated let nextLook = Atomic<UInt64>(Double.infinity.bitPattern)
+    /// Jobs whose last try failed.
+    private var failing: Set<SchedulerJob> = []
+    private var isRunning = false
+    private var isStopped = false
+
+    /// - Parameters:
+    ///   - claims: On connections that nothing else keeps busy.
+    ///   - retention: Seconds after which what is past is forgotten.
+    ///   - claimed: Called when this daemon has claimed something; NOTIFY says so too, unless its connection is dead.
+    package init(
+        claims: ReminderStore, store: ReminderStore, erasures: ErasureStore, retention: Double, rooms: Rooms,
+        audience: any ReminderAudience, metrics: SchedulingMetrics, log: Log,
+        claimed: @escaping @Sendable () -> Void = {}
+    ) {
+        work = SchedulerWork(
+            claims: claims, store: store, erasures: erasures, retention: retention, rooms: rooms, audience: audience,
+            log: log)
+        self.rooms = rooms
+        self.audience = audience
+        self.metrics = metrics
+        self.log = log
+        self.claimed = claimed
+    }
+
+    /// Works until ``stop(within:)``.
+    package func run() async {
+        state.begin(at: .now())
+        isRunning = true
+        await withDiscardingTaskGroup { group in
+            while !isStopped {
+                for action in state.actions(at: .now()) {
+                    guard !perform(action) else { continue }
+                    group.addTask { await self.finish(await self.work.perform(action)) }
+                }
+                publishNextLook()
+                await timer.sleep(for: state.pause(at: .now()))
+            }
+        }
+        // What was claimed at the end is delivered, or stays in the outbox.
+        for action in state.actions(at: .now()) { _ = perform(action) }
+    }
+
+    /// Ends ``run()`` after what it is doing; claimed reminders are delivered or stay in the outbox.
+    package func stop(within limit: Duration) async {
+        isStopped = true
+        await timer.wake()
+    }
+
+    /// For how long claiming has been held up, when that is longer than it should be; nil before ``run()``.
+    package var lateness: Duration? { isRunning ? state.lateness(at: .now()) : nil }
+
+    // MARK: What wakes it
+
+    /// A task was registered that is due at `epoch`.
+    package func expect(_ epoch: Double) async {
+        await handle(.expected(epoch))
+    }
+
+    /// A task was registered through this daemon. NOTIFY says so too; but its connection may be gone, or dead unnoticed. Costs
+    /// nothing unless the task is earlier than all that is known.
+    package nonisolated func registered(dueAt epoch: Double) async {
+        let next = Double(bitPattern: nextLook.load(ordering: .sequentiallyConsistent))
+        if epoch < next { await expect(epoch) }
+    }
+
+    /// A claim was committed, by this daemon or another.
+    package func fired(_ batch: Int) async {
+        await handle(.announced(batch: batch))
+    }
+
+    /// A peer found a room open that was not known to be: word of it is under way, or was lost.
+    package func found(_ room: OpenRoom) async {
+        rooms.open([room.id])
+        await handle(.found(room))
+    }
+
+    /// Notifications may have been missed, or a clock was set: look at everything anew.
+    package func resynchronise() async {
+        await handle(.disturbed)
+    }
+
+    private func handle(_ event: SchedulerEvent) async {
+        state.handle(event, at: .now())
+        publishNextLook()
+        await timer.wake()
+    }
+
+    // MARK: What it does
+
+    private func publishNextLook() {
+        nextLook.store(state.nextLook.bitPattern, ordering: .sequentiallyConsistent)
+    }
+
+    /// - Returns: Whether that is all; else the action is for the database.
+    private func perform(_ action: SchedulerAction) -> Bool {
+        switch action {
+        case .fire(let claim, let settled):
+            // The rooms first, so that whoever comes because of a reminder finds its room open.
+            rooms.open(claim.rooms.map(\.id))
+            audience.deliver(claim.reminders.filter { $0.state != .missed }, settled: settled)
+            // Nobody can join whoever was reminded alone.
+            audience.slotsClosed(claim.closedSlots)
+        case .record(let claim, let wasLost):
+            if wasLost {
+                log.warning("a claim whose answer was lost is found", ["count": .int(claim.reminders.count)])
+            }
+            claimed()
+            record(claim.reminders)
+        case .close(let over):
+            rooms.close(over)
+            log.info("rooms closed", ["count": .int(over.count)])
+        case .claim, .look, .recover, .follow, .catchUp, .expire, .purge:
+            return false
+        }
+        return true
+    }
+
+    /// A job has ended.
+    private func finish(_ result: SchedulerResult) async {
+        for event in result.events { state.handle(event, at: .now()) }
+        if let error = result.error {
+            metrics.failures.add(result.job)
+            if failing.insert(result.job).inserted {
+                log.warning(
+                    "the scheduler waits for the database",
+                    ["job": .string(result.job.rawValue), "error": .string("\(error)")])
+            }
+        } else if failing.remove(result.job) != nil {
+            log.info("the scheduler has the database again", ["job": .string(result.job.rawValue)])
+        }
+        for missed in result.missed {
+            metrics.reminders.add(.missed)
+            log.info(
+                "reminder missed",
+                ["taskId": .string(missed.taskId.uuidString), "id": .string(missed.id.uuidString)])
+        }
+        await timer.wake()
+    }
+
+    private func record(_ reminders: [Reminder]) {
+        for reminder in reminders {
+            // One that is given up later is counted then.
+            let isMissed = reminder.isTooLate
+            metrics.reminders.add(isMissed ? .missed : .fired)
+            metrics.reminderLateness.observe(.seconds(saturating: reminder.lateness))
+            if reminder.roomId == nil { metrics.unpaired.add() }
+            log.info(
+                isMissed ? "reminder missed" : "reminder",
+                [
+                    "taskId": .string(reminder.taskId.uuidString), "id": .string(reminder.id.uuidString),
+                    "device": .device(reminder.device), "startsAt": .string("\(reminder.startsAt)"),
+                    "paired": .bool(reminder.roomId != nil), "late_ms": .int(Int(saturating: reminder.lateness * 1000)),
+                ])
+        }
+    }
+}

@@ -1,0 +1,66 @@
+package import Domain
+
+/// `POST /schedule`, `GET /schedule`.
+package struct ScheduleRequest: Hashable, Sendable {
+    package let device: DeviceID
+    package let day: RequestedDay
+    /// Nil: the device's latest task tells.
+    package let timeZone: String?
+
+    /// Throws `invalid_request`, naming the member.
+    package static func decode(_ body: [UInt8], zones: TimeZoneNames) throws(RequestError) -> ScheduleRequest {
+        let members = try RequestFields.decode(Body.self, from: body)
+        return try ScheduleRequest(
+            deviceId: members.deviceId, date: members.date, timeZone: members.timeZone, zones: zones)
+    }
+
+    package init(device: DeviceID, day: RequestedDay, timeZone: String?) {
+        self.device = device
+        self.day = day
+        self.timeZone = timeZone
+    }
+
+    /// From a query; nil for what it doesn't have. Throws `invalid_request`, naming the member.
+    package init(deviceId: String?, date: String?, timeZone: String?, zones: TimeZoneNames) throws(RequestError) {
+        device = try DeviceID(deviceId)
+        guard let date else { throw .invalid("date", "is missing") }
+        guard let day = RequestedDay(date) else {
+            throw .invalid("date", "must be a date like 2026-11-22, or the device's midnight as an instant")
+        }
+        self.day = day
+        if let timeZone { try zones.check(timeZone) }
+        self.timeZone = timeZone
+    }
+
+    private struct Body: Decodable {
+        let deviceId: String?
+        let date: String?
+        let timeZone: String?
+
+        init(from decoder: any Decoder) throws {
+            let members = try RequestFields(decoder)
+            deviceId = try members.optionalText("deviceId")
+            date = try members.optionalText("date")
+            timeZone = try members.optionalText("timeZone")
+        }
+    }
+}
+
+/// The day that a client means.
+package enum RequestedDay: Hashable, Sendable {
+    /// The device's own midnight.
+    case midnight(Instant)
+    /// A date in the zone that the request names.
+    case date(CalendarDate)
+
+    /// Reads an instant or a plain date.
+    package init?(_ text: String) {
+        if let instant = Instant(text) {
+            self = .midnight(instant)
+        } else if let date = CalendarDate(text) {
+            self = .date(date)
+        } else {
+            return nil
+        }
+    }
+}

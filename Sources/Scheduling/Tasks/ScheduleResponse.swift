@@ -1,0 +1,69 @@
+package import Domain
+package import FoundationEssentials
+package import Wire
+
+/// A device's day, in time order.
+package struct ScheduleResponse: Hashable, Sendable {
+    package struct Slot: Hashable, Sendable {
+        /// `09:00` on the wall of the day's zone.
+        package let key: String
+        /// The task's own id, or any.
+        package let id: UUID
+        package let title: String
+        package let hasOwnTask: Bool
+        package let hasSomebodyElse: Bool
+        package let partnerTask: String?
+        package let roomId: UUID?
+    }
+
+    package let slots: [Slot]
+
+    /// What the app decodes: keys and values in turn, as Codable writes a dictionary whose keys are an enum.
+    package var alternatingJSON: [UInt8] {
+        var json = JSONText()
+        json.object { object in
+            object.name("schedule")
+            object.array { array in
+                for slot in slots {
+                    array.string(slot.key)
+                    slot.write(to: &array)
+                }
+            }
+        }
+        return json.bytes
+    }
+
+    /// The same for people: an object.
+    package var keyedJSON: [UInt8] {
+        var json = JSONText()
+        json.object { object in
+            object.name("schedule")
+            object.object { day in
+                for slot in slots {
+                    day.name(slot.key)
+                    slot.write(to: &day)
+                }
+            }
+        }
+        return json.bytes
+    }
+}
+
+extension ScheduleResponse.Slot {
+    package func write(to json: inout JSONText) {
+        json.object { object in
+            object.member("id", id.uuidString)
+            object.member("title", title)
+            object.member("hasOwnTask", hasOwnTask)
+            object.member("hasSomebodyElse", hasSomebodyElse)
+            object.member("partnerTask", partnerTask)
+            object.member("roomId", roomId?.uuidString)
+        }
+    }
+}
+
+/// What became of asking for a day.
+package enum ScheduleOutcome: Hashable, Sendable {
+    case day(ScheduleResponse)
+    case refused(RequestError)
+}

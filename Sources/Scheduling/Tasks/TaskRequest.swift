@@ -1,0 +1,51 @@
+package import Domain
+package import FoundationEssentials
+
+/// `POST /task`.
+package struct TaskRequest: Hashable, Sendable {
+    package let slot: SlotRequest
+    package let title: String
+
+    /// Throws `invalid_request`, naming the member.
+    package static func decode(_ body: [UInt8], zones: TimeZoneNames) throws(RequestError) -> TaskRequest {
+        let request = try RequestFields.decode(TaskRequest.self, from: body)
+        try request.slot.checkZone(zones)
+        return request
+    }
+}
+
+extension TaskRequest: Decodable {
+    package init(from decoder: any Decoder) throws {
+        let members = try RequestFields(decoder)
+        slot = try SlotRequest(members)
+        title = try RequestText.checkShown(
+            members.text("title"), "title", maximumScalars: RequestText.maximumTitleScalars)
+    }
+}
+
+/// `POST /task/delete`, `DELETE /task/{id}?deviceId=`.
+package enum CancelRequest: Hashable, Sendable {
+    case slot(SlotRequest)
+    case task(UUID, DeviceID)
+
+    /// Throws `invalid_request`, naming the member. What doesn't tell device and slot isn't looked at.
+    package static func decode(_ body: [UInt8], zones: TimeZoneNames) throws(RequestError) -> CancelRequest {
+        let request = try RequestFields.decode(Body.self, from: body).slot
+        try request.checkZone(zones)
+        return .slot(request)
+    }
+
+    /// From path and query; the id in either case.
+    package init(id: String, deviceId: String?) throws(RequestError) {
+        guard let id = UUID(text: id) else { throw .invalid("id", "must be a task's UUID") }
+        self = .task(id, try DeviceID(deviceId))
+    }
+
+    private struct Body: Decodable {
+        let slot: SlotRequest
+
+        init(from decoder: any Decoder) throws {
+            slot = try SlotRequest(RequestFields(decoder))
+        }
+    }
+}
