@@ -2,7 +2,7 @@ import LetsSwitch
 import Testing
 
 /// What is written for people stays true: where links lead, how long the first page is, what is said of flags.
-@Suite struct PageTests {
+@Suite struct ReadmeTests {
     private let tree: PageTree
 
     init() throws {
