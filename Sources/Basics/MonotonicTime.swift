@@ -5,13 +5,11 @@ import Glibc
 package struct MonotonicTime: Sendable, Comparable, Hashable {
     package let nanoseconds: UInt64
 
-    @inlinable
     package init(nanoseconds: UInt64) {
         self.nanoseconds = nanoseconds
     }
 
     /// Later than every instant that occurs.
-    @inlinable
     package static var distantFuture: MonotonicTime { MonotonicTime(nanoseconds: .max) }
 
     /// The clock's reading now.
@@ -21,20 +19,17 @@ package struct MonotonicTime: Sendable, Comparable, Hashable {
         return MonotonicTime(nanoseconds: UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec))
     }
 
-    @inlinable
     package static func < (left: MonotonicTime, right: MonotonicTime) -> Bool {
         left.nanoseconds < right.nanoseconds
     }
 
     /// The instant `duration` later; a negative duration counts as zero, and the sum stops at ``distantFuture``.
-    @inlinable
     package static func + (instant: MonotonicTime, duration: Duration) -> MonotonicTime {
         let (sum, overflow) = instant.nanoseconds.addingReportingOverflow(duration.wholeNanoseconds)
         return overflow ? .distantFuture : MonotonicTime(nanoseconds: sum)
     }
 
     /// The time from `earlier` to `later`; negative when they are the other way round.
-    @inlinable
     package static func - (later: MonotonicTime, earlier: MonotonicTime) -> Duration {
         later >= earlier
             ? .nanoseconds(Int64(clamping: later.nanoseconds - earlier.nanoseconds))

@@ -13,7 +13,6 @@ extension Duration {
     }
 
     /// The duration in nanoseconds, at least 0 and at most `UInt64.max`.
-    @inlinable
     package var wholeNanoseconds: UInt64 {
         let (seconds, attoseconds) = components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }

@@ -250,7 +250,7 @@ package final class Reactor {
 
     /// Sets the kernel's timer if something is due earlier than it is set for.
     private func armAlarm() {
-        guard let earliest = deadlines.earliest, earliest < armedFor else { return }
+        guard let earliest = deadlines.earliest, earliest.isBefore(armedFor) else { return }
         armedFor = earliest
         var setting = itimerspec()
         // All zeros would disarm it.

@@ -61,7 +61,7 @@ package final class StreamSocket: Pollable {
     /// When ``StreamSocketHandler/socketDeadlinePassed(_:)`` is to be called. Moving it to later costs nothing.
     package var deadline = MonotonicTime.distantFuture {
         didSet {
-            guard deadline < armedFor else { return }
+            guard deadline.isBefore(armedFor) else { return }
             armedFor = deadline
             reactor.setDeadline(deadline, for: self)
         }
