@@ -139,11 +139,30 @@ let package = Package(
             name: "ObservabilityTests", dependencies: ["Observability"], swiftSettings: swiftSettings),
         .testTarget(
             name: "DomainTests", dependencies: ["Domain", "Observability"], swiftSettings: swiftSettings),
+        // A database with the product's schema, and a clock that stands where a test puts it.
+        .target(
+            name: "ScheduleTestSupport",
+            dependencies: ["Crypto", "Delivery", "Domain", "LetsSwitch", "Postgres", "Scheduling", "TestSupport"],
+            path: "Tests/ScheduleTestSupport", swiftSettings: swiftSettings),
+        .testTarget(
+            name: "SchedulingTests",
+            dependencies: [
+                "Basics", "Delivery", "Domain", "LetsSwitch", "Observability", "Postgres", "Rooms",
+                "ScheduleTestSupport", "Scheduling", "TestSupport", "Wire",
+            ],
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "DeliveryTests",
+            dependencies: [
+                "Basics", "Crypto", "Delivery", "Domain", "HTTPClient", "LetsSwitch", "Observability", "Postgres",
+                "Rooms", "ScheduleTestSupport", "Scheduling", "Server", "TestSupport", "Wire",
+            ],
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "LetsSwitchTests",
             dependencies: [
                 "LetsSwitch", "letsswitchd", "Basics", "Crypto", "Delivery", "Domain", "HTTPClient", "Observability",
-                "Rooms", "Scheduling", "Server", "TestSupport", "Wire",
+                "Rooms", "ScheduleTestSupport", "Scheduling", "Server", "TestSupport", "Wire",
             ],
             swiftSettings: swiftSettings),
         // The page, in a real browser.

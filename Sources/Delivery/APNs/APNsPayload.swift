@@ -10,18 +10,18 @@ enum APNsPayload {
     static let shortBytes = 2048
 
     /// JSON of at most `maxBytes`: titles are cut until it is.
-    static func json(_ delivery: Delivery, maxBytes: Int = maxBytes) -> [UInt8] {
+    static func json(_ reminder: Delivery.Reminder, id: UUID, maxBytes: Int = maxBytes) -> [UInt8] {
         var scalars = RequestText.maximumTitleScalars
         while true {
-            let json = json(delivery, titleScalars: scalars)
+            let json = json(reminder, id, titleScalars: scalars)
             guard json.count > maxBytes, scalars > 0 else { return json }
             scalars = scalars * 3 / 4
         }
     }
 
-    private static func json(_ delivery: Delivery, titleScalars: Int) -> [UInt8] {
-        let title = cut(delivery.title ?? "", titleScalars)
-        let partner = delivery.partnerTask.map { cut($0, titleScalars) }
+    private static func json(_ reminder: Delivery.Reminder, _ id: UUID, titleScalars: Int) -> [UInt8] {
+        let title = cut(reminder.title, titleScalars)
+        let partner = reminder.partnerTask.map { cut($0, titleScalars) }
         var json = JSONText()
         json.object { object in
             object.name("aps")
@@ -29,27 +29,27 @@ enum APNsPayload {
                 aps.name("alert")
                 aps.object { alert in
                     alert.member("title", BidirectionalText.closed(title))
-                    alert.member("body", body(delivery, partner))
+                    alert.member("body", body(reminder, partner))
                 }
                 aps.member("sound", "default")
-                aps.member("thread-id", delivery.groupId)
+                aps.member("thread-id", reminder.groupId)
                 aps.member("interruption-level", "time-sensitive")
             }
-            object.member("type", delivery.event)
-            object.member("id", delivery.messageId.uuidString)
-            object.member("taskId", delivery.taskId?.uuidString)
-            object.member("roomId", delivery.roomId?.uuidString)
-            object.member("startTime", delivery.startTime)
-            object.member("startsAt", delivery.startsAt?.description)
+            object.member("type", Delivery.reminder)
+            object.member("id", id.uuidString)
+            object.member("taskId", reminder.taskId.uuidString)
+            object.member("roomId", reminder.roomId?.uuidString)
+            object.member("startTime", reminder.startTime)
+            object.member("startsAt", reminder.startsAt.description)
             object.member("partnerTask", partner)
         }
         return json.bytes
     }
 
-    private static func body(_ delivery: Delivery, _ partner: String?) -> String {
-        let start = delivery.startTime.map { "Starts at \($0)." } ?? "Starts now."
+    private static func body(_ reminder: Delivery.Reminder, _ partner: String?) -> String {
+        let start = "Starts at \(reminder.startTime)."
         if let partner { return "\(start) Somebody starts with you: \(BidirectionalText.quoted(partner))" }
-        return delivery.roomId == nil ? start : "\(start) Somebody starts with you."
+        return reminder.roomId == nil ? start : "\(start) Somebody starts with you."
     }
 
     /// At a scalar's boundary.
@@ -59,9 +59,9 @@ enum APNsPayload {
     }
 }
 
-extension Delivery {
+extension Delivery.Reminder {
     /// What belongs together, and replaces one another, on a person's screen: the match's room, or the task alone.
     var groupId: String {
-        (roomId ?? taskId ?? messageId).uuidString.lowercased()
+        (roomId ?? taskId).uuidString.lowercased()
     }
 }

@@ -51,12 +51,13 @@ struct APNsProvider: DeliveryProvider {
     }
 
     func send(_ delivery: Delivery) async -> AttemptOutcome {
+        guard case .reminder(let reminder) = delivery.content else { return .refused("no reminder") }
         let details = try? JSONDecoder().decode(Details.self, from: Data(delivery.details.utf8))
         var attempt = APNsAttempt(isSandbox: details?.sandbox ?? false)
         do {
             while true {
                 let token = try await tokens.text()
-                let answer = APNsResponse(try await client.send(request(delivery, attempt, token)))
+                let answer = APNsResponse(try await client.send(request(delivery, reminder, attempt, token)))
                 switch attempt.next(after: answer, registeredAt: delivery.registeredAt) {
                 case .done(let outcome): return outcome
                 case .again: continue
@@ -75,7 +76,9 @@ struct APNsProvider: DeliveryProvider {
         await client.shutdown()
     }
 
-    private func request(_ delivery: Delivery, _ attempt: APNsAttempt, _ token: String) -> OutgoingRequest {
+    private func request(
+        _ delivery: Delivery, _ reminder: Delivery.Reminder, _ attempt: APNsAttempt, _ token: String
+    ) -> OutgoingRequest {
         let host = url ?? (attempt.isSandbox ? Self.sandbox : Self.production)
         return OutgoingRequest(
             .post, "\(host)/3/device/\(delivery.address)",
@@ -85,8 +88,8 @@ struct APNsProvider: DeliveryProvider {
                 // After the start it is noise.
                 HTTPField("apns-expiration", "\(Int(saturating: delivery.deadline))"),
                 HTTPField("apns-id", delivery.messageId.uuidString.lowercased()),
-                HTTPField("apns-collapse-id", delivery.groupId), .contentTypeJSON,
+                HTTPField("apns-collapse-id", reminder.groupId), .contentTypeJSON,
             ],
-            body: APNsPayload.json(delivery, maxBytes: attempt.maxPayloadBytes))
+            body: APNsPayload.json(reminder, id: delivery.messageId, maxBytes: attempt.maxPayloadBytes))
     }
 }

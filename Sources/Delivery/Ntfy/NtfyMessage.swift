@@ -11,21 +11,20 @@ struct NtfyMessage: Sendable, Hashable {
     /// What opens at a tap: the room on the browser's page.
     let click: String?
 
-    init(_ delivery: Delivery, publicURL: String?) {
-        topic = delivery.address
-        title = BidirectionalText.closed(delivery.title ?? "")
-        let start = delivery.startTime ?? ""
+    init(_ reminder: Delivery.Reminder, topic: String, publicURL: String?) {
+        self.topic = topic
+        title = BidirectionalText.closed(reminder.title)
+        let start = reminder.startTime
         message =
-            if let partner = delivery.partnerTask {
+            if let partner = reminder.partnerTask {
                 "Starts at \(start). Somebody starts \(BidirectionalText.quoted(partner)) with you: the room is open."
-            } else if delivery.roomId != nil {
+            } else if reminder.roomId != nil {
                 "Starts at \(start). Somebody starts with you: the room is open."
             } else {
                 "Starts at \(start)."
             }
         click = publicURL.map { url in
-            guard delivery.roomId != nil, let startsAt = delivery.startsAt else { return url + "/" }
-            return "\(url)/#room/\(startsAt)"
+            reminder.roomId == nil ? url + "/" : "\(url)/#room/\(reminder.startsAt)"
         }
     }
 

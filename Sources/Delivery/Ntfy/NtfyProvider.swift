@@ -28,9 +28,10 @@ struct NtfyProvider: DeliveryProvider {
     }
 
     func send(_ delivery: Delivery) async -> AttemptOutcome {
+        guard case .reminder(let reminder) = delivery.content else { return .refused("no reminder") }
         var headers = [HTTPField.contentTypeJSON]
         if let token { headers.append(HTTPField("Authorization", "Bearer \(token)")) }
-        let body = NtfyMessage(delivery, publicURL: publicURL).json
+        let body = NtfyMessage(reminder, topic: delivery.address, publicURL: publicURL).json
         do throws(HTTPClientError) {
             // To the root: the topic, which is a secret, is in the body and in nobody's log.
             return Self.outcome(

@@ -1,14 +1,12 @@
 import Domain
 import FoundationEssentials
+import Postgres
 
 /// One event on its way to one address: what a provider is asked to send.
 struct Delivery: Sendable, Hashable {
     /// The row's.
     let id: Int
     let provider: ProviderName
-    /// `reminder`; or for the webhook `task.registered`, `task.retitled`, `task.cancelled`, `match.created`, `room.opened`,
-    /// `room.joined`, `room.left`, `room.closed`, `device.erased`.
-    let event: String
     /// Tells a repeat: the same on every try. A reminder's own id.
     let messageId: UUID
     /// When it happened. Epoch seconds by the database's clock, like all of them here.
@@ -27,24 +25,51 @@ struct Delivery: Sendable, Hashable {
     /// When the address was last registered.
     let registeredAt: Double
 
-    /// The event as JSON on one line; a reminder's as every provider sends it.
-    let payload: String
-    /// Of a reminder; `nil` for other events, like ``taskId`` and ``partnerTask``.
-    let reminderId: UUID?
-    let taskId: UUID?
-    /// What follows is of a reminder, or as far as the event has it.
-    let title: String?
-    /// The partner's title; `nil` without a partner, or when the partner was erased.
-    let partnerTask: String?
-    /// On the wall clock of ``timeZone``: `09:00`.
-    let startTime: String?
-    let timeZone: String?
-    let startsAt: Instant?
-    /// `nil` without a partner.
-    let roomId: UUID?
+    /// What is told.
+    let content: Content
+
+    enum Content: Sendable, Hashable {
+        case reminder(Reminder)
+        /// For the webhook: `task.registered`, `task.retitled`, `task.cancelled`, `match.created`, `room.opened`, `room.joined`,
+        /// `room.left`, `room.closed`, `device.erased`; and what there is to say of it, a JSON object on one line.
+        case event(type: String, json: String)
+    }
+
+    /// Somebody's task starts soon.
+    struct Reminder: Sendable, Hashable {
+        let taskId: UUID
+        let title: String
+        /// The partner's title; `nil` without a partner, or when the partner was erased.
+        let partnerTask: String?
+        /// On the wall clock of the task's zone: `09:00`.
+        let startTime: String
+        let startsAt: Instant
+        /// `nil` without a partner.
+        let roomId: UUID?
+        /// As every provider sends it that sends JSON: an object on one line.
+        let json: String
+    }
+
+    /// The content's type, as receivers know it.
+    var event: String {
+        switch content {
+        case .reminder: Self.reminder
+        case .event(let type, _): type
+        }
+    }
+
+    /// The content as JSON on one line.
+    var payload: String {
+        switch content {
+        case .reminder(let reminder): reminder.json
+        case .event(_, let json): json
+        }
+    }
 
     /// A reminder goes before everything else: it is worth something for a minute.
-    var isUrgent: Bool { event == Self.reminder }
+    var isUrgent: Bool {
+        if case .reminder = content { true } else { false }
+    }
 
     /// Seconds until the deadline.
     var timeLeft: Double { deadline - asOf }
@@ -59,4 +84,41 @@ struct Delivery: Sendable, Hashable {
 
 extension Delivery {
     static let reminder = "reminder"
+}
+
+extension Delivery {
+    /// From a row of `letsswitch.lease_deliveries` whose verdict is to send it.
+    init(_ row: PostgresRow, _ provider: ProviderName) throws {
+        id = try row.integer("id")
+        self.provider = provider
+        messageId = try row.uuid("message_id")
+        happenedAt = try row.double("happened_at")
+        deadline = try row.double("deadline")
+        asOf = try row.double("now")
+        attempt = try row.integer("attempt")
+        address = try row.optionalString("address") ?? ""
+        details = try row.optionalString("details") ?? ""
+        registeredAt = try row.optionalDouble("registered_at") ?? 0
+        let type = try row.string("type")
+        let event = try EventData(row)
+        if let payload = try row.optionalString("payload") {
+            // A reminder to an address isn't an event.
+            let json = event?.json(type, reminder: payload) ?? payload
+            content = .reminder(try Reminder(row, json: json))
+        } else {
+            content = .event(type: type, json: event?.json(type, reminder: nil) ?? "{}")
+        }
+    }
+}
+
+extension Delivery.Reminder {
+    fileprivate init(_ row: PostgresRow, json: String) throws {
+        taskId = try row.uuid("task_id")
+        title = try row.optionalString("title") ?? ""
+        partnerTask = try row.optionalString("partner_task")
+        startTime = try row.optionalString("start_time") ?? ""
+        startsAt = try row.instant("starts_at")
+        roomId = try row.optionalUUID("room_id")
+        self.json = json
+    }
 }

@@ -179,34 +179,3 @@ struct FinishedDelivery: Sendable, Hashable {
     let attempt: Int
     let decision: RetryDecision
 }
-
-extension Delivery {
-    init(_ row: PostgresRow, _ provider: ProviderName) throws {
-        id = try row.integer("id")
-        self.provider = provider
-        event = try row.string("type")
-        messageId = try row.uuid("message_id")
-        happenedAt = try row.double("happened_at")
-        deadline = try row.double("deadline")
-        asOf = try row.double("now")
-        attempt = try row.integer("attempt")
-        address = try row.optionalString("address") ?? ""
-        details = try row.optionalString("details") ?? ""
-        registeredAt = try row.optionalDouble("registered_at") ?? 0
-        let reminder = try row.optionalString("payload")
-        // A reminder to an address isn't an event.
-        if let data = try EventData(row) {
-            payload = data.json(event, reminder: reminder)
-        } else {
-            payload = reminder ?? "{}"
-        }
-        reminderId = reminder == nil ? nil : messageId
-        taskId = reminder == nil ? nil : try row.optionalUUID("task_id")
-        title = try row.optionalString("title")
-        partnerTask = try row.optionalString("partner_task")
-        startTime = try row.optionalString("start_time")
-        timeZone = try row.optionalString("time_zone")
-        startsAt = try row.optionalInteger("starts_at").map { Instant(seconds: $0) }
-        roomId = try row.optionalUUID("room_id")
-    }
-}

@@ -14,8 +14,6 @@ import Postgres
 /// Each provider has its own, so that one that hangs keeps nobody else waiting. Several daemons share the work: what one has leased
 /// is nobody else's, and everybody's again when the lease ends because the daemon has died.
 actor DeliveryWorker {
-    /// The longest sleep: then the database is asked, which notices a clock that drifted and a connection that died.
-    private static let heartbeat = Duration.seconds(15)
     /// After an error of the database.
     private static let retryPause = Duration.milliseconds(500)
     /// Events that may wait for a provider that is away; the oldest go first.
@@ -25,33 +23,31 @@ actor DeliveryWorker {
     private static let trimInterval = Duration.seconds(60)
     /// For what a server has too much of.
     private static let excessPause = Duration.seconds(1)
-    /// The longest rest; then the provider is tried again.
-    private static let longestPause = Duration.seconds(900)
 
     nonisolated let metrics: DeliveryMetrics
-    private let provider: any DeliveryProvider
-    private let store: DeliveryStore
+    let provider: any DeliveryProvider
+    let store: DeliveryStore
     /// Told of reminders that were delivered by this provider first.
     private let delivered: @Sendable (Int) -> Void
     /// How long a daemon that has died keeps its deliveries from others. Renewed each quarter of it.
     private let lease: Duration
-    private let log: Log
+    let log: Log
     private let timer = WakeableTimer()
 
-    private var leases = LeasedDeliveries()
-    private var standing = ProviderStanding.starting
-    private var permits: AttemptLimiter
-    private var origins: OriginConcurrencyLimiter
+    var leases = LeasedDeliveries()
+    var state = DeliveryWorkerState()
+    var permits: AttemptLimiter
+    var origins: OriginConcurrencyLimiter
     /// By the first delivery of each.
-    private var sending: [Int: Task<Void, Never>] = [:]
-    private var finished: [FinishedDelivery] = []
+    var sending: [Int: Task<Void, Never>] = [:]
+    private var finished = BatchQueue<FinishedDelivery>(
+        BatchLimits(
+            itemsPerBatch: LeaseLimits.perStatement, waitingItems: .max, retryPause: DeliveryWorker.retryPause, tries: 3
+        ))
     private var finishing: Task<Void, Never>?
     /// While anything is in hand.
     private var renewing: Task<Void, Never>?
-    private var restsUntil: MonotonicTime?
     private var trimAt = MonotonicTime.now()
-    private var isAway = false
-    private var isStopping = false
 
     init(
         _ provider: any DeliveryProvider, store: DeliveryStore, log: Log,
@@ -76,24 +72,22 @@ actor DeliveryWorker {
 
     /// Tells the database that this daemon serves the provider: from then on whoever claims a task writes its deliveries.
     func enter() async throws {
-        guard case .starting = standing else { return }
-        standing = .serving(start: try await store.start(name))
+        guard state.next(at: .now()) == .start else { return }
+        state.started(try await store.start(name))
     }
 
     /// Works until ``stop(within:)``.
     func run() async {
         defer { renewing?.cancel() }
-        while !isStopping {
+        while !state.isStopping {
             do {
-                let pause = try await pass()
-                if isAway {
-                    isAway = false
+                let pause = try await step()
+                if state.noteDatabase(isThere: true) {
                     log.info("the channel has the database again", ["channel": .string(name.rawValue)])
                 }
                 await timer.sleep(for: pause)
             } catch {
-                if !isAway {
-                    isAway = true
+                if state.noteDatabase(isThere: false) {
                     log.warning(
                         "a channel waits for the database",
                         ["channel": .string(name.rawValue), "error": .string("\(error)")])
@@ -105,23 +99,38 @@ actor DeliveryWorker {
         await finishing?.value
     }
 
+    /// Does what is to be done next.
+    ///
+    /// - Returns: How long nothing is to be done then, unless somebody wakes us.
+    private func step() async throws -> Duration {
+        switch state.next(at: .now()) {
+        case .start:
+            try await enter()
+            return .zero
+        case .turnAway(let start):
+            state.leave(isForAll: try await store.turnAway(name, start: start))
+            return .zero
+        case .clear:
+            try await clear()
+            return DeliveryWorkerState.heartbeat
+        case .sleep(let pause): return pause
+        case .end: return .zero
+        case .leaseAgain:
+            metrics.rests(false)
+            log.info("a channel is tried again", ["channel": .string(name.rawValue)])
+            return try await leaseMore()
+        case .lease: return try await leaseMore()
+        }
+    }
+
     // MARK: Taking
 
     /// Takes what there is room for.
-    ///
-    /// - Returns: How long nothing is to be done, unless somebody wakes us.
-    private func pass() async throws -> Duration {
-        guard try await isServing() else { return Self.heartbeat }
-        if let rest = restsUntil.map({ $0 - .now() }), rest > .zero { return min(rest, Self.heartbeat) }
-        if restsUntil != nil {
-            restsUntil = nil
-            metrics.rests(false)
-            log.info("a channel is tried again", ["channel": .string(name.rawValue)])
-        }
+    private func leaseMore() async throws -> Duration {
         let limits = LeaseLimits(
             inHand: leases.urgentCount, others: leases.count - leases.urgentCount, concurrency: provider.concurrency,
             batch: provider.batchLimit)
-        guard !limits.isEmpty else { return Self.heartbeat }
+        guard !limits.isEmpty else { return DeliveryWorkerState.heartbeat }
         let asked = MonotonicTime.now()
         let leased = try await store.lease(name, limits, for: lease)
         take(leased, at: asked)
@@ -133,22 +142,8 @@ actor DeliveryWorker {
             count(.dropped, dropped)
             if dropped < Self.trimFrom { trimAt = .now() + Self.trimInterval }
         }
-        guard let due = next.due(within: limits) else { return Self.heartbeat }
-        return min(Self.heartbeat, max(.milliseconds(5), .seconds(saturating: due - next.now)))
-    }
-
-    /// Whether there is anything to be done. What the database doesn't know yet of the service is said to it first.
-    private func isServing() async throws -> Bool {
-        switch standing {
-        case .starting: try await enter()
-        case .serving: break
-        case .turnedAway(let start):
-            standing = .off(isForAll: try await store.turnAway(name, start: start))
-            return try await isServing()
-        case .off(true): try await clear()
-        case .off(false): break
-        }
-        return standing.isServing
+        guard let due = next.due(within: limits) else { return DeliveryWorkerState.heartbeat }
+        return min(DeliveryWorkerState.heartbeat, max(.milliseconds(5), .seconds(saturating: due - next.now)))
     }
 
     private func take(_ leased: DeliveryStore.Leased, at asked: MonotonicTime) {
@@ -157,19 +152,17 @@ actor DeliveryWorker {
         leases.take(leased.deliveries, at: asked, for: lease, origin: provider.origin)
         if renewing == nil, !leases.isEmpty { renewing = Task { await self.keepRenewing() } }
         // Much may have happened while the database was asked.
-        if isStopping || !standing.isServing {
-            release(leases.clearStock(), after: .zero)
-        } else if let restsUntil {
-            release(leases.clearStock(), after: max(.zero, restsUntil - .now()))
-        } else {
+        switch state.disposition(at: .now()) {
+        case .release(let pause): release(leases.clearStock(), after: pause)
+        case .send:
             sendMore()
             release(leases.clearExcess { origins.share(of: $0) }, after: Self.excessPause)
         }
     }
 
-    private func sendMore() {
-        guard !isStopping, restsUntil == nil, standing.isServing else { return }
+    func sendMore() {
         let now = MonotonicTime.now()
+        guard case .send = state.disposition(at: now) else { return }
         while permits.taken < permits.count {
             let first = take(at: now) { [permits, origins] delivery, origin in
                 permits.admits(isUrgent: delivery.isUrgent) && origins.admits(origin, isUrgent: delivery.isUrgent)
@@ -221,146 +214,48 @@ actor DeliveryWorker {
         }
     }
 
-    // MARK: What became of it
-
-    private func sent(_ deliveries: [Delivery], _ outcome: AttemptOutcome, took: Duration) {
-        let first = deliveries[0]
-        sending[first.id] = nil
-        permits.end(isUrgent: first.isUrgent)
-        origins.end(leases.origin(of: first), after: took)
-        metrics.latency.observe(took)
-        switch outcome {
-        case .paused(let pause, let reason): rest(for: pause, reason)
-        case .gone(let reason) where first.address.isEmpty: leave(reason)
-        default: break
-        }
-        settle(
-            deliveries.map { delivery in
-                let decision = decision(of: delivery, outcome, took: took)
-                record(delivery, outcome, decision)
-                return FinishedDelivery(id: delivery.id, attempt: delivery.attempt, decision: decision)
-            })
-        sendMore()
-        if !leases.hasStock, !isStopping { wake() }
-    }
-
-    private func decision(of delivery: Delivery, _ outcome: AttemptOutcome, took: Duration) -> RetryDecision {
-        // Whoever serves the provider after us may have another server.
-        if case .gone = outcome, delivery.address.isEmpty { return .again(after: .zero, counts: false) }
-        let decision = RetryDecision(of: delivery, outcome, age: took, random: .random(in: 0..<1))
-        if isStopping, case .again(_, let counts) = decision { return .again(after: .zero, counts: counts) }
-        return decision
-    }
-
-    private func record(_ delivery: Delivery, _ outcome: AttemptOutcome, _ decision: RetryDecision) {
-        let reason: String? =
-            switch outcome {
-            case .accepted: nil
-            case .gone(let reason), .refused(let reason), .retry(_, let reason), .paused(_, let reason): reason
-            }
-        let level: LogLevel =
-            switch decision {
-            case .accepted, .again: .debug
-            case .gone: .info
-            case .dropped: .warning
-            }
-        log.log(
-            level, "delivery",
-            [
-                "channel": .string(name.rawValue), "event": .string(delivery.event),
-                "id": .string(delivery.messageId.uuidString), "attempt": .int(delivery.attempt),
-                "outcome": .string(decision.result.rawValue), "reason": .string(reason ?? ""),
-            ])
-    }
-
-    /// The fault is the provider's own: what is in stock waits with it.
-    private func rest(for pause: Duration, _ reason: String) {
-        let pause = min(max(pause, RetryDecision.shortestWait), Self.longestPause)
-        let until = MonotonicTime.now() + pause
-        guard until > restsUntil ?? .now() else { return }
-        if restsUntil == nil {
-            log.error(
-                "a channel rests",
-                [
-                    "channel": .string(name.rawValue), "reason": .string(reason),
-                    "seconds": .int(Int(pause / .seconds(1))),
-                ])
-        }
-        restsUntil = until
-        metrics.rests(true)
-        release(leases.clearStock(), after: pause)
-    }
-
-    /// Gives back what wasn't sent.
-    private func release(_ deliveries: [Delivery], after pause: Duration) {
-        settle(
-            deliveries.map {
-                FinishedDelivery(id: $0.id, attempt: $0.attempt, decision: .again(after: pause, counts: false))
-            })
-    }
-
-    /// The provider was turned away for good.
-    private func leave(_ reason: String) {
-        guard case .serving(let start) = standing else { return }
-        standing = .turnedAway(start: start)
-        metrics.rests(true)
-        log.error(
-            "a channel is off until the next start",
-            ["channel": .string(name.rawValue), "reason": .string(reason)])
-        release(leases.clearStock(), after: .zero)
-        wake()
-    }
-
-    /// Deletes what waits for a provider that is off.
-    private func clear() async throws {
-        while !isStopping {
-            let cleared = try await store.clear(name, limit: 10_000)
-            guard cleared > 0 else { return }
-            count(.dropped, cleared)
-        }
-    }
-
-    private func count(_ result: DeliveryResult, _ number: Int) {
-        if number > 0 { metrics.results.add(result, number) }
-    }
-
     // MARK: The database
 
-    private func settle(_ more: [FinishedDelivery]) {
+    func settle(_ more: [FinishedDelivery]) {
         guard !more.isEmpty else { return }
         for finished in more { metrics.results.add(finished.decision.result) }
-        finished += more
-        if finishing == nil { finishing = Task { await self.finish() } }
+        _ = finished.add(more)
+        if finishing == nil { finishing = Task { await self.writeFinished() } }
     }
 
     /// Writes what is finished, many at a time, until nothing is.
-    private func finish() async {
-        var failures = 0
-        while !finished.isEmpty {
-            let batch = Array(finished.prefix(LeaseLimits.perStatement))
-            do {
-                delivered(try await store.finish(batch).count)
-                failures = 0
-            } catch let error as PostgresError where error.isUnavailable && !isStopping {
-                // Writing it twice is harmless, so an unknown outcome is no matter.
-                try? await Task.sleep(for: Self.retryPause)
-                continue
-            } catch {
-                failures += 1
-                log.error(
-                    "what became of deliveries can't be written",
-                    ["channel": .string(name.rawValue), "error": .string("\(error)")])
-                // Their leases end, and they are sent again.
-                if failures < 3, !isStopping {
-                    try? await Task.sleep(for: Self.retryPause)
-                    continue
-                }
+    private func writeFinished() async {
+        while true {
+            switch finished.next() {
+            case .write(let batch):
+                let outcome = await write(batch.items)
+                let dropped = finished.wrote(outcome)
+                // Of what is dropped the leases end, and it is sent again.
+                let done = if case .written = outcome { batch.items } else { dropped }
+                for delivery in done { leases.letGo(delivery.id) }
+            case .pause(let pause):
+                try? await Task.sleep(for: pause)
+            case .idle:
+                finishing = nil
+                if !state.isStopping { wake() }
+                return
             }
-            finished.removeFirst(batch.count)
-            for finished in batch { leases.letGo(finished.id) }
         }
-        finishing = nil
-        if !isStopping { wake() }
+    }
+
+    private func write(_ finished: [FinishedDelivery]) async -> BatchOutcome {
+        do {
+            delivered(try await store.finish(finished).count)
+            return .written
+        } catch {
+            let outcome = BatchOutcome(error, isDivisible: false)
+            // Writing it twice is harmless, so an unknown outcome is no matter.
+            if case .unavailable = outcome, !state.isStopping { return outcome }
+            log.error(
+                "what became of deliveries can't be written",
+                ["channel": .string(name.rawValue), "error": .string("\(error)")])
+            return outcome
+        }
     }
 
     private func keepRenewing() async {
@@ -384,7 +279,8 @@ actor DeliveryWorker {
 
     /// Ends ``run()``: what is in stock is given back, what is on its way gets so long.
     func stop(within patience: Duration) async {
-        isStopping = true
+        state.stop()
+        finished.finish()
         release(leases.clearStock(), after: .zero)
         await timer.wake()
         await withTimeout(patience) {

@@ -22,14 +22,14 @@ struct LeasedDeliveries {
         var leaseEnd: MonotonicTime
     }
 
-    private var holds: [Int: Lease] = [:]
+    private var leases: [Int: Lease] = [:]
     /// What goes first at the end, where taking is cheap: reminders, first attempts, the oldest.
     private var stock: [Delivery] = []
 
-    var count: Int { holds.count }
+    var count: Int { leases.count }
     /// Reminders among them.
     private(set) var urgentCount = 0
-    var isEmpty: Bool { holds.isEmpty }
+    var isEmpty: Bool { leases.isEmpty }
     var hasStock: Bool { !stock.isEmpty }
 
     /// Adds what a lease gave to the stock.
@@ -41,8 +41,8 @@ struct LeasedDeliveries {
     ) {
         for delivery in deliveries {
             // Ours already, and its lease ran out: it is on its way still, or its end not written yet.
-            guard holds[delivery.id] == nil else { continue }
-            holds[delivery.id] = Lease(
+            guard leases[delivery.id] == nil else { continue }
+            leases[delivery.id] = Lease(
                 delivery: delivery, origin: origin(delivery), since: now, leaseEnd: now + lease)
             if delivery.isUrgent { urgentCount += 1 }
             stock.append(delivery)
@@ -56,12 +56,12 @@ struct LeasedDeliveries {
     ) -> Next? {
         guard let index = stock.lastIndex(where: { admits($0, origin(of: $0)) }) else { return nil }
         let delivery = stock.remove(at: index)
-        guard let hold = holds[delivery.id] else { return nil }
-        guard now < hold.leaseEnd else {
+        guard let held = leases[delivery.id] else { return nil }
+        guard now < held.leaseEnd else {
             letGo(delivery.id)
             return .lost
         }
-        let aged = delivery.aged(by: now - hold.since)
+        let aged = delivery.aged(by: now - held.since)
         return aged.timeLeft > 0 ? .send(aged) : .late(aged)
     }
 
@@ -74,10 +74,10 @@ struct LeasedDeliveries {
     /// Takes out of the stock what one server has in hand beyond `limit`: it would keep others' out.
     mutating func clearExcess(_ limit: (_ origin: String) -> Int) -> [Delivery] {
         var counts: [String: Int] = [:]
-        for hold in holds.values { if let origin = hold.origin { counts[origin, default: 0] += 1 } }
+        for held in leases.values { if let origin = held.origin { counts[origin, default: 0] += 1 } }
         var excess: [Delivery] = []
-        stock.removeAll { [holds] delivery in
-            guard let origin = holds[delivery.id]?.origin, let count = counts[origin], count > limit(origin) else {
+        stock.removeAll { [leases] delivery in
+            guard let origin = leases[delivery.id]?.origin, let count = counts[origin], count > limit(origin) else {
                 return false
             }
             counts[origin] = count - 1
@@ -89,12 +89,12 @@ struct LeasedDeliveries {
 
     /// See ``DeliveryProvider/origin(of:)``; of what is in hand.
     func origin(of delivery: Delivery) -> String? {
-        holds[delivery.id]?.origin
+        leases[delivery.id]?.origin
     }
 
     /// It is finished.
     mutating func letGo(_ id: Int) {
-        if let hold = holds.removeValue(forKey: id), hold.delivery.isUrgent { urgentCount -= 1 }
+        if let held = leases.removeValue(forKey: id), held.delivery.isUrgent { urgentCount -= 1 }
     }
 
     // MARK: Leases
@@ -103,15 +103,15 @@ struct LeasedDeliveries {
     ///
     /// - Returns: Whether there was any.
     mutating func letGoOfLost(at now: MonotonicTime) -> Bool {
-        let lost = stock.filter { delivery in holds[delivery.id].map { $0.leaseEnd <= now } ?? true }
+        let lost = stock.filter { delivery in leases[delivery.id].map { $0.leaseEnd <= now } ?? true }
         for delivery in lost { letGo(delivery.id) }
-        stock.removeAll { holds[$0.id] == nil }
+        stock.removeAll { leases[$0.id] == nil }
         return !lost.isEmpty
     }
 
     /// Those whose leases end before `end`.
     func leased(until end: MonotonicTime) -> [Delivery] {
-        holds.values.filter { $0.leaseEnd <= end }.map(\.delivery)
+        leases.values.filter { $0.leaseEnd <= end }.map(\.delivery)
     }
 
     /// The database was asked at `now` to keep `asked` for us, and keeps `kept`. The others are somebody else's by now.
@@ -120,9 +120,9 @@ struct LeasedDeliveries {
         var lost: Set<Int> = []
         for delivery in asked {
             // Meanwhile it may have been finished, and be here by another lease.
-            guard let hold = holds[delivery.id], hold.delivery.attempt == delivery.attempt else { continue }
+            guard let held = leases[delivery.id], held.delivery.attempt == delivery.attempt else { continue }
             if kept.contains(delivery.id) {
-                holds[delivery.id]?.leaseEnd = max(hold.leaseEnd, now + lease)
+                leases[delivery.id]?.leaseEnd = max(held.leaseEnd, now + lease)
             } else {
                 lost.insert(delivery.id)
             }

@@ -31,6 +31,12 @@ package struct TokenRequest: Hashable, Sendable {
     /// `debug`: APNs' sandbox.
     package let isSandbox: Bool
 
+    package init(device: DeviceID, token: String, isSandbox: Bool) {
+        self.device = device
+        self.token = token
+        self.isSandbox = isSandbox
+    }
+
     /// Throws `invalid_request`, naming the member.
     package static func decode(_ body: [UInt8]) throws(RequestError) -> TokenRequest {
         try RequestFields.decode(TokenRequest.self, from: body)

@@ -3,19 +3,38 @@ import Wire
 
 /// The page for browsers: `GET /`, and what it consists of below `/page/`.
 struct PageRoutes: RouteCollection, Sendable {
-    private let shelf: PageShelf
+    private let cache: PageAssetCache
 
     init(_ configuration: Configuration) {
-        shelf = PageShelf(configuration)
+        cache = PageAssetCache(configuration)
     }
 
     func boot(routes: RoutesBuilder) {
-        routes.get { try await shelf.assets().document.response(to: $0.head) }
+        routes.get { try await cache.assets().document.response(to: $0.head) }
         routes.get("page", ":name") { request in
-            guard let name = request.parameters["name"], let asset = try await shelf.assets().files[name] else {
+            guard let name = request.parameters["name"], let asset = try await cache.assets().files[name] else {
                 throw Abort(.notFound, reason: "There is nothing at \(request.head.rawPath).")
             }
             return asset.response(to: request.head)
         }
+    }
+}
+
+/// Makes the page's files ready once, when the first browser asks: a daemon that nobody visits by browser need not have
+/// OpenSSL and zlib in memory for them, which is two of its twenty megabytes.
+actor PageAssetCache {
+    private let configuration: Configuration
+    private var ready: PageAssets?
+
+    init(_ configuration: Configuration) {
+        self.configuration = configuration
+    }
+
+    /// - Throws: ``CryptoError`` when there is no SHA-256.
+    func assets() throws -> PageAssets {
+        if let ready { return ready }
+        let assets = try PageAssets(configuration)
+        ready = assets
+        return assets
     }
 }

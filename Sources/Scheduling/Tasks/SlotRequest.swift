@@ -6,6 +6,12 @@ package struct SlotRequest: Hashable, Sendable {
     package let device: DeviceID
     package let timeZone: String
     package let slot: RequestedSlot
+
+    package init(device: DeviceID, timeZone: String, slot: RequestedSlot) {
+        self.device = device
+        self.timeZone = timeZone
+        self.slot = slot
+    }
 }
 
 extension SlotRequest {

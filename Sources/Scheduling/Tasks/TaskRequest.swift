@@ -6,6 +6,11 @@ package struct TaskRequest: Hashable, Sendable {
     package let slot: SlotRequest
     package let title: String
 
+    package init(slot: SlotRequest, title: String) {
+        self.slot = slot
+        self.title = title
+    }
+
     /// Throws `invalid_request`, naming the member.
     package static func decode(_ body: [UInt8], zones: TimeZoneNames) throws(RequestError) -> TaskRequest {
         let request = try RequestFields.decode(TaskRequest.self, from: body)

@@ -2,6 +2,7 @@ import Domain
 import FoundationEssentials
 import LetsSwitch
 import Wire
+
 @testable import Scheduling
 
 /// Requests' bodies, and the dates and times in them: what is taken is JSON, and means what a plain reading says.

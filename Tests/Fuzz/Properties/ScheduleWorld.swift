@@ -6,6 +6,7 @@ import Postgres
 import Synchronization
 import TestSupport
 import Wire
+
 @testable import Delivery
 
 /// Two daemons on one database, for as long as the process lives: with all that they are made of, over real sockets.

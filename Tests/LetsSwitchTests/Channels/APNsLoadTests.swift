@@ -1,5 +1,6 @@
 import Domain
 import Foundation
+import ScheduleTestSupport
 import TestSupport
 import Testing
 

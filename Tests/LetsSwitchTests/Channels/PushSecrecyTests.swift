@@ -1,4 +1,5 @@
 import Foundation
+import ScheduleTestSupport
 import Server
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Postgres
+import ScheduleTestSupport
 import TestSupport
 
 @testable import LetsSwitch

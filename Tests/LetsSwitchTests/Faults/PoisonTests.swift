@@ -2,6 +2,7 @@ import Domain
 import Foundation
 import Glibc
 import Postgres
+import ScheduleTestSupport
 import Server
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import Domain
 import Foundation
 import Postgres
+import ScheduleTestSupport
 import TestSupport
 import Testing
 

@@ -1,0 +1,120 @@
+import Testing
+
+@testable import Delivery
+
+/// Apple's table of answers, row by row.
+@Suite struct APNsAttemptTests {
+    struct Row: Sendable, CustomTestStringConvertible {
+        let status: Int
+        let reason: String
+        let step: APNsAttempt.Step
+
+        init(_ status: Int, _ reason: String, _ step: APNsAttempt.Step) {
+            (self.status, self.reason, self.step) = (status, reason, step)
+        }
+
+        var testDescription: String { "\(status) \(reason)" }
+    }
+
+    private static func words(_ status: Int, _ reason: String) -> String { "status \(status) \(reason)" }
+
+    static let rows: [Row] =
+        [Row(200, "", .done(.accepted)), Row(400, "BadDeviceToken", .again), Row(413, "PayloadTooLarge", .again)]
+        + [
+            "BadCollapseId", "BadExpirationDate", "BadMessageId", "BadPriority", "BadTopic", "DeviceTokenNotForTopic",
+            "DuplicateHeaders", "InvalidPushType", "MissingDeviceToken", "MissingTopic", "PayloadEmpty",
+            "TopicDisallowed", "SomethingNew",
+        ].map { Row(400, $0, .done(.refused(words(400, $0)))) }
+        + [Row(400, "IdleTimeout", .done(.retry(after: nil, words(400, "IdleTimeout"))))]
+        + [
+            "BadCertificate", "BadCertificateEnvironment", "Forbidden", "InvalidProviderToken", "MissingProviderToken",
+            "UnrelatedKeyIdInToken",
+        ].map { Row(403, $0, .done(.paused(for: .seconds(300), words(403, $0)))) }
+        + [
+            Row(
+                403, "ExpiredProviderToken",
+                .renewToken(
+                    otherwise: .paused(
+                        for: .seconds(300), "status 403 ExpiredProviderToken: is this machine's clock right?"))),
+            Row(
+                403, "BadEnvironmentKeyIdInToken",
+                .done(.refused(words(403, "BadEnvironmentKeyIdInToken")))),
+            Row(404, "BadPath", .done(.refused(words(404, "BadPath")))),
+            Row(405, "MethodNotAllowed", .done(.refused(words(405, "MethodNotAllowed")))),
+            Row(410, "Unregistered", .done(.gone(words(410, "Unregistered")))),
+            Row(410, "ExpiredToken", .done(.gone(words(410, "ExpiredToken")))),
+            Row(
+                429, "TooManyProviderTokenUpdates",
+                .done(.paused(for: .seconds(10), words(429, "TooManyProviderTokenUpdates")))),
+            Row(429, "TooManyRequests", .done(.retry(after: .seconds(5), words(429, "TooManyRequests")))),
+            Row(500, "InternalServerError", .done(.retry(after: nil, words(500, "InternalServerError")))),
+            Row(503, "ServiceUnavailable", .done(.retry(after: nil, words(503, "ServiceUnavailable")))),
+            Row(503, "Shutdown", .done(.retry(after: nil, words(503, "Shutdown")))),
+            Row(302, "", .done(.refused("status 302"))), Row(502, "", .done(.retry(after: nil, "status 502"))),
+        ]
+
+    @Test(arguments: rows)
+    func everyAnswerHasItsConsequence(_ row: Row) {
+        var attempt = APNsAttempt(isSandbox: false)
+        let answer = APNsResponse(status: row.status, reason: row.reason)
+        #expect(attempt.next(after: answer, registeredAt: 1000) == row.step)
+    }
+
+    @Test(arguments: [false, true])
+    func aBadTokenIsTriedAtTheOtherHostOnceAndForgottenThen(_ isSandbox: Bool) {
+        var attempt = APNsAttempt(isSandbox: isSandbox)
+        let answer = APNsResponse(status: 400, reason: "BadDeviceToken")
+        #expect(attempt.next(after: answer, registeredAt: 0) == .again)
+        #expect(attempt.isSandbox == !isSandbox)
+        #expect(attempt.next(after: answer, registeredAt: 0) == .done(.gone("status 400 BadDeviceToken")))
+    }
+
+    @Test func aBadTokenThatTheKeyCannotBeUsedForElsewhereIsForgotten() {
+        var attempt = APNsAttempt(isSandbox: false)
+        #expect(attempt.next(after: APNsResponse(status: 400, reason: "BadDeviceToken"), registeredAt: 0) == .again)
+        #expect(
+            attempt.next(after: APNsResponse(status: 403, reason: "BadEnvironmentKeyIdInToken"), registeredAt: 0)
+                == .done(.gone("status 403 BadEnvironmentKeyIdInToken")))
+    }
+
+    @Test func aProvidersTokenIsRenewedOnce() {
+        var attempt = APNsAttempt(isSandbox: false)
+        let answer = APNsResponse(status: 403, reason: "ExpiredProviderToken")
+        guard case .renewToken = attempt.next(after: answer, registeredAt: 0) else {
+            Issue.record("it isn't renewed")
+            return
+        }
+        #expect(
+            attempt.next(after: answer, registeredAt: 0)
+                == .done(.paused(for: .seconds(300), "status 403 ExpiredProviderToken")))
+    }
+
+    @Test func aPayloadIsCutOnce() {
+        var attempt = APNsAttempt(isSandbox: false)
+        let answer = APNsResponse(status: 413, reason: "PayloadTooLarge")
+        #expect(attempt.maxPayloadBytes == 4096)
+        #expect(attempt.next(after: answer, registeredAt: 0) == .again)
+        #expect(attempt.maxPayloadBytes == 2048)
+        #expect(attempt.next(after: answer, registeredAt: 0) == .done(.refused("status 413 PayloadTooLarge")))
+    }
+
+    /// Apple's time is in milliseconds, ours in seconds.
+    @Test(arguments: [(999.0, true), (1000.0, true), (1000.001, false), (2000.0, false)])
+    func aTokenThatWasRegisteredSinceIsKept(_ registeredAt: Double, _ isGone: Bool) {
+        var attempt = APNsAttempt(isSandbox: false)
+        let step = attempt.next(
+            after: APNsResponse(status: 410, reason: "Unregistered", timestamp: 1_000_000), registeredAt: registeredAt)
+        let words = "status 410 Unregistered"
+        #expect(step == .done(isGone ? .gone(words) : .retry(after: nil, words)))
+    }
+
+    @Test func whatAppleAsksForInSecondsIsHeeded() {
+        for (status, reason) in [(429, "TooManyRequests"), (503, "ServiceUnavailable")] {
+            var attempt = APNsAttempt(isSandbox: false)
+            let answer = APNsResponse(status: status, reason: reason, retryAfter: .seconds(17))
+            #expect(
+                attempt.next(after: answer, registeredAt: 0)
+                    == .done(.retry(after: .seconds(17), "status \(status) \(reason)")))
+        }
+    }
+}

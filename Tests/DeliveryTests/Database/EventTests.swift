@@ -1,0 +1,181 @@
+import Basics
+import Domain
+import FoundationEssentials
+import Postgres
+import Rooms
+import ScheduleTestSupport
+import Sockets
+import TestSupport
+import Testing
+
+@testable import Delivery
+@testable import Scheduling
+
+@Suite("Events in the database")
+struct EventTests {
+    private static let before = "2026-11-22T08:00:00Z"
+
+    private func device(_ name: String) -> DeviceID { DeviceID(stored: name) }
+
+    @Test("whatever happens at once, who applies the events in the order of their numbers has the tasks that there are")
+    func order() async throws {
+        try await ScheduleDatabase.with(now: Self.before, connections: 8) { database in
+            try await database.serve([.webhook])
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for worker in 0..<8 {
+                    group.addTask {
+                        for step in 0..<24 {
+                            // Few slots and devices, so that they meet.
+                            let (device, slot) = ("d\((worker + step) % 5)", "2026-11-22T09:0\(step % 4):00Z")
+                            if (worker + step) % 3 == 2 {
+                                _ = try await database.cancel(device, slot)
+                            } else {
+                                _ = try await database.register(device, slot, "\(worker) \(step)")
+                            }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let rows = try await database.run(
+                """
+                SELECT type, array_to_string(task_ids, ',') AS tasks, title, person FROM letsswitch.event ORDER BY number
+                """)
+            var titles: [String: String] = [:]
+            var owners: [String: String] = [:]
+            for row in rows {
+                let tasks = try row.string("tasks")
+                switch try row.string("type") {
+                case "task.registered":
+                    #expect(titles[tasks] == nil)
+                    titles[tasks] = try row.string("title")
+                    owners[tasks] = try row.string("person")
+                case "task.retitled":
+                    #expect(titles[tasks] != nil)
+                    titles[tasks] = try row.string("title")
+                case "task.cancelled": #expect(titles.removeValue(forKey: tasks) != nil)
+                default: #expect(tasks.split(separator: ",").allSatisfy { titles["\($0)"] != nil })
+                }
+                if let person = try row.optionalString("person") { #expect(owners[tasks] == person) }
+            }
+            let left = try await database.run("SELECT id, title FROM letsswitch.task")
+            #expect(try titles == Dictionary(left.map { (try $0.string("id"), try $0.string("title")) }) { $1 })
+            #expect(Set(owners.values).count == 5)
+            let matches = try await database.count("event WHERE type = 'match.created'")
+            #expect(try await database.count("task WHERE partner_id IS NOT NULL") == 2 * matches)
+        }
+    }
+
+    @Test("nobody is told of anything when nobody listens")
+    func nobody() async throws {
+        try await ScheduleDatabase.with(now: Self.before) { database in
+            _ = try await database.claimMatch(for: [.ntfy])
+            _ = try await database.erasures.erase(device("ada"))
+            #expect(try await database.count("event") == 0)
+        }
+    }
+
+    @Test("a person who is erased is told of once, and nothing that waits names what was theirs")
+    func erased() async throws {
+        try await ScheduleDatabase.with(now: Self.before) { database in
+            _ = try await database.claimMatch(for: [.webhook])
+            _ = try await database.erasures.erase(device("ada"))
+            _ = try await database.erasures.erase(device("ada"))
+            _ = try await database.erasures.erase(device("stranger"))
+            let told = try await database.lease(.webhook).deliveries
+            #expect(told.filter { $0.event == "device.erased" }.count == 1)
+            #expect(!told.contains { $0.payload.contains("ada") })
+            let first = try #require(told.first { $0.event == "task.registered" })
+            let last = try #require(told.last)
+            let (person, erased) = (
+                try TestJSON(parsing: Array(first.payload.utf8)), try TestJSON(parsing: Array(last.payload.utf8))
+            )
+            #expect(first.title == nil)
+            #expect(person["person"].string?.utf8.count == 32)
+            #expect(erased["person"] == person["person"])
+            #expect(last.event == "device.erased")
+        }
+    }
+
+    @Test("an event goes when the last who is told of it has had it")
+    func done() async throws {
+        try await ScheduleDatabase.with(now: Self.before) { database in
+            try await database.writeEvents(1...2)
+            let leased = try await database.lease(.webhook).deliveries
+            _ = try await database.deliveries.finish([
+                FinishedDelivery(id: leased[0].id, attempt: 1, decision: .accepted)
+            ])
+            #expect(try await database.count("event") == 1)
+            try await database.setClock("2026-11-23T09:00:00Z")
+            #expect(try await database.lease(.webhook).expired == 1)
+            #expect(try await database.count("event") == 0)
+        }
+    }
+
+    @Test("who was in a match's room is kept, whoever listens, and a report is written once")
+    func attendance() async throws {
+        try await ScheduleDatabase.with(now: Self.before) { database in
+            let firing = try await database.claimMatch(for: [])
+            let ada = try #require(firing.reminders.first { $0.device == device("ada") })
+            let room = try #require(ada.roomId)
+            let start = MonotonicTime.now()
+            let now = start + .seconds(10)
+            func event(
+                _ kind: PresenceEvent.Kind, _ room: UUID, _ task: UUID?, _ peers: Int, _ age: Double
+            ) -> PresenceEvent {
+                PresenceEvent(
+                    kind, room: room, claimedIdentity: task, peers: peers, at: start + .seconds(10 - age))
+            }
+            let writer = UUID()
+            let first = [
+                event(.joined, room, ada.taskId, 1, 10), event(.joined, room, UUID(), 2, 9),
+                event(.left, room, ada.taskId, 1, 8), event(.joined, room, ada.taskId, 2, 7),
+                // Not a match's.
+                event(.joined, UUID(), nil, 1, 6),
+            ]
+            for _ in 0..<2 {
+                try await AttendanceStore(database: database.client).report(first, by: writer, number: 1, at: now)
+            }
+            try await AttendanceStore(database: database.client).report(
+                [event(.left, room, ada.taskId, 1, 5)], by: writer, number: 2, at: now)
+            let rows = try await database.run(
+                """
+                SELECT task_id, extract(epoch FROM letsswitch.clock() - came_at) AS came,
+                    extract(epoch FROM letsswitch.clock() - left_at) AS left_ago, visits, most_peers
+                FROM letsswitch.attendance ORDER BY task_id
+                """)
+            #expect(rows.count == 2)
+            #expect(try rows[0].optionalUUID("task_id") == ada.taskId)
+            #expect(try rows[0].string("came").hasPrefix("10.0"))
+            #expect(try rows[0].string("left_ago").hasPrefix("5.0"))
+            #expect(try rows[0].integer("visits") == 2)
+            #expect(try rows[0].integer("most_peers") == 2)
+            #expect(try rows[1].optionalUUID("task_id") == nil)
+            #expect(try rows[1].optionalString("left_ago") == nil)
+            _ = try await database.erasures.erase(device("ada"))
+            #expect(try await database.count("attendance") == 1)
+        }
+    }
+
+    @Test("a room's end gets its number when it comes, and says who was there")
+    func closed() async throws {
+        try await ScheduleDatabase.with(now: Self.before) { database in
+            let firing = try await database.claimMatch(for: [.webhook])
+            let ada = try #require(firing.reminders.first { $0.device == device("ada") })
+            let room = try #require(ada.roomId)
+            try await AttendanceStore(database: database.client).report(
+                [PresenceEvent(.joined, room: room, claimedIdentity: ada.taskId, peers: 1, at: .now())], by: UUID(),
+                number: 1,
+                at: .now())
+            try await database.setClock("2026-11-22T10:00:02Z")
+            let told = try await database.lease(.webhook).deliveries
+            let data = try told.map { try TestJSON(parsing: Array($0.payload.utf8)) }
+            let numbers = data.compactMap { $0["number"].int }
+            let closed = try #require(told.firstIndex { $0.event == "room.closed" })
+            #expect(numbers.count == told.count && numbers.max() == data[closed]["number"].int)
+            #expect(data[closed]["came"] == [.string(ada.taskId.uuidString)])
+            #expect(data[closed]["people"][ada.taskId.uuidString].string?.utf8.count == 32)
+            #expect(told[closed].happenedAt == told[closed].asOf - 2)
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import FoundationEssentials
+import Postgres
+import ScheduleTestSupport
+import Testing
+
+@testable import Delivery
+@testable import Scheduling
+
+extension ScheduleDatabase {
+    var deliveries: DeliveryStore { DeliveryStore(database: client) }
+
+    /// Some daemon serves these channels from now on.
+    func serve(_ channels: [ProviderName]) async throws {
+        for channel in channels { _ = try await deliveries.start(channel) }
+    }
+
+    /// Two devices, a match at nine and its reminders, which are due at 8:59.
+    func claimMatch(for channels: [ProviderName]) async throws -> ClaimedBatch {
+        try await serve(channels)
+        for device in ["ada", "bob"] {
+            _ = try await schedule.register(
+                try Self.request(device, "2026-11-22T09:00:00Z", "\(device)'s title", zone: "UTC"))
+        }
+        try await setClock("2026-11-22T08:59:00Z")
+        return try #require(try await reminders.claimDue(limit: 100))
+    }
+
+    func lease(
+        _ channel: ProviderName, limit: Int = 100, others: Int? = nil
+    ) async throws -> DeliveryStore.Leased {
+        try await deliveries.lease(channel, LeaseLimits(urgent: limit, others: others ?? limit), for: .seconds(10))
+    }
+
+    /// Events for the webhook, with these titles, as if a daemon served it.
+    func writeEvents(_ titles: some Sequence<Int>) async throws {
+        try await run("SELECT letsswitch.see_provider('webhook', letsswitch.clock())")
+        let titles = titles.map { "'\($0)'" }.joined(separator: ", ")
+        try await run(
+            """
+            WITH told AS (
+                INSERT INTO letsswitch.event (type, happened_at, title)
+                SELECT 'task.registered', letsswitch.clock(), title
+                FROM unnest(ARRAY[\(titles)]) WITH ORDINALITY AS list (title, place) ORDER BY place
+                RETURNING id
+            )
+            SELECT letsswitch.deliver_event(id, letsswitch.clock()) FROM told
+            """)
+    }
+}

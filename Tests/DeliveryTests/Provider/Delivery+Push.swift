@@ -1,0 +1,26 @@
+import Domain
+import FoundationEssentials
+
+@testable import Delivery
+
+extension Delivery {
+    /// A reminder of 2026-11-22 09:00 in Prague, with whatever a test cares for.
+    static func pushed(
+        _ provider: ProviderName, address: String, details: String, title: String = "History",
+        partnerTask: String? = "Maths", isPaired: Bool = true, registeredAt: Double = 1_795_330_000,
+        payload: String = #"{"type":"reminder"}"#
+    ) -> Delivery {
+        let (id, task, room) = (
+            UUID(uuidString: "B00970D4-BCF1-4754-9BE9-59F14DA249B1") ?? UUID(),
+            UUID(uuidString: "B6ADFFEC-4189-45D4-84B7-A182871A405B") ?? UUID(),
+            UUID(uuidString: "25EBEB34-4C7C-4043-8EAC-5CFB5A70CA52") ?? UUID()
+        )
+        let reminder = Reminder(
+            taskId: task, title: title, partnerTask: isPaired ? partnerTask : nil, startTime: "10:00",
+            startsAt: Instant(seconds: 1_795_338_000), roomId: isPaired ? room : nil, json: payload)
+        return Delivery(
+            id: 1, provider: provider, messageId: id, happenedAt: 1_795_337_940, deadline: 1_795_338_000,
+            asOf: 1_795_337_940.25, attempt: 1, address: address, details: details, registeredAt: registeredAt,
+            content: .reminder(reminder))
+    }
+}

@@ -1,0 +1,54 @@
+import Testing
+
+@testable import Delivery
+
+@Suite("Places of attempts")
+struct AttemptLimiterTests {
+    /// As many as may begin now.
+    private func fill(_ places: inout AttemptLimiter, isUrgent: Bool) -> Int {
+        var count = 0
+        while places.admits(isUrgent: isUrgent) {
+            places.begin(isUrgent: isUrgent)
+            count += 1
+        }
+        return count
+    }
+
+    @Test("what isn't urgent has half of them, and what is urgent all that are free")
+    func halves() {
+        var places = AttemptLimiter(count: 32)
+        let others = fill(&places, isUrgent: false)
+        let urgent = fill(&places, isUrgent: true)
+        #expect(others == 16 && urgent == 16)
+        places.end(isUrgent: false)
+        let more = fill(&places, isUrgent: true)
+        #expect(more == 1)
+        let none = fill(&places, isUrgent: false)
+        #expect(none == 0)
+    }
+
+    @Test("a single place is everybody's")
+    func single() {
+        var places = AttemptLimiter(count: 1)
+        let others = fill(&places, isUrgent: false)
+        let urgent = fill(&places, isUrgent: true)
+        #expect(others == 1 && urgent == 0)
+    }
+
+    @Test("a stock that is full of one kind leaves room for leases of the other")
+    func leases() {
+        let limits = LeaseLimits(inHand: 0, others: 64, concurrency: 32, batch: 1)
+        #expect(limits == LeaseLimits(urgent: 64, others: 0))
+        #expect(!limits.isReached(by: 63) && limits.isReached(by: 64))
+        let later = LeaseLimits(inHand: 33, others: 32, concurrency: 32, batch: 1)
+        #expect(later == LeaseLimits(urgent: 0, others: 32))
+        #expect(LeaseLimits(inHand: 64, others: 64, concurrency: 32, batch: 1).isEmpty)
+    }
+
+    @Test("for batches more is leased, up to what one statement takes and the stock holds")
+    func batches() {
+        let empty = LeaseLimits(inHand: 0, others: 0, concurrency: 32, batch: 500)
+        #expect(empty == LeaseLimits(urgent: 500, others: 500))
+        #expect(LeaseLimits(inHand: 2001, others: 2001, concurrency: 32, batch: 500).isEmpty)
+    }
+}

@@ -1,0 +1,89 @@
+import Basics
+import Testing
+
+@testable import Delivery
+
+@Suite("A delivery worker's state")
+struct DeliveryWorkerStateTests {
+    private func at(_ seconds: Double) -> MonotonicTime { MonotonicTime(nanoseconds: UInt64(seconds * 1e9)) }
+
+    private func serving() -> DeliveryWorkerState {
+        var state = DeliveryWorkerState()
+        state.started(7)
+        return state
+    }
+
+    @Test("it leases once the database has numbered its start")
+    func starts() {
+        var state = DeliveryWorkerState()
+        let first = state.next(at: at(0))
+        #expect(first == .start)
+        #expect(state.disposition(at: at(0)) == .release(after: .zero))
+        state.started(7)
+        let second = state.next(at: at(0))
+        #expect(second == .lease)
+        #expect(state.disposition(at: at(0)) == .send)
+    }
+
+    @Test("it rests as long as the longest pause that was asked for, and says once that it does")
+    func rests() {
+        var state = serving()
+        let first = state.rest(for: .seconds(10), at: at(0))
+        #expect(first?.isNew == true && first?.pause == .seconds(10))
+        let shorter = state.rest(for: .seconds(5), at: at(1))
+        #expect(shorter == nil)
+        let longer = state.rest(for: .seconds(20), at: at(1))
+        #expect(longer?.isNew == false)
+        #expect(state.disposition(at: at(6)) == .release(after: .seconds(15)))
+        let steps = [1, 20, 21, 21].map { state.next(at: at($0)) }
+        #expect(steps == [.sleep(DeliveryWorkerState.heartbeat), .sleep(.seconds(1)), .leaseAgain, .lease])
+    }
+
+    @Test("a rest is neither nothing nor for ever")
+    func bounds() {
+        var state = serving()
+        let least = state.rest(for: .zero, at: at(0))
+        #expect(least?.pause == RetryDecision.shortestWait)
+        let most = state.rest(for: .seconds(1e6), at: at(0))
+        #expect(most?.pause == DeliveryWorkerState.longestRest)
+    }
+
+    @Test(
+        "turned away, also from its rest, it tells the database, and is off for all or for itself",
+        arguments: [true, false])
+    func turnedAway(isForAll: Bool) {
+        var state = serving()
+        _ = state.rest(for: .seconds(10), at: at(0))
+        let news = [state.turnAway(), state.turnAway()]
+        #expect(news == [true, false])
+        let steps = [0, 1].map { state.next(at: at($0)) }
+        #expect(steps == [.turnAway(start: 7), .turnAway(start: 7)])
+        #expect(state.disposition(at: at(1)) == .release(after: .zero))
+        state.leave(isForAll: isForAll)
+        let last = state.next(at: at(2))
+        #expect(last == (isForAll ? .clear : .sleep(DeliveryWorkerState.heartbeat)))
+        let rest = state.rest(for: .seconds(1), at: at(2))
+        #expect(rest == nil)
+    }
+
+    @Test("stopped it does nothing any more, whatever happens")
+    func stops() {
+        var state = serving()
+        state.stop()
+        state.started(8)
+        let isNews = state.turnAway()
+        let rest = state.rest(for: .seconds(1), at: at(0))
+        #expect(state.isStopping && !isNews && rest == nil)
+        state.leave(isForAll: true)
+        let step = state.next(at: at(0))
+        #expect(step == .end)
+        #expect(state.disposition(at: at(0)) == .release(after: .zero))
+    }
+
+    @Test("that the database is away is news once, and so is its return")
+    func database() {
+        var state = DeliveryWorkerState()
+        let news = [true, false, false, true].map { state.noteDatabase(isThere: $0) }
+        #expect(news == [false, true, false, true])
+    }
+}

@@ -1,0 +1,125 @@
+import Basics
+import Testing
+
+@testable import Delivery
+
+@Suite("What a worker has in hand")
+struct LeasedDeliveriesTests {
+    private static let lease = Duration.seconds(8)
+
+    private func at(_ seconds: Double) -> MonotonicTime { MonotonicTime(nanoseconds: UInt64(seconds * 1e9)) }
+
+    /// Three of which one is on its way, leased at 0.
+    private func leases() -> LeasedDeliveries {
+        var leases = LeasedDeliveries()
+        leases.take([1, 2, 3].map { .sample(timeLeft: 20, id: $0) }, at: at(0), for: Self.lease)
+        _ = leases.next(at: at(0))
+        return leases
+    }
+
+    @Test("the oldest is sent first, as of the moment when it is")
+    func order() {
+        var leases = leases()
+        guard case .send(let delivery) = leases.next(at: at(7)) else {
+            Issue.record("nothing to send")
+            return
+        }
+        #expect(delivery.id == 2)
+        #expect(delivery.timeLeft == 13)
+    }
+
+    @Test("reminders go before events, and first attempts before others")
+    func turns() {
+        var leases = LeasedDeliveries()
+        leases.take(
+            [
+                .sample(event: "room.opened", id: 1), .sample(attempt: 3, id: 2), .sample(attempt: 2, id: 3),
+                .sample(id: 5), .sample(id: 4),
+            ], at: at(0), for: Self.lease)
+        let stock = leases.clearStock()
+        #expect(stock.map(\.id).reversed() == [4, 5, 3, 2, 1])
+    }
+
+    @Test("what may not go now lets others pass, and what is too much of one server goes back, the last first")
+    func origins() {
+        var leases = LeasedDeliveries()
+        leases.take((1...6).map { .sample(id: $0) }, at: at(0), for: Self.lease) { $0.id == 6 ? "good" : "bad" }
+        guard case .send(let delivery) = leases.next(at: at(0), admits: { $1 == "good" }) else {
+            Issue.record("nothing to send")
+            return
+        }
+        #expect(delivery.id == 6)
+        let excess = leases.clearExcess { _ in 2 }
+        #expect(excess.map(\.id) == [5, 4, 3])
+        let stock = leases.clearStock()
+        #expect(stock.map(\.id) == [2, 1])
+    }
+
+    @Test("what has another lease by its own fault is taken once")
+    func again() {
+        var leases = leases()
+        leases.take([.sample(id: 1), .sample(id: 2)], at: at(1), for: Self.lease)
+        #expect(leases.count == 3)
+        let stock = leases.clearStock()
+        #expect(stock.map(\.id) == [3, 2])
+    }
+
+    @Test("from the end of its lease on it isn't sent, unless the lease was renewed")
+    func lease() {
+        var leases = leases()
+        #expect(leases.leased(until: at(8)).count == 3)
+        leases.renewed([.sample(id: 1), .sample(id: 3)], kept: [1, 3], at: at(6), for: Self.lease)
+        #expect(leases.leased(until: at(8)).map(\.id) == [2])
+        let second = leases.next(at: at(8))
+        #expect(second == .lost)
+        guard case .send(let third) = leases.next(at: at(8)) else {
+            Issue.record("the third was renewed")
+            return
+        }
+        #expect(third.id == 3)
+        let none = leases.next(at: at(8))
+        #expect(none == nil)
+        #expect(leases.count == 2)
+    }
+
+    @Test("what the database no longer keeps is let go of, but for what is on its way")
+    func taken() {
+        var leases = leases()
+        leases.renewed([1, 2, 3].map { .sample(id: $0) }, kept: [3], at: at(2), for: Self.lease)
+        #expect(leases.count == 2)
+        let stock = leases.clearStock()
+        #expect(stock.map(\.id) == [3])
+    }
+
+    @Test("a renewal of an earlier lease says nothing of a later one")
+    func laterLease() {
+        var leases = leases()
+        leases.letGo(1)
+        leases.take([.sample(attempt: 2, id: 1)], at: at(5), for: Self.lease)
+        leases.renewed([.sample(attempt: 1, id: 1)], kept: [], at: at(4), for: Self.lease)
+        #expect(leases.count == 3)
+        leases.renewed([.sample(attempt: 2, id: 1)], kept: [1], at: at(4), for: Self.lease)
+        #expect(!leases.leased(until: at(12)).contains { $0.id == 1 })
+    }
+
+    @Test("after a standstill all that wasn't sent is let go of")
+    func standstill() {
+        var leases = leases()
+        let before = leases.letGoOfLost(at: at(7.9))
+        let after = leases.letGoOfLost(at: at(8))
+        #expect(!before && after)
+        #expect(leases.count == 1)
+        #expect(!leases.hasStock)
+    }
+
+    @Test("from its deadline on it is late")
+    func deadline() {
+        var leases = leases()
+        leases.renewed([2, 3].map { .sample(id: $0) }, kept: [2, 3], at: at(19), for: Self.lease)
+        guard case .send = leases.next(at: at(19.5)), case .late(let delivery) = leases.next(at: at(20)) else {
+            Issue.record("not late")
+            return
+        }
+        #expect(delivery.id == 3)
+    }
+}

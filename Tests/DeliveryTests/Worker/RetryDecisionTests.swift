@@ -1,0 +1,83 @@
+import Testing
+
+@testable import Delivery
+
+@Suite("What is done about a delivery after an attempt")
+struct RetryDecisionTests {
+    private func settle(
+        _ outcome: AttemptOutcome, attempt: Int = 1, left: Double = 60, age: Duration = .zero, random: Double = 0,
+        event: String = Delivery.reminder
+    ) -> RetryDecision {
+        RetryDecision(
+            of: .sample(event: event, attempt: attempt, timeLeft: left), outcome, age: age, random: random)
+    }
+
+    @Test("what was accepted, refused or is gone is done with")
+    func final() {
+        #expect(settle(.accepted) == .accepted)
+        #expect(settle(.gone("")) == .gone)
+        #expect(settle(.refused("")) == .dropped(.refused))
+    }
+
+    @Test("a reminder is tried again after half a second, twice that, and so on, of which chance leaves off up to half")
+    func backOff() {
+        for (attempt, seconds) in [(1, 0.5), (2, 1), (3, 2), (4, 4), (5, 8)] {
+            #expect(settle(.retry(after: nil, ""), attempt: attempt) == .again(after: .seconds(seconds), counts: true))
+            let least = settle(.retry(after: nil, ""), attempt: attempt, random: 0.999_999)
+            guard case .again(let wait, true) = least else {
+                Issue.record("\(least)")
+                continue
+            }
+            #expect(wait > .seconds(seconds) * 0.499 && wait < .seconds(seconds) * 0.501)
+        }
+    }
+
+    @Test("near the deadline it is tried once more before, and not after")
+    func deadline() {
+        #expect(settle(.retry(after: nil, ""), attempt: 6, left: 10) == .again(after: .seconds(5), counts: true))
+        #expect(
+            settle(.retry(after: nil, ""), attempt: 6, left: 10, age: .seconds(9))
+                == .again(after: .milliseconds(500), counts: true))
+        #expect(settle(.retry(after: nil, ""), attempt: 6, left: 10, age: .seconds(10)) == .dropped(.expired))
+        #expect(settle(.retry(after: nil, ""), attempt: 6, left: 10, age: .seconds(100)) == .dropped(.expired))
+    }
+
+    @Test("a server that names a time is given it, a second at least, unless it is then too late")
+    func retryAfter() {
+        #expect(settle(.retry(after: .seconds(7), "")) == .again(after: .seconds(7), counts: true))
+        #expect(settle(.retry(after: .zero, "")) == .again(after: .seconds(1), counts: true))
+        #expect(settle(.retry(after: .seconds(60), "")) == .dropped(.expired))
+    }
+
+    @Test("but not sooner than the back-off would have it, and chance adds up to a fifth")
+    func retryAfterWithBackOff() {
+        #expect(settle(.retry(after: .seconds(1), ""), attempt: 5) == .again(after: .seconds(8), counts: true))
+        #expect(
+            settle(.retry(after: .seconds(5), ""), attempt: 2, left: 86_400, event: "room.opened")
+                == .again(after: .seconds(295), counts: true))
+        #expect(settle(.retry(after: .seconds(10), ""), random: 0.5) == .again(after: .seconds(11), counts: true))
+        // Chance doesn't make it too late.
+        #expect(settle(.retry(after: .seconds(56), ""), random: 0.5) == .again(after: .seconds(57), counts: true))
+    }
+
+    @Test("the channel's own fault doesn't count as an attempt")
+    func paused() {
+        #expect(settle(.paused(for: .seconds(20), "")) == .again(after: .seconds(20), counts: false))
+        #expect(settle(.paused(for: .seconds(90), "")) == .dropped(.expired))
+        #expect(settle(.paused(for: .seconds(20), "")).result == .paused)
+    }
+
+    @Test("the webhook's events are tried at the times that Standard Webhooks names, and a last time after a day")
+    func events() {
+        var at = Duration.zero
+        var times: [Int] = []
+        for attempt in 1...12 {
+            let left = 87_000 - at / .seconds(1)
+            let settled = settle(.retry(after: nil, ""), attempt: attempt, left: left, event: "task.registered")
+            guard case .again(let wait, true) = settled else { break }
+            at += wait
+            times.append(Int(at / .seconds(1)))
+        }
+        #expect(times == [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400])
+    }
+}

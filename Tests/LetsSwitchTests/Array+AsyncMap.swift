@@ -1,8 +1,0 @@
-extension Array {
-    /// One after the other.
-    func asyncMap<T>(_ transform: (Element) async throws -> T) async throws -> [T] {
-        var results: [T] = []
-        for element in self { results.append(try await transform(element)) }
-        return results
-    }
-}

@@ -1,0 +1,49 @@
+import FoundationEssentials
+import Postgres
+
+extension ScheduleDatabase {
+    /// One task a second of a device, `count` of them, that nobody has joined; as if it had registered each, and so many so fast that
+    /// statistics know nothing of them.
+    package func crowd(of device: String, count: Int, after first: String) async throws {
+        try await run(
+            """
+            WITH crowd AS (
+                INSERT INTO letsswitch.task
+                    (id, device_id, title, starts_at, reminds_at, time_zone, start_time, room_id, closes_at)
+                SELECT gen_random_uuid(), '\(device)', 'Secret', slot, slot - interval '1 minute', 'UTC', '00:00',
+                    gen_random_uuid(), slot + interval '1 hour'
+                FROM (SELECT timestamptz '\(first)' + n * interval '1 second' AS slot FROM generate_series(1, \(count)) AS n) AS s
+                RETURNING task.*
+            )
+            INSERT INTO letsswitch.due (reminds_at, registered, task_id, starts_at, closes_at)
+            SELECT reminds_at, registered, id, starts_at, closes_at FROM crowd WHERE reminds_at > letsswitch.clock()
+            """)
+    }
+
+    /// How many rows, and entries of indexes, each of `count` calls of this kind visits: one after the other in one session, so that
+    /// the last ones go by the plan that fits any parameters.
+    package func visits(_ call: String, count: Int = 8) async throws -> [Int] {
+        try await run(
+            """
+            CREATE OR REPLACE FUNCTION letsswitch.test_visited() RETURNS bigint LANGUAGE sql AS $$
+                SELECT sum(pg_stat_get_xact_tuples_returned(oid) + pg_stat_get_xact_tuples_fetched(oid))::bigint
+                FROM pg_class WHERE relnamespace = 'letsswitch'::regnamespace AND relkind IN ('r', 'i')
+            $$
+            """)
+        try await run(
+            """
+            CREATE OR REPLACE FUNCTION letsswitch.test_visits() RETURNS SETOF bigint LANGUAGE plpgsql AS $$
+            DECLARE
+                v_before bigint;
+            BEGIN
+                FOR i IN 1..\(count) LOOP
+                    v_before := letsswitch.test_visited();
+                    PERFORM count(*) FROM \(call) AS answer;
+                    RETURN NEXT letsswitch.test_visited() - v_before;
+                END LOOP;
+            END
+            $$
+            """)
+        return try await run("SELECT n FROM letsswitch.test_visits() AS n").map { try $0.integer("n") }
+    }
+}

@@ -1,0 +1,161 @@
+package import Delivery
+package import Domain
+import FoundationEssentials
+package import LetsSwitch
+package import Postgres
+package import Scheduling
+import TestSupport
+
+/// A fresh database with the schedule's schema and a clock that stands where the test puts it.
+package struct ScheduleDatabase {
+    package let configuration: PostgresConfiguration
+    package let client: PostgresClient
+    package let schedule: ScheduleStore
+    package let reminders: ReminderStore
+    package var addresses: AddressStore { AddressStore(database: client) }
+    package var erasures: ErasureStore { ErasureStore(database: client) }
+
+    /// `now` nil: the real clock.
+    package static func with<Result>(
+        now: String?, lead: Double = 60, connections: Int = 4,
+        _ body: (ScheduleDatabase) async throws -> Result
+    ) async throws -> Result {
+        var configuration = PostgresConfiguration(conninfo: try await TestCluster.shared.makeDatabase())
+        configuration.maxConnections = connections
+        configuration.sessionSettings = DatabaseSchema.sessionSettings
+        configuration.queryTimeout = .seconds(60)
+        configuration.stallTimeout = .seconds(30)
+        configuration.connectTimeout = .seconds(30)
+        let client = PostgresClient(configuration: configuration)
+        let database = ScheduleDatabase(
+            configuration: configuration,
+            client: client,
+            schedule: ScheduleStore(database: client, settings: ScheduleSettings(reminderLead: lead)),
+            reminders: ReminderStore(database: client))
+        do {
+            _ = try await client.migrate(DatabaseSchema.current)
+            try await database.run("CREATE TABLE letsswitch.test_clock AS SELECT NULL::timestamptz AS at")
+            try await database.run(
+                """
+                CREATE OR REPLACE FUNCTION letsswitch.clock() RETURNS timestamptz LANGUAGE sql VOLATILE AS
+                $$ SELECT coalesce((SELECT at FROM letsswitch.test_clock), clock_timestamp()) $$
+                """)
+            if let now { try await database.setClock(now) }
+            let result = try await body(database)
+            await client.shutdown()
+            return result
+        } catch {
+            await client.shutdown()
+            throw error
+        }
+    }
+
+    package func setClock(_ now: String) async throws {
+        try await run("UPDATE letsswitch.test_clock SET at = '\(now)'")
+    }
+
+    @discardableResult
+    package func run(_ sql: String) async throws -> PostgresRows {
+        try await client.query(PostgresStatement(name: "", sql: sql), [], timeout: nil)
+    }
+
+    package func count(_ table: String) async throws -> Int {
+        try await run("SELECT count(*) AS n FROM letsswitch.\(table)")[0].integer("n")
+    }
+
+    package func register(
+        _ device: String, _ startsAt: String, _ title: String = "History", zone: String = "UTC"
+    ) async throws -> RegistrationOutcome {
+        try await schedule.register(try Self.request(device, startsAt, title, zone: zone))
+    }
+
+    /// By the app's way of asking: midnight (or date) and time of day.
+    package func register(
+        _ device: String, day: String, time: String, zone: String, title: String = "History"
+    ) async throws -> RegistrationOutcome {
+        let slot = try Self.wish(device, day: day, time: time, zone: zone)
+        return try await schedule.register(TaskRequest(slot: slot, title: title))
+    }
+
+    package func cancel(_ device: String, _ startsAt: String) async throws -> CancellationOutcome {
+        try await schedule.cancel(.slot(try Self.request(device, startsAt, "", zone: "UTC").slot))
+    }
+
+    package func day(
+        _ device: String, _ date: String, zone: String? = nil, everything: Bool = false
+    ) async throws -> ScheduleOutcome {
+        guard let day = RequestedDay(date) else { throw NotATime(text: date) }
+        let request = ScheduleRequest(device: DeviceID(stored: device), day: day, timeZone: zone)
+        return try await schedule.day(request, everything: everything)
+    }
+
+    package static func request(_ device: String, _ startsAt: String, _ title: String, zone: String) throws
+        -> TaskRequest
+    {
+        guard let instant = Instant(startsAt) else { throw NotATime(text: startsAt) }
+        return TaskRequest(
+            slot: SlotRequest(device: DeviceID(stored: device), timeZone: zone, slot: .at(instant)), title: title)
+    }
+
+    package static func wish(_ device: String, day: String, time: String, zone: String) throws -> SlotRequest {
+        guard let wish = RequestedDay(day), let wall = WallTime(time) else { throw NotATime(text: day + " " + time) }
+        return SlotRequest(device: DeviceID(stored: device), timeZone: zone, slot: .on(wish, wall))
+    }
+
+    package struct NotATime: Error {
+        package let text: String
+    }
+}
+
+extension RegistrationOutcome {
+    package var task: TaskResponse? {
+        switch self {
+        case .created(let task, _), .repeated(let task), .retitled(let task, _): task
+        case .refused: nil
+        }
+    }
+
+    package var change: ScheduleChange? {
+        switch self {
+        case .created(_, let change), .retitled(_, let change): change
+        case .repeated, .refused: nil
+        }
+    }
+
+    package var refusal: RequestError? {
+        if case .refused(let error) = self { error } else { nil }
+    }
+
+    package var isCreated: Bool {
+        if case .created = self { true } else { false }
+    }
+}
+
+extension CancellationOutcome {
+    package var task: TaskResponse? {
+        if case .cancelled(let task, _) = self { task } else { nil }
+    }
+
+    package var code: String {
+        switch self {
+        case .cancelled: "cancelled"
+        case .refused(let error): error.code
+        }
+    }
+}
+
+extension ScheduleOutcome {
+    package var slots: [ScheduleResponse.Slot] {
+        if case .day(let answer) = self { answer.slots } else { [] }
+    }
+
+    package func slot(_ key: String) -> ScheduleResponse.Slot? {
+        slots.first { $0.key == key }
+    }
+}
+
+extension AddressStore {
+    package func registerToken(_ request: TokenRequest) async throws {
+        try await registerToken(request.token, of: request.device, isSandbox: request.isSandbox)
+    }
+}

@@ -1,0 +1,82 @@
+import Basics
+import FoundationEssentials
+import Testing
+
+@testable import Domain
+@testable import Scheduling
+
+@Suite struct AgendaTests {
+    private let start = MonotonicTime.now()
+    private let room = UUID()
+
+    /// An agenda that has read the database's clock, at 1,000 seconds, when `start` was.
+    private func agenda(due: Double? = nil, expiry: Double? = nil) -> Agenda {
+        var agenda = Agenda()
+        agenda.willRead()
+        agenda.read(clock: 1000, due: due, expiry: expiry, at: start)
+        return agenda
+    }
+
+    @Test("nothing is known before the database's clock was read")
+    func unread() {
+        let agenda = Agenda()
+        #expect(!agenda.isRead && agenda.overdue(at: start) == nil)
+        #expect(agenda.pauses(at: start).due == nil)
+    }
+
+    @Test("what is due and what expires are each as far away as the database's clock says")
+    func pauses() {
+        #expect(agenda(due: 1003).pauses(at: start + .seconds(1)).due == .seconds(2))
+        #expect(agenda(due: 1003).pauses(at: start + .seconds(9)).due == .zero)
+        #expect(agenda(expiry: 1003).pauses(at: start + .seconds(1)).expiry == .seconds(2))
+        #expect(agenda(due: 1003).overdue(at: start + .seconds(2)) == nil)
+        #expect(agenda(due: 1003).overdue(at: start + .seconds(5)) == .seconds(2))
+        #expect(agenda().pauses(at: start).due == nil && agenda().pauses(at: start).expiry == nil)
+    }
+
+    @Test("a time without end, or none at all, is passed over; one that is far away is too long or too short to count")
+    func extremes() {
+        for epoch in [Double.nan, .signalingNaN, .infinity, -.infinity] {
+            var agenda = agenda(due: 1010)
+            let wakes = agenda.expect(epoch)
+            #expect(!wakes && agenda.due == 1010)
+        }
+        #expect(agenda(due: -1e300).pauses(at: start).due == .zero)
+        let far = agenda(due: 1e300).pauses(at: start).due
+        #expect(far.map { $0 > Agenda.heartbeat } == true)
+        #expect(agenda(due: -1e300).overdue(at: start).map { $0 > .seconds(1e9) } == true)
+    }
+
+    @Test("what is heard of counts if it is earlier than all that was known")
+    func expectation() {
+        var agenda = agenda(due: 1010)
+        let wakes = [agenda.expect(1011), agenda.expect(1005)]
+        #expect(wakes == [false, true])
+        #expect(agenda.pauses(at: start).due == .seconds(5))
+    }
+
+    @Test("what is heard of while the database is asked is not lost with an older answer")
+    func expectationDuringARead() {
+        // The task that is due now was claimed; the answer, on its way, knows of nothing more; then one is registered.
+        var agenda = agenda(due: 1000)
+        agenda.willRead()
+        let wakes = agenda.expect(1002)
+        #expect(!wakes)
+        agenda.read(clock: 1001, due: nil, expiry: nil, at: start + .seconds(1))
+        #expect(agenda.pauses(at: start + .seconds(1)).due == .seconds(1))
+        // The next answer knows better: it was cancelled.
+        agenda.willRead()
+        agenda.read(clock: 1001, due: nil, expiry: nil, at: start + .seconds(1))
+        #expect(agenda.pauses(at: start + .seconds(1)).due == nil)
+    }
+
+    @Test("a room closes once, however often one is told when")
+    func closings() {
+        var agenda = agenda()
+        let isNews = [agenda.close(room, at: 1004), agenda.close(room, at: 1004)]
+        #expect(isNews == [true, false])
+        #expect(agenda.pauses(at: start).closing == .seconds(4))
+        let taken = [3, 4, 4].map { agenda.takeClosings(at: start + .seconds($0)) }
+        #expect(taken == [[], [room], []])
+    }
+}

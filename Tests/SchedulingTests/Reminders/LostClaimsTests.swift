@@ -1,0 +1,34 @@
+import Basics
+import Testing
+
+@testable import Scheduling
+
+@Suite struct LostClaimsTests {
+    private let start = MonotonicTime.now()
+
+    @Test("while no answer is lost, nothing is looked for and each claim is recorded once")
+    func none() {
+        var claims = LostClaims()
+        let recorded = [claims.record(3), claims.record(3), claims.record(4)]
+        #expect(recorded == [true, false, true])
+        #expect(claims.lookAt == nil && claims.through == 4 && claims.recorded.isEmpty)
+    }
+
+    @Test(
+        "a lost one is looked for at once and again, for as long as it may be under way; what is known isn't recorded twice"
+    )
+    func lost() {
+        var claims = LostClaims()
+        _ = claims.record(3)
+        claims.lose(at: start)
+        #expect(claims.lookAt == start)
+        claims.looked(at: start)
+        #expect(claims.lookAt == start + LostClaims.interval)
+        // The next one was answered, and then the lost one is found, whose number is less.
+        let recorded = [claims.record(6), claims.record(5), claims.record(6)]
+        #expect(recorded == [true, true, false])
+        #expect(claims.through == 3 && claims.recorded == [5, 6])
+        claims.looked(at: start + LostClaims.patience)
+        #expect(claims.lookAt == nil && claims.through == 6 && claims.recorded.isEmpty)
+    }
+}

@@ -1,0 +1,237 @@
+import Basics
+import FoundationEssentials
+import Rooms
+import Sockets
+import Testing
+
+@testable import Scheduling
+
+/// What the scheduler decides, without a database.
+@Suite struct SchedulerStateTests {
+    private let start = MonotonicTime.now()
+
+    /// One that has caught up with a database in which nothing is due, at 1,000 seconds of its clock.
+    private func settled(due: Double? = nil, expiry: Double? = nil) -> SchedulerState {
+        var state = SchedulerState(at: start)
+        _ = state.actions(at: start)
+        state.handle(.looked(NextDue(due: due, expiry: expiry, now: 1000)), at: start)
+        state.handle(.caughtUp(newest: 5, []), at: start)
+        state.handle(.purged(0), at: start)
+        return state
+    }
+
+    private func time(_ seconds: Double) -> MonotonicTime { start + .seconds(seconds) }
+
+    @Test("it begins with everything but a claim, all side by side")
+    func beginning() {
+        var state = SchedulerState(at: start)
+        #expect(state.actions(at: start) == [.look, .catchUp(settled: 0), .purge])
+        #expect(state.actions(at: start).isEmpty)
+        #expect(state.nextLook == .infinity)
+    }
+
+    @Test("it sleeps until something is due, claims until nothing is left, and looks")
+    func claims() {
+        var state = settled(due: 1003)
+        #expect(state.actions(at: start).isEmpty)
+        #expect(state.pause(at: start) == .seconds(3) && state.nextLook == 1003)
+        #expect(state.actions(at: time(3)) == [.claim])
+        state.handle(.claimed(.sample(6)), at: time(3))
+        // The next one before the delivery of the last.
+        #expect(
+            state.actions(at: time(3)).map(\.name) == ["claim", "fire", "record"])
+        state.handle(.claimed(nil), at: time(3))
+        #expect(state.actions(at: time(3)) == [.look])
+        state.handle(.looked(NextDue(due: nil, expiry: nil, now: 1003)), at: time(3))
+        #expect(state.actions(at: time(3)).isEmpty)
+        #expect(state.pause(at: time(3)) == Agenda.heartbeat)
+    }
+
+    @Test("what is due and locked is claimed again and again, less and less often")
+    func locked() {
+        var state = settled(due: 1000)
+        var now = start
+        var pauses: [Duration] = []
+        for _ in 0..<8 {
+            #expect(state.actions(at: now).contains(.claim))
+            state.handle(.claimed(nil), at: now)
+            _ = state.actions(at: now)
+            state.handle(.looked(NextDue(due: 1000, expiry: nil, now: 1000 + ((now - start) / .seconds(1)))), at: now)
+            _ = state.actions(at: now)
+            pauses.append(state.pause(at: now))
+            now = now + state.pause(at: now)
+        }
+        #expect(pauses.prefix(4) == [.milliseconds(5), .milliseconds(10), .milliseconds(20), .milliseconds(40)])
+        #expect(pauses.max() == .milliseconds(160))
+    }
+
+    @Test(
+        "nothing that hangs or fails keeps it from claiming", arguments: SchedulerJob.allCases.filter { $0 != .claim })
+    func independence(job: SchedulerJob) {
+        for fails in [false, true] {
+            var state = settled(due: 1003, expiry: 1001)
+            state.handle(.disturbed, at: start)
+            state.handle(.announced(batch: 7), at: start)
+            state.handle(.failed(.claim, isOutcomeUnknown: true), at: start)
+            // All are under way, and this one doesn't come back, or with an error.
+            let started = state.actions(at: time(1.5))
+            #expect(!started.contains(.claim))
+            if fails { state.handle(.failed(job, isOutcomeUnknown: true), at: time(2)) }
+            var claims = 0
+            var now = time(3)
+            for batch in 8..<28 {
+                let actions = state.actions(at: now)
+                if actions.contains(.claim) {
+                    claims += 1
+                    state.handle(.claimed(.sample(batch)), at: now)
+                }
+                if fails, actions.contains(where: { $0.name == job.rawValue }) {
+                    state.handle(.failed(job, isOutcomeUnknown: true), at: now)
+                }
+                now = now + .milliseconds(1)
+            }
+            #expect(claims == 20)
+            // Out they go too, whatever is missing before them.
+            let fired = state.actions(at: now + BatchOrder.patience).filter { $0.name == "fire" }
+            #expect(!fired.isEmpty)
+        }
+    }
+
+    @Test("what fails is tried again, after pauses that grow to a limit of its own", arguments: SchedulerJob.allCases)
+    func backOff(job: SchedulerJob) {
+        var state = SchedulerJobState.ready
+        var now = start
+        var pauses: [Duration] = []
+        for _ in 0..<12 {
+            #expect(state.isFree(at: now))
+            state.start()
+            #expect(state.isRunning && !state.isFree(at: .distantFuture) && state.freeAt(now) == nil)
+            state.fail(job, at: now)
+            #expect(!state.isFree(at: now))
+            let free = state.freeAt(now) ?? now
+            pauses.append(free - now)
+            now = free
+        }
+        #expect(pauses.first == job.pauses.lowerBound && pauses.last == job.pauses.upperBound)
+        #expect(zip(pauses, pauses.dropFirst()).allSatisfy { $0 <= $1 })
+        state.hasten(to: start)
+        #expect(state.isFree(at: start) && state.failures == 12)
+    }
+
+    @Test("while nobody can say what is due, it claims now and then all the same")
+    func blind() {
+        var state = SchedulerState(at: start)
+        _ = state.actions(at: start)
+        state.handle(.failed(.look, isOutcomeUnknown: false), at: start)
+        #expect(!state.actions(at: time(0.5)).contains(.claim))
+        #expect(state.actions(at: time(1.1)).contains(.claim))
+        state.handle(.claimed(nil), at: time(1.1))
+        #expect(!state.actions(at: time(1.2)).contains(.claim))
+    }
+
+    @Test("a claim whose answer was lost is looked for, recorded, and told as any other")
+    func lost() {
+        var state = settled(due: 1000)
+        #expect(state.actions(at: start) == [.claim])
+        state.handle(.failed(.claim, isOutcomeUnknown: true), at: start)
+        #expect(state.actions(at: start) == [.recover(after: 0, except: [])])
+        state.handle(.recovered([.sample(6)]), at: start)
+        #expect(state.actions(at: start).map(\.name) == ["record", "fire"])
+        // Again, for it may be under way still; what is known isn't read again.
+        state.handle(.claimed(.sample(7)), at: time(1))
+        let later = state.actions(at: time(5) + .milliseconds(1))
+        #expect(later.contains(.recover(after: 0, except: [6, 7])))
+        // One that had no effect for sure is none.
+        var other = settled(due: 1000)
+        _ = other.actions(at: start)
+        other.handle(.failed(.claim, isOutcomeUnknown: false), at: start)
+        #expect(other.actions(at: start).isEmpty)
+    }
+
+    @Test("who is far behind catches up, and a number that is nobody's is not followed for ever")
+    func farBehind() {
+        var state = settled()
+        state.handle(.announced(batch: 8), at: start)
+        #expect(state.actions(at: start) == [.follow(after: 5, upTo: 8)])
+        state.handle(.followed([.sample(7)], upTo: 8), at: start)
+        state.handle(.announced(batch: .max), at: start)
+        #expect(state.actions(at: start).map(\.name) == ["fire", "catch-up"])
+        state.handle(.caughtUp(newest: 9, []), at: start)
+        #expect(state.actions(at: start).isEmpty)
+        #expect(state.pause(at: start) > .seconds(1))
+    }
+
+    @Test("word of a claim that is under way is not followed, unless its answer takes long")
+    func ownWord() {
+        var state = settled(due: 1000)
+        #expect(state.actions(at: start) == [.claim])
+        state.handle(.announced(batch: 6), at: start)
+        #expect(state.actions(at: start).isEmpty)
+        #expect(state.pause(at: start) == SchedulerState.answerPatience)
+        let late = start + SchedulerState.answerPatience
+        #expect(state.actions(at: late) == [.follow(after: 5, upTo: 6)])
+        state.handle(.claimed(.sample(6)), at: late)
+        #expect(state.actions(at: late).map(\.name) == ["claim", "fire", "record"])
+        // The same comes twice, and goes out once.
+        state.handle(.followed([.sample(6)], upTo: 6), at: late)
+        #expect(state.actions(at: late).isEmpty)
+    }
+
+    @Test("rooms close by the clock as it is then, or as far as is known when nobody tells")
+    func closing() {
+        let room = UUID()
+        var state = settled()
+        state.handle(.found(OpenRoom(id: room, closesAt: 1004)), at: start)
+        #expect(state.actions(at: start).isEmpty)
+        #expect(state.actions(at: time(4)) == [.look])
+        // The database's clock was set back.
+        state.handle(.looked(NextDue(due: nil, expiry: nil, now: 1003)), at: time(4))
+        #expect(state.actions(at: time(4)).isEmpty)
+        #expect(state.actions(at: time(5)) == [.look])
+        state.handle(.failed(.look, isOutcomeUnknown: false), at: time(5))
+        #expect(state.actions(at: time(5)).contains(.close([room])))
+    }
+
+    @Test("what nobody took is given up when that is due, and claiming is no part of it")
+    func expiry() {
+        var state = settled(expiry: 1002)
+        #expect(state.pause(at: start) == .seconds(2))
+        #expect(state.actions(at: time(2)) == [.expire])
+        state.handle(.expired, at: time(2))
+        #expect(state.actions(at: time(2)) == [.look])
+    }
+
+    @Test("it is late when it doesn't get round to claiming, and not for being idle")
+    func lateness() {
+        var state = settled(due: 1014)
+        #expect(state.lateness(at: time(13)) == nil)
+        _ = state.actions(at: time(14))
+        #expect(state.lateness(at: time(15)) == nil)
+        state.handle(.failed(.claim, isOutcomeUnknown: true), at: time(15))
+        #expect(state.lateness(at: time(23)) == nil)
+        #expect(state.lateness(at: time(24.5)) != nil)
+        state.handle(.claimed(.sample(6)), at: time(25))
+        #expect(state.lateness(at: time(25)) == nil)
+        // Neither does it look.
+        #expect(settled().lateness(at: time(24)) == nil)
+        #expect(settled().lateness(at: time(26)) != nil)
+    }
+}
+
+extension SchedulerAction {
+    /// What it is, without its details; a job's as the job is called.
+    fileprivate var name: String {
+        switch self {
+        case .claim: "claim"
+        case .look: "look"
+        case .recover: "recover"
+        case .follow: "follow"
+        case .catchUp: "catch-up"
+        case .expire: "expire"
+        case .purge: "purge"
+        case .fire: "fire"
+        case .record: "record"
+        case .close: "close"
+        }
+    }
+}

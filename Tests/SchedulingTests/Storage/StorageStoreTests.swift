@@ -1,0 +1,196 @@
+import Domain
+import Foundation
+import LetsSwitch
+import Postgres
+import ScheduleTestSupport
+import TestSupport
+import Testing
+
+@testable import Delivery
+@testable import Scheduling
+
+@Suite struct StorageStoreTests {
+    private static let start = "2026-11-22T07:00:00Z"
+    private static let year: Double = 400 * 86_400
+
+    @Test("A device has so many open tasks: what has started doesn't count, nor do others'")
+    func tasksPerDevice() async throws {
+        try await ScheduleDatabase.with(now: Self.start) { database in
+            let schedule = ScheduleStore(
+                database: database.client, settings: ScheduleSettings(maxTasksPerDevice: 3))
+            func register(_ device: String, _ hour: Int, _ title: String = "History") async throws
+                -> RegistrationOutcome
+            {
+                try await schedule.register(
+                    try ScheduleDatabase.request(device, "2026-11-22T\(hour):00:00Z", title, zone: "UTC"))
+            }
+            for hour in 10..<13 { #expect(try await register("ada", hour).isCreated) }
+            let refused = try #require(try await register("ada", 13).refusal)
+            #expect(refused.status == 429 && refused.code == "too_many_tasks" && refused.quota == .tasksPerDevice)
+            // A repeat and a new title make them no more.
+            #expect(try await register("ada", 10).refusal == nil)
+            #expect(try await register("ada", 10, "Maths").task?.title == "Maths")
+            #expect(try await register("bob", 13).isCreated)
+            #expect(try await database.count("task") == 4)
+            try await database.setClock("2026-11-22T10:00:00Z")
+            #expect(try await register("ada", 13).isCreated)
+            #expect(try await register("ada", 14).refusal?.code == "too_many_tasks")
+            #expect(
+                try await schedule.cancel(
+                    .slot(try ScheduleDatabase.request("ada", "2026-11-22T11:00:00Z", "", zone: "UTC").slot)
+                ).code == "cancelled")
+            #expect(try await register("ada", 14).isCreated)
+        }
+    }
+
+    @Test("However many of a device's registrations come at once, it gets hardly more than it may")
+    func concurrentTasks() async throws {
+        let connections = 4
+        try await ScheduleDatabase.with(now: Self.start, connections: connections) { database in
+            let schedule = ScheduleStore(
+                database: database.client, settings: ScheduleSettings(maxTasksPerDevice: 5))
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for second in 10..<50 {
+                    group.addTask {
+                        _ = try await schedule.register(
+                            try ScheduleDatabase.request("ada", "2026-11-22T10:00:\(second)Z", "x", zone: "UTC"))
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let count = try await database.count("task")
+            #expect(count >= 5 && count < 5 + connections)
+        }
+    }
+
+    @Test("In a full table what is there can be repeated and renewed, and nothing is added")
+    func full() async throws {
+        try await ScheduleDatabase.with(now: Self.start) { database in
+            let quota = StorageQuota([.tasks: 2, .addresses: 2, .calendars: 1])
+            let schedule = ScheduleStore(database: database.client, settings: ScheduleSettings(), storage: quota)
+            let addresses = AddressStore(database: database.client, storage: quota)
+            let calendars = CalendarStore(database: database.client, storage: quota)
+            func register(_ device: String, _ title: String = "x") async throws -> RegistrationOutcome {
+                try await schedule.register(
+                    try ScheduleDatabase.request(device, "2026-11-22T10:00:00Z", title, zone: "UTC"))
+            }
+            #expect(try await register("ada").isCreated)
+            #expect(try await register("bob").isCreated)
+            let refused = try #require(try await register("cleo").refusal)
+            #expect(refused.status == 503 && refused.code == "storage_full" && refused.quota == .storedTasks)
+            #expect(try await register("ada").refusal == nil)
+            #expect(try await register("ada", "y").task?.title == "y")
+
+            func token(_ device: String, _ token: String) async throws {
+                try await addresses.registerToken(
+                    TokenRequest(device: DeviceID(stored: device), token: token, isSandbox: false))
+            }
+            try await token("ada", "aa")
+            try await addresses.register("https://push.example/1", of: DeviceID(stored: "bob"), in: .webPush, most: 2)
+            await #expect(throws: RequestError.storageFull(.addresses)) { try await token("cleo", "cc") }
+            await #expect(throws: RequestError.storageFull(.addresses)) {
+                try await addresses.register(
+                    "https://push.example/2", of: DeviceID(stored: "bob"), in: .webPush, most: 2)
+            }
+            // A repeat, another token instead of the device's one, and one that wanders make them no more.
+            try await addresses.register("https://push.example/1", of: DeviceID(stored: "bob"), in: .webPush, most: 2)
+            try await token("ada", "ab")
+            try await token("cleo", "ab")
+            #expect(try await database.count("address") == 2)
+
+            let secret = try CalendarSecret.make()
+            #expect(try await calendars.secret(of: DeviceID(stored: "ada"), candidate: secret) == secret)
+            #expect(try await calendars.secret(of: DeviceID(stored: "ada"), candidate: .make()) == secret)
+            await #expect(throws: RequestError.storageFull(.calendars)) {
+                _ = try await calendars.secret(of: DeviceID(stored: "bob"), candidate: .make())
+            }
+        }
+    }
+
+    @Test("Rows are counted, and reckoned where they are many")
+    func counts() async throws {
+        try await ScheduleDatabase.with(now: nil) { database in
+            let store = StorageStore(database: database.client)
+            #expect(try await store.counts() == [.tasks: 0, .addresses: 0, .calendars: 0])
+            func add(_ rows: ClosedRange<Int>) async throws {
+                try await database.run(
+                    """
+                    INSERT INTO letsswitch.address (device_id, channel, address, details, registered_at, used_at)
+                    SELECT number::text, 'apns', number::text, '{}', now(), now()
+                    FROM generate_series(\(rows.lowerBound), \(rows.upperBound)) AS number
+                    """)
+            }
+            try await add(1...9_999)
+            #expect(try await store.counts()[.addresses] == 9_999)
+            // Whether autovacuum has been here or not.
+            try await add(10_000...40_000)
+            #expect((36_000...44_000).contains(try await store.counts()[.addresses] ?? 0))
+            try await database.run("ANALYZE letsswitch.address")
+            #expect((36_000...44_000).contains(try await store.counts()[.addresses] ?? 0))
+            try await add(40_001...60_000)
+            #expect((54_000...66_000).contains(try await store.counts()[.addresses] ?? 0))
+        }
+    }
+
+    @Test("Where nobody is reached any more is forgotten: not registered, no task, not read for so long")
+    func unused() async throws {
+        try await ScheduleDatabase.with(now: Self.start) { database in
+            let storage = StorageStore(database: database.client)
+            let calendars = CalendarStore(database: database.client, storage: StorageQuota())
+            var feeds: [String: CalendarSecret] = [:]
+            for device in ["gone", "renews", "promises", "reads", "waits"] {
+                let id = DeviceID(stored: device)
+                try await database.addresses.registerToken(
+                    TokenRequest(device: id, token: "t-\(device)", isSandbox: false))
+                feeds[device] = try await calendars.secret(of: id, candidate: .make())
+            }
+            func remaining() async throws -> [[String]] {
+                try await ["address", "calendar"].asyncMap { table in
+                    try await database.run("SELECT device_id FROM letsswitch.\(table) ORDER BY 1")
+                        .map { try $0.string("device_id") }
+                }
+            }
+            // Almost a year later they are still there; some are in use.
+            try await database.setClock("2027-12-20T07:00:00Z")
+            #expect(try await storage.forgetUnused(retention: Self.year) == 0)
+            let renews = DeviceID(stored: "renews")
+            try await database.addresses.registerToken(
+                TokenRequest(device: renews, token: "t-renews", isSandbox: false))
+            _ = try await calendars.secret(of: renews, candidate: .make())
+            _ = try await database.register("promises", "2027-12-20T09:00:00Z")
+            _ = try await calendars.read(try #require(feeds["reads"]))
+            // This one's task is still to come, whenever it was registered.
+            _ = try await database.register("waits", "2027-12-31T09:00:00Z")
+            for table in ["address", "calendar"] {
+                try await database.run(
+                    "UPDATE letsswitch.\(table) SET used_at = '\(Self.start)' WHERE device_id = 'waits'")
+            }
+            try await database.setClock("2027-12-28T07:00:00Z")
+            while try await storage.forgetUnused(retention: Self.year, limit: 1) > 0 {}
+            #expect(
+                try await remaining() == [["promises", "renews", "waits"], ["promises", "reads", "renews", "waits"]])
+            try await database.setClock("2029-02-28T07:00:00Z")
+            while try await storage.forgetUnused(retention: Self.year) > 0 {}
+            #expect(try await remaining() == [[], []])
+        }
+    }
+
+    @Test("Use is written down once a day")
+    func lazily() async throws {
+        try await ScheduleDatabase.with(now: Self.start) { database in
+            try await database.addresses.registerToken(
+                TokenRequest(device: DeviceID(stored: "ada"), token: "aa", isSandbox: false))
+            func used() async throws -> String {
+                try await database.run("SELECT (used_at AT TIME ZONE 'UTC')::text AS used FROM letsswitch.address")[0]
+                    .string("used")
+            }
+            _ = try await database.register("ada", "2026-11-24T10:00:00Z")
+            try await database.setClock("2026-11-22T20:00:00Z")
+            _ = try await database.register("ada", "2026-11-24T11:00:00Z")
+            #expect(try await used() == "2026-11-22 07:00:00")
+            try await database.setClock("2026-11-23T07:00:01Z")
+            _ = try await database.register("ada", "2026-11-24T12:00:00Z")
+            #expect(try await used() == "2026-11-23 07:00:01")
+        }
+    }
+}

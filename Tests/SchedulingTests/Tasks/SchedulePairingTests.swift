@@ -1,0 +1,303 @@
+import Domain
+import FoundationEssentials
+import Postgres
+import Rooms
+import ScheduleTestSupport
+import Testing
+
+@testable import Scheduling
+
+/// Many at once, over many connections, by the real clock.
+@Suite(.serialized) struct SchedulePairingTests {
+    private static func tomorrow(_ minutes: Int = 0) -> Instant {
+        let now = Int(Date().timeIntervalSince1970)
+        return Instant(seconds: (now / 3600 + 24) * 3600 + minutes * 60)
+    }
+
+    /// Every match has two tasks of two devices, every paired task a partner that knows it, a slot one unpaired task
+    /// at most.
+    private static func check(_ database: ScheduleDatabase) async throws {
+        let broken = try await database.run(
+            """
+            SELECT count(*) AS n FROM letsswitch.task
+            LEFT JOIN letsswitch.task AS partner ON partner.id = task.partner_id
+            WHERE task.partner_id IS NOT NULL AND (
+                partner.id IS NULL OR partner.partner_id IS DISTINCT FROM task.id OR partner.device_id = task.device_id
+                OR partner.room_id <> task.room_id OR partner.starts_at <> task.starts_at
+                OR partner.closes_at <> task.closes_at)
+            """)
+        #expect(try broken[0].integer("n") == 0)
+        let crowded = try await database.run(
+            """
+            SELECT count(*) AS n FROM (
+                SELECT starts_at FROM letsswitch.task WHERE partner_id IS NULL GROUP BY 1 HAVING count(*) > 1) AS slot
+            """)
+        #expect(try crowded[0].integer("n") == 0)
+        let rooms = try await database.run(
+            """
+            SELECT count(*) AS n FROM (
+                SELECT room_id FROM letsswitch.task
+                GROUP BY 1 HAVING count(*) <> 1 + count(partner_id) / 2 OR count(partner_id) = 1) AS room
+            """)
+        #expect(try rooms[0].integer("n") == 0)
+        try await checkStages(database)
+    }
+
+    /// Every task waits or has one reminder.
+    private static func checkStages(_ database: ScheduleDatabase) async throws {
+        let either = try await database.run(
+            """
+            SELECT count(*) AS n FROM letsswitch.task
+            FULL JOIN (
+                SELECT task_id, starts_at, reminds_at FROM letsswitch.due UNION ALL
+                SELECT task_id, starts_at, NULL FROM letsswitch.reminder) AS stage ON stage.task_id = task.id
+            WHERE task.starts_at IS DISTINCT FROM stage.starts_at
+                OR task.reminds_at <> stage.reminds_at
+                OR (SELECT count(*) FROM letsswitch.due WHERE due.task_id = task.id)
+                    + (SELECT count(*) FROM letsswitch.reminder WHERE reminder.task_id = task.id) <> 1
+            """)
+        #expect(try either[0].integer("n") == 0)
+    }
+
+    @Test(
+        "any number of devices that register for one slot at once are paired, but for an odd one",
+        arguments: [400, 401])
+    func crowd(devices: Int) async throws {
+        try await ScheduleDatabase.with(now: nil, connections: 25) { database in
+            let start = Self.tomorrow().description
+            let tasks = try await withThrowingTaskGroup(of: TaskResponse?.self) { group in
+                for device in 0..<devices {
+                    group.addTask { try await database.register("device \(device)", start).task }
+                }
+                return try await group.reduce(into: [TaskResponse]()) { if let task = $1 { $0.append(task) } }
+            }
+            #expect(tasks.count == devices)
+            #expect(Set(tasks.map(\.id)).count == devices)
+            #expect(
+                try await database.run("SELECT DISTINCT room_id FROM letsswitch.task").count == devices - devices / 2)
+            let single = try await database.run("SELECT count(*) AS n FROM letsswitch.task WHERE partner_id IS NULL")
+            #expect(try single[0].integer("n") == devices % 2)
+            try await Self.check(database)
+        }
+    }
+
+    @Test("one device that asks many times at once has one task")
+    func retries() async throws {
+        try await ScheduleDatabase.with(now: nil, connections: 10) { database in
+            let start = Self.tomorrow().description
+            let outcomes = try await withThrowingTaskGroup(of: RegistrationOutcome.self) { group in
+                for _ in 0..<50 { group.addTask { try await database.register("a", start) } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(outcomes.count { $0.isCreated } == 1)
+            #expect(Set(outcomes.compactMap { $0.task?.id }).count == 1)
+            #expect(try await database.count("task") == 1)
+        }
+    }
+
+    @Test("cancelling races with pairing: nobody has a partner who has left")
+    func cancelAgainstPair() async throws {
+        try await ScheduleDatabase.with(now: nil, connections: 16) { database in
+            for minute in 0..<300 {
+                let start = Self.tomorrow(minute).description
+                _ = try await database.register("a", start)
+                async let pairing = database.register("b", start)
+                async let cancelling = database.cancel("a", start)
+                let (paired, cancelled) = try await (pairing.task?.isPaired, cancelling.code)
+                #expect(cancelled == (paired == true ? "has_partner" : "cancelled"))
+            }
+            try await Self.check(database)
+        }
+    }
+
+    @Test("erasing races with pairing, registering and cancelling of the same people, and nothing locks up")
+    func eraseAgainstAll() async throws {
+        try await ScheduleDatabase.with(now: nil, connections: 16) { database in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for round in 0..<400 {
+                    let device = ["a", "b", "c"][round % 3]
+                    let start = Self.tomorrow(round / 3 % 5).description
+                    group.addTask { _ = try await database.register(device, start) }
+                    if round % 4 == 0 { group.addTask { _ = try await database.cancel(device, start) } }
+                    if round % 10 == 0 {
+                        group.addTask { _ = try await database.erasures.erase(DeviceID(stored: device)) }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            try await Self.check(database)
+        }
+    }
+
+    @Test("claims of several clients at once take every due task once, and each match's room is open")
+    func claims() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z", connections: 16) { database in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for device in 0..<300 {
+                    group.addTask { _ = try await database.register("d\(device)", "2026-11-22T09:00:00Z") }
+                }
+                try await group.waitForAll()
+            }
+            try await database.setClock("2026-11-22 08:59Z")
+            let firings = try await withThrowingTaskGroup(of: ClaimedBatch?.self) { group in
+                for _ in 0..<40 { group.addTask { try await database.reminders.claimDue(limit: 10) } }
+                return try await group.reduce(into: [ClaimedBatch]()) { if let firing = $1 { $0.append(firing) } }
+            }
+            #expect(firings.count == 30)
+            let reminders = firings.flatMap(\.reminders)
+            #expect(reminders.count == 300 && Set(reminders.map(\.taskId)).count == 300)
+            #expect(Set(firings.flatMap(\.rooms).map(\.id)).count == 150)
+            #expect(try await database.reminders.openRooms().count == 150)
+            // Serialised: the batches' numbers are in the order of commit, and so are their reminders.
+            let byBatch = firings.sorted { $0.batch < $1.batch }.flatMap(\.reminders).map(\.seq)
+            #expect(byBatch == byBatch.sorted())
+        }
+    }
+
+    @Test("registering at the lead races with the claim: paired and reminded, or single and reminded, or refused")
+    func registerAgainstClaim() async throws {
+        try await ScheduleDatabase.with(now: nil, lead: 0.25, connections: 16) { database in
+            // The start of the next whole second but one; its lead is passed while this runs.
+            for _ in 0..<2 {
+                let start = Instant(seconds: Int(Date().timeIntervalSince1970) + 2)
+                let lead = Double(start.seconds) - 0.25
+                let paired = try await withThrowingTaskGroup(of: Void.self) { group in
+                    for worker in 0..<6 {
+                        group.addTask {
+                            var number = 0
+                            while Date().timeIntervalSince1970 < lead + 0.05 {
+                                number += 1
+                                _ = try await database.register("\(start)/\(worker)/\(number)", start.description)
+                            }
+                        }
+                    }
+                    group.addTask {
+                        while Date().timeIntervalSince1970 < lead + 0.2 {
+                            _ = try await database.reminders.claimDue(limit: 50)
+                        }
+                    }
+                    try await group.waitForAll()
+                    return try await database.run(
+                        "SELECT count(*) AS n FROM letsswitch.task WHERE partner_id IS NOT NULL")
+                }
+                #expect(try paired[0].integer("n") > 0)
+                while try await database.reminders.claimDue(limit: 1000) != nil {}
+                let unreminded = try await database.run(
+                    """
+                    SELECT count(*) AS n FROM letsswitch.task
+                    WHERE (SELECT count(*) FROM letsswitch.reminder WHERE reminder.task_id = task.id) <> 1
+                        OR (SELECT (payload::json ->> 'partnerTask') IS NULL FROM letsswitch.fired
+                            WHERE fired.task_id = task.id) <> (partner_id IS NULL)
+                    """)
+                #expect(try unreminded[0].integer("n") == 0)
+                let shut = try await database.run(
+                    """
+                    SELECT count(DISTINCT room_id) AS n FROM letsswitch.task WHERE partner_id IS NOT NULL
+                        AND room_id NOT IN (SELECT room_id FROM letsswitch.open_rooms())
+                    """)
+                #expect(try shut[0].integer("n") == 0)
+            }
+            try await Self.check(database)
+        }
+    }
+
+    @Test("cancelling races with the claim: after a cancel that succeeded the reminder never comes")
+    func cancelAgainstClaim() async throws {
+        try await ScheduleDatabase.with(now: nil, connections: 8) { database in
+            for round in 0..<100 {
+                let start = Self.tomorrow(round)
+                _ = try await database.register("a", start.description)
+                // Due in this moment, but not by the lead that cancelling looks at: only the claim decides.
+                try await database.run(
+                    """
+                    WITH soon AS (UPDATE letsswitch.due SET reminds_at = clock_timestamp() + interval '3 ms' RETURNING *)
+                    UPDATE letsswitch.task SET reminds_at = soon.reminds_at FROM soon WHERE task.id = soon.task_id
+                    """)
+                async let cancelling = database.cancel("a", start.description)
+                async let claiming: Void = {
+                    for _ in 0..<4 { _ = try await database.reminders.claimDue(limit: 5) }
+                }()
+                let (code, _) = try await (cancelling.code, claiming)
+                while try await database.reminders.claimDue(limit: 5) != nil {}
+                let reminded = try await database.reminders.backlog(of: DeviceID(stored: "a"), after: nil).unseen
+                    .contains { $0.startsAt == start }
+                if code == "cancelled" { #expect(!reminded) }
+                #expect(code == "cancelled" || code == "registration_closed")
+            }
+        }
+    }
+
+    @Test("changing a title races with the claim: the reminder has the title that was answered")
+    func retitleAgainstClaim() async throws {
+        try await ScheduleDatabase.with(now: nil, connections: 8) { database in
+            for round in 0..<100 {
+                let start = Self.tomorrow(round)
+                _ = try await database.register("a", start.description, "One")
+                try await database.run(
+                    """
+                    WITH soon AS (UPDATE letsswitch.due SET reminds_at = clock_timestamp() + interval '3 ms' RETURNING *)
+                    UPDATE letsswitch.task SET reminds_at = soon.reminds_at FROM soon WHERE task.id = soon.task_id
+                    """)
+                async let changing = database.register("a", start.description, "Two")
+                async let claiming: Void = {
+                    for _ in 0..<4 { _ = try await database.reminders.claimDue(limit: 5) }
+                }()
+                let (changed, _) = try await (changing, claiming)
+                var reminder: Reminder?
+                for _ in 0..<100 where reminder == nil {
+                    _ = try await database.reminders.claimDue(limit: 5)
+                    reminder = try await database.reminders.backlog(of: DeviceID(stored: "a"), after: nil).unseen
+                        .first { $0.startsAt == start }
+                }
+                let title = changed.task?.title ?? "One"
+                #expect(reminder?.payload.contains(#""title":"\#(title)""#) == true)
+                #expect(changed.task != nil || changed.refusal?.code == "registration_closed")
+            }
+        }
+    }
+
+    @Test("claiming, delivering, giving up, erasing and purging of the same reminders at once lock nothing up")
+    func outbox() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z", connections: 16) { database in
+            for device in 0..<200 { _ = try await database.register("d\(device)", "2026-11-22T09:00:00Z") }
+            for device in 0..<100 { _ = try await database.register("d\(device)", "2026-11-22T09:00:03Z") }
+            try await database.setClock("2026-11-22 08:59:03Z")
+            let ids = try await withThrowingTaskGroup(of: [UUID].self) { group in
+                for _ in 0..<15 {
+                    group.addTask { try await database.reminders.claimDue(limit: 20)?.reminders.map(\.id) ?? [] }
+                }
+                return try await group.reduce(into: []) { $0 += $1 }
+            }
+            #expect(ids.count == 300)
+            try await database.setClock("2026-11-22 10:00:02.5Z")
+            let (delivered, missed) = try await withThrowingTaskGroup(of: (delivered: [UUID], missed: [UUID]).self) {
+                group in
+                for _ in 0..<10 {
+                    let some = Array(ids.shuffled().prefix(60))
+                    group.addTask { (try await database.reminders.markDelivered(some), []) }
+                    group.addTask { ([], try await database.reminders.expire().map(\.id)) }
+                    group.addTask {
+                        _ = try await database.erasures.erase(DeviceID(stored: "d\(Int.random(in: 0..<200))"))
+                        return ([], [])
+                    }
+                    group.addTask {
+                        _ = try await database.erasures.purge(retention: 3601, limit: 5)
+                        return ([], [])
+                    }
+                }
+                return try await group.reduce(into: (delivered: [UUID](), missed: [UUID]())) {
+                    $0.delivered += $1.delivered
+                    $0.missed += $1.missed
+                }
+            }
+            // One final state each.
+            #expect(Set(delivered + missed).count == delivered.count + missed.count)
+            try await Self.checkStages(database)
+            while try await !database.reminders.expire().isEmpty {}
+            #expect(try await database.reminders.nextDue().due == nil)
+            let pending = try await database.run(
+                "SELECT count(*) AS n FROM letsswitch.reminder WHERE state = 'pending'")
+            #expect(try pending[0].integer("n") == 0)
+        }
+    }
+}

@@ -1,0 +1,208 @@
+import Domain
+import FoundationEssentials
+import Testing
+
+@testable import Scheduling
+
+@Suite struct ScheduleRequestTests {
+    private let zones = TimeZoneNames(["UTC", "Europe/London"])
+
+    private func task(_ json: String) throws(RequestError) -> TaskRequest {
+        try TaskRequest.decode(Array(json.utf8), zones: zones)
+    }
+
+    /// The app's body, with members replaced; nil leaves one out.
+    private func body(_ changes: [String: String?] = [:]) -> String {
+        var members: [String: String] = [
+            "date": #""2026-11-22T00:00:00Z""#, "deviceId": #""d""#, "startTime": #""09:00""#, "title": #""History""#,
+            "timeZone": #""Europe/London""#, "isSent": "false", "isPaired": "false", "debug": "false",
+        ]
+        for (name, value) in changes { members[name] = value }
+        return "{" + members.map { "\"\($0)\":\($1)" }.joined(separator: ",") + "}"
+    }
+
+    @Test("the app's body is understood")
+    func theAppsBodyIsUnderstood() throws {
+        let request = try task(body())
+        #expect(request.slot.device.text == "d")
+        #expect(request.title == "History")
+        #expect(request.slot.timeZone == "Europe/London")
+        let time = try #require(WallTime("09:00"))
+        #expect(request.slot.slot == .on(.midnight(Instant(seconds: 20_779 * 86_400)), time))
+    }
+
+    @Test("a plain date is taken, and the zone is UTC unless it is named")
+    func aPlainDateIsTakenAndTheZoneIsUTCUnlessItIsNamed() throws {
+        let request = try task(body(["date": #""2026-11-22""#, "timeZone": nil]))
+        #expect(request.slot.timeZone == "UTC")
+        let time = try #require(WallTime("09:00"))
+        #expect(request.slot.slot == .on(.date(CalendarDate(days: 20_779)), time))
+    }
+
+    @Test("startsAt stands for date and startTime")
+    func startsatStandsForDateAndStartTime() throws {
+        let request = try task(
+            body(["date": nil, "startTime": nil, "startsAt": #""2026-11-22T10:00:00+01:00""#]))
+        #expect(request.slot.slot == .at(Instant(seconds: 1_795_338_000)))
+    }
+
+    @Test("flags of the app may be anything or missing", arguments: ["isSent", "isPaired", "debug"])
+    func flagsOfTheAppMayBeAnythingOrMissing(member: String) throws {
+        for value in ["1", "null", "\"x\"", "[{}]"] { _ = try task(body([member: value])) }
+        _ = try task(body([member: nil]))
+    }
+
+    @Test("members that the server doesn't know are ignored")
+    func membersThatTheServerDoesntKnowAreIgnored() throws {
+        _ = try task(body(["mood": #"{"a":[1,2,{"b":null}]}"#]))
+    }
+
+    @Test(
+        "a title of nothing that can be seen is refused, and named",
+        arguments: [
+            "\u{200B}", "\u{202E}\u{2069}", "\u{3164}", "\u{2800} \u{2800}", "\u{FE0F}", "\u{1}", "\u{E0020}",
+            "\u{FFFE}",
+            "\u{AD}\u{34F}", "\u{2028}", "\u{1D159}", " \u{FEFF}\u{180E}\u{85}",
+        ])
+    func invisibleTitles(title: String) throws {
+        let json = String(decoding: try JSONEncoder().encode(title), as: UTF8.self)
+        let error = #expect(throws: RequestError.self) { try task(body(["title": json])) }
+        #expect(error?.status == 400 && error?.code == "invalid_request" && error?.reason.hasPrefix("title ") == true)
+        // An id is seen by nobody.
+        if !title.unicodeScalars.allSatisfy(\.properties.isWhitespace) { _ = try task(body(["deviceId": json])) }
+    }
+
+    @Test(
+        "a title of which something can be seen is taken as it is",
+        arguments: [
+            "\u{200B}A", "\u{202E}desserts", "שלום", "👩\u{200D}🎨", "\u{1FADF}", "\u{F8FF}", "\u{301}", "語", "-",
+            "\u{2063}1",
+        ])
+    func visibleTitles(title: String) throws {
+        let json = String(decoding: try JSONEncoder().encode(title), as: UTF8.self)
+        #expect(try task(body(["title": json])).title.utf8.elementsEqual(title.utf8))
+    }
+
+    @Test("a member missing or of the wrong type is named", arguments: ["deviceId", "title", "date", "startTime"])
+    func aMemberMissingOrOfTheWrongTypeIsNamed(member: String) {
+        for value in [nil, "7", "null", "true", "[]", "{}", #""""#, #"" \t\u00a0\u3000""#, #""a\u0000b""#] {
+            let error = #expect(throws: RequestError.self) { try task(body([member: value])) }
+            #expect(error?.status == 400)
+            #expect(error?.code == "invalid_request")
+            #expect(error?.reason.hasPrefix(member + " ") == true)
+        }
+    }
+
+    @Test(
+        "a value that means nothing is named",
+        arguments: [
+            ("timeZone", #""PST""#), ("timeZone", #""UTC+9""#), ("timeZone", #""europe/london""#), ("timeZone", "3"),
+            ("timeZone", #""""#), ("timeZone", #""UTC\u0000""#), ("startTime", #""25:00""#),
+            ("startsAt", #""2026-11-22T09:00:00.5Z""#),
+            ("startsAt", "1795338000"), ("date", #""99999-01-01T00:00:00Z""#),
+        ])
+    func aValueThatMeansNothingIsNamed(member: String, value: String) {
+        let error = #expect(throws: RequestError.self) { try task(body([member: value])) }
+        #expect(error?.code == "invalid_request")
+        #expect(error?.reason.hasPrefix(member + " ") == true)
+    }
+
+    @Test("lengths are counted in Unicode scalars")
+    func lengthsAreCountedInUnicodeScalars() throws {
+        // One character each, two scalars.
+        let flags = String(repeating: "🇬🇧", count: 100)
+        _ = try task(body(["title": "\"\(flags)\""]))
+        #expect(throws: RequestError.self) { try task(body(["title": "\"\(flags)x\""])) }
+        _ = try task(body(["deviceId": "\"\(String(repeating: "d", count: 128))\""]))
+        #expect(throws: RequestError.self) {
+            try task(body(["deviceId": "\"\(String(repeating: "d", count: 129))\""]))
+        }
+    }
+
+    @Test(
+        "what is no JSON object with the members is refused",
+        arguments: ["", "{", "nonsense", "[]", "3", "null", "\"x\"", "{\"deviceId\":\"a\"", "\u{0}", "{}"])
+    func whatIsNoJSONObjectWithTheMembersIsRefused(json: String) {
+        let error = #expect(throws: RequestError.self) { try task(json) }
+        #expect(error?.code == "invalid_request")
+    }
+
+    @Test(
+        "what only a lenient decoder takes for JSON is refused",
+        arguments: ["1,", "01", "1.", "-", "[1,]", "\"a\tb\"", #""\x""#, "1}\u{0}"])
+    func whatOnlyALenientDecoderTakesForJSONIsRefused(value: String) {
+        let json = body()
+        let error = #expect(throws: RequestError.self) { try task(json.dropLast() + ",\"mood\":\(value)}") }
+        #expect(error?.reason == "The body is not JSON.")
+    }
+
+    @Test("JSON in another encoding than UTF-8 is refused")
+    func jsonInAnotherEncodingThanUTF8IsRefused() {
+        let utf16 = body().utf16.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
+        #expect(throws: RequestError.self) { try TaskRequest.decode(utf16, zones: zones) }
+        #expect(throws: RequestError.self) { try TaskRequest.decode([0xFF, 0xFE] + utf16, zones: zones) }
+    }
+
+    @Test("half a surrogate pair in a member names the member")
+    func halfASurrogatePairInAMemberNamesTheMember() {
+        let error = #expect(throws: RequestError.self) { try task(body(["title": #""\ud800""#])) }
+        #expect(error?.reason.hasPrefix("title ") == true)
+    }
+
+    @Test("deep nesting is refused, not followed", arguments: ["[", "{\"a\":", "[{\"a\":"])
+    func deepNestingIsRefusedNotFollowed(opening: String) {
+        let deep = String(repeating: opening, count: 65_536 / opening.utf8.count)
+        #expect(throws: RequestError.self) { try task(deep) }
+        #expect(throws: RequestError.self) { try task(body(["mood": deep])) }
+    }
+
+    @Test("bytes that are no UTF-8 are refused")
+    func bytesThatAreNoUTF8AreRefused() {
+        #expect(throws: RequestError.self) {
+            try TaskRequest.decode([0x7B, 0x22, 0xFF, 0x22, 0x3A, 0x31, 0x7D], zones: zones)
+        }
+    }
+
+    @Test("cancelling needs no title")
+    func cancellingNeedsNoTitle() throws {
+        let request = try CancelRequest.decode(Array(body(["title": nil]).utf8), zones: zones)
+        #expect(request == .slot(try task(body()).slot))
+        #expect(throws: RequestError.self) {
+            try CancelRequest.decode(Array(body(["deviceId": nil]).utf8), zones: zones)
+        }
+    }
+
+    @Test("a task's id is read in either case")
+    func aTasksIdIsReadInEitherCase() throws {
+        let upper = try CancelRequest(id: "E2F86CEB-4FBA-43E6-8FAC-C8BA5B5696F7", deviceId: "d")
+        #expect(try CancelRequest(id: "e2f86ceb-4fba-43e6-8fac-c8ba5b5696f7", deviceId: "d") == upper)
+        // The last three are what `sscanf` reads as hexadecimal numbers.
+        for id in [
+            "e2f86ceb", "", "{e2f86ceb-4fba-43e6-8fac-c8ba5b5696f7}", "e2f86ceb-4fba-43e6-8fac-c8ba5b5696f70",
+            "0xf86ceb-4fba-43e6-8fac-c8ba5b5696f7", "+2f86ceb-4fba-43e6-8fac-c8ba5b5696f7",
+            " 2f86ceb-4fba-43e6-8fac-c8ba5b5696f7",
+        ] {
+            let error = #expect(throws: RequestError.self) { try CancelRequest(id: id, deviceId: "d") }
+            #expect(error?.reason.hasPrefix("id ") == true)
+        }
+        let error = #expect(throws: RequestError.self) {
+            try CancelRequest(id: "e2f86ceb-4fba-43e6-8fac-c8ba5b5696f7", deviceId: nil)
+        }
+        #expect(error?.reason.hasPrefix("deviceId ") == true)
+    }
+
+    @Test("a day is asked for by body or by query")
+    func aDayIsAskedForByBodyOrByQuery() throws {
+        let byBody = try ScheduleRequest.decode(
+            Array(#"{"deviceId":"d","date":"2026-11-22T00:00:00Z"}"#.utf8), zones: zones)
+        let byQuery = try ScheduleRequest(
+            deviceId: "d", date: "2026-11-22T00:00:00Z", timeZone: nil, zones: zones)
+        #expect(byBody == byQuery)
+        #expect(throws: RequestError.self) {
+            try ScheduleRequest(deviceId: "d", date: nil, timeZone: nil, zones: zones)
+        }
+        #expect(throws: RequestError.self) {
+            try ScheduleRequest(deviceId: "d", date: "2026-11-22", timeZone: "PST", zones: zones)
+        }
+    }
+}

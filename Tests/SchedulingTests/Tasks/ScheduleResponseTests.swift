@@ -1,0 +1,78 @@
+import Domain
+import Foundation
+import Testing
+
+@testable import Scheduling
+
+@Suite struct ScheduleResponseTests {
+    private let id = UUID(uuid: (0xAB, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1))
+
+    /// As an iOS developer would write them.
+    private struct Schedule: Decodable {
+        struct Slot: Decodable {
+            let id: UUID
+            let title: String
+            let hasOwnTask: Bool
+            let hasSomebodyElse: Bool
+            let partnerTask: String?
+            let roomId: UUID?
+        }
+        let schedule: [Key: Slot]
+        enum Key: String, Decodable {
+            case eight = "08:00"
+            case nine = "09:00"
+        }
+    }
+
+    private var day: ScheduleResponse {
+        ScheduleResponse(slots: [
+            .init(
+                key: "08:00", id: id, title: "", hasOwnTask: false, hasSomebodyElse: true, partnerTask: nil, roomId: nil
+            ),
+            .init(
+                key: "09:00", id: id, title: "Hi\"\\\n\u{1}é🇬🇧", hasOwnTask: true, hasSomebodyElse: true,
+                partnerTask: "Maths", roomId: id),
+        ])
+    }
+
+    @Test("a day decodes as a dictionary keyed by an enum")
+    func aDayDecodesAsADictionaryKeyedByAnEnum() throws {
+        let decoded = try JSONDecoder().decode(Schedule.self, from: Data(day.alternatingJSON)).schedule
+        #expect(decoded.count == 2)
+        #expect(decoded[.eight]?.hasSomebodyElse == true)
+        #expect(decoded[.eight]?.roomId == nil)
+        #expect(decoded[.nine]?.title == "Hi\"\\\n\u{1}é🇬🇧")
+        #expect(decoded[.nine]?.partnerTask == "Maths")
+        #expect(decoded[.nine]?.roomId == id)
+    }
+
+    @Test("a day for people is an object in time order")
+    func aDayForPeopleIsAnObjectInTimeOrder() {
+        let text = String(decoding: day.keyedJSON, as: UTF8.self)
+        #expect(
+            text.hasPrefix(
+                #"{"schedule":{"08:00":{"id":"AB000000-0000-0000-0000-000000000001","title":"","hasOwnTask":false,"#
+                    + #""hasSomebodyElse":true},"09:00":{"id":"#))
+    }
+
+    @Test("a task is written in the contract's order, absent members left out")
+    func aTaskIsWrittenInTheContractsOrderAbsentMembersLeftOut() {
+        let task = TaskResponse(
+            id: id, device: DeviceID(stored: "d"), title: "History", startTime: "09:00", timeZone: "Europe/London",
+            startsAt: Instant(seconds: 1_795_338_000), remindsAt: Instant(seconds: 1_795_337_940), isPaired: false,
+            partnerTitle: nil, socketId: id)
+        #expect(
+            String(decoding: task.json, as: UTF8.self)
+                == #"{"id":"AB000000-0000-0000-0000-000000000001","deviceId":"d","title":"History","startTime":"09:00","#
+                + #""timeZone":"Europe/London","startsAt":"2026-11-22T09:00:00Z","remindsAt":"2026-11-22T08:59:00Z","#
+                + #""isPaired":false,"socketId":"AB000000-0000-0000-0000-000000000001"}"#)
+    }
+
+    @Test("an error has Vapor's shape and a code")
+    func anErrorHasVaporsShapeAndACode() {
+        let error = RequestError.invalid("title", "is blank")
+        #expect(
+            String(decoding: error.json, as: UTF8.self)
+                == #"{"error":true,"code":"invalid_request","reason":"title is blank."}"#)
+    }
+}

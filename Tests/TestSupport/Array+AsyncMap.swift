@@ -1,0 +1,8 @@
+extension Array {
+    /// One after the other.
+    package func asyncMap<T>(_ transform: (Element) async throws -> T) async throws -> [T] {
+        var results: [T] = []
+        for element in self { results.append(try await transform(element)) }
+        return results
+    }
+}
