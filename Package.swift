@@ -138,7 +138,7 @@ let package = Package(
         .testTarget(
             name: "ObservabilityTests", dependencies: ["Observability"], swiftSettings: swiftSettings),
         .testTarget(
-            name: "DomainTests", dependencies: ["Domain", "Observability"], swiftSettings: swiftSettings),
+            name: "DomainTests", dependencies: ["Domain", "Observability", "TestSupport"], swiftSettings: swiftSettings),
         // A database with the product's schema, and a clock that stands where a test puts it.
         .target(
             name: "ScheduleTestSupport",

@@ -10,16 +10,16 @@ enum APNsPayload {
     static let shortBytes = 2048
 
     /// JSON of at most `maxBytes`: titles are cut until it is.
-    static func json(_ reminder: Delivery.Reminder, id: UUID, maxBytes: Int = maxBytes) -> [UInt8] {
+    static func json(_ reminder: ReminderContent, maxBytes: Int = maxBytes) -> [UInt8] {
         var scalars = RequestText.maximumTitleScalars
         while true {
-            let json = json(reminder, id, titleScalars: scalars)
+            let json = json(reminder, titleScalars: scalars)
             guard json.count > maxBytes, scalars > 0 else { return json }
             scalars = scalars * 3 / 4
         }
     }
 
-    private static func json(_ reminder: Delivery.Reminder, _ id: UUID, titleScalars: Int) -> [UInt8] {
+    private static func json(_ reminder: ReminderContent, titleScalars: Int) -> [UInt8] {
         let title = cut(reminder.title, titleScalars)
         let partner = reminder.partnerTask.map { cut($0, titleScalars) }
         var json = JSONText()
@@ -36,7 +36,7 @@ enum APNsPayload {
                 aps.member("interruption-level", "time-sensitive")
             }
             object.member("type", Delivery.reminder)
-            object.member("id", id.uuidString)
+            object.member("id", reminder.id.uuidString)
             object.member("taskId", reminder.taskId.uuidString)
             object.member("roomId", reminder.roomId?.uuidString)
             object.member("startTime", reminder.startTime)
@@ -46,7 +46,7 @@ enum APNsPayload {
         return json.bytes
     }
 
-    private static func body(_ reminder: Delivery.Reminder, _ partner: String?) -> String {
+    private static func body(_ reminder: ReminderContent, _ partner: String?) -> String {
         let start = "Starts at \(reminder.startTime)."
         if let partner { return "\(start) Somebody starts with you: \(BidirectionalText.quoted(partner))" }
         return reminder.roomId == nil ? start : "\(start) Somebody starts with you."
@@ -59,7 +59,7 @@ enum APNsPayload {
     }
 }
 
-extension Delivery.Reminder {
+extension ReminderContent {
     /// What belongs together, and replaces one another, on a person's screen: the match's room, or the task alone.
     var groupId: String {
         (roomId ?? taskId).uuidString.lowercased()

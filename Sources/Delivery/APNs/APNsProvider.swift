@@ -51,7 +51,7 @@ struct APNsProvider: DeliveryProvider {
     }
 
     func send(_ delivery: Delivery) async -> AttemptOutcome {
-        guard case .reminder(let reminder) = delivery.content else { return .refused("no reminder") }
+        guard case .reminder(let reminder, _) = delivery.content else { return .refused("no reminder") }
         let details = try? JSONDecoder().decode(Details.self, from: Data(delivery.details.utf8))
         var attempt = APNsAttempt(isSandbox: details?.sandbox ?? false)
         do {
@@ -77,7 +77,7 @@ struct APNsProvider: DeliveryProvider {
     }
 
     private func request(
-        _ delivery: Delivery, _ reminder: Delivery.Reminder, _ attempt: APNsAttempt, _ token: String
+        _ delivery: Delivery, _ reminder: ReminderContent, _ attempt: APNsAttempt, _ token: String
     ) -> OutgoingRequest {
         let host = url ?? (attempt.isSandbox ? Self.sandbox : Self.production)
         return OutgoingRequest(
@@ -90,6 +90,6 @@ struct APNsProvider: DeliveryProvider {
                 HTTPField("apns-id", delivery.messageId.uuidString.lowercased()),
                 HTTPField("apns-collapse-id", reminder.groupId), .contentTypeJSON,
             ],
-            body: APNsPayload.json(reminder, id: delivery.messageId, maxBytes: attempt.maxPayloadBytes))
+            body: APNsPayload.json(reminder, maxBytes: attempt.maxPayloadBytes))
     }
 }

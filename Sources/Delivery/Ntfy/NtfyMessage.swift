@@ -11,7 +11,7 @@ struct NtfyMessage: Sendable, Hashable {
     /// What opens at a tap: the room on the browser's page.
     let click: String?
 
-    init(_ reminder: Delivery.Reminder, topic: String, publicURL: String?) {
+    init(_ reminder: ReminderContent, topic: String, publicURL: String?) {
         self.topic = topic
         title = BidirectionalText.closed(reminder.title)
         let start = reminder.startTime

@@ -28,7 +28,7 @@ struct NtfyProvider: DeliveryProvider {
     }
 
     func send(_ delivery: Delivery) async -> AttemptOutcome {
-        guard case .reminder(let reminder) = delivery.content else { return .refused("no reminder") }
+        guard case .reminder(let reminder, _) = delivery.content else { return .refused("no reminder") }
         var headers = [HTTPField.contentTypeJSON]
         if let token { headers.append(HTTPField("Authorization", "Bearer \(token)")) }
         let body = NtfyMessage(reminder, topic: delivery.address, publicURL: publicURL).json

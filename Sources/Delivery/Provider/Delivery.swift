@@ -29,25 +29,11 @@ struct Delivery: Sendable, Hashable {
     let content: Content
 
     enum Content: Sendable, Hashable {
-        case reminder(Reminder)
+        /// With its JSON on one line, as every provider sends it that sends JSON.
+        case reminder(ReminderContent, json: String)
         /// For the webhook: `task.registered`, `task.retitled`, `task.cancelled`, `match.created`, `room.opened`, `room.joined`,
         /// `room.left`, `room.closed`, `device.erased`; and what there is to say of it, a JSON object on one line.
         case event(type: String, json: String)
-    }
-
-    /// Somebody's task starts soon.
-    struct Reminder: Sendable, Hashable {
-        let taskId: UUID
-        let title: String
-        /// The partner's title; `nil` without a partner, or when the partner was erased.
-        let partnerTask: String?
-        /// On the wall clock of the task's zone: `09:00`.
-        let startTime: String
-        let startsAt: Instant
-        /// `nil` without a partner.
-        let roomId: UUID?
-        /// As every provider sends it that sends JSON: an object on one line.
-        let json: String
     }
 
     /// The content's type, as receivers know it.
@@ -61,7 +47,7 @@ struct Delivery: Sendable, Hashable {
     /// The content as JSON on one line.
     var payload: String {
         switch content {
-        case .reminder(let reminder): reminder.json
+        case .reminder(_, let json): json
         case .event(_, let json): json
         }
     }
@@ -101,24 +87,12 @@ extension Delivery {
         registeredAt = try row.optionalDouble("registered_at") ?? 0
         let type = try row.string("type")
         let event = try EventData(row)
-        if let payload = try row.optionalString("payload") {
+        if try row.boolean("is_reminder") {
+            let reminder = try ReminderContent(row, id: messageId)
             // A reminder to an address isn't an event.
-            let json = event?.json(type, reminder: payload) ?? payload
-            content = .reminder(try Reminder(row, json: json))
+            content = .reminder(reminder, json: event?.json(type, reminder: reminder.json) ?? reminder.json)
         } else {
             content = .event(type: type, json: event?.json(type, reminder: nil) ?? "{}")
         }
-    }
-}
-
-extension Delivery.Reminder {
-    fileprivate init(_ row: PostgresRow, json: String) throws {
-        taskId = try row.uuid("task_id")
-        title = try row.optionalString("title") ?? ""
-        partnerTask = try row.optionalString("partner_task")
-        startTime = try row.optionalString("start_time") ?? ""
-        startsAt = try row.instant("starts_at")
-        roomId = try row.optionalUUID("room_id")
-        self.json = json
     }
 }

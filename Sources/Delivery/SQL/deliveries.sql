@@ -107,7 +107,7 @@ RETURNS TABLE (
     -- Of an event; the lists are parts with commas between, and an empty part is nobody.
     number bigint, person text, people text, task_ids text, came text, peers integer, closes_at bigint,
     -- Of a reminder.
-    task_id uuid, payload text, partner_task text,
+    task_id uuid, is_reminder boolean, partner_task text,
     -- Of a reminder, or of an event.
     title text, start_time text, time_zone text, starts_at bigint, room_id uuid
 )
@@ -148,7 +148,7 @@ BEGIN
         SELECT late.id, 'expired', NULL::text, NULL::uuid, NULL::integer, NULL::double precision,
             NULL::double precision, NULL::double precision, NULL::text, NULL::text, NULL::double precision,
             NULL::bigint, NULL::text, NULL::text, NULL::text, NULL::text, NULL::integer, NULL::bigint,
-            NULL::uuid, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text, NULL::bigint, NULL::uuid
+            NULL::uuid, NULL::boolean, NULL::text, NULL::text, NULL::text, NULL::text, NULL::bigint, NULL::uuid
         FROM unnest(v_late) AS late (id);
     END IF;
     IF v_ids IS NULL THEN
@@ -185,9 +185,7 @@ BEGIN
         CASE WHEN event.type = 'room.closed' THEN coalesce(there.most_peers, 0) ELSE event.peers END,
         date_part('epoch', event.closes_at)::bigint,
         task.id,
-        CASE WHEN delivery.urgent THEN letsswitch.reminder_payload(
-            delivery.message_id, task.id, task.title, task.starts_at, task.start_time, task.time_zone,
-            CASE WHEN task.partner_id IS NOT NULL THEN task.room_id END, partner.title) END,
+        delivery.urgent,
         partner.title,
         -- Of somebody who is being erased it says no more than whose it is.
         CASE WHEN erasure.person IS NULL THEN coalesce(event.title, task.title) END,

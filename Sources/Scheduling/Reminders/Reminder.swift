@@ -37,7 +37,7 @@ extension Reminder {
         seq = try row.integer("seq")
         taskId = try row.uuid("task_id")
         device = DeviceID(stored: try row.string("device_id"))
-        payload = try row.string("payload")
+        payload = try ReminderContent(row, id: id).json
         due = try row.double("due")
         firedAt = try row.double("fired_at")
         startsAt = try row.instant("starts_at")

@@ -1,22 +1,5 @@
 -- The outbox: what has fired.
 
--- The event as every channel sends it: one line, because JSON escapes line breaks.
-CREATE FUNCTION letsswitch.reminder_payload(
-    p_id uuid, p_task uuid, p_title text, p_starts_at timestamptz, p_start_time text, p_zone text,
-    p_room uuid, p_partner_title text
-) RETURNS text
-LANGUAGE sql STABLE AS $$
-    -- Upper case by the bytes, without asking the database's language.
-    SELECT '{"type":"reminder","id":"' || upper(p_id::text COLLATE "C")
-        || '","taskId":"' || upper(p_task::text COLLATE "C")
-        || '","title":' || to_json(p_title)::text
-        || ',"startsAt":"' || to_char(p_starts_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
-        || '","startTime":"' || p_start_time || '","timeZone":' || to_json(p_zone)::text
-        || CASE WHEN p_room IS NULL THEN '' ELSE ',"roomId":"' || upper(p_room::text COLLATE "C") || '"' END
-        || CASE WHEN p_partner_title IS NULL THEN '' ELSE ',"partnerTask":' || to_json(p_partner_title)::text END
-        || '}'
-$$;
-
 -- A reminder's id: its seq in the first half (UUID version 8: 48 bits of batch, 12 of place), its task's randomness in
 -- the second.
 CREATE FUNCTION letsswitch.reminder_id(p_seq bigint, p_task uuid) RETURNS uuid
@@ -42,10 +25,10 @@ SELECT
     CASE WHEN task.device_id IS NOT NULL THEN reminder.id END AS reminder_id,
     reminder.task_id,
     task.device_id,
-    CASE WHEN task.device_id IS NOT NULL THEN letsswitch.reminder_payload(
-        reminder.id, task.id, task.title, task.starts_at, task.start_time, task.time_zone,
-        CASE WHEN task.partner_id IS NOT NULL THEN task.room_id END, partner.title
-    ) END AS payload,
+    task.title,
+    task.start_time,
+    task.time_zone,
+    partner.title AS partner_task,
     date_part('epoch', task.reminds_at) AS due,
     date_part('epoch', reminder.fired_at) AS fired_at,
     date_part('epoch', reminder.starts_at)::bigint AS starts_at,

@@ -15,12 +15,12 @@ extension Delivery {
             UUID(uuidString: "B6ADFFEC-4189-45D4-84B7-A182871A405B") ?? UUID(),
             UUID(uuidString: "25EBEB34-4C7C-4043-8EAC-5CFB5A70CA52") ?? UUID()
         )
-        let reminder = Reminder(
-            taskId: task, title: title, partnerTask: isPaired ? partnerTask : nil, startTime: "10:00",
-            startsAt: Instant(seconds: 1_795_338_000), roomId: isPaired ? room : nil, json: payload)
+        let reminder = ReminderContent(
+            id: id, taskId: task, title: title, startsAt: Instant(seconds: 1_795_338_000), startTime: "10:00",
+            timeZone: "Europe/Prague", roomId: isPaired ? room : nil, partnerTask: isPaired ? partnerTask : nil)
         return Delivery(
             id: 1, provider: provider, messageId: id, happenedAt: 1_795_337_940, deadline: 1_795_338_000,
             asOf: 1_795_337_940.25, attempt: 1, address: address, details: details, registeredAt: registeredAt,
-            content: .reminder(reminder))
+            content: .reminder(reminder, json: payload))
     }
 }

@@ -1,0 +1,61 @@
+package import FoundationEssentials
+package import Postgres
+import Wire
+
+/// What a reminder says, whichever way it goes.
+package struct ReminderContent: Sendable, Hashable {
+    package let id: UUID
+    package let taskId: UUID
+    package let title: String
+    package let startsAt: Instant
+    /// On the wall clock of ``timeZone``: `09:00`.
+    package let startTime: String
+    package let timeZone: String
+    /// Nil without a partner.
+    package let roomId: UUID?
+    /// The partner's title; nil without a partner, or when the partner was erased.
+    package let partnerTask: String?
+
+    package init(
+        id: UUID, taskId: UUID, title: String, startsAt: Instant, startTime: String, timeZone: String,
+        roomId: UUID?, partnerTask: String?
+    ) {
+        self.id = id
+        self.taskId = taskId
+        self.title = title
+        self.startsAt = startsAt
+        self.startTime = startTime
+        self.timeZone = timeZone
+        self.roomId = roomId
+        self.partnerTask = partnerTask
+    }
+
+    /// From a row of the outbox, as streams and deliveries read it.
+    package init(_ row: PostgresRow, id: UUID) throws {
+        self.id = id
+        taskId = try row.uuid("task_id")
+        title = try row.string("title")
+        startsAt = try row.instant("starts_at")
+        startTime = try row.string("start_time")
+        timeZone = try row.string("time_zone")
+        roomId = try row.optionalUUID("room_id")
+        partnerTask = try row.optionalString("partner_task")
+    }
+
+    /// As streams, the webhook and Web Push send it: an object on one line, because JSON escapes line breaks.
+    package var json: String {
+        var json = JSONText()
+        json.object { object in
+            object.member("type", "reminder")
+            object.member("id", id.uuidString)
+            object.member("taskId", taskId.uuidString)
+            object.member("title", title)
+            object.member("startsAt", startsAt.description)
+            object.member("startTime", startTime)
+            object.member("timeZone", timeZone)
+            object.member("roomId", roomId?.uuidString)
+            object.member("partnerTask", partnerTask)
+        }
+        return String(decoding: json.bytes, as: UTF8.self)
+    }
+}
