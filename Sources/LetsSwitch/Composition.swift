@@ -72,29 +72,29 @@ struct Composition: Sendable {
                     rooms: rooms, policy: .match(capacity: configuration.roomSize), metrics: metrics.rooms,
                     find: database.reminders.findRoom, found: { await scheduler.found($0) }))
             routes.register(
-                collection: OperationsRoutes(
+                collection: OperationsController(
                     readiness: report.readiness, metrics: report.metrics))
             routes.register(
-                collection: TaskRoutes(
+                collection: TaskController(
                     store: database.schedule, zones: zones, changes: changes,
                     metrics: metrics.scheduling, log: log,
                     registered: { await scheduler.registered(dueAt: $0) },
                     eventWritten: { deliveries.wake(.webhook) }))
-            routes.register(collection: ScheduleRoutes(store: database.schedule, zones: zones))
+            routes.register(collection: ScheduleController(store: database.schedule, zones: zones))
             routes.register(
-                collection: DeviceRoutes(
+                collection: DeviceController(
                     store: database.erasures, changes: changes, erasures: erasures, log: log))
-            routes.register(collection: TokenRoutes(addresses: database.addresses, log: log))
+            routes.register(collection: TokenController(addresses: database.addresses, log: log))
             if let server = configuration.providers.ntfy.server {
-                routes.register(collection: NtfyRoutes(server: server, addresses: database.addresses, log: log))
+                routes.register(collection: NtfyController(server: server, addresses: database.addresses, log: log))
             }
             routes.register(
-                collection: WebPushRoutes(configuration.providers.webPush, store: database.addresses, log: log))
+                collection: WebPushController(configuration.providers.webPush, store: database.addresses, log: log))
             routes.register(
-                collection: CalendarRoutes(
+                collection: CalendarController(
                     store: database.calendars, publicURL: configuration.providers.publicURL, log: log))
             routes.register(collection: EventStreamController(streams: streams, backlog: database.reminders.backlog))
-            routes.register(collection: PageRoutes(configuration))
+            routes.register(collection: PageController(configuration))
             if configuration.echo { routes.register(collection: EchoController()) }
         }
         let listener = PostgresListener(
@@ -116,7 +116,7 @@ struct Composition: Sendable {
             case .notification(DeliveryStore.notifications, let payload):
                 if let name = ProviderName(rawValue: payload) { deliveries.wake(name) }
             case .notification(_, let payload):
-                Task { await changes.heard(payload) }
+                Task { await changes.receive(payload) }
                 // Another daemon's tasks: the webhook may be told of them.
                 deliveries.wake(.webhook)
             case .lost(let message):

@@ -64,7 +64,7 @@ actor ScheduleChanges {
     }
 
     /// Another daemon's notification, or our own come back.
-    func heard(_ payload: String) {
+    func receive(_ payload: String) {
         guard let changes = ChangeNotice.decode(payload, unlessFrom: origin) else { return }
         tell(changes)
     }

@@ -25,7 +25,7 @@ import Testing
                 let notices = EventRecorder<String>()
                 let publishing = ScheduleChanges(streams: one.streams, origin: "one") { payload in
                     notices.append(payload)
-                    await listening.heard(payload)
+                    await listening.receive(payload)
                 }
                 let readers = [
                     try await one.open("ada"), try await one.open("cleo"), try await other.open("ada"),
@@ -41,7 +41,7 @@ import Testing
                     try await reader.next("the title") { [told = event(title)] in $0 == told }
                 }
                 // Our own, come back.
-                for payload in notices.all { await publishing.heard(payload) }
+                for payload in notices.all { await publishing.receive(payload) }
                 let last = Self.slot(2)
                 await publishing.publish([last])
                 for reader in readers {

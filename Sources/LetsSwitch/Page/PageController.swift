@@ -2,7 +2,7 @@ import Server
 import Wire
 
 /// The page for browsers: `GET /`, and what it consists of below `/page/`.
-struct PageRoutes: RouteCollection, Sendable {
+struct PageController: RouteCollection, Sendable {
     private let cache: PageAssetCache
 
     init(_ configuration: Configuration) {

@@ -3,7 +3,7 @@ import Server
 import Wire
 
 /// For operators: `GET /healthz`, `GET /readyz`, `GET /metrics`.
-struct OperationsRoutes: RouteCollection, Sendable {
+struct OperationsController: RouteCollection, Sendable {
     let readiness: @Sendable () async -> Readiness
     let metrics: @Sendable () async -> [UInt8]
 

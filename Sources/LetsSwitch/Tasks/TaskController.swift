@@ -6,7 +6,7 @@ import Server
 import Wire
 
 /// Registering and cancelling: `POST /task`, `POST /task/delete`, `DELETE /task/{id}`.
-struct TaskRoutes: RouteCollection, Sendable {
+struct TaskController: RouteCollection, Sendable {
     let store: ScheduleStore
     /// The zones that requests may name; throws `503` before they are known.
     let zones: @Sendable () async throws(RequestError) -> TimeZoneNames

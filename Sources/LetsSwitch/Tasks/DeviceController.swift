@@ -5,7 +5,7 @@ import Server
 import Wire
 
 /// Forgetting a person: `DELETE /device`.
-struct DeviceRoutes: RouteCollection, Sendable {
+struct DeviceController: RouteCollection, Sendable {
     let store: ErasureStore
     let changes: ScheduleChanges
     let erasures: ErasureWorker

@@ -6,7 +6,7 @@ import Server
 import Wire
 
 /// Browsers' subscriptions: `GET /push/key`, `POST` and `DELETE /push/subscription`.
-struct WebPushRoutes: RouteCollection, Sendable {
+struct WebPushController: RouteCollection, Sendable {
     /// nil: Web Push is not configured.
     private let keyStore: VAPIDKeyStore?
     private let store: AddressStore

@@ -7,7 +7,7 @@ import Wire
 
 /// A feed of one's tasks for calendar programs: `POST /calendar` makes it, `GET /calendar/<secret>.ics` is it, `DELETE
 /// /calendar` ends it.
-struct CalendarRoutes: RouteCollection, Sendable {
+struct CalendarController: RouteCollection, Sendable {
     let store: CalendarStore
     /// Where people find this server, without a slash at its end; nil when nobody has said.
     let publicURL: String?

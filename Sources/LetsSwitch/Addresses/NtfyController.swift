@@ -6,7 +6,7 @@ import Server
 import Wire
 
 /// Reminders by ntfy, switched on and off by their device: `POST /ntfy`, `DELETE /ntfy`.
-struct NtfyRoutes: RouteCollection, Sendable {
+struct NtfyController: RouteCollection, Sendable {
     private static let secretName = "ntfy-topics"
 
     /// Where phones subscribe.

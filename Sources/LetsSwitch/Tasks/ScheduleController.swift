@@ -4,7 +4,7 @@ import Server
 import Wire
 
 /// A device's day: `POST /schedule` as the app decodes it, `GET /schedule` for people.
-struct ScheduleRoutes: RouteCollection, Sendable {
+struct ScheduleController: RouteCollection, Sendable {
     let store: ScheduleStore
     /// The zones that requests may name; throws `503` before they are known.
     let zones: @Sendable () async throws(RequestError) -> TimeZoneNames

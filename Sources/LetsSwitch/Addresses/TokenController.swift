@@ -5,7 +5,7 @@ import Server
 import Wire
 
 /// A device's push token: `POST /token`.
-struct TokenRoutes: RouteCollection, Sendable {
+struct TokenController: RouteCollection, Sendable {
     let addresses: AddressStore
     let log: Log
 
