@@ -186,7 +186,7 @@ import Testing
                     """
                     SELECT count(*) AS n FROM letsswitch.task
                     WHERE (SELECT count(*) FROM letsswitch.reminder WHERE reminder.task_id = task.id) <> 1
-                        OR (SELECT (payload::json ->> 'partnerTask') IS NULL FROM letsswitch.fired
+                        OR (SELECT partner_task IS NULL FROM letsswitch.fired
                             WHERE fired.task_id = task.id) <> (partner_id IS NULL)
                     """)
                 #expect(try unreminded[0].integer("n") == 0)
