@@ -1,4 +1,3 @@
-package import FoundationEssentials
 package import Sockets
 
 /// One peer's place in one room. A peer that listens to several rooms has several. On the loop of the room's part.
@@ -6,30 +5,36 @@ package final class Connection {
     package let room: Room
     /// Who gets what the room is told.
     package let peer: any Peer
-    /// Which of those whom the room is for the peer says it is; not checked here.
-    package let claimedIdentity: UUID?
-    /// The index in the room's array; nil when it isn't in the room, or not any more. ``ConnectionMap``'s to set.
-    var place: UInt32?
+    /// Where the room is; lives as long as its loop serves.
+    private unowned let shard: RoomShard
+    /// See ``place``. An optional would take four bytes more, of each of a hundred thousand.
+    private var index = UInt32.max
     /// Ales of this turn that are not for this peer.
     var exempt = AleCount()
 
-    init(_ peer: any Peer, in room: Room, claimedIdentity: UUID?) {
+    init(_ peer: any Peer, in room: Room, on shard: RoomShard) {
         self.peer = peer
         self.room = room
-        self.claimedIdentity = claimedIdentity
+        self.shard = shard
+    }
+
+    /// The index in the room's array; nil when it isn't in the room, or not any more. ``ConnectionMap``'s to set.
+    var place: UInt32? {
+        get { index == .max ? nil : index }
+        set { index = newValue ?? .max }
     }
 
     /// Whether it is in its room. False from the beginning if it wasn't let in.
-    package var isMember: Bool { place != nil }
+    package var isMember: Bool { index != .max }
 
     /// An ale for everybody in the room but this peer, at the end of this turn. Of who isn't in its room, nothing comes.
     package func cheer() {
-        room.shard.cheer(from: self)
+        shard.cheer(from: self)
     }
 
     /// Does nothing for who isn't in its room, or not any more: who is in a room that closes doesn't leave it.
     package func leave() {
-        room.shard.leave(self)
+        shard.leave(self)
     }
 }
 

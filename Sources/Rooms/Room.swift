@@ -3,20 +3,18 @@ package import FoundationEssentials
 /// What the connections of one room on one loop share. On that loop.
 package final class Room {
     package let id: UUID
-    let policy: RoomPolicy
-    /// Where it is; lives as long as its loop serves.
-    unowned let shard: RoomShard
     /// Ales of this turn that nobody has been sent yet.
     var ales = AleCount()
+    /// ``RoomPolicy/reportsPresence`` of who entered first. The rest of a policy is for those who enter, so it isn't kept.
+    let reportsPresence: Bool
 
-    init(id: UUID, policy: RoomPolicy, on shard: RoomShard) {
+    init(id: UUID, reportsPresence: Bool) {
         self.id = id
-        self.policy = policy
-        self.shard = shard
+        self.reportsPresence = reportsPresence
     }
 }
 
-/// What holds for a kind of rooms. A value; the first who enters brings it.
+/// What holds for a kind of rooms. A value; whoever enters brings it.
 package struct RoomPolicy: Sendable, Hashable {
     /// Whether one can enter only while the room is open (``Rooms/open(_:)``).
     package let mustBeOpen: Bool

@@ -32,6 +32,8 @@ package final class RoomShard: TurnEndHandler {
     private var cheering: [Room] = []
     private var refusals = RefusalCache()
     private var presence = PresenceReporter()
+    /// Which of those whom its room is for a peer says it is, where it says so: few do, and each has its place in memory.
+    private var identities: [ObjectIdentifier: UUID] = [:]
     /// Rooms with somebody in them and the connections in them, but for subscriptions.
     private var occupied = 0
     private var connectionCount = 0
@@ -77,11 +79,14 @@ package final class RoomShard: TurnEndHandler {
             guard let room = map.connections(of: id).first?.room else { continue }
             map.deliverAles(of: room, frame: aleFrame)
             let members = map.removeRoom(id)
-            if room.policy.reportsPresence {
+            if room.reportsPresence {
                 occupied -= 1
                 connectionCount -= members.count
             }
-            for member in members { member.peer.roomClosed() }
+            for member in members {
+                _ = takeIdentity(of: member)
+                member.peer.roomClosed()
+            }
         }
     }
 
@@ -115,34 +120,42 @@ package final class RoomShard: TurnEndHandler {
     // MARK: Coming and going
 
     /// Lets a peer in, if the room is open and has a place: ``Connection/isMember`` tells. It is told what comes from now on.
+    ///
+    /// - Parameter claimedIdentity: Which of those whom the room is for the peer says it is; not checked here.
     package func enter(
         _ id: UUID, _ peer: any Peer, policy: RoomPolicy, claimedIdentity: UUID? = nil
     ) -> Connection {
-        let (room, others) = map.room(id, make: Room(id: id, policy: policy, on: self))
-        let connection = Connection(peer, in: room, claimedIdentity: claimedIdentity)
-        guard isOpen(id, room.policy), others < room.policy.capacity else { return connection }
+        let (room, others) = map.room(id, make: Room(id: id, reportsPresence: policy.reportsPresence))
+        let connection = Connection(peer, in: room, on: self)
+        guard isOpen(id, policy), others < policy.capacity else { return connection }
         map.join(connection)
-        if room.policy.reportsPresence {
+        if room.reportsPresence {
             if others == 0 { occupied += 1 }
             connectionCount += 1
-            note(.joined, connection, peers: others + 1)
+            if let claimedIdentity { identities[ObjectIdentifier(connection)] = claimedIdentity }
+            note(.joined, connection, claimedIdentity, peers: others + 1)
         }
         return connection
     }
 
     /// See ``Connection/leave()``.
     func leave(_ connection: Connection) {
-        guard let others = map.leave(connection), connection.room.policy.reportsPresence else { return }
+        guard let others = map.leave(connection), connection.room.reportsPresence else { return }
         if others == 0 { occupied -= 1 }
         connectionCount -= 1
-        note(.left, connection, peers: others)
+        note(.left, connection, takeIdentity(of: connection), peers: others)
     }
 
-    private func note(_ kind: PresenceEvent.Kind, _ connection: Connection, peers: Int) {
+    private func takeIdentity(of connection: Connection) -> UUID? {
+        identities.isEmpty ? nil : identities.removeValue(forKey: ObjectIdentifier(connection))
+    }
+
+    private func note(
+        _ kind: PresenceEvent.Kind, _ connection: Connection, _ claimedIdentity: UUID?, peers: Int
+    ) {
         let isFirst = presence.add(
             PresenceEvent(
-                kind, room: connection.room.id, claimedIdentity: connection.claimedIdentity, peers: peers, at: loop.now)
-        )
+                kind, room: connection.room.id, claimedIdentity: claimedIdentity, peers: peers, at: loop.now))
         guard isFirst else { return }
         loop.call(after: PresenceReporter.delay) { [weak self] in
             guard let self else { return }
