@@ -49,7 +49,7 @@ struct Composition: Sendable {
         let acknowledgements = Acknowledgements(
             store: database.schedulerStores.reminders, metrics: metrics.scheduling, log: log)
         let streams = EventStreams(
-            loops: loops.loops, rooms: rooms, keys: try RoomKeys(),
+            loops: loops.loops, rooms: rooms, keys: RoomKeys(),
             limitPerDevice: configuration.maxStreamsPerDevice, metrics: metrics.streams
         ) { reminders in
             Task { await acknowledgements.add(reminders) }

@@ -1,4 +1,4 @@
-package import Crypto
+import Crypto
 package import FoundationEssentials
 
 /// The UUIDs of rooms that aren't matches'.
@@ -20,9 +20,10 @@ package struct RoomKeys: Sendable {
 
     private let secret: [UInt8]
 
-    /// - Throws: When there is no randomness to be had.
-    package init() throws(CryptoError) {
-        secret = try RandomBytes.make(32)
+    /// With a secret of the kernel's. Cryptography's library isn't touched before the first key: that is two megabytes of memory.
+    package init() {
+        var random = SystemRandomNumberGenerator()
+        secret = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) }
     }
 
     /// Any thread. A few microseconds.

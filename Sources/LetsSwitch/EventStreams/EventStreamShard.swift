@@ -29,7 +29,9 @@ final class EventStreamShard {
 
     private let reactor: Reactor
     private let rooms: Rooms
-    private let keys: StreamRoomKeys
+    private let keys: RoomKeys
+    private let allStreams: UUID
+    private let nearDays: UUID
     /// The rooms of this loop.
     private let shard: RoomShard
     private let metrics: EventStreamMetrics
@@ -52,13 +54,15 @@ final class EventStreamShard {
     ///   - ended: Told the device of each stream that ends, or that is not to be after all.
     ///   - now: The time of day, for what is near.
     init(
-        on reactor: Reactor, rooms: Rooms, keys: StreamRoomKeys, metrics: EventStreamMetrics,
+        on reactor: Reactor, rooms: Rooms, keys: RoomKeys, metrics: EventStreamMetrics,
         acknowledge: @escaping @Sendable ([UUID]) -> Void, ended: @escaping @Sendable (DeviceID) -> Void,
         now: @escaping () -> Instant = { Instant(seconds: time(nil)) }
     ) {
         self.reactor = reactor
         self.rooms = rooms
         self.keys = keys
+        allStreams = keys.allStreams
+        nearDays = keys.nearDays
         self.shard = rooms.shard(on: reactor)
         self.metrics = metrics
         self.acknowledge = acknowledge
@@ -76,8 +80,8 @@ final class EventStreamShard {
     /// Makes room for a stream of the device, which collects events from now on.
     func reserve(_ device: DeviceID, window: ChangeWindow = .near) -> Reservation {
         let stream = EventStream(of: device, window: window, in: self)
-        let slots = window.days.map { $0.map(dayRoom) } ?? [keys.nearDays]
-        stream.connections = ([keys.device(device), keys.allStreams] + slots).map {
+        let slots = window.days.map { $0.map(dayRoom) } ?? [nearDays]
+        stream.connections = ([keys.device(device), allStreams] + slots).map {
             rooms.subscribe(stream, to: $0, on: reactor)
         }
         comment()
@@ -108,10 +112,10 @@ final class EventStreamShard {
 
     /// The devices that have a stream here, each as often as it has one.
     var devices: [DeviceID] {
-        shard.connections(of: keys.allStreams).compactMap { ($0.peer as? EventStream)?.device }
+        shard.connections(of: allStreams).compactMap { ($0.peer as? EventStream)?.device }
     }
 
-    private var isEmpty: Bool { shard.connections(of: keys.allStreams).isEmpty }
+    private var isEmpty: Bool { shard.connections(of: allStreams).isEmpty }
 
     private func comment() {
         guard !isCommenting else { return }
@@ -120,7 +124,7 @@ final class EventStreamShard {
             guard let self else { return }
             isCommenting = false
             guard !isEmpty else { return }
-            shard.publish(StreamMessage.comment, to: keys.allStreams)
+            shard.publish(StreamMessage.comment, to: allStreams)
             comment()
         }
     }
@@ -142,7 +146,7 @@ final class EventStreamShard {
     func slotsChanged(_ slots: [Instant: [DeviceID]]) {
         guard !isEmpty else { return }
         let now = now()
-        let isNearShown = !shard.connections(of: keys.nearDays).isEmpty
+        let isNearShown = !shard.connections(of: nearDays).isEmpty
         for (slot, known) in slots
         where (isNearShown && ChangeWindow.near.contains(slot, at: now))
             || !shard.connections(of: dayRoom(slot.day)).isEmpty
@@ -180,7 +184,7 @@ final class EventStreamShard {
             shard.publish(
                 StreamMessage.slots(ChangedSlots(slots: Array(slots), known: known, now: now)), to: room)
         }
-        publish(slots, to: keys.nearDays)
+        publish(slots, to: nearDays)
         var day = slots[...]
         while let first = day.first {
             let rest = day.drop { $0.day == first.day }

@@ -11,7 +11,7 @@ import Sockets
 final class EventStreams: Sendable {
     private let loops: [EventLoop]
     private let rooms: Rooms
-    private let keys: StreamRoomKeys
+    private let keys: RoomKeys
     private let shardKey = LoopLocal<EventStreamShard>()
     private let quotaKey = LoopLocal<StreamQuota>()
     private let limitPerDevice: Int
@@ -29,7 +29,7 @@ final class EventStreams: Sendable {
     ) {
         self.loops = loops
         self.rooms = rooms
-        self.keys = StreamRoomKeys(keys)
+        self.keys = keys
         self.metrics = metrics
         self.limitPerDevice = limitPerDevice
         self.acknowledge = acknowledge
@@ -91,6 +91,7 @@ final class EventStreams: Sendable {
     ///
     /// - Parameter newest: Up to this claim there is nothing else for them.
     func catchUp(_ devices: [DeviceID], with reminders: [Reminder], newest: Int) {
+        guard !isEmpty else { return }
         let now = MonotonicTime.now()
         let reminders = Dictionary(grouping: reminders, by: \.device)
         rooms.publish(
@@ -101,6 +102,7 @@ final class EventStreams: Sendable {
 
     /// Has the readers of these devices come again; all, when nil.
     func restart(_ devices: [DeviceID]? = nil) {
+        guard !isEmpty else { return }
         let listeners = devices.map { $0.map(keys.device) } ?? [keys.allStreams]
         rooms.publish(listeners.map { (StreamMessage.restart, $0) })
     }
@@ -129,30 +131,25 @@ final class EventStreams: Sendable {
     /// The devices that have a stream here.
     func devices() async -> Set<DeviceID> {
         var devices: Set<DeviceID> = []
+        guard !isEmpty else { return devices }
         for loop in loops { devices.formUnion(await loop.run { self.shard(on: $0).devices }) }
         return devices
     }
 }
 
 /// The rooms that event streams listen to.
-struct StreamRoomKeys: Sendable {
-    private let keys: RoomKeys
+extension RoomKeys {
     /// Of every stream.
-    let allStreams: UUID
-    /// Of those who show the slots around now.
-    let nearDays: UUID
+    var allStreams: UUID { room(.allStreams) }
 
-    init(_ keys: RoomKeys) {
-        self.keys = keys
-        allStreams = keys.room(.allStreams)
-        nearDays = keys.room(.nearDays)
-    }
+    /// Of those who show the slots around now.
+    var nearDays: UUID { room(.nearDays) }
 
     /// Of a device's streams.
-    func device(_ device: DeviceID) -> UUID { keys.room(.device, Array(device.text.utf8)) }
+    func device(_ device: DeviceID) -> UUID { room(.device, Array(device.text.utf8)) }
 
     /// Of those who show a day of UTC, counted from 1970.
-    func day(_ day: Int) -> UUID { keys.room(.day, withUnsafeBytes(of: day.littleEndian) { Array($0) }) }
+    func day(_ day: Int) -> UUID { room(.day, withUnsafeBytes(of: day.littleEndian) { Array($0) }) }
 }
 
 /// How many streams each device has open, on whatever loops. On one loop, which keeps the count of its devices.

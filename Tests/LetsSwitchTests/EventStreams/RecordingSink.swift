@@ -52,7 +52,7 @@ struct RecordedStreams {
         loops = try EventLoopGroup(count: 1)
         let rooms = Rooms(loops: loops.loops, anyRoomIsOpen: false, aleFrame: [], report: { _ in })
         streams = EventStreams(
-            loops: loops.loops, rooms: rooms, keys: try RoomKeys(), limitPerDevice: 100, metrics: EventStreamMetrics()
+            loops: loops.loops, rooms: rooms, keys: RoomKeys(), limitPerDevice: 100, metrics: EventStreamMetrics()
         ) { [acknowledged] in acknowledged.append($0) }
     }
 
