@@ -28,6 +28,48 @@ package enum HMACSHA256 {
     }
 }
 
+/// HMAC with SHA-256 under one key, for many messages: the library looks the algorithm up, and takes the key in, once. Any thread.
+package final class HMACSHA256Key: @unchecked Sendable {
+    // Sendable holds: after `init` the context is only copied, which changes nothing of it.
+    private let context: OpaquePointer
+
+    package init(_ key: [UInt8]) throws(CryptoError) {
+        ERR_clear_error()
+        guard let algorithm = EVP_MAC_fetch(nil, "HMAC", nil) else { throw CryptoError("HMAC-SHA256") }
+        defer { EVP_MAC_free(algorithm) }
+        guard let context = EVP_MAC_CTX_new(algorithm) else { throw CryptoError("HMAC-SHA256") }
+        var digest = Array("SHA256".utf8CString)
+        let isReady = digest.withUnsafeMutableBufferPointer { digest in
+            let parameters = [
+                OSSL_PARAM_construct_utf8_string("digest", digest.baseAddress, 0), OSSL_PARAM_construct_end(),
+            ]
+            return EVP_MAC_init(context, key, key.count, parameters) == 1
+        }
+        guard isReady else {
+            EVP_MAC_CTX_free(context)
+            throw CryptoError("HMAC-SHA256")
+        }
+        self.context = context
+    }
+
+    deinit {
+        EVP_MAC_CTX_free(context)
+    }
+
+    /// 32 bytes that only who has the key can make of the message.
+    package func authenticate(_ message: [UInt8]) throws(CryptoError) -> [UInt8] {
+        ERR_clear_error()
+        var code = [UInt8](repeating: 0, count: SHA256.byteCount)
+        var count = 0
+        guard let copy = EVP_MAC_CTX_dup(context) else { throw CryptoError("HMAC-SHA256") }
+        defer { EVP_MAC_CTX_free(copy) }
+        guard EVP_MAC_update(copy, message, message.count) == 1, EVP_MAC_final(copy, &code, &count, code.count) == 1,
+            count == code.count
+        else { throw CryptoError("HMAC-SHA256") }
+        return code
+    }
+}
+
 /// Keys made of key material (RFC 5869), with SHA-256.
 package enum HKDFSHA256 {
     /// Of one block, which is all that is asked for here.

@@ -1,11 +1,12 @@
 import Crypto
 package import FoundationEssentials
+import Synchronization
 
 /// The UUIDs of rooms that aren't matches'.
 ///
 /// A match's room has a UUID that its people know. That of every other kind is an HMAC of kind and id, so that nobody who doesn't know
 /// the secret gets into it by `/socket?id=`.
-package struct RoomKeys: Sendable {
+package final class RoomKeys: Sendable {
     /// What such a room is about.
     package enum Kind: UInt8, Sendable {
         /// A device's reminders.
@@ -19,6 +20,8 @@ package struct RoomKeys: Sendable {
     }
 
     private let secret: [UInt8]
+    /// Made for the first key.
+    private let authenticator = Mutex<HMACSHA256Key?>(nil)
 
     /// With a secret of the kernel's. Cryptography's library isn't touched before the first key: that is two megabytes of memory.
     package init() {
@@ -26,13 +29,22 @@ package struct RoomKeys: Sendable {
         secret = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) }
     }
 
-    /// Any thread. A few microseconds.
+    /// Any thread. A microsecond.
     package func room(_ kind: Kind, _ id: [UInt8] = []) -> UUID {
         // For want of memory: a room that nobody is in, and nobody will find.
-        guard var code = try? HMACSHA256.authenticate([kind.rawValue] + id, key: secret) else { return UUID() }
+        guard var code = try? key().authenticate([kind.rawValue] + id) else { return UUID() }
         // RFC 9562 §5.8: version 8, custom.
         code[6] = code[6] & 0x0F | 0x80
         code[8] = code[8] & 0x3F | 0x80
         return code.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+    }
+
+    private func key() throws(CryptoError) -> HMACSHA256Key {
+        try authenticator.withLock { made throws(CryptoError) in
+            if let made { return made }
+            let key = try HMACSHA256Key(secret)
+            made = key
+            return key
+        }
     }
 }

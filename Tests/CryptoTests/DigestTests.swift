@@ -26,6 +26,8 @@ import Testing
     ])
     func hmacIsThatOfRFC4231(key: [UInt8], message: String, expected: String) throws {
         #expect(try HMACSHA256.authenticate(Array(message.utf8), key: key) == bytes(expected))
+        let prepared = try HMACSHA256Key(key)
+        for _ in 0..<2 { #expect(try prepared.authenticate(Array(message.utf8)) == bytes(expected)) }
     }
 
     @Test func anEmptyKeyAndAnEmptyMessageHaveACodeToo() throws {

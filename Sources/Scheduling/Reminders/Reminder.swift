@@ -14,8 +14,8 @@ package struct Reminder: Hashable, Sendable {
     package let seq: Int
     package let taskId: UUID
     package let device: DeviceID
-    /// The event as it is sent: JSON on one line.
-    package let payload: String
+    /// What it says. It becomes JSON for those who listen, who are few.
+    package let content: ReminderContent
     /// When it should have gone out, and when it did. Epoch seconds, by the database's clock.
     package let due: Double
     package let firedAt: Double
@@ -23,6 +23,9 @@ package struct Reminder: Hashable, Sendable {
     /// Nil without a partner.
     package let roomId: UUID?
     package let state: State
+
+    /// The event as it is sent: JSON on one line.
+    package var payload: String { content.json }
 
     /// Seconds between due and fired.
     package var lateness: Double { max(0, firedAt - due) }
@@ -37,7 +40,7 @@ extension Reminder {
         seq = try row.integer("seq")
         taskId = try row.uuid("task_id")
         device = DeviceID(stored: try row.string("device_id"))
-        payload = try ReminderContent(row, id: id).json
+        content = try ReminderContent(row, id: id)
         due = try row.double("due")
         firedAt = try row.double("fired_at")
         startsAt = try row.instant("starts_at")

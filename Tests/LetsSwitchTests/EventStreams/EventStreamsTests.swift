@@ -15,7 +15,7 @@ import Testing
     }
 
     private func event(_ reminder: Reminder) -> String {
-        "id: \(reminder.id)\nevent: reminder\ndata: {}\n\n"
+        "id: \(reminder.id)\nevent: reminder\ndata: \(reminder.payload)\n\n"
     }
 
     @Test("a change is told to those who show the slot, once and together with others, and to nobody else")
