@@ -1,5 +1,6 @@
 import Domain
 import FoundationEssentials
+import ScheduleTestSupport
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import Basics
+import ScheduleTestSupport
 import TestSupport
 import Testing
 

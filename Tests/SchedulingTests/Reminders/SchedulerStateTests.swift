@@ -1,6 +1,7 @@
 import Basics
 import FoundationEssentials
 import Rooms
+import ScheduleTestSupport
 import Sockets
 import Testing
 

@@ -1,11 +1,11 @@
 import Domain
 import FoundationEssentials
 
-@testable import Scheduling
+@testable package import Scheduling
 
 extension Reminder {
     /// One that fired in time, at that place of a batch.
-    static func sample(_ device: String = "ada", batch: Int, place: Int = 0) -> Reminder {
+    package static func sample(_ device: String = "ada", batch: Int, place: Int = 0) -> Reminder {
         let (id, task) = (UUID(), UUID())
         return Reminder(
             id: id, seq: batch << 12 | place, taskId: task, device: DeviceID(stored: device),
