@@ -48,7 +48,11 @@ screenshots: setup-test ## make the screenshots of the README anew
 
 # What needs a foreign server or takes more than half a minute; `make test` runs a short form of it, and says so.
 .PHONY: interop
-interop: torture ## run the long tests that `make test` runs a short form of
+interop: torture interop-daemons interop-rabbitmq ## run the long tests that `make test` runs a short form of
+
+.PHONY: interop-rabbitmq
+interop-rabbitmq: setup-interop ## of these: what a broker of RabbitMQ is needed for
+	@LETSSWITCH_INTEROP=1 $(TEST) $(SWIFTFLAGS) --filter RabbitMQ
 
 # How often it kills a daemon or the database. LETSSWITCH_TEST_SEED repeats a run.
 TORTURE_KILLS ?= 200
@@ -56,6 +60,10 @@ TORTURE_KILLS ?= 200
 .PHONY: torture
 torture: setup-test ## of these: kill -9 daemons and databases 200 times (TORTURE_KILLS=), and check what is left
 	@LETSSWITCH_TORTURE_KILLS='$(TORTURE_KILLS)' $(TEST) $(SWIFTFLAGS) --filter TortureTests
+
+.PHONY: interop-daemons
+interop-daemons: setup-test ## of these: a daemon of three that stands still for half a minute
+	@LETSSWITCH_INTEROP=1 $(TEST) $(SWIFTFLAGS) --filter DaemonLossTests
 
 # Leak detection is off: XCTest's own leaks would fail every run.
 .PHONY: test-asan
@@ -114,6 +122,10 @@ bench-registrations: release bench-build ## POST /task and GET /schedule beside 
 bench-stored: release bench-build ## calls into the database with 1,000 and with 1,000,000 tasks stored
 	$(BENCH) stored --json .build/bench-stored.json --plans .build/bench-stored-plans.txt $(ARGS)
 
+.PHONY: bench-bus
+bench-bus: release bench-build ## two and three daemons on one database, beside one and beside relays that NOTIFY
+	$(BENCH) bus --json .build/bench-bus.json $(ARGS)
+
 # The tests' build, because the recorder is theirs: what it measures is the least that can be expected.
 .PHONY: bench-push
 bench-push: setup-test ## 10,000 push notifications due at the same second, through nghttpx
@@ -167,3 +179,7 @@ setup:
 .PHONY: setup-test
 setup-test:
 	@$(SETUP) test
+
+.PHONY: setup-interop
+setup-interop:
+	@$(SETUP) interop

@@ -40,6 +40,8 @@ let package = Package(
         .systemLibrary(name: "CSpawn"),
         // No pkgConfig, which would link it: libcurl is loaded at the first request.
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        // The same: librabbitmq is loaded when there is a broker.
+        .systemLibrary(name: "CRabbitMQ", providers: [.apt(["librabbitmq-dev"])]),
 
         // What every layer needs once: monotonic time, queue executors, back-off, a timer that can be woken, time-outs, batches,
         // the life cycle of a service. (The toolchain has a module `Runtime` already.)
@@ -58,6 +60,8 @@ let package = Package(
         // Requests to others, by a libcurl that is loaded at the first one.
         .target(
             name: "HTTPClient", dependencies: ["Basics", "CCurl", "CLinux", "Wire"], swiftSettings: swiftSettings),
+        // A broker of RabbitMQ, by a librabbitmq that is loaded at the first connection.
+        .target(name: "AMQP", dependencies: ["Basics", "CLinux", "CRabbitMQ"], swiftSettings: swiftSettings),
         // The log, and what is counted: lines and pages of metrics, about the process too. Knows no product.
         .target(name: "Observability", dependencies: ["Basics"], swiftSettings: swiftSettings),
         // The values that all parts speak in: devices, instants, requests' fields and refusals, quotas.
@@ -92,17 +96,25 @@ let package = Package(
                 .embedInCode("SQL/events.sql"),
             ],
             swiftSettings: swiftSettings),
+        // What is kept in the database: tables by numbered migrations, and which functions stand there.
+        .target(
+            name: "Schema", dependencies: ["Delivery", "Postgres", "Scheduling"],
+            resources: [
+                .embedInCode("SQL/0001-schema.sql"),
+                .embedInCode("SQL/0002-daemons.sql"),
+                .embedInCode("SQL/daemons.sql"),
+            ],
+            swiftSettings: swiftSettings),
         // The product: rooms, schedule, reminders, configuration, life cycle.
         .target(
             name: "LetsSwitch",
             dependencies: [
-                "Basics", "Crypto", "Delivery", "Domain", "HTTPClient", "Observability", "Postgres", "Rooms",
-                "Scheduling", "Server", "Sockets", "Wire",
+                "AMQP", "Basics", "Crypto", "Delivery", "Domain", "HTTPClient", "Observability", "Postgres", "Rooms",
+                "Schema", "Scheduling", "Server", "Sockets", "Wire",
             ],
             exclude: ["Page/Screenshots"],
             resources: [
-                .embedInCode("Page/Assets"),
-                .embedInCode("SQL/0001-schema.sql"),
+                .embedInCode("Page/Assets")
             ],
             swiftSettings: swiftSettings
         ),
@@ -111,13 +123,18 @@ let package = Package(
             swiftSettings: swiftSettings),
         // The load generator, the floor that it compares with, and the benchmarks.
         .executableTarget(
-            name: "letsswitch-bench", dependencies: ["Basics", "Postgres", "Sockets", "Wire", "CLinux", "CSpawn"],
+            name: "letsswitch-bench",
+            dependencies: ["Basics", "Postgres", "Sockets", "Wire", "CLibpq", "CLinux", "CSpawn"],
             swiftSettings: swiftSettings),
 
         // What several test targets share: clients, a private cluster, events to wait for.
         .target(
             name: "TestSupport", dependencies: ["Server", "Sockets", "Crypto", "Wire", "Postgres", "COpenSSL"],
             path: "Tests/TestSupport", swiftSettings: swiftSettings),
+        // Buses between daemons that live in a test's memory.
+        .target(
+            name: "BusTestSupport", dependencies: ["Rooms"], path: "Tests/BusTestSupport",
+            swiftSettings: swiftSettings),
         .testTarget(name: "TestSupportTests", dependencies: ["TestSupport", "CLinux"], swiftSettings: swiftSettings),
         .testTarget(name: "BasicsTests", dependencies: ["Basics", "TestSupport"], swiftSettings: swiftSettings),
         .testTarget(name: "WireTests", dependencies: ["Wire", "CZlib"], swiftSettings: swiftSettings),
@@ -128,11 +145,12 @@ let package = Package(
         .testTarget(
             name: "ServerTests", dependencies: ["Basics", "Server", "TestSupport"], swiftSettings: swiftSettings),
         .testTarget(
-            name: "RoomsTests", dependencies: ["Basics", "Rooms", "Sockets", "TestSupport"],
+            name: "RoomsTests", dependencies: ["Basics", "BusTestSupport", "Rooms", "Sockets", "TestSupport"],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "HTTPClientTests", dependencies: ["HTTPClient", "Server", "TestSupport", "Wire"],
             swiftSettings: swiftSettings),
+        .testTarget(name: "AMQPTests", dependencies: ["AMQP", "Basics", "TestSupport"], swiftSettings: swiftSettings),
         .testTarget(
             name: "PostgresTests", dependencies: ["Basics", "Postgres", "TestSupport"], swiftSettings: swiftSettings),
         .testTarget(
@@ -142,27 +160,28 @@ let package = Package(
         // A database with the product's schema, and a clock that stands where a test puts it.
         .target(
             name: "ScheduleTestSupport",
-            dependencies: ["Crypto", "Delivery", "Domain", "LetsSwitch", "Postgres", "Scheduling", "TestSupport"],
+            dependencies: ["Crypto", "Delivery", "Domain", "Postgres", "Schema", "Scheduling", "TestSupport"],
             path: "Tests/ScheduleTestSupport", swiftSettings: swiftSettings),
         .testTarget(
             name: "SchedulingTests",
             dependencies: [
-                "Basics", "Delivery", "Domain", "LetsSwitch", "Observability", "Postgres", "Rooms",
-                "ScheduleTestSupport", "Scheduling", "TestSupport", "Wire",
+                "Basics", "Delivery", "Domain", "Observability", "Postgres", "Rooms", "ScheduleTestSupport",
+                "Scheduling", "TestSupport", "Wire",
             ],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "DeliveryTests",
             dependencies: [
-                "Basics", "Crypto", "Delivery", "Domain", "HTTPClient", "LetsSwitch", "Observability", "Postgres",
-                "Rooms", "ScheduleTestSupport", "Scheduling", "Server", "TestSupport", "Wire",
+                "Basics", "Crypto", "Delivery", "Domain", "HTTPClient", "Observability", "Postgres", "Rooms",
+                "ScheduleTestSupport", "Scheduling", "Server", "TestSupport", "Wire",
             ],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "LetsSwitchTests",
             dependencies: [
-                "LetsSwitch", "letsswitchd", "Basics", "Crypto", "Delivery", "Domain", "HTTPClient", "Observability",
-                "Rooms", "ScheduleTestSupport", "Scheduling", "Server", "TestSupport", "Wire",
+                "LetsSwitch", "letsswitchd", "AMQP", "Basics", "BusTestSupport", "Crypto", "Delivery", "Domain",
+                "HTTPClient", "Observability", "Postgres", "Rooms", "ScheduleTestSupport", "Schema", "Scheduling",
+                "Server", "TestSupport", "Wire",
             ],
             swiftSettings: swiftSettings),
         // The page, in a real browser.
@@ -193,13 +212,15 @@ let pages = [
     "Server": ["README.md", "LIMITS.md", "PROXIES.md", "TLS.md"],
     "Postgres": ["README.md", "DATABASE.md"],
     "HTTPClient": ["README.md"],
+    "AMQP": ["README.md"],
     "Observability": ["README.md"],
     "Domain": ["README.md"],
     "Rooms": ["README.md"],
     "Scheduling": ["README.md", "Calendar/CALENDAR.md"],
     "Delivery": ["README.md", "NOTIFICATIONS.md", "WEBHOOK.md"],
+    "Schema": ["README.md"],
     "LetsSwitch": [
-        "README.md", "Configuration/SETTINGS.md", "Operations/MONITORING.md", "Page/README.md",
+        "README.md", "Bus/DAEMONS.md", "Configuration/SETTINGS.md", "Operations/MONITORING.md", "Page/README.md",
     ],
     "letsswitchd": ["README.md", "SERVICE.md"],
     "letsswitch-bench": ["README.md", "MEASUREMENTS.md"],

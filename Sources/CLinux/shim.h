@@ -1,4 +1,4 @@
-// What Swift's Glibc module leaves out: epoll, eventfd, timerfd, accept4, memmem, affinity, privileges.
+// What Swift's Glibc module leaves out: epoll, eventfd, timerfd, accept4, memmem, affinity, privileges, loaded objects.
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
@@ -22,17 +22,27 @@ void *memmem(const void *haystack, unsigned long haystack_bytes, const void *nee
 int prctl(int option, ...);
 long syscall(long number, ...);
 
-static inline int letsswitch_prctl(int option, unsigned long first, unsigned long second) {
+static inline int prctl_two(int option, unsigned long first, unsigned long second) {
     return prctl(option, first, second, 0UL, 0UL);
 }
 
 // Version 3: 64 capabilities, in two words of 32. For the calling thread.
-static inline int letsswitch_capget(struct __user_cap_data_struct words[2]) {
+static inline int capabilities_get(struct __user_cap_data_struct words[2]) {
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
     return (int)syscall(__NR_capget, &header, words);
 }
 
-static inline int letsswitch_capset(const struct __user_cap_data_struct words[2]) {
+static inline int capabilities_set(const struct __user_cap_data_struct words[2]) {
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
     return (int)syscall(__NR_capset, &header, words);
 }
+
+// <link.h> declares it for _GNU_SOURCE only. The callback gets the beginning of struct dl_phdr_info.
+#include <elf.h>
+struct loaded_object {
+    unsigned long base;
+    const char *name;
+    const Elf64_Phdr *headers;
+    unsigned short header_count;
+};
+int dl_iterate_phdr(int (*callback)(void *object, unsigned long bytes, void *context), void *context);

@@ -7,28 +7,28 @@
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 
-// Macros, which Swift doesn't import.
+// Macros, which Swift doesn't import: each has its own name with a C before it.
 
-static inline int letsswitch_SSL_CTX_set_min_proto_version(SSL_CTX *context, int version) {
+static inline int CSSL_CTX_set_min_proto_version(SSL_CTX *context, int version) {
     return (int)SSL_CTX_set_min_proto_version(context, version);
 }
 
-static inline void letsswitch_SSL_CTX_set_session_cache_mode(SSL_CTX *context, long mode) {
+static inline void CSSL_CTX_set_session_cache_mode(SSL_CTX *context, long mode) {
     SSL_CTX_set_session_cache_mode(context, mode);
 }
 
-static inline void letsswitch_SSL_CTX_set_mode(SSL_CTX *context, long mode) {
+static inline void CSSL_CTX_set_mode(SSL_CTX *context, long mode) {
     SSL_CTX_set_mode(context, mode);
 }
 
-static inline int letsswitch_SSL_CTX_add1_chain_cert(SSL_CTX *context, X509 *certificate) {
+static inline int CSSL_CTX_add1_chain_cert(SSL_CTX *context, X509 *certificate) {
     return (int)SSL_CTX_add1_chain_cert(context, certificate);
 }
 
-static const uint64_t letsswitch_SSL_OP_NO_RENEGOTIATION = SSL_OP_NO_RENEGOTIATION;
-static const uint64_t letsswitch_SSL_OP_NO_COMPRESSION = SSL_OP_NO_COMPRESSION;
-static const uint64_t letsswitch_SSL_OP_CIPHER_SERVER_PREFERENCE = SSL_OP_CIPHER_SERVER_PREFERENCE;
+static const uint64_t CSSL_OP_NO_RENEGOTIATION = SSL_OP_NO_RENEGOTIATION;
+static const uint64_t CSSL_OP_NO_COMPRESSION = SSL_OP_NO_COMPRESSION;
+static const uint64_t CSSL_OP_CIPHER_SERVER_PREFERENCE = SSL_OP_CIPHER_SERVER_PREFERENCE;
 
-static inline EVP_PKEY *letsswitch_EVP_EC_gen(const char *curve) {
+static inline EVP_PKEY *CEVP_EC_gen(const char *curve) {
     return EVP_EC_gen(curve);
 }

@@ -4,4 +4,4 @@
 int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *actions, const char *path);
 int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 
-static const short LETSSWITCH_POSIX_SPAWN_SETSID = 0x80;
+static const short CPOSIX_SPAWN_SETSID = 0x80;

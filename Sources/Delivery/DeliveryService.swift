@@ -15,7 +15,7 @@ package struct DeliveryService: Service {
         delivered: @escaping @Sendable (Int) -> Void
     ) throws {
         if !settings.names.isEmpty, HTTPClient.isLibraryListed() == false {
-            log.error("channels can't send: libcurl is missing (apt-get install libcurl4)")
+            log.error("providers can't send: libcurl is missing (apt-get install libcurl4)")
         }
         workers = try Self.providers(settings, addresses).map {
             DeliveryWorker($0, store: store, log: log, delivered: delivered)

@@ -24,9 +24,9 @@ package struct ProviderCheck: Sendable {
         guard !settings.names.isEmpty else { return [] }
         var lines: [Line] = []
         do throws(HTTPClientError) {
-            lines.append(.works("channels: libcurl \(try HTTPClient.libraryVersion())"))
+            lines.append(.works("providers: libcurl \(try HTTPClient.libraryVersion())"))
         } catch {
-            return [.fails("channels: \(error)")]
+            return [.fails("providers: \(error)")]
         }
         lines += authorities(settings)
         if let url = settings.webhook.url {
@@ -68,7 +68,7 @@ package struct ProviderCheck: Sendable {
         _ name: String, _ request: OutgoingRequest, caFile: String?, _ remark: String,
         judge: (OutgoingResponse) -> Verdict = { _ in .works }
     ) async -> Line {
-        var configuration = HTTPClient.Configuration()
+        var configuration = HTTPClient.Configuration(agent: ProviderSettings.agent)
         configuration.caFile = caFile
         configuration.timeout = patience
         configuration.allowsPrivateAddresses = true

@@ -9,23 +9,46 @@ package enum Quota: String, Sendable, CaseIterable {
     case storedCalendars = "max-stored-calendars"
 }
 
+/// Rows, of all people's together, of what strangers can register: beyond them `503` for what is new. A task takes 0.5 KB, 3 KB with
+/// the longest names; an address up to 2.4 KB.
+package struct StorageLimits: Sendable, Hashable {
+    package var tasks: Int
+    package var addresses: Int
+    package var calendars: Int
+    /// How long push tokens, subscriptions, topics and calendars are kept after their last use: that they were registered, a
+    /// calendar was read, or their device registered a task. Over a year, for those who promise something once a year.
+    package var addressRetention: Duration = .seconds(400 * 86_400)
+
+    package init(tasks: Int = 5_000_000, addresses: Int = 1_000_000, calendars: Int = 1_000_000) {
+        self.tasks = tasks
+        self.addresses = addresses
+        self.calendars = calendars
+    }
+
+    package subscript(_ table: StoredTable) -> Int {
+        switch table {
+        case .tasks: tasks
+        case .addresses: addresses
+        case .calendars: calendars
+        }
+    }
+}
+
 /// How many rows the tables may have that strangers can fill, and about how many they have. Any thread.
 ///
 /// The number is what ``StorageMonitor`` has found last, and what this daemon has added since. So one daemon goes hardly over
 /// its limit; several together by what the others add between two looks.
 package final class StorageQuota: Sendable {
-    private let limits: [StoredTable: Int]
+    package let limits: StorageLimits
     private let stored = Mutex<[StoredTable: Int]>([:])
 
-    /// - Parameter limits: Rows; a table without one has no limit.
-    package init(_ limits: [StoredTable: Int] = [:]) {
+    package init(_ limits: StorageLimits = StorageLimits()) {
         self.limits = limits
     }
 
     /// Whether nothing more may be added.
     package func isFull(_ table: StoredTable) -> Bool {
-        guard let limit = limits[table] else { return false }
-        return stored.withLock { $0[table] ?? 0 } >= limit
+        stored.withLock { $0[table] ?? 0 } >= limits[table]
     }
 
     /// A row was added, or perhaps only changed: the next look tells.
@@ -45,13 +68,11 @@ package final class StorageQuota: Sendable {
             StoredTable.allCases.map { MetricSample(["table": $0.rawValue], Double(stored[$0] ?? 0)) })
         text.gauge(
             "letsswitch_stored_rows_limit", "How many rows they may have.",
-            StoredTable.allCases.compactMap { table in
-                limits[table].map { MetricSample(["table": table.rawValue], Double($0)) }
-            })
+            StoredTable.allCases.map { MetricSample(["table": $0.rawValue], Double(limits[$0])) })
     }
 }
 
-/// The tables that strangers can fill. (What waits to be sent has a bound of its own: a channel's oldest deliveries go.)
+/// The tables that strangers can fill. (What waits to be sent has a bound of its own: a provider's oldest deliveries go.)
 package enum StoredTable: String, Sendable, CaseIterable {
     case tasks
     /// Push tokens, browsers' subscriptions, ntfy's topics.

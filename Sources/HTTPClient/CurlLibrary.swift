@@ -71,7 +71,7 @@ struct CurlLibrary: @unchecked Sendable {
             "curl_version_info",
             as: (@convention(c) (CURLversion) -> UnsafeMutablePointer<curl_version_info_data>?).self)
         let initialise = try function("curl_global_init", as: (@convention(c) (Int) -> CURLcode).self)
-        guard let data = info(letsswitch_CURLVERSION_NOW), let name = data.pointee.version else {
+        guard let data = info(CCURLVERSION_NOW), let name = data.pointee.version else {
             throw .libraryMissing("libcurl doesn't tell its version")
         }
         version = String(cString: name)
@@ -79,7 +79,7 @@ struct CurlLibrary: @unchecked Sendable {
             throw .libraryMissing("libcurl \(version) is too old: 7.85 or later is needed")
         }
         // Once in a process, before anything else; OpenSSL, which it initialises too, may be so already.
-        guard initialise(Int(letsswitch_CURL_GLOBAL_DEFAULT)) == CURLE_OK else {
+        guard initialise(Int(CCURL_GLOBAL_DEFAULT)) == CURLE_OK else {
             throw .libraryMissing("libcurl \(version) can't be initialised")
         }
         easyInit = try function("curl_easy_init", as: (@convention(c) () -> UnsafeMutableRawPointer?).self)

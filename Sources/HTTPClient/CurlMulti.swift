@@ -37,21 +37,21 @@ final class CurlMulti {
         let this = Unmanaged.passUnretained(self).toOpaque()
         let set = library.multiSet
         let settings = [
-            letsswitch_multi_pointer(set, handle, CURLMOPT_SOCKETDATA, this),
-            letsswitch_multi_socket(set, handle) { _, socket, what, multi, _ in
+            curl_multi_set_pointer(set, handle, CURLMOPT_SOCKETDATA, this),
+            curl_multi_set_socket_callback(set, handle) { _, socket, what, multi, _ in
                 CurlMulti.at(multi)?.watch(socket, what)
                 return 0
             },
-            letsswitch_multi_pointer(set, handle, CURLMOPT_TIMERDATA, this),
-            letsswitch_multi_timer(set, handle) { _, milliseconds, multi in
+            curl_multi_set_pointer(set, handle, CURLMOPT_TIMERDATA, this),
+            curl_multi_set_timer_callback(set, handle) { _, milliseconds, multi in
                 CurlMulti.at(multi)?.setTimer(milliseconds)
                 return 0
             },
-            letsswitch_multi_long(set, handle, CURLMOPT_PIPELINING, letsswitch_CURLPIPE_MULTIPLEX),
-            letsswitch_multi_long(set, handle, CURLMOPT_MAX_CONCURRENT_STREAMS, 1000),
+            curl_multi_set_long(set, handle, CURLMOPT_PIPELINING, CCURLPIPE_MULTIPLEX),
+            curl_multi_set_long(set, handle, CURLMOPT_MAX_CONCURRENT_STREAMS, 1000),
             // Else libcurl keeps four times as many as there are requests on their way.
-            letsswitch_multi_long(set, handle, CURLMOPT_MAXCONNECTS, maxConnections),
-            letsswitch_multi_long(set, handle, CURLMOPT_MAX_HOST_CONNECTIONS, maxConnectionsPerHost),
+            curl_multi_set_long(set, handle, CURLMOPT_MAXCONNECTS, maxConnections),
+            curl_multi_set_long(set, handle, CURLMOPT_MAX_HOST_CONNECTIONS, maxConnectionsPerHost),
         ]
         guard settings.allSatisfy({ $0 == CURLM_OK }) else { return nil }
     }
@@ -59,8 +59,8 @@ final class CurlMulti {
     deinit {
         timer.cancel()
         // What libcurl says while it closes its sockets is nobody's concern any more.
-        _ = letsswitch_multi_socket(library.multiSet, handle, nil)
-        _ = letsswitch_multi_timer(library.multiSet, handle, nil)
+        _ = curl_multi_set_socket_callback(library.multiSet, handle, nil)
+        _ = curl_multi_set_timer_callback(library.multiSet, handle, nil)
         for easy in idle { library.easyCleanup(easy) }
         _ = library.multiCleanup(handle)
     }
@@ -82,7 +82,7 @@ final class CurlMulti {
     }
 
     /// The request has ended, or is to end; it may not even have been added.
-    func takeBack(_ easy: UnsafeMutableRawPointer) {
+    func recycle(_ easy: UnsafeMutableRawPointer) {
         _ = library.multiRemove(handle, easy)
         guard idle.count < Self.idleHandles else { return library.easyCleanup(easy) }
         library.easyReset(easy)
@@ -95,13 +95,13 @@ final class CurlMulti {
     func work(_ wake: Wake) -> [(easy: UnsafeMutableRawPointer, outcome: CURLcode)] {
         switch wake {
         case .timer:
-            act(on: letsswitch_CURL_SOCKET_TIMEOUT, 0)
+            act(on: CCURL_SOCKET_TIMEOUT, 0)
         case .sockets:
             for event in poller.ready() {
                 act(
                     on: event.socket,
-                    (event.read ? letsswitch_CURL_CSELECT_IN : 0) | (event.write ? letsswitch_CURL_CSELECT_OUT : 0)
-                        | (event.error ? letsswitch_CURL_CSELECT_ERR : 0))
+                    (event.read ? CCURL_CSELECT_IN : 0) | (event.write ? CCURL_CSELECT_OUT : 0)
+                        | (event.error ? CCURL_CSELECT_ERR : 0))
             }
         }
         var ended: [(UnsafeMutableRawPointer, CURLcode)] = []
@@ -124,9 +124,9 @@ final class CurlMulti {
     private func watch(_ socket: Int32, _ what: Int32) {
         let isKnown =
             switch what {
-            case letsswitch_CURL_POLL_IN: poller.watch(socket, read: true, write: false)
-            case letsswitch_CURL_POLL_OUT: poller.watch(socket, read: false, write: true)
-            case letsswitch_CURL_POLL_INOUT: poller.watch(socket, read: true, write: true)
+            case CCURL_POLL_IN: poller.watch(socket, read: true, write: false)
+            case CCURL_POLL_OUT: poller.watch(socket, read: false, write: true)
+            case CCURL_POLL_INOUT: poller.watch(socket, read: true, write: true)
             default: false
             }
         // One that the kernel refuses to watch ends by its transfer's time-out.

@@ -25,8 +25,10 @@ extension HTTPClient {
         /// Judged by the address that is connected to, so that no name server can turn it round.
         package var allowsPrivateAddresses = false
         /// `User-Agent`.
-        package var agent = "letsswitchd"
+        package let agent: String
 
-        package init() {}
+        package init(agent: String) {
+            self.agent = agent
+        }
     }
 }

@@ -112,7 +112,7 @@ package actor HTTPClient {
         for (easy, code) in multi.work(wake) {
             guard let transfer = transfers[easy] else { continue }
             var status = 0
-            _ = letsswitch_easy_info_long(library.easyGet, easy, CURLINFO_RESPONSE_CODE, &status)
+            _ = curl_easy_get_long(library.easyGet, easy, CURLINFO_RESPONSE_CODE, &status)
             end(
                 transfer.number,
                 transfer.result(code, status: status, description: library.describe(code)))
@@ -131,7 +131,7 @@ package actor HTTPClient {
         guard let (transfer, easy) = numbers.removeValue(forKey: number) else { return }
         if let easy, let library {
             transfers[easy] = nil
-            multi?.takeBack(easy)
+            multi?.recycle(easy)
             library.listFree(transfer.fields)
             transfer.fields = nil
         }

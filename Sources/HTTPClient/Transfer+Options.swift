@@ -13,9 +13,9 @@ extension Transfer {
         func check(_ code: CURLcode) {
             if code != CURLE_OK, failure == nil { failure = code }
         }
-        func set(_ option: CURLoption, _ value: Int) { check(letsswitch_easy_long(setter, easy, option, value)) }
+        func set(_ option: CURLoption, _ value: Int) { check(curl_easy_set_long(setter, easy, option, value)) }
         // Copied by libcurl.
-        func set(_ option: CURLoption, _ text: String) { check(letsswitch_easy_pointer(setter, easy, option, text)) }
+        func set(_ option: CURLoption, _ text: String) { check(curl_easy_set_pointer(setter, easy, option, text)) }
 
         guard !request.url.utf8.contains(0) else { throw .invalidURL }
         set(CURLOPT_URL, request.url)
@@ -27,12 +27,12 @@ extension Transfer {
         set(CURLOPT_TCP_KEEPALIVE, 1)
         // Where a name's look-up is given up, its thread isn't waited for: all other transfers would wait too. Since 7.87; what
         // doesn't know it does without.
-        _ = letsswitch_easy_long(setter, easy, CURLOPT_QUICK_EXIT, 1)
+        _ = curl_easy_set_long(setter, easy, CURLOPT_QUICK_EXIT, 1)
         set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds(configuration.connectTimeout))
         set(CURLOPT_TIMEOUT_MS, milliseconds(configuration.timeout))
-        set(CURLOPT_SSLVERSION, letsswitch_CURL_SSLVERSION_TLSv1_2)
+        set(CURLOPT_SSLVERSION, CCURL_SSLVERSION_TLSv1_2)
         if let caFile = configuration.caFile { set(CURLOPT_CAINFO, caFile) }
-        set(CURLOPT_HTTP_VERSION, letsswitch_CURL_HTTP_VERSION_2TLS)
+        set(CURLOPT_HTTP_VERSION, CCURL_HTTP_VERSION_2TLS)
         // Rather a stream of the connection that is being made than another connection.
         set(CURLOPT_PIPEWAIT, configuration.version == .http2 ? 1 : 0)
         set(CURLOPT_USERAGENT, configuration.agent)
@@ -42,32 +42,32 @@ extension Transfer {
         case .head: set(CURLOPT_NOBODY, 1)
         default:
             set(CURLOPT_POST, 1)
-            check(letsswitch_easy_offset(setter, easy, CURLOPT_POSTFIELDSIZE_LARGE, Int(request.body.count)))
-            check(letsswitch_easy_pointer(setter, easy, CURLOPT_COPYPOSTFIELDS, request.body))
+            check(curl_easy_set_offset(setter, easy, CURLOPT_POSTFIELDSIZE_LARGE, Int(request.body.count)))
+            check(curl_easy_set_pointer(setter, easy, CURLOPT_COPYPOSTFIELDS, request.body))
             if request.method != .post { set(CURLOPT_CUSTOMREQUEST, request.method.name) }
         }
         try addFields(library)
-        check(letsswitch_easy_pointer(setter, easy, CURLOPT_HTTPHEADER, UnsafeRawPointer(fields)))
+        check(curl_easy_set_pointer(setter, easy, CURLOPT_HTTPHEADER, UnsafeRawPointer(fields)))
 
-        check(letsswitch_easy_pointer(setter, easy, CURLOPT_WRITEDATA, pointer))
+        check(curl_easy_set_pointer(setter, easy, CURLOPT_WRITEDATA, pointer))
         check(
-            letsswitch_easy_write(setter, easy, CURLOPT_WRITEFUNCTION) { bytes, size, count, transfer in
+            curl_easy_set_write_callback(setter, easy, CURLOPT_WRITEFUNCTION) { bytes, size, count, transfer in
                 Transfer.at(transfer)?.received(body: UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
             })
-        check(letsswitch_easy_pointer(setter, easy, CURLOPT_HEADERDATA, pointer))
+        check(curl_easy_set_pointer(setter, easy, CURLOPT_HEADERDATA, pointer))
         check(
-            letsswitch_easy_write(setter, easy, CURLOPT_HEADERFUNCTION) { bytes, size, count, transfer in
+            curl_easy_set_write_callback(setter, easy, CURLOPT_HEADERFUNCTION) { bytes, size, count, transfer in
                 Transfer.at(transfer)?.received(headerLine: UnsafeRawBufferPointer(start: bytes, count: size * count))
                     ?? 0
             })
-        check(letsswitch_easy_pointer(setter, easy, CURLOPT_OPENSOCKETDATA, pointer))
+        check(curl_easy_set_pointer(setter, easy, CURLOPT_OPENSOCKETDATA, pointer))
         check(
-            letsswitch_easy_opensocket(setter, easy) { transfer, _, address in
-                guard let address else { return letsswitch_CURL_SOCKET_BAD }
+            curl_easy_set_opensocket_callback(setter, easy) { transfer, _, address in
+                guard let address else { return CCURL_SOCKET_BAD }
                 return Transfer.at(transfer)?.openSocket(
                     family: address.pointee.family, type: address.pointee.socktype,
-                    protocol: address.pointee.protocol, address: letsswitch_address(address))
-                    ?? letsswitch_CURL_SOCKET_BAD
+                    protocol: address.pointee.protocol, address: curl_sockaddr_address(address))
+                    ?? CCURL_SOCKET_BAD
             })
         if let failure { throw .failed(library.describe(failure)) }
     }

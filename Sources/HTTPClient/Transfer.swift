@@ -84,11 +84,11 @@ final class Transfer {
                 !PrivateNetworks.contains(address)
             else {
                 wasPrivate = true
-                return letsswitch_CURL_SOCKET_BAD
+                return CCURL_SOCKET_BAD
             }
         }
         let descriptor = socket(family, type | Int32(SOCK_CLOEXEC.rawValue), number)
-        guard descriptor >= 0 else { return letsswitch_CURL_SOCKET_BAD }
+        guard descriptor >= 0 else { return CCURL_SOCKET_BAD }
         var silence = Self.longestSilence
         // Refused, it is as it would be without: broken connections are noticed late.
         _ = setsockopt(

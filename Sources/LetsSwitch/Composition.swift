@@ -5,6 +5,7 @@ import Observability
 import Postgres
 import Rooms
 import Scheduling
+import Schema
 import Server
 import Sockets
 
@@ -20,6 +21,7 @@ struct Composition: Sendable {
     let application: Application
     let deliveries: DeliveryService
     let scheduler: Scheduler
+    let bus: BusService
     /// What lives on the database, each on those before it.
     let services: ServiceGroup
     private let page: MetricsPage
@@ -45,11 +47,11 @@ struct Composition: Sendable {
         let loops = try EventLoopGroup(count: configuration.loops)
         let rooms = Rooms(
             loops: loops.loops, anyRoomIsOpen: configuration.openRooms, aleFrame: AleFrame.aleResponse,
-            report: attendance.report)
+            grace: configuration.presenceGrace, report: attendance.report)
         let acknowledgements = Acknowledgements(
             store: database.schedulerStores.reminders, metrics: metrics.scheduling, log: log)
         let streams = EventStreams(
-            loops: loops.loops, rooms: rooms, keys: RoomKeys(),
+            loops: loops.loops, rooms: rooms, keys: database.roomKeys,
             limitPerDevice: configuration.maxStreamsPerDevice, metrics: metrics.streams
         ) { reminders in
             Task { await acknowledgements.add(reminders) }
@@ -59,8 +61,20 @@ struct Composition: Sendable {
         let erasures = ErasureWorker(store: database.erasures, log: log) { await changes.publish($0) }
         let scheduler = Scheduler(
             claims: stores.claims, store: stores.reminders, erasures: stores.erasures,
-            retention: configuration.retention / .seconds(1), rooms: rooms, audience: streams,
+            retention: configuration.schedule.retention / .seconds(1), rooms: rooms, audience: streams,
             metrics: metrics.scheduling, log: log, claimed: { deliveries.wake() })
+        let id = DaemonID()
+        let bus = BusService(
+            configuration.bus,
+            DaemonInfo(
+                id: id, host: Configuration.machineName, language: BusRelay.language,
+                bus: configuration.bus.busName),
+            rooms: rooms, grace: configuration.presenceGrace, database: database.background, metrics: metrics.bus,
+            log: log
+        ) { [postgres] in
+            if configuration.bus == .amqp, let url = configuration.amqpURL { return AMQPBus(id, url: url) }
+            return NotifyBus(id, postgres, observer: observer)
+        }
         application = Application(
             on: loops, limits: edge.limits, edge: edge.policy, tls: edge.tls, handlerExecutor: database.executor,
             mapError: ErrorMapping(metrics: metrics, log: log).abort, audience: .people
@@ -69,7 +83,7 @@ struct Composition: Sendable {
             // First what is asked for most: the app asks for a room again and again when it is refused.
             routes.register(
                 collection: AleController(
-                    rooms: rooms, policy: .match(capacity: configuration.roomSize), metrics: metrics.rooms,
+                    rooms: rooms, policy: configuration.matchRooms, metrics: metrics.rooms,
                     find: database.reminders.findRoom, found: { await scheduler.found($0) }))
             routes.register(
                 collection: OperationsController(
@@ -101,13 +115,14 @@ struct Composition: Sendable {
             configuration: postgres,
             channels: [
                 ReminderStore.dueChannel, ReminderStore.firedChannel, DeliveryStore.notifications,
-                ScheduleChanges.channel,
+                ScheduleChanges.channel, DaemonStore.channel,
             ]
         ) { event in
             switch event {
             case .listening:
                 Task { await scheduler.resynchronise() }
                 deliveries.wake()
+                Task { await bus.hasNews() }
             case .notification(ReminderStore.dueChannel, let payload):
                 if let epoch = Double(payload) { Task { await scheduler.expect(epoch) } }
             case .notification(ReminderStore.firedChannel, let payload):
@@ -115,6 +130,8 @@ struct Composition: Sendable {
                 deliveries.wake()
             case .notification(DeliveryStore.notifications, let payload):
                 if let name = ProviderName(rawValue: payload) { deliveries.wake(name) }
+            case .notification(DaemonStore.channel, let payload):
+                Task { await bus.hasNews(of: payload) }
             case .notification(_, let payload):
                 Task { await changes.receive(payload) }
                 // Another daemon's tasks: the webhook may be told of them.
@@ -126,11 +143,12 @@ struct Composition: Sendable {
         self.database = database
         self.deliveries = deliveries
         self.scheduler = scheduler
+        self.bus = bus
         services = ServiceGroup([
             DatabaseService(database: database), ListenerService(listener: listener),
             AcknowledgementService(streams: streams, acknowledgements: acknowledgements),
             EndingEarly(service: deliveries, reserve: reserve), AttendanceService(rooms: rooms, writer: attendance),
-            erasures, scheduler, database.storage,
+            erasures, scheduler, database.storage, bus,
         ])
         page = MetricsPage(
             product: metrics, rooms: rooms, providers: deliveries.metrics, storage: database.storage.quota,
@@ -142,6 +160,7 @@ struct Composition: Sendable {
         ReminderStore.statementNames + ScheduleStore.statementNames + [AddressStore.tokenStatementName]
         + ErasureStore.statementNames + DeliveryStore.statementNames + AttendanceStore.statementNames
         + AddressStore.statementNames + CalendarStore.statementNames + StorageStore.statementNames
+        + Database.statementNames + DaemonStore.statementNames + NotifyBus.statementNames
 
     func metricsPage() async -> [UInt8] {
         await page.render(application)
@@ -149,7 +168,7 @@ struct Composition: Sendable {
 
     func readiness(isDraining: Bool) async -> Readiness {
         Readiness(
-            database: await database.answers(), migrated: await database.isPrepared, draining: isDraining,
+            database: await database.isAnswering(), migrated: await database.isPrepared, draining: isDraining,
             schedulerLateness: await scheduler.lateness)
     }
 

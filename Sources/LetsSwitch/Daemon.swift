@@ -10,6 +10,9 @@ package actor Daemon {
     /// How long a start waits for the database before it listens without it, and says so.
     private static let databasePatience = Duration.seconds(5)
 
+    /// How long it waits for the other daemons' bus.
+    private static let busPatience = Duration.seconds(1)
+
     let configuration: Configuration
     let log: Log
     let metrics = ProductMetrics(statements: Composition.statementNames)
@@ -54,6 +57,7 @@ package actor Daemon {
             await self?.startServices()
         }
         let endpoints = try await parts.application.listen(on: try resolveAddresses())
+        StartPages.release()
         for endpoint in endpoints { report(endpoint, data: data) }
         status = "listening on \(endpoints.map(\.description).joined(separator: ", "))"
         notifier.ready(status: status)
@@ -80,6 +84,8 @@ package actor Daemon {
     private func startServices() async {
         guard !isStopping else { return }
         await parts?.services.start()
+        // Who connects to a daemon that has just come hears the others at once.
+        await parts?.bus.settles(within: Self.busPatience)
         do {
             clock = try ClockStepWatcher { [weak self] in
                 Task { await self?.clockWasSet() }

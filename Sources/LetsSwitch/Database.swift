@@ -3,7 +3,9 @@ import Delivery
 import Domain
 import Observability
 import Postgres
+import Rooms
 import Scheduling
+import Schema
 
 /// The database as the daemon uses it: four pools of connections, the stores over them, and whether all of it is ready.
 ///
@@ -18,6 +20,12 @@ actor Database {
     /// Changes nothing, and is refused where nothing may be changed.
     private static let writePing = PostgresStatement(
         name: "write_ping", sql: "UPDATE letsswitch.claim SET expires_at = expires_at WHERE false")
+
+    private static let roomKeySecret = PostgresStatement(
+        name: "room_key_secret",
+        sql: "SELECT encode(value, 'hex') AS value FROM letsswitch.secret WHERE name = 'room-keys'")
+    /// The names that metrics go by.
+    static let statementNames = [roomKeySecret.name]
 
     nonisolated let schedule: ScheduleStore
     nonisolated let erasures: ErasureStore
@@ -37,6 +45,8 @@ actor Database {
     private nonisolated let claims: ReminderStore
     private nonisolated let backgroundSchedule: ScheduleStore
     private nonisolated let backgroundErasures: ErasureStore
+    /// The same for all daemons on this database, once it is ready.
+    nonisolated let roomKeys = RoomKeys()
 
     private let refusals: DatabaseRefusals
     private var zones: TimeZoneNames?
@@ -48,7 +58,7 @@ actor Database {
         _ configuration: PostgresConfiguration, settings: Configuration,
         observer: any PostgresObserver, refusals: DatabaseRefusals, log: Log
     ) {
-        let quota = StorageQuota(settings.maxStored)
+        let quota = StorageQuota(settings.storage)
         self.refusals = refusals
         requests = PostgresClient(configuration: configuration, observer: observer)
         var few = configuration
@@ -59,14 +69,11 @@ actor Database {
         claiming.endPatience = Self.claimEndPatience
         claiming.sessionSettings["letsswitch.claimer"] = "'\(ReminderStore.claimer)'"
         claimClient = PostgresClient(configuration: claiming, observer: observer)
-        let times = ScheduleSettings(
-            reminderLead: settings.reminderLead / .seconds(1), roomDuration: settings.roomDuration / .seconds(1),
-            maxTasksPerDevice: settings.maxTasksPerDevice)
-        schedule = ScheduleStore(database: requests, settings: times, storage: quota)
+        schedule = ScheduleStore(database: requests, settings: settings.schedule, storage: quota)
         erasures = ErasureStore(database: requests)
         reminders = ReminderStore(database: requests)
         calendars = CalendarStore(database: requests, storage: quota)
-        backgroundSchedule = ScheduleStore(database: background, settings: times)
+        backgroundSchedule = ScheduleStore(database: background, settings: settings.schedule)
         backgroundErasures = ErasureStore(database: background)
         backgroundReminders = ReminderStore(database: background)
         claims = ReminderStore(database: claimClient)
@@ -75,8 +82,7 @@ actor Database {
         attendance = AttendanceStore(database: deliveryClient)
         addresses = AddressStore(database: requests, storage: quota)
         storage = StorageMonitor(
-            store: StorageStore(database: requests), quota: quota,
-            addressRetention: settings.addressRetention / .seconds(1), log: log)
+            store: StorageStore(database: requests), quota: quota, log: log)
     }
 
     /// For tasks that do little but wait for requests' queries.
@@ -92,6 +98,8 @@ actor Database {
     func prepare(_ enter: @Sendable () async throws -> Void) async throws -> PostgresSchema.Change {
         let change = try await background.migrate(DatabaseSchema.current)
         try await enter()
+        let secret = try await background.query(Self.roomKeySecret).first?.string("value")
+        if let secret = secret.flatMap(HexText.decode) { roomKeys.share(secret) }
         zones = try await backgroundSchedule.timeZoneNames()
         return change
     }
@@ -107,7 +115,7 @@ actor Database {
     var isPrepared: Bool { zones != nil }
 
     /// Whether the database answers now, and can be written; asked at most once a second, and given two.
-    func answers() async -> Bool {
+    func isAnswering() async -> Bool {
         if let answered, MonotonicTime.now() - answered.at < Self.readinessLifetime { return answered.wasThere }
         if let asking { return await asking.value }
         let statement = isPrepared ? Self.writePing : Self.ping

@@ -30,7 +30,7 @@ actor DatabaseSupervisor {
         case .privateCluster:
             let cluster = PrivateCluster(
                 stateDirectory: configuration.stateDirectory, names: ClusterNames(program: "letsswitch"),
-                maxConnections: max(60, configuration.databaseConnections + Self.furtherConnections))
+                maxConnections: max(60, configuration.postgres.maxConnections + Self.furtherConnections))
             self.cluster = cluster
             let location = try await cluster.start()
             guard let asked = location.relocatedFrom else { return (location.conninfo, location.dataDirectory) }

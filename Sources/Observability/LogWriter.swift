@@ -18,7 +18,7 @@ package final class LogWriter: @unchecked Sendable {
 
     private let descriptor: Int32
     private let limit: Int
-    private let queue = DispatchQueue(label: "letsswitch.log")
+    private let queue = DispatchQueue(label: "log")
     private let waitingBytes = Atomic<Int>(0)
     private let waitingLines = Atomic<Int>(0)
     private let droppedLines = Atomic<Int>(0)

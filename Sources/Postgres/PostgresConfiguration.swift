@@ -1,7 +1,7 @@
 import CLibpq
 
 /// Which database, and the limits of using it.
-package struct PostgresConfiguration: Sendable {
+package struct PostgresConfiguration: Sendable, Hashable {
     /// A URL or a keyword string as libpq takes it. Empty: libpq's own `PG*` variables say where.
     package var conninfo: String
     /// Shown in `pg_stat_activity`, unless `conninfo` names another.

@@ -22,6 +22,14 @@ extension Room {
         sender.exempt.value += 1
     }
 
+    /// Ales came from another daemon, for all. Nothing else is counted in the room now, nor until they are settled.
+    func count(alesFromElsewhere count: UInt32) {
+        ales.value = count
+    }
+
+    /// Those that other daemons are to be told of; nil if there are none.
+    var alesOfOwnMembers: UInt32? { hasAles ? ales.value : nil }
+
     /// Who comes now is owed nothing of before.
     func exempt(_ newcomer: Connection) {
         newcomer.exempt = ales

@@ -32,6 +32,11 @@ package final class Connection {
         shard.cheer(from: self)
     }
 
+    /// Has the peer told how many people are in the room, now and when that changes: a ``PresenceCount``, once a second at most.
+    package func watchPresence() {
+        shard.watchPresence(self)
+    }
+
     /// Does nothing for who isn't in its room, or not any more: who is in a room that closes doesn't leave it.
     package func leave() {
         shard.leave(self)

@@ -17,6 +17,11 @@ struct ConnectionMap {
         rooms[room] ?? []
     }
 
+    /// Rooms whose coming and going is told, with somebody in them.
+    var roomsWithPresence: [UUID] {
+        rooms.compactMap { id, members in members.first?.room.reportsPresence == true ? id : nil }
+    }
+
     /// What a connection that is about to join has to share with the others, and how many they are.
     func room(_ id: UUID, make: @autoclosure () -> Room) -> (room: Room, count: Int) {
         guard let members = rooms[id], let first = members.first else { return (make(), 0) }

@@ -7,10 +7,13 @@ package final class Room {
     var ales = AleCount()
     /// ``RoomPolicy/reportsPresence`` of who entered first. The rest of a policy is for those who enter, so it isn't kept.
     let reportsPresence: Bool
+    /// Whether another daemon has somebody in the room: then its ales go there too.
+    var isShared: Bool
 
-    init(id: UUID, reportsPresence: Bool) {
+    init(id: UUID, reportsPresence: Bool, isShared: Bool) {
         self.id = id
         self.reportsPresence = reportsPresence
+        self.isShared = isShared
     }
 }
 
@@ -18,8 +21,8 @@ package final class Room {
 package struct RoomPolicy: Sendable, Hashable {
     /// Whether one can enter only while the room is open (``Rooms/open(_:)``).
     package let mustBeOpen: Bool
-    /// Connections at most, on one loop.
-    package let capacity: Int
+    /// Connections at most, on all daemons.
+    package var capacity: Int
     /// Whether those who listen for it are told who comes and goes.
     package let reportsPresence: Bool
 
@@ -30,7 +33,7 @@ package struct RoomPolicy: Sendable, Hashable {
     }
 
     /// A match's room: open for a while, and who was in it is written down.
-    package static func match(capacity: Int) -> RoomPolicy {
+    package static func match(capacity: Int = 1000) -> RoomPolicy {
         RoomPolicy(mustBeOpen: true, capacity: capacity, reportsPresence: true)
     }
 

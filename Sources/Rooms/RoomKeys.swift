@@ -5,7 +5,7 @@ import Synchronization
 /// The UUIDs of rooms that aren't matches'.
 ///
 /// A match's room has a UUID that its people know. That of every other kind is an HMAC of kind and id, so that nobody who doesn't know
-/// the secret gets into it by `/socket?id=`.
+/// the secret gets into it by `/socket?id=`. Daemons with the same secret have the same keys.
 package final class RoomKeys: Sendable {
     /// What such a room is about.
     package enum Kind: UInt8, Sendable {
@@ -19,14 +19,23 @@ package final class RoomKeys: Sendable {
         case allStreams = 4
     }
 
-    private let secret: [UInt8]
-    /// Made for the first key.
-    private let authenticator = Mutex<HMACSHA256Key?>(nil)
+    private enum State {
+        case secret([UInt8])
+        /// Made for the first key: cryptography's library isn't touched before, since that is two megabytes of memory.
+        case key(HMACSHA256Key)
+    }
 
-    /// With a secret of the kernel's. Cryptography's library isn't touched before the first key: that is two megabytes of memory.
+    private let state: Mutex<State>
+
+    /// With a secret of the kernel's, until ``share(_:)``.
     package init() {
         var random = SystemRandomNumberGenerator()
-        secret = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+        state = Mutex(.secret((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) }))
+    }
+
+    /// From now on with this secret, which other daemons have too. Before anybody is in a room that got its UUID here. Any thread.
+    package func share(_ secret: [UInt8]) {
+        state.withLock { $0 = .secret(secret) }
     }
 
     /// Any thread. A microsecond.
@@ -40,11 +49,14 @@ package final class RoomKeys: Sendable {
     }
 
     private func key() throws(CryptoError) -> HMACSHA256Key {
-        try authenticator.withLock { made throws(CryptoError) in
-            if let made { return made }
-            let key = try HMACSHA256Key(secret)
-            made = key
-            return key
+        try state.withLock { state throws(CryptoError) in
+            switch state {
+            case .key(let key): return key
+            case .secret(let secret):
+                let key = try HMACSHA256Key(secret)
+                state = .key(key)
+                return key
+            }
         }
     }
 }

@@ -27,18 +27,22 @@ extension Reactor: RoomLoop {
 package final class RoomShard: TurnEndHandler {
     /// Rooms that are open, besides those that `anyRoomIsOpen` makes of any UUID.
     private var open: Set<UUID> = []
-    private var map = ConnectionMap()
+    private(set) var map = ConnectionMap()
     /// Rooms with ales in this turn.
     private var cheering: [Room] = []
     private var refusals = RefusalCache()
     private var presence = PresenceReporter()
-    /// Which of those whom its room is for a peer says it is, where it says so: few do, and each has its place in memory.
-    private var identities: [ObjectIdentifier: UUID] = [:]
+    var people: People
+    /// Of rooms in which somebody wants to know how many are there.
+    var boards: [UUID: PresenceBoard] = [:]
+    /// The other daemons.
+    var link = RoomLink(tell: nil)
     /// Rooms with somebody in them and the connections in them, but for subscriptions.
     private var occupied = 0
     private var connectionCount = 0
+    private var awaitsTurnEnd = false
 
-    private unowned let loop: any RoomLoop
+    unowned let loop: any RoomLoop
     private let anyRoomIsOpen: Bool
     private let report: @Sendable ([PresenceEvent]) -> Void
     /// An ale, encoded once; no other thread counts its references. A burst of ales leaves as one run of it.
@@ -48,15 +52,17 @@ package final class RoomShard: TurnEndHandler {
     ///   - loop: Outlives the shard.
     ///   - anyRoomIsOpen: Makes an open room of any UUID.
     ///   - aleFrame: A WebSocket frame.
+    ///   - grace: How long somebody who has left counts as present.
     ///   - report: Told who comes and goes, many at a time.
     package init(
-        on loop: any RoomLoop, anyRoomIsOpen: Bool, aleFrame: [UInt8],
+        on loop: any RoomLoop, anyRoomIsOpen: Bool, aleFrame: [UInt8], grace: Duration = .zero,
         report: @escaping @Sendable ([PresenceEvent]) -> Void
     ) {
         self.loop = loop
         self.anyRoomIsOpen = anyRoomIsOpen
         self.aleFrame = SharedBytes(aleFrame, copies: 64)
         self.report = report
+        people = People(grace: grace)
     }
 
     /// Matches' rooms with somebody in them, and how many are in them.
@@ -76,15 +82,18 @@ package final class RoomShard: TurnEndHandler {
     package func close(_ rooms: [UUID]) {
         for id in rooms {
             open.remove(id)
+            people.forgetDeparted(of: id)
             guard let room = map.connections(of: id).first?.room else { continue }
-            map.deliverAles(of: room, frame: aleFrame)
+            settle(room)
             let members = map.removeRoom(id)
+            boards[id] = nil
             if room.reportsPresence {
                 occupied -= 1
                 connectionCount -= members.count
+                membersChanged(in: id)
             }
             for member in members {
-                _ = takeIdentity(of: member)
+                _ = people.forget(member)
                 member.peer.roomClosed()
             }
         }
@@ -105,7 +114,11 @@ package final class RoomShard: TurnEndHandler {
         guard isOpen(room, policy) else {
             return refusals.refusal(of: room, at: loop.now).map { .refused($0.state, age: $0.age) } ?? .unknown
         }
-        return map.count(of: room) < policy.capacity ? .open : .full
+        return map.count(of: room) + connectionsElsewhere(in: room) < policy.capacity ? .open : .full
+    }
+
+    private func connectionsElsewhere(in room: UUID) -> Int {
+        link.members(of: room)?.connections ?? 0
     }
 
     private func isOpen(_ room: UUID, _ policy: RoomPolicy) -> Bool {
@@ -125,15 +138,18 @@ package final class RoomShard: TurnEndHandler {
     package func enter(
         _ id: UUID, _ peer: any Peer, policy: RoomPolicy, claimedIdentity: UUID? = nil
     ) -> Connection {
-        let (room, others) = map.room(id, make: Room(id: id, reportsPresence: policy.reportsPresence))
+        let elsewhere = policy.reportsPresence ? connectionsElsewhere(in: id) : 0
+        let (room, others) = map.room(
+            id, make: Room(id: id, reportsPresence: policy.reportsPresence, isShared: elsewhere > 0))
         let connection = Connection(peer, in: room, on: self)
-        guard isOpen(id, policy), others < policy.capacity else { return connection }
+        guard isOpen(id, policy), others + elsewhere < policy.capacity else { return connection }
         map.join(connection)
         if room.reportsPresence {
             if others == 0 { occupied += 1 }
             connectionCount += 1
-            if let claimedIdentity { identities[ObjectIdentifier(connection)] = claimedIdentity }
-            note(.joined, connection, claimedIdentity, peers: others + 1)
+            if let claimedIdentity { people.enter(connection, as: claimedIdentity) }
+            note(.joined, connection, claimedIdentity, peers: others + 1 + elsewhere)
+            membersChanged(in: id)
         }
         return connection
     }
@@ -143,11 +159,9 @@ package final class RoomShard: TurnEndHandler {
         guard let others = map.leave(connection), connection.room.reportsPresence else { return }
         if others == 0 { occupied -= 1 }
         connectionCount -= 1
-        note(.left, connection, takeIdentity(of: connection), peers: others)
-    }
-
-    private func takeIdentity(of connection: Connection) -> UUID? {
-        identities.isEmpty ? nil : identities.removeValue(forKey: ObjectIdentifier(connection))
+        let room = connection.room.id
+        note(.left, connection, endPresence(of: connection), peers: others + connectionsElsewhere(in: room))
+        membersChanged(in: room)
     }
 
     private func note(
@@ -181,15 +195,40 @@ package final class RoomShard: TurnEndHandler {
         guard sender.isMember else { return }
         let room = sender.room
         if !room.hasAles {
-            if cheering.isEmpty { loop.callAtEndOfTurn(self) }
+            awaitTurnEnd()
             cheering.append(room)
         }
         room.count(aleFrom: sender)
     }
 
+    func awaitTurnEnd() {
+        guard !awaitsTurnEnd else { return }
+        awaitsTurnEnd = true
+        loop.callAtEndOfTurn(self)
+    }
+
     package func turnEnds() {
-        for room in cheering { map.deliverAles(of: room, frame: aleFrame) }
+        awaitsTurnEnd = false
+        for room in cheering { settle(room) }
         cheering.removeAll(keepingCapacity: true)
+        link.tellNews { people.members(of: $0, map.connections(of: $0)) }
+    }
+
+    /// Sends everybody in the room what it is owed, and has other daemons told.
+    private func settle(_ room: Room) {
+        if room.isShared, let ales = room.alesOfOwnMembers { link.add(RoomNews.Ales(room.id, ales)) }
+        map.deliverAles(of: room, frame: aleFrame)
+    }
+
+    /// Ales that came from another daemon: for everybody in the room here.
+    package func deliver(_ ales: [RoomNews.Ales]) {
+        for ales in ales {
+            guard let room = map.connections(of: ales.room).first?.room else { continue }
+            // First those of its own members, so that no ale of another daemon is told to other daemons.
+            settle(room)
+            room.count(alesFromElsewhere: ales.count)
+            map.deliverAles(of: room, frame: aleFrame)
+        }
     }
 
     /// Gives a message to everybody in the room on this loop but its sender, in the order of these calls and of the ales between them.
@@ -197,7 +236,7 @@ package final class RoomShard: TurnEndHandler {
     package func publish(_ message: any Message, to id: UUID, from sender: Connection? = nil) {
         let members = map.connections(of: id)
         guard let room = members.first?.room else { return }
-        map.deliverAles(of: room, frame: aleFrame)
+        settle(room)
         let publication = Publication(message)
         for member in members where member !== sender && member.isMember { member.peer.deliver(publication) }
     }

@@ -11,6 +11,7 @@ package final class Rooms: Sendable {
     private let key = LoopLocal<RoomShard>()
     private let anyRoomIsOpen: Bool
     private let aleFrame: [UInt8]
+    private let grace: Duration
     private let report: @Sendable ([PresenceEvent]) -> Void
     /// Subscriptions: without any, no loop is woken to tell nobody.
     private let subscriptions = Atomic<Int>(0)
@@ -18,14 +19,16 @@ package final class Rooms: Sendable {
     /// - Parameters:
     ///   - anyRoomIsOpen: Makes an open room of any UUID: for development.
     ///   - aleFrame: What everybody but the sender of an ale is sent: a WebSocket frame.
+    ///   - grace: How long somebody who said who it is, and has left, counts as present.
     ///   - report: Told who comes and goes, many at a time; called on a loop.
     package init(
-        loops: [EventLoop], anyRoomIsOpen: Bool, aleFrame: [UInt8],
+        loops: [EventLoop], anyRoomIsOpen: Bool, aleFrame: [UInt8], grace: Duration = .zero,
         report: @escaping @Sendable ([PresenceEvent]) -> Void
     ) {
         self.loops = loops
         self.anyRoomIsOpen = anyRoomIsOpen
         self.aleFrame = aleFrame
+        self.grace = grace
         self.report = report
     }
 
@@ -43,7 +46,7 @@ package final class Rooms: Sendable {
     /// The rooms of a loop. On that loop.
     package func shard(on reactor: Reactor) -> RoomShard {
         key.value(on: reactor) {
-            RoomShard(on: reactor, anyRoomIsOpen: anyRoomIsOpen, aleFrame: aleFrame, report: report)
+            RoomShard(on: reactor, anyRoomIsOpen: anyRoomIsOpen, aleFrame: aleFrame, grace: grace, report: report)
         }
     }
 
@@ -88,6 +91,36 @@ package final class Rooms: Sendable {
             sum = (sum.open + part.0, sum.occupied + part.1, sum.connections + part.2)
         }
         return sum
+    }
+
+    // MARK: Other daemons
+
+    /// There are other daemons: from now on `tell` is called with the news of each loop's turn, on that loop.
+    ///
+    /// - Returns: Who is in which room now.
+    func join(_ tell: @escaping @Sendable (RoomNews) -> Void) async -> [MembersOfRoom] {
+        var rooms: [MembersOfRoom] = []
+        for loop in loops { rooms += await loop.run { self.shard(on: $0).join(tell) } }
+        return rooms
+    }
+
+    /// There are none any more.
+    func part() async {
+        for loop in loops { await loop.run { self.shard(on: $0).part() } }
+    }
+
+    /// Who is in these rooms on other daemons, all of them together.
+    func setElsewhere(_ rooms: [MembersOfRoom]) {
+        for (index, rooms) in Dictionary(grouping: rooms, by: { homeIndex(of: $0.room) }) {
+            loops[index].submit { self.shard(on: $0).setElsewhere(rooms) }
+        }
+    }
+
+    /// Gives ales of other daemons to everybody in their rooms.
+    func deliver(_ ales: [RoomNews.Ales]) {
+        for (index, ales) in Dictionary(grouping: ales, by: { homeIndex(of: $0.room) }) {
+            loops[index].submit { self.shard(on: $0).deliver(ales) }
+        }
     }
 
     // MARK: Subscriptions

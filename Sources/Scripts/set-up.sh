@@ -3,10 +3,11 @@
 #
 #   set-up.sh run              what `make run` needs
 #   set-up.sh test             and what the tests need
+#   set-up.sh interop          and the foreign servers of `make interop`
 #   set-up.sh --install PACKAGE...      the part for root: used by the others, by sudo where they need it
 #
 # Where nothing is missing it says nothing, asks no network and takes a fraction of a second; only once a day it
-# looks for newer time zone rules. Clusters of PostgreSQL that are there, and their configuration, it leaves alone.
+# looks for newer time zone rules. Clusters of PostgreSQL and brokers that are there, and their configuration, it leaves alone.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -56,16 +57,36 @@ update_lists() {
 # own; a file in the directory for such settings says so for as long as the installation lasts.
 no_main_cluster=/etc/postgresql-common/createcluster.d/zz-letsswitch-set-up.conf
 
+# Its broker would be started, now and with the machine; the tests run one of their own. Where the administrator has a
+# policy for what may be started, that is asked instead.
+start_policy=/usr/sbin/policy-rc.d
+
+leave_settings() {
+    rm -f "$no_main_cluster"
+    rmdir "$(dirname "$no_main_cluster")" 2>/dev/null || true
+    if [ "${has_start_policy:-}" = ours ]; then rm -f "$start_policy"; fi
+    has_start_policy=
+}
+
 install_packages() {
     mkdir -p "$(dirname "$no_main_cluster")"
-    trap 'rm -f "$no_main_cluster"' EXIT
+    trap leave_settings EXIT
     trap 'exit 130' INT
     trap 'exit 143' TERM
     printf 'create_main_cluster = false\n' >"$no_main_cluster"
+    starts_broker=false
+    case " $* " in *" rabbitmq-server "*) is_installed rabbitmq-server || starts_broker=true ;; esac
+    if [ "$starts_broker" = true ] && [ ! -e "$start_policy" ]; then
+        has_start_policy=ours
+        printf '#!/bin/sh\nexit 101\n' >"$start_policy"
+        chmod 755 "$start_policy"
+    fi
     status=0
     quietly apt install --no-install-recommends "$@" || status=$?
-    rm -f "$no_main_cluster"
-    rmdir "$(dirname "$no_main_cluster")" 2>/dev/null || true
+    if [ "$starts_broker" = true ] && has systemctl; then
+        systemctl disable rabbitmq-server.service >/dev/null 2>&1 || true
+    fi
+    leave_settings
     return "$status"
 }
 
@@ -99,7 +120,12 @@ fi
 # --- What is missing? -------------------------------------------------------------------------------------------
 
 purpose=${1:-run}
-case "$purpose" in run | test) ;; *) fail "usage: set-up.sh run|test" ;; esac
+with_tests=false
+case "$purpose" in
+run) ;;
+test | interop) with_tests=true ;;
+*) fail "usage: set-up.sh run|test|interop" ;;
+esac
 
 if ! has swift; then
     fail "there is no swift in PATH. Let's Switch needs Swift 6.0 or later: https://www.swift.org/install/linux/"
@@ -140,18 +166,24 @@ has_header openssl || need libssl-dev "OpenSSL, for TLS and the WebSocket handsh
 has_header zlib || need zlib1g-dev "zlib, for compressed WebSocket messages"
 # The channels' HTTP client: headers for the build, and the library, which the daemon loads when it has something to send.
 has_header libcurl || need libcurl4-openssl-dev "libcurl, for webhooks and push services"
+# The same with the client of RabbitMQ, which the daemon loads when it has a broker.
+has_header librabbitmq || need librabbitmq-dev "RabbitMQ's client library"
 [ -e /etc/ssl/certs/ca-certificates.crt ] || need ca-certificates "the authorities that certificates of others are judged by"
 [ -e /usr/share/zoneinfo/Europe/London ] || need tzdata "time zone rules"
 has setpriv || need util-linux "setpriv, to run the cluster without root's rights"
-if [ "$purpose" = test ]; then
+if [ "$with_tests" = true ]; then
     has openssl || need openssl "makes certificates for the tests, and is a client of theirs"
     [ -x /usr/sbin/nghttpx ] || need nghttp2-proxy "HTTP/2, by people who know how, for the tests"
     has curl || need curl "a client for the tests"
     has_module websockets || need python3-websockets "an independent WebSocket client for the tests"
     has_module ensurepip || need python3-venv "for what the tests take from PyPI"
 fi
+if [ "$purpose" = interop ]; then
+    [ -x /usr/lib/rabbitmq/bin/rabbitmq-server ] || need rabbitmq-server "a broker, of which the tests run one of their own"
+    has amqp-publish || need amqp-tools "a client of brokers that isn't ours"
+fi
 wanted=
-if [ "$purpose" = test ]; then
+if [ "$with_tests" = true ]; then
     if ! has chromium && ! has chromium-browser && ! has google-chrome; then
         wanted="chromium chromium-sandbox"
     elif is_debian_like && is_installed chromium && ! is_installed chromium-sandbox; then
@@ -208,7 +240,7 @@ fi
 # without them the tests that ask them say that they are skipped.
 python=$root/.build/python
 python_packages="icalendar==6.3.1 http-ece==1.2.1 py-vapid==1.9.2"
-if [ "$purpose" = test ] && [ "$(cat "$python/packages" 2>/dev/null)" != "$python_packages" ]; then
+if [ "$with_tests" = true ] && [ "$(cat "$python/packages" 2>/dev/null)" != "$python_packages" ]; then
     say "installing from PyPI, in .build/python: $python_packages"
     # shellcheck disable=SC2086
     if quietly /usr/bin/python3 -m venv --clear "$python" &&

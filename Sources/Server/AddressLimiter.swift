@@ -46,10 +46,10 @@ package final class AddressLimiter: @unchecked Sendable {
     }
 
     /// What became of the attempt to count a connection in one slot.
-    private enum Counted {
+    private enum CountOutcome {
         case at(Int)
         case oneTooMany
-        case noPlace
+        case tableFull
     }
 
     private static let slotsPerBucket = 8
@@ -92,27 +92,27 @@ package final class AddressLimiter: @unchecked Sendable {
     package func open(
         _ address: IPAddress, isNew: Bool = true, at now: MonotonicTime
     ) -> Result<ConnectionPermit, Refusal> {
-        var places = ConnectionPermit.Places()
+        var slots = ConnectionPermit.Slots()
         for scope in AddressScope.scopes(of: address) {
             switch count(address, in: scope) {
             case .at(let slot):
                 // From here on the slot is this network's own, until it is closed.
-                places[scope] = slot
+                slots[scope] = slot
             case .oneTooMany:
-                close(places)
+                close(slots)
                 return .failure(.tooManyConnections)
-            case .noPlace:
+            case .tableFull:
                 break
             }
         }
-        guard !isNew || pay(for: .connection, at: places, now) else {
-            close(places)
+        guard !isNew || pay(for: .connection, at: slots, now) else {
+            close(slots)
             return .failure(.tooFast)
         }
-        return .success(ConnectionPermit(of: address, in: self, at: places))
+        return .success(ConnectionPermit(of: address, in: self, at: slots))
     }
 
-    private func count(_ address: IPAddress, in scope: AddressScope) -> Counted {
+    private func count(_ address: IPAddress, in scope: AddressScope) -> CountOutcome {
         let key = Key(scope, of: address, buckets: buckets)
         let limit = allowances[scope.rawValue].maxConnections
         let most = limit > 0 ? min(UInt64(limit), Self.countMask) : Self.countMask
@@ -125,14 +125,14 @@ package final class AddressLimiter: @unchecked Sendable {
             guard occupant & Self.countMask < most else { return .oneTooMany }
             if Self.exchange(occupant, for: occupant + 1, in: word.pointee) { return .at(slot) }
         }
-        return .noPlace
+        return .tableFull
     }
 
     /// A permit's end.
-    func close(_ places: ConnectionPermit.Places) {
+    func close(_ slots: ConnectionPermit.Slots) {
         guard let words else { return }
         for scope in AddressScope.allCases {
-            guard let slot = places[scope] else { continue }
+            guard let slot = slots[scope] else { continue }
             // The count is at least one, so the tag above it stays as it is.
             words[slot * Self.wordsPerSlot].wrappingSubtract(1, ordering: .relaxed)
         }
@@ -140,11 +140,11 @@ package final class AddressLimiter: @unchecked Sendable {
 
     // MARK: Rates
 
-    /// Whether whoever has these places may do this once more.
-    func pay(for action: LimitedAction, at places: ConnectionPermit.Places, _ now: MonotonicTime) -> Bool {
+    /// Whether whoever has these slots may do this once more.
+    func pay(for action: LimitedAction, at slots: ConnectionPermit.Slots, _ now: MonotonicTime) -> Bool {
         guard let words else { return true }
         for scope in AddressScope.allCases {
-            guard let slot = places[scope] else { continue }
+            guard let slot = slots[scope] else { continue }
             let rate = allowances[scope.rawValue].rate(of: action)
             guard Self.pay(words[slot * Self.wordsPerSlot + 1 + action.rawValue], by: rate, at: now) else {
                 return false

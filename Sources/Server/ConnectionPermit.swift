@@ -9,10 +9,10 @@ package final class ConnectionPermit: Sendable {
     /// The address that is counted.
     package let address: IPAddress
     private let limiter: AddressLimiter
-    private let places: Places
+    private let slots: Slots
 
     /// The table's slot for each ``AddressScope``; `nil` where the table had no place, or the address has no such scope.
-    struct Places: Sendable {
+    struct Slots: Sendable {
         private var subscriber, home, site: Int32
 
         init() { (subscriber, home, site) = (-1, -1, -1) }
@@ -38,19 +38,19 @@ package final class ConnectionPermit: Sendable {
         }
     }
 
-    init(of address: IPAddress, in limiter: AddressLimiter, at places: Places) {
+    init(of address: IPAddress, in limiter: AddressLimiter, at slots: Slots) {
         self.address = address
         self.limiter = limiter
-        self.places = places
+        self.slots = slots
     }
 
     deinit {
-        limiter.close(places)
+        limiter.close(slots)
     }
 
     /// Whether the connection's address may do this once more. The slots are known and can't be anybody else's meanwhile, so
     /// this looks nothing up: it costs some ten nanoseconds, and allocates nothing.
     package func admits(_ action: LimitedAction, at now: MonotonicTime) -> Bool {
-        limiter.pay(for: action, at: places, now)
+        limiter.pay(for: action, at: slots, now)
     }
 }

@@ -28,15 +28,15 @@ extension HTTPConnection {
             registers = route.registers
         }
         if !permit.admits(.request, at: socket.reactor.now) {
-            server.counters.hastyRequests += 1
+            server.counters.rateLimitedRequests += 1
             return Self.asksTooFast
         }
         if !head.method.isSafe, !permit.admits(.write, at: socket.reactor.now) {
-            server.counters.hastyWrites += 1
+            server.counters.rateLimitedWrites += 1
             return Self.writesTooFast
         }
         if registers, !permit.admits(.registration, at: socket.reactor.now) {
-            server.counters.hastyRegistrations += 1
+            server.counters.rateLimitedRegistrations += 1
             return Self.registersTooMuch
         }
         refusalsInARow = 0
@@ -68,7 +68,7 @@ extension HTTPConnection {
     /// The refusal of an attempt at a WebSocket, before it costs anything: no other loop and no database has been asked.
     func refusalOfUpgrade(_ head: HTTPRequestHead) -> Abort? {
         if let permit = peer.permit, !permit.admits(.upgrade, at: socket.reactor.now) {
-            server.counters.refusedUpgrades += 1
+            server.counters.rateLimitedUpgrades += 1
             return Abort(
                 .tooManyRequests, reason: "This address asks for WebSockets faster than it may.",
                 headers: Self.retryAfter)
@@ -76,7 +76,7 @@ extension HTTPConnection {
         guard !server.application.edge.allowedOrigins.admit(head), WebSocketHandshake.isAsked(by: head) else {
             return nil
         }
-        server.counters.refusedOrigins += 1
+        server.counters.crossOriginUpgrades += 1
         return Abort(
             .forbidden, code: "origin_not_allowed",
             reason: "RFC 6455 §10.2: pages of this origin get no WebSocket here.")
@@ -86,7 +86,7 @@ extension HTTPConnection {
     /// page may send it, and CORS guards only the answer.
     func refusalOfWrite(_ head: HTTPRequestHead) -> Abort? {
         guard !head.method.isSafe, !server.application.edge.allowedOrigins.admit(head) else { return nil }
-        server.counters.refusedWrites += 1
+        server.counters.crossOriginWrites += 1
         return Abort(
             .forbidden, code: "origin_not_allowed", reason: "Pages of this origin may change nothing here.")
     }

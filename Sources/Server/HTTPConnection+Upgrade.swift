@@ -48,7 +48,7 @@ extension HTTPConnection {
             return answer(Response(abort), to: request.head)
         }
         server.counters.responses[HTTPStatus.switchingProtocols.code, default: 0] += 1
-        socket.enqueue(SharedBytes(handshake.answer))
+        socket.enqueue(SharedBytes(handshake.response))
         state = .over
         let unread = backlog
         backlog = []

@@ -8,26 +8,26 @@ package struct LoopCounters: Sendable {
     /// Connections closed at once because the server was full.
     package var refusedConnections = 0
     /// Connections, and requests of proxied ones, refused because their address had too many connections.
-    package var crowdedAddresses = 0
+    package var connectionsOverAddressLimit = 0
     /// Connections refused because their address made new ones too fast.
-    package var hastyAddresses = 0
+    package var rateLimitedConnections = 0
     /// Connections without the PROXY header that they had to have, or of peers that may not send one.
     package var refusedProxies = 0
     /// TLS handshakes that were completed.
     package var tlsHandshakes = 0
     package var failedTLSHandshakes: [TLSHandshakeFailure: Int] = [:]
     /// Attempts at a WebSocket refused because their address made too many.
-    package var refusedUpgrades = 0
+    package var rateLimitedUpgrades = 0
     /// Other requests refused because their address made too many.
-    package var hastyRequests = 0
+    package var rateLimitedRequests = 0
     /// Those refused because their address wrote too much.
-    package var hastyWrites = 0
+    package var rateLimitedWrites = 0
     /// Those refused because their address has registered too much in a day.
-    package var hastyRegistrations = 0
+    package var rateLimitedRegistrations = 0
     /// WebSockets refused to pages of other origins.
-    package var refusedOrigins = 0
+    package var crossOriginUpgrades = 0
     /// Other requests of theirs that would have changed something.
-    package var refusedWrites = 0
+    package var crossOriginWrites = 0
     /// Requests for hosts that aren't ours.
     package var refusedHosts = 0
     /// Times that the listener rested because descriptors or memory were used up.
@@ -50,7 +50,7 @@ package struct LoopCounters: Sendable {
     /// Peers cut off because they read too slowly.
     package var slowPeers = 0
     /// Peers cut off because they sent too fast.
-    package var hastyPeers = 0
+    package var rateLimitedPeers = 0
 
     package init() {}
 
@@ -67,17 +67,17 @@ package struct LoopCounters: Sendable {
         var sum = left
         sum.acceptedConnections += right.acceptedConnections
         sum.refusedConnections += right.refusedConnections
-        sum.crowdedAddresses += right.crowdedAddresses
-        sum.hastyAddresses += right.hastyAddresses
+        sum.connectionsOverAddressLimit += right.connectionsOverAddressLimit
+        sum.rateLimitedConnections += right.rateLimitedConnections
         sum.refusedProxies += right.refusedProxies
         sum.tlsHandshakes += right.tlsHandshakes
         sum.failedTLSHandshakes.merge(right.failedTLSHandshakes, uniquingKeysWith: +)
-        sum.refusedUpgrades += right.refusedUpgrades
-        sum.hastyRequests += right.hastyRequests
-        sum.hastyWrites += right.hastyWrites
-        sum.hastyRegistrations += right.hastyRegistrations
-        sum.refusedOrigins += right.refusedOrigins
-        sum.refusedWrites += right.refusedWrites
+        sum.rateLimitedUpgrades += right.rateLimitedUpgrades
+        sum.rateLimitedRequests += right.rateLimitedRequests
+        sum.rateLimitedWrites += right.rateLimitedWrites
+        sum.rateLimitedRegistrations += right.rateLimitedRegistrations
+        sum.crossOriginUpgrades += right.crossOriginUpgrades
+        sum.crossOriginWrites += right.crossOriginWrites
         sum.refusedHosts += right.refusedHosts
         sum.listenerRests += right.listenerRests
         sum.responses.merge(right.responses, uniquingKeysWith: +)
@@ -91,7 +91,7 @@ package struct LoopCounters: Sendable {
         sum.sentCompressedMessages += right.sentCompressedMessages
         sum.timeouts.merge(right.timeouts, uniquingKeysWith: +)
         sum.slowPeers += right.slowPeers
-        sum.hastyPeers += right.hastyPeers
+        sum.rateLimitedPeers += right.rateLimitedPeers
         return sum
     }
 }

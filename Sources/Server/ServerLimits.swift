@@ -53,12 +53,7 @@ package struct ServerLimits: Sendable, Hashable {
     package init() {}
 }
 
-/// A wait that came to its end before the peer did what it was to do. The names are for metrics.
-package enum TimeLimit: String, Sendable, CaseIterable {
-    case header = "header-timeout"
-    case body = "body-timeout"
-    case keepAlive = "keep-alive-timeout"
-    case write = "write-timeout"
-    case pong = "pong-timeout"
-    case close = "close-timeout"
+/// A wait that came to its end before the peer did what it was to do.
+package enum TimeLimit: Sendable, CaseIterable {
+    case header, body, keepAlive, write, pong, close
 }

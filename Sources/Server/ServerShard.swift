@@ -142,8 +142,8 @@ package final class ServerShard {
             return nil
         case .failure(let refusal):
             switch refusal {
-            case .tooManyConnections: counters.crowdedAddresses += 1
-            case .tooFast: counters.hastyAddresses += 1
+            case .tooManyConnections: counters.connectionsOverAddressLimit += 1
+            case .tooFast: counters.rateLimitedConnections += 1
             }
             return refusal
         }

@@ -171,7 +171,7 @@ package final class WebSocket: StreamSocketHandler {
 
     /// Nothing more is read: a peer that minds no rate minds no closing handshake, for which it would have seconds more.
     private func tooFast() {
-        server.counters.hastyPeers += 1
+        server.counters.rateLimitedPeers += 1
         if phase == .open {
             let reason = "more than \(server.application.limits.messageRate) messages a second"
             sendClose(.policyViolation, reason)

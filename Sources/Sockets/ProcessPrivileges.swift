@@ -16,25 +16,25 @@ package enum ProcessPrivileges {
     ///
     /// Each thread has rights of its own, and begins with its creator's: to be called before there is a second one.
     package static func drop() {
-        _ = letsswitch_prctl(PR_SET_NO_NEW_PRIVS, 1, 0)
-        _ = letsswitch_prctl(PR_CAP_AMBIENT, UInt(PR_CAP_AMBIENT_CLEAR_ALL), 0)
+        _ = prctl_two(PR_SET_NO_NEW_PRIVS, 1, 0)
+        _ = prctl_two(PR_CAP_AMBIENT, UInt(PR_CAP_AMBIENT_CLEAR_ALL), 0)
         guard geteuid() == 0 else { return }
         let kept = neededByRoot.reduce(UInt64(0)) { $0 | 1 << UInt64($1) }
         // The kernel has some forty; of a number beyond its last it knows nothing.
         for capability in UInt64(0)..<64 where kept & 1 << capability == 0 {
-            _ = letsswitch_prctl(PR_CAPBSET_DROP, UInt(capability), 0)
+            _ = prctl_two(PR_CAPBSET_DROP, UInt(capability), 0)
         }
         keep(kept)
     }
 
     private static func keep(_ kept: UInt64) {
         var words = [__user_cap_data_struct(), __user_cap_data_struct()]
-        guard letsswitch_capget(&words) == 0 else { return }
+        guard capabilities_get(&words) == 0 else { return }
         for (index, word) in [UInt32(truncatingIfNeeded: kept), UInt32(kept >> 32)].enumerated() {
             words[index].permitted &= word
             words[index].effective &= word
             words[index].inheritable = 0
         }
-        _ = letsswitch_capset(&words)
+        _ = capabilities_set(&words)
     }
 }

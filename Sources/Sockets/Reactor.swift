@@ -44,7 +44,7 @@ package final class Reactor {
     /// until its end, and the calls below count no references: that was nearly 2 % of what a delivery costs.
     private var pollables: [Unmanaged<Pollable>?] = []
     /// Those that were removed in this turn, and whether their descriptors are to be closed.
-    private var departed: [(pollable: Unmanaged<Pollable>, closes: Bool)] = []
+    private var removed: [(pollable: Unmanaged<Pollable>, closes: Bool)] = []
     private var deadlines = TimerQueue()
     private var timers: [TimerID: () -> Void] = [:]
     private var lastTimer: UInt32 = 0
@@ -107,7 +107,7 @@ package final class Reactor {
                 let event = events[index]
                 let descriptor = event.data.fd
                 if descriptor == alarm {
-                    alarmRang()
+                    timerFired()
                 } else if descriptor == executor.wakeUp {
                     executor.clearWakeUp()
                 } else if Int(descriptor) < pollables.count, let pollable = pollables[Int(descriptor)] {
@@ -135,14 +135,14 @@ package final class Reactor {
             for socket in flushing { socket._withUnsafeGuaranteedRef { $0.flush() } }
             flushing.removeAll(keepingCapacity: true)
         }
-        if settling.isEmpty, sending.isEmpty { letGo() } else { executor.wake() }
-        armAlarm()
+        if settling.isEmpty, sending.isEmpty { releaseRemoved() } else { executor.wake() }
+        armTimer()
     }
 
     /// Descriptors are closed only now, so that no number is given anew while events for its former owner may still be in
     /// hand; and not while anybody is still to send, so that no former owner is.
-    private func letGo() {
-        while let (pollable, closes) = departed.popLast() {
+    private func releaseRemoved() {
+        while let (pollable, closes) = removed.popLast() {
             if closes { Glibc.close(pollable._withUnsafeGuaranteedRef { $0.descriptor }) }
             pollable.release()
         }
@@ -180,18 +180,18 @@ package final class Reactor {
     /// Stops to poll and leaves the descriptor open.
     func remove(_ pollable: Pollable) {
         epoll_ctl(pollDescriptor, EPOLL_CTL_DEL, pollable.descriptor, nil)
-        depart(pollable, closing: false)
+        remove(pollable, closing: false)
     }
 
     /// Stops to poll, and closes the descriptor at the end of the turn (which is what removes it from the poller).
     func removeAndClose(_ pollable: Pollable) {
-        depart(pollable, closing: true)
+        remove(pollable, closing: true)
     }
 
-    private func depart(_ pollable: Pollable, closing: Bool) {
+    private func remove(_ pollable: Pollable, closing: Bool) {
         guard let held = pollables[Int(pollable.descriptor)] else { return }
         pollables[Int(pollable.descriptor)] = nil
-        departed.append((held, closing))
+        removed.append((held, closing))
     }
 
     /// Calls `body` with every connected socket of the loop. O(descriptors).
@@ -232,7 +232,7 @@ package final class Reactor {
         deadlines.insert(.init(deadline: deadline, key: .socket(pollable.descriptor)))
     }
 
-    private func alarmRang() {
+    private func timerFired() {
         var expirations: UInt64 = 0
         // The count is of no interest; reading it silences the descriptor.
         _ = Glibc.read(alarm, &expirations, MemoryLayout<UInt64>.size)
@@ -249,7 +249,7 @@ package final class Reactor {
     }
 
     /// Sets the kernel's timer if something is due earlier than it is set for.
-    private func armAlarm() {
+    private func armTimer() {
         guard let earliest = deadlines.earliest, earliest.isBefore(armedFor) else { return }
         armedFor = earliest
         var setting = itimerspec()

@@ -8,7 +8,7 @@ enum LetsswitchBench {
         do {
             let options = try Options(Array(CommandLine.arguments.dropFirst()))
             guard !options.wantsHelp else { return Terminal.print(Options.help) }
-            if options.command == .relay { return try RelayServer.run() }
+            if options.command == .relay { return try RelayServer.run(bus: options.relayBus) }
             try measure(options)
         } catch {
             Terminal.note("letsswitch-bench: \(error)")
@@ -47,6 +47,10 @@ enum LetsswitchBench {
             let findings = try StoredBenchmark(laboratory: laboratory).run()
             Terminal.print(findings.render())
             report = findings
+        case .bus:
+            let bus = try BusBenchmark(laboratory: laboratory).run()
+            Terminal.print(bus.render())
+            report = bus
         }
         if let path = options.json { try report.writeJSON(to: path) }
     }

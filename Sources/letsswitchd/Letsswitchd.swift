@@ -19,7 +19,8 @@ enum Letsswitchd {
                 exit(await Daemon.run(configuration))
             case .check(let configuration):
                 var check = ConfigurationCheck(of: configuration, at: Int64(time(nil)))
-                await check.checkChannels(of: configuration)
+                await check.checkProviders(of: configuration)
+                await check.checkBus(of: configuration)
                 exit(print(check.report, to: STDOUT_FILENO) && check.isPassed ? EXIT_SUCCESS : EXIT_FAILURE)
             case .help:
                 exit(print(HelpText.render(), to: STDOUT_FILENO) ? EXIT_SUCCESS : EXIT_FAILURE)

@@ -7,7 +7,7 @@ import Wire
 
 @testable import Delivery
 
-@Suite("What check says of channels")
+@Suite("What check says of providers")
 struct ProviderCheckTests {
     private typealias Verdict = ProviderCheck.Verdict
 

@@ -9,7 +9,7 @@ import Wire
 @Suite("Requests to other servers")
 struct HTTPClientTests {
     private func client(_ change: (inout HTTPClient.Configuration) -> Void = { _ in }) -> HTTPClient {
-        var configuration = HTTPClient.Configuration()
+        var configuration = HTTPClient.Configuration(agent: "tests")
         configuration.allowsPrivateAddresses = true
         configuration.timeout = .seconds(60)
         configuration.connectTimeout = .seconds(60)
@@ -51,7 +51,7 @@ struct HTTPClientTests {
             #expect(asked.body == body)
             #expect(asked.headers["x-test"] == "a: b")
             #expect(asked.headers["topic"] == "")
-            #expect(asked.headers["user-agent"] == "letsswitchd")
+            #expect(asked.headers["user-agent"] == "tests")
             // No type that nobody has named.
             #expect(asked.headers["content-type"] == nil)
             let got = try await client.send(OutgoingRequest(.get, recorder.url("/get")))
@@ -249,7 +249,7 @@ struct HTTPClientTests {
     @Test("a connection whose peer gives no sign any more counts as broken after some seconds")
     func silence() async {
         _ = await withCheckedContinuation { continuation in
-            var configuration = HTTPClient.Configuration()
+            var configuration = HTTPClient.Configuration(agent: "tests")
             configuration.allowsPrivateAddresses = true
             let transfer = Transfer(1, OutgoingRequest(.post, ""), configuration, continuation)
             let socket = transfer.openSocket(

@@ -40,6 +40,7 @@ final class RecordingPeer: Peer {
     enum Event: Hashable {
         case ales(Int)
         case message(Int)
+        case presence(Int)
         case closed
     }
 
@@ -51,6 +52,7 @@ final class RecordingPeer: Peer {
     func deliver(ales count: Int, frame: SharedBytes) { events.append(.ales(count)) }
 
     func deliver(_ publication: Publication) {
+        if let presence = publication.message as? PresenceCount { return events.append(.presence(presence.count)) }
         guard let message = publication.message as? Numbered else { return }
         forms.append(ObjectIdentifier(publication.form { SharedBytes(Array("\(message.number)".utf8)) }))
         events.append(.message(message.number))
@@ -61,6 +63,7 @@ final class RecordingPeer: Peer {
 
     /// Ales that it was told of, in all.
     var ales: Int { events.reduce(0) { if case .ales(let count) = $1 { $0 + count } else { $0 } } }
+    var counts: [Int] { events.compactMap { if case .presence(let count) = $0 { count } else { nil } } }
     var messages: [Int] { events.compactMap { if case .message(let number) = $0 { number } else { nil } } }
 }
 
@@ -78,8 +81,8 @@ final class RoomsUnderTest {
 
     var reported: [PresenceEvent] { reports.events }
 
-    init(anyRoomIsOpen: Bool = true) {
-        shard = RoomShard(on: loop, anyRoomIsOpen: anyRoomIsOpen, aleFrame: [0x82, 0]) { [reports] in
+    init(anyRoomIsOpen: Bool = true, grace: Duration = .zero) {
+        shard = RoomShard(on: loop, anyRoomIsOpen: anyRoomIsOpen, aleFrame: [0x82, 0], grace: grace) { [reports] in
             reports.events += $0
         }
     }

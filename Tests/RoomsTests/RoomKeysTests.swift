@@ -16,6 +16,9 @@ import Testing
             keys.room(.nearDays), keys.room(.allStreams), others.room(.device, ada),
         ]
         #expect(Set(rooms).count == rooms.count)
+        let shared = [RoomKeys(), RoomKeys()]
+        for keys in shared { keys.share([1, 2, 3]) }
+        #expect(shared[0].room(.device, ada) == shared[1].room(.device, ada))
         #expect(rooms.allSatisfy { $0.uuid.6 >> 4 == 8 && $0.uuid.8 >> 6 == 2 })
     }
 }

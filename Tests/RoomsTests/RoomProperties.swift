@@ -76,7 +76,7 @@ struct RoomProperties {
 }
 
 /// Numbers that look random, the same for the same seed.
-private struct SplitMix: RandomNumberGenerator {
+struct SplitMix: RandomNumberGenerator {
     var state: UInt64
 
     mutating func next() -> UInt64 {

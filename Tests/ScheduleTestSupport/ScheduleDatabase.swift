@@ -1,9 +1,9 @@
 package import Delivery
 package import Domain
 import FoundationEssentials
-package import LetsSwitch
 package import Postgres
 package import Scheduling
+import Schema
 import TestSupport
 
 /// A fresh database with the schedule's schema and a clock that stands where the test puts it.
@@ -155,7 +155,7 @@ extension ScheduleOutcome {
 }
 
 extension AddressStore {
-    package func registerToken(_ request: TokenRequest) async throws {
-        try await registerToken(request.token, of: request.device, isSandbox: request.isSandbox)
+    package func registerToken(_ token: String, of device: String, isSandbox: Bool = false) async throws {
+        try await registerToken(token, of: DeviceID(stored: device), isSandbox: isSandbox)
     }
 }

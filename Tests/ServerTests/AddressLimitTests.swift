@@ -32,7 +32,7 @@ import Wire
             #expect(refusal.status == 429)
             #expect(refusal.headers["Retry-After"] == "1")
             #expect(try refusal.json()["code"].string == "too_many_connections")
-            #expect(await server.application.counters().crowdedAddresses == 1)
+            #expect(await server.application.counters().connectionsOverAddressLimit == 1)
             // Others may, also over the same connection, and so may whoever brings no address.
             #expect(try await clients[2].request("GET", "/now/1", headers: Self.forwarded("203.0.113.8")).status == 200)
             #expect(try await clients[2].request("GET", "/now/1").status == 200)
@@ -87,7 +87,7 @@ import Wire
             let first = try await connect(header)
             for _ in 0..<20 { #expect(try await first.request("GET", "/now/1").status == 200) }
             for _ in 0..<8 { await (try await connect(header)).close() }
-            try await server.until("a refusal") { $0.hastyAddresses > 0 }
+            try await server.until("a refusal") { $0.rateLimitedConnections > 0 }
             #expect(try await first.request("GET", "/now/1").status == 200)
             #expect(try await connect("PROXY UNKNOWN\r\n").request("GET", "/now/1").status == 200)
         }
@@ -138,8 +138,9 @@ import Wire
             let reads = try await statuses("GET /later/1", for: "203.0.113.7", count: 40)
             #expect(reads.prefix(10).allSatisfy { $0 == 200 } && reads.suffix(10).allSatisfy { $0 == 429 })
             let counters = await server.application.counters()
-            #expect(counters.hastyWrites == 7)
-            #expect(counters.hastyRequests >= 10 && counters.hastyRequests == reads.filter { $0 == 429 }.count)
+            #expect(counters.rateLimitedWrites == 7)
+            #expect(
+                counters.rateLimitedRequests >= 10 && counters.rateLimitedRequests == reads.filter { $0 == 429 }.count)
             // Others, and this machine, aren't meant.
             #expect(try await statuses("POST /echo", for: "203.0.113.8", count: 5) == [200, 200, 200, 200, 200])
             #expect(try await statuses("POST /echo", for: nil, count: 50).allSatisfy { $0 == 200 })
@@ -160,7 +161,7 @@ import Wire
             #expect(statuses == [200, 200, 429])
             let refusal = try await client.request("POST", "/registration", headers: header)
             #expect(try refusal.json()["code"].string == "too_many_registrations")
-            #expect(await server.application.counters().hastyRegistrations == 2)
+            #expect(await server.application.counters().rateLimitedRegistrations == 2)
             #expect(try await client.request("POST", "/echo", headers: header).status == 200)
             #expect(try await client.request("POST", "/registration").status == 200)
         }
@@ -248,7 +249,7 @@ import Wire
             #expect(try await clients[0].request("GET", "/now/1", headers: header).status == 200)
             #expect(try await clients[1].request("GET", "/now/1", headers: header).status == 429)
             let counters = await bench.server.application.counters()
-            #expect(counters.crowdedAddresses == 1 && counters.refusedUpgrades == 0)
+            #expect(counters.connectionsOverAddressLimit == 1 && counters.rateLimitedUpgrades == 0)
         }
     }
 
@@ -268,7 +269,7 @@ import Wire
                 return refused
             }
             let other = try await server.client()
-            try await server.until("the refusals") { $0.hastyRequests > 5 }
+            try await server.until("the refusals") { $0.rateLimitedRequests > 5 }
             for number in 0..<200 {
                 let path = number % 2 == 0 ? "/now/\(number)" : "/later/\(number)"
                 let response = try await other.request("GET", path, headers: Self.forwarded("203.0.113.\(number + 8)"))
@@ -297,7 +298,7 @@ import Wire
             }
             let refused = try await server.connection()
             try await refused.expectClosed()
-            #expect(await server.application.counters().crowdedAddresses == 1)
+            #expect(await server.application.counters().connectionsOverAddressLimit == 1)
             await clients.removeLast().close()
             try await server.untilConnections(1)
             #expect(try await server.client().request("GET", "/now/1").status == 200)
@@ -320,7 +321,7 @@ import Wire
             #expect(responses.map(\.status) == [403, 403, 429, 429, 429])
             #expect(responses[4].headers["Retry-After"] == "1")
             #expect(try responses[4].json()["code"].string == "too_many_requests")
-            #expect(await bench.server.application.counters().refusedUpgrades == 3)
+            #expect(await bench.server.application.counters().rateLimitedUpgrades == 3)
             // The other requests of the address, and other addresses, are served.
             let header = Self.forwarded("203.0.113.7")
             #expect(try await client.request("GET", "/now/1", headers: header).status == 200)
@@ -351,7 +352,7 @@ import Wire
             routes.webSocket("socket") { _, _ in
                 Witness {
                     guard let application = applications.all.first else { return }
-                    refusals.append(application.server(on: $0.reactor).counters.refusedUpgrades)
+                    refusals.append(application.server(on: $0.reactor).counters.rateLimitedUpgrades)
                 }
             }
         } _: { server in
@@ -382,7 +383,7 @@ import Wire
 
             // One helping of each of four connections, of 64 KiB, and not all that has come.
             #expect(try await refusals.next("the message") < 2000)
-            try await server.until("the flood") { $0.refusedUpgrades > 2000 }
+            try await server.until("the flood") { $0.rateLimitedUpgrades > 2000 }
         }
     }
 
@@ -400,7 +401,7 @@ import Wire
             }
             #expect(try await client.expectClose(1008) == "more than 1 messages a second")
             let counters = await bench.server.application.counters()
-            #expect(counters.hastyPeers == 1)
+            #expect(counters.rateLimitedPeers == 1)
             #expect(counters.closedWebSockets == [1008: 1])
         }
     }

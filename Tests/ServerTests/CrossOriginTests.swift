@@ -27,7 +27,7 @@ import Wire
                 #expect(refusal.status == 403)
                 #expect(try refusal.json()["code"].string == "origin_not_allowed")
             }
-            #expect(await bench.server.application.counters().refusedOrigins == 2)
+            #expect(await bench.server.application.counters().crossOriginUpgrades == 2)
             for headers: TestHeaders in [[:], ["Origin": "https://\(bench.endpoint.authority)"]] {
                 let client = try await WebSocketTestClient.connect(to: bench.endpoint, "/echo", headers: headers)
                 try await client.closeHandshake()

@@ -41,7 +41,7 @@ import Wire
                 #expect(try await client.request(method, "/now/1", headers: headers).status == status)
             }
             let counters = await server.application.counters()
-            #expect(counters.refusedWrites == 4 && counters.refusedOrigins == 0)
+            #expect(counters.crossOriginWrites == 4 && counters.crossOriginUpgrades == 0)
         }
     }
 

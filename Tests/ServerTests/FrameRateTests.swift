@@ -25,7 +25,7 @@ import Testing
             #expect(try await client.expectClose(1008) == "more than 1 messages a second")
             try await bench.server.untilConnections(0)
             let counters = await bench.server.application.counters()
-            #expect(counters.hastyPeers == 1 && counters.receivedMessages == 0)
+            #expect(counters.rateLimitedPeers == 1 && counters.receivedMessages == 0)
         }
     }
 
@@ -60,7 +60,7 @@ import Testing
             await client.close()
             try await bench.server.untilConnections(0)
             let counters = await bench.server.application.counters()
-            #expect(counters.hastyPeers == 1 && counters.closedWebSockets == [1000: 1])
+            #expect(counters.rateLimitedPeers == 1 && counters.closedWebSockets == [1000: 1])
         }
     }
 

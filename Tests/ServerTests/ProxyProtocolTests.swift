@@ -71,7 +71,7 @@ import Wire
             let refused = try await server.connection()
             try await refused.send(header + Self.request)
             try await refused.expectClosed()
-            #expect(await server.application.counters().crowdedAddresses == 1)
+            #expect(await server.application.counters().connectionsOverAddressLimit == 1)
             await connections[0].close()
             try await server.untilConnections(4)
             let next = try await server.connection()

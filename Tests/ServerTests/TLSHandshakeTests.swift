@@ -162,7 +162,7 @@ import Testing
             _ = try client.shakeHands()
             try await second.send(Array(header.utf8) + client.takeOutput())
             try await second.expectClosed()
-            try await tls.server.until("the refusal") { $0.crowdedAddresses == 1 }
+            try await tls.server.until("the refusal") { $0.connectionsOverAddressLimit == 1 }
             #expect(await tls.server.application.counters().failedTLSHandshakes.isEmpty)
         }
     }

@@ -42,15 +42,15 @@ package actor ChildProcess {
         let life = ChildLife(lines: lines)
         let command = ["/usr/bin/setpriv", "--pdeathsig", "KILL", "--", executable] + arguments
         let (input, output, error) = (
-            try converses ? ChildChannel.socketPair() : ChildChannel.null(),
-            try converses ? nil : ChildChannel.pipe(), try ChildChannel.pipe()
+            try converses ? ChildStream.socketPair() : ChildStream.null(),
+            try converses ? nil : ChildStream.pipe(), try ChildStream.pipe()
         )
         let spawned: Result<pid_t, ClientFailure> = await withCheckedContinuation { continuation in
             let thread = Thread {
                 let result = Spawn.run(
                     command, environment: environment, input: input.theirs,
                     output: output?.theirs ?? input.theirs, error: error.theirs)
-                for channel in [input, output, error] { channel?.closeTheirs() }
+                for stream in [input, output, error] { stream?.closeTheirs() }
                 continuation.resume(returning: result)
                 guard case .success(let pid) = result else { return }
                 // Waits without reaping: the pid stays the child's until `ChildLife` knows, and no signal hits another.
@@ -65,7 +65,7 @@ package actor ChildProcess {
         switch spawned {
         case .success(let started): pid = started
         case .failure(let failure):
-            for channel in [input, output, error] { channel?.closeOurs() }
+            for stream in [input, output, error] { stream?.closeOurs() }
             throw failure
         }
         let queue = ClientExecutor.shared.queue

@@ -13,8 +13,8 @@ package enum Curl {
     /// Runs it without a word about progress.
     package static func run(_ arguments: [String]) async throws -> Result {
         let process = try await ChildProcess.start(
-            "/usr/bin/curl", ["-sS", "--max-time", "60"] + arguments, environment: DaemonProcess.cleanEnvironment())
-        let status = try await process.waitForExit(within: .seconds(70))
+            "/usr/bin/curl", ["-sS", "--max-time", "150"] + arguments, environment: DaemonProcess.cleanEnvironment())
+        let status = try await process.waitForExit()
         return Result(status: status, output: process.text(of: .output), notes: process.text(of: .error))
     }
 }

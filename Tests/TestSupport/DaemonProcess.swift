@@ -18,7 +18,7 @@ package struct DaemonProcess: Sendable {
     /// Starts the daemon and waits for the address on which it listens.
     package static func listening(
         _ arguments: [String] = [], environment: [String: String] = [:], executable: String? = nil,
-        within allowed: Duration = .seconds(30)
+        within allowed: Duration = Deadline.standard
     ) async throws -> (daemon: DaemonProcess, endpoint: ClientEndpoint) {
         let daemon = try await start(arguments, environment: environment, executable: executable)
         return (daemon, try await daemon.nextListening(within: allowed))
@@ -47,7 +47,7 @@ package struct DaemonProcess: Sendable {
     }
 
     /// The address of the next `listening` line; with several `--listen` there is one for each.
-    package func nextListening(within allowed: Duration = .seconds(30)) async throws -> ClientEndpoint {
+    package func nextListening(within allowed: Duration = Deadline.standard) async throws -> ClientEndpoint {
         let log = try await waitForLog("listening", within: allowed)
         guard let address = log["address"].string, let endpoint = ClientEndpoint(address) else {
             throw ClientFailure.violation("a listening line without an address: \(log)")
@@ -58,13 +58,13 @@ package struct DaemonProcess: Sendable {
     /// `SIGTERM`, `SIGKILL`, `SIGSTOP`, `SIGCONT`, …
     package func signal(_ number: Int32) async { await process.signal(number) }
 
-    package func waitForExit(within allowed: Duration = .seconds(30)) async throws -> ExitStatus {
+    package func waitForExit(within allowed: Duration = Deadline.standard) async throws -> ExitStatus {
         try await process.waitForExit(within: allowed)
     }
 
     /// Ends the daemon as an operator does, and waits.
     @discardableResult
-    package func terminate(within allowed: Duration = .seconds(30)) async throws -> ExitStatus {
+    package func terminate(within allowed: Duration = Deadline.standard) async throws -> ExitStatus {
         await signal(SIGTERM)
         return try await waitForExit(within: allowed)
     }

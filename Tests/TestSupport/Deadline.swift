@@ -2,7 +2,7 @@
 package struct Deadline: Sendable {
     /// What every wait is given if the test doesn't say. Far longer than anything takes, also under a sanitizer on a
     /// busy machine: it is there to turn a hang into a failure.
-    package static let standard: Duration = .seconds(60)
+    package static let standard: Duration = .seconds(180)
 
     let instant: ContinuousClock.Instant
     let allowed: Duration

@@ -21,7 +21,7 @@ package actor PythonWebSocketClient {
     /// keeps no body) if the server refuses.
     package static func connect(
         to endpoint: ClientEndpoint, _ target: String, compression: Bool = false,
-        trusting authority: TestAuthority? = nil, within allowed: Duration = .seconds(20)
+        trusting authority: TestAuthority? = nil, within allowed: Duration = Deadline.standard
     ) async throws -> PythonWebSocketClient {
         let process = try await ChildProcess.start(
             interpreter, ["-u", "-c", pythonWebSocketScript],

@@ -1,12 +1,12 @@
 import Glibc
 
 /// Two ends of a pipe or socket pair: `ours`, non-blocking, and `theirs`, which the child gets.
-struct ChildChannel: Sendable {
+struct ChildStream: Sendable {
     /// -1 if there is none on our side.
     let ours: Int32
     let theirs: Int32
 
-    static func pipe() throws(ClientFailure) -> ChildChannel {
+    static func pipe() throws(ClientFailure) -> ChildStream {
         var ends: [Int32] = [-1, -1]
         guard Glibc.pipe(&ends) == 0 else { throw .system(call: "pipe", code: errno) }
         // Swift's Glibc lacks `pipe2`. A child started between the two calls inherits the ends; nobody waits for a
@@ -14,21 +14,21 @@ struct ChildChannel: Sendable {
         guard fcntl(ends[0], F_SETFD, FD_CLOEXEC) == 0, fcntl(ends[1], F_SETFD, FD_CLOEXEC) == 0,
             fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0
         else { throw .system(call: "fcntl", code: errno) }
-        return ChildChannel(ours: ends[0], theirs: ends[1])
+        return ChildStream(ours: ends[0], theirs: ends[1])
     }
 
-    static func socketPair() throws(ClientFailure) -> ChildChannel {
+    static func socketPair() throws(ClientFailure) -> ChildStream {
         var ends: [Int32] = [-1, -1]
         let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw .system(call: "socketpair", code: errno) }
         guard fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0 else { throw .system(call: "fcntl", code: errno) }
-        return ChildChannel(ours: ends[0], theirs: ends[1])
+        return ChildStream(ours: ends[0], theirs: ends[1])
     }
 
-    static func null() throws(ClientFailure) -> ChildChannel {
+    static func null() throws(ClientFailure) -> ChildStream {
         let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .system(call: "open /dev/null", code: errno) }
-        return ChildChannel(ours: -1, theirs: descriptor)
+        return ChildStream(ours: -1, theirs: descriptor)
     }
 
     func closeTheirs() { _ = close(theirs) }

@@ -35,7 +35,7 @@ package actor TestCluster {
         let name = "test_\(UInt64.random(in: 0...UInt64.max))"
         let session = try await PostgresSession.connect(Self.configuration(location.conninfo))
         do {
-            try await session.execute("CREATE DATABASE \(name)", timeout: .seconds(60))
+            try await session.execute("CREATE DATABASE \(name)", timeout: Deadline.standard)
         } catch {
             await session.close()
             throw error
@@ -78,7 +78,7 @@ package actor TestCluster {
 
     private static func configuration(_ conninfo: String) -> PostgresConfiguration {
         var configuration = PostgresConfiguration(conninfo: conninfo, applicationName: "test-support")
-        configuration.connectTimeout = .seconds(20)
+        configuration.connectTimeout = .seconds(60)
         return configuration
     }
 }

@@ -28,7 +28,7 @@ import Testing
     private func start() async throws -> (process: ChildProcess, endpoint: ClientEndpoint) {
         let process = try await ChildProcess.start(
             "/usr/bin/python3", ["-u", "-c", Self.server], environment: DaemonProcess.cleanEnvironment())
-        let line = try await process.lines.next("the server's port", within: .seconds(30)) { $0.stream == .output }
+        let line = try await process.lines.next("the server's port") { $0.stream == .output }
         return (process, .tcp(host: "127.0.0.1", port: try #require(UInt16(line.text))))
     }
 

@@ -27,7 +27,7 @@ struct APNsProvider: DeliveryProvider {
     private let topic: String
     /// For both hosts.
     private let url: String?
-    private let tokens: APNsTokens
+    private let tokens: APNsTokenCache
     private let client: HTTPClient
 
     /// Reads the key's file.
@@ -38,8 +38,8 @@ struct APNsProvider: DeliveryProvider {
         guard let credentials = try APNsCredentials(settings) else { return nil }
         topic = credentials.topic
         url = settings.url
-        tokens = APNsTokens(credentials, now: now)
-        var configuration = HTTPClient.Configuration()
+        tokens = APNsTokenCache(credentials, now: now)
+        var configuration = HTTPClient.Configuration(agent: ProviderSettings.agent)
         configuration.version = .http2
         configuration.caFile = settings.caFile
         configuration.maxInFlight = concurrency

@@ -48,7 +48,7 @@ struct APNsToken: Sendable {
 }
 
 /// The one token of all requests.
-actor APNsTokens {
+actor APNsTokenCache {
     private var token: APNsToken
     /// Epoch seconds.
     private let now: @Sendable () -> Int

@@ -18,7 +18,7 @@ struct NtfyProvider: DeliveryProvider {
         self.server = server
         token = settings.token
         self.publicURL = publicURL
-        var configuration = HTTPClient.Configuration()
+        var configuration = HTTPClient.Configuration(agent: ProviderSettings.agent)
         configuration.caFile = settings.caFile
         configuration.maxInFlight = concurrency
         configuration.maxConnectionsPerHost = concurrency

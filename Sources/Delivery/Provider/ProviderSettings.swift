@@ -2,6 +2,9 @@ import Wire
 
 /// What the providers are told to do. Without any of it there are none.
 package struct ProviderSettings: Sendable, Equatable {
+    /// As the servers that it asks know the daemon: `User-Agent`.
+    static let agent = "letsswitchd"
+
     /// Where people reach this server from outside: `https://example.org`, without a slash at the end. For links.
     package var publicURL: String?
     package var webhook = WebhookSettings()

@@ -31,7 +31,7 @@ BEGIN
 END
 $$;
 
--- A device's address, of which it has p_most in this channel: the oldest go. An address that another device had is this
+-- A device's address, of which it has p_most with this provider: the oldest go. An address that another device had is this
 -- one's from now on. Returns whether it was taken: with p_is_full only if it makes them no more. Addresses wander, so that two may
 -- want each other's rows: the device's lock, the address's lock, then rows in order of id, as everywhere.
 CREATE FUNCTION letsswitch.register_address(
@@ -85,7 +85,7 @@ BEGIN
 END
 $$;
 
--- Forgets a device's address; all of the channel when p_address is NULL.
+-- Forgets a device's address; all with the provider when p_address is NULL.
 CREATE FUNCTION letsswitch.forget_address(p_device text, p_channel text, p_address text) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE

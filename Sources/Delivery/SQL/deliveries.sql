@@ -117,7 +117,6 @@ DECLARE
     v_now timestamptz := letsswitch.clock();
     v_ids bigint[];
     v_late bigint[];
-    v_events bigint[];
 BEGIN
     PERFORM letsswitch.see_provider(p_channel, v_now);
     WITH reminders AS (
@@ -139,11 +138,7 @@ BEGIN
         array_agg(due.id) FILTER (WHERE due.deadline > v_now), array_agg(due.id) FILTER (WHERE due.deadline <= v_now)
     INTO v_ids, v_late FROM due;
     IF v_late IS NOT NULL THEN
-        WITH gone AS (
-            DELETE FROM letsswitch.delivery WHERE delivery.id = ANY (v_late) RETURNING delivery.event_id
-        )
-        SELECT array_agg(gone.event_id) INTO v_events FROM gone WHERE gone.event_id IS NOT NULL;
-        PERFORM letsswitch.forget_events(v_events);
+        PERFORM letsswitch.delete_deliveries(v_late);
         RETURN QUERY
         SELECT late.id, 'expired', NULL::text, NULL::uuid, NULL::integer, NULL::double precision,
             NULL::double precision, NULL::double precision, NULL::text, NULL::text, NULL::double precision,
@@ -273,7 +268,7 @@ BEGIN
 END
 $$;
 
--- When a channel has something to send, and how much waits, counted to 10,000. Epoch seconds.
+-- When a provider has something to send, and how much waits, counted to 10,000. Epoch seconds.
 CREATE FUNCTION letsswitch.next_delivery(
     p_channel text,
     OUT urgent double precision, OUT others double precision, OUT now double precision, OUT waiting bigint
@@ -310,7 +305,7 @@ BEGIN
 END
 $$;
 
--- Deletes a channel's deliveries but the p_keep newest of all; p_limit at a time. Returns how many.
+-- Deletes a provider's deliveries but the p_keep newest of all; p_limit at a time. Returns how many.
 CREATE FUNCTION letsswitch.drop_deliveries(p_channel text, p_keep bigint, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -348,7 +343,7 @@ BEGIN
 END
 $$;
 
--- What nobody sends: of channels that are no longer in use. Returns how many it took: more may be left until that is 0.
+-- What nobody sends: of providers that are no longer in use. Returns how many it took: more may be left until that is 0.
 CREATE FUNCTION letsswitch.purge_deliveries(p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE

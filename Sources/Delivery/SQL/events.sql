@@ -24,18 +24,13 @@ $$;
 CREATE FUNCTION letsswitch.match_tasks(p_task uuid, p_partner uuid) RETURNS uuid[]
 LANGUAGE sql IMMUTABLE AS $$ SELECT ARRAY[least(p_task, p_partner), greatest(p_task, p_partner)] $$;
 
--- The deliveries of events, to each subscriber; from p_due on.
-CREATE FUNCTION letsswitch.deliver_event(p_id bigint, p_due timestamptz) RETURNS void
-LANGUAGE plpgsql AS $$
-BEGIN
-    INSERT INTO letsswitch.delivery (channel, urgent, message_id, event_id, created_at, next_try_at, deadline)
-    SELECT provider.name, false, gen_random_uuid(), p_id, p_due, p_due, p_due + letsswitch.event_patience()
-    FROM letsswitch.provider WHERE provider.subscribes AND provider.turned_away_at IS NULL;
-END
-$$;
-
--- Tells of a task. With its lock held, so that what is told of it is numbered in the order in which it happened.
-CREATE FUNCTION letsswitch.tell_task(p_type text, p_task letsswitch.task) RETURNS void
+-- Tells subscribers of what has happened now; p_device is whom it is about. What it is about is locked, so that what is told of it is
+-- numbered in the order in which it happened.
+CREATE FUNCTION letsswitch.tell(
+    p_type text, p_device text DEFAULT NULL, p_tasks uuid[] DEFAULT NULL, p_room uuid DEFAULT NULL,
+    p_starts_at timestamptz DEFAULT NULL, p_title text DEFAULT NULL, p_start_time text DEFAULT NULL,
+    p_time_zone text DEFAULT NULL
+) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
     v_now timestamptz;
@@ -47,34 +42,27 @@ BEGIN
     v_now := letsswitch.clock();
     INSERT INTO letsswitch.event
         (type, happened_at, person, task_ids, room_id, starts_at, title, start_time, time_zone)
-    SELECT
-        p_type, v_now, letsswitch.person_tag(p_task.device_id), ARRAY[p_task.id], p_task.room_id, p_task.starts_at,
-        -- Of what is cancelled there is nothing to show.
-        told.title, told.start_time, told.time_zone
-    FROM (VALUES (NULL)) AS always
-    LEFT JOIN (VALUES (p_task.title, p_task.start_time, p_task.time_zone)) AS told (title, start_time, time_zone)
-        ON p_type <> 'task.cancelled'
+    VALUES (
+        p_type, v_now, letsswitch.person_tag(p_device), p_tasks, p_room, p_starts_at, p_title, p_start_time, p_time_zone)
     RETURNING event.id INTO v_id;
-    PERFORM letsswitch.deliver_event(v_id, v_now);
+    INSERT INTO letsswitch.delivery (channel, urgent, message_id, event_id, created_at, next_try_at, deadline)
+    SELECT provider.name, false, gen_random_uuid(), v_id, v_now, v_now, v_now + letsswitch.event_patience()
+    FROM letsswitch.provider WHERE provider.subscribes AND provider.turned_away_at IS NULL;
 END
 $$;
 
--- Tells that the task has found a partner. With both tasks' locks held.
-CREATE FUNCTION letsswitch.tell_match(p_task letsswitch.task) RETURNS void
+-- Tells of a task; of what is cancelled there is nothing to show.
+CREATE FUNCTION letsswitch.tell_task(p_type text, p_task letsswitch.task) RETURNS void
 LANGUAGE plpgsql AS $$
-DECLARE
-    v_now timestamptz;
-    v_id bigint;
 BEGIN
-    IF NOT letsswitch.has_subscribers() THEN
-        RETURN;
+    IF p_type = 'task.cancelled' THEN
+        PERFORM letsswitch.tell(
+            p_type, p_task.device_id, ARRAY[p_task.id], p_task.room_id, p_task.starts_at);
+    ELSE
+        PERFORM letsswitch.tell(
+            p_type, p_task.device_id, ARRAY[p_task.id], p_task.room_id, p_task.starts_at, p_task.title,
+            p_task.start_time, p_task.time_zone);
     END IF;
-    v_now := letsswitch.clock();
-    INSERT INTO letsswitch.event (type, happened_at, task_ids, room_id, starts_at)
-    VALUES (
-        'match.created', v_now, ARRAY[p_task.partner_id, p_task.id], p_task.room_id, p_task.starts_at)
-    RETURNING event.id INTO v_id;
-    PERFORM letsswitch.deliver_event(v_id, v_now);
 END
 $$;
 
@@ -94,24 +82,6 @@ BEGIN
     ));
     GET DIAGNOSTICS v_count = ROW_COUNT;
     RETURN v_count;
-END
-$$;
-
--- Tells that a person was erased.
-CREATE FUNCTION letsswitch.tell_erased(p_device text) RETURNS void
-LANGUAGE plpgsql AS $$
-DECLARE
-    v_now timestamptz;
-    v_id bigint;
-BEGIN
-    IF NOT letsswitch.has_subscribers() THEN
-        RETURN;
-    END IF;
-    v_now := letsswitch.clock();
-    INSERT INTO letsswitch.event (type, happened_at, person)
-    VALUES ('device.erased', v_now, letsswitch.person_tag(p_device))
-    RETURNING event.id INTO v_id;
-    PERFORM letsswitch.deliver_event(v_id, v_now);
 END
 $$;
 

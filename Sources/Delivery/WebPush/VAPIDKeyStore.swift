@@ -11,7 +11,7 @@ package actor VAPIDKeyStore {
     private let secret: @Sendable (String, [UInt8]) async throws -> [UInt8]
     /// Epoch seconds.
     private let now: @Sendable () -> Int
-    private var tokens: VAPIDTokens?
+    private var tokens: VAPIDTokenCache?
 
     package init(
         contact: String, now: @escaping @Sendable () -> Int,
@@ -35,12 +35,12 @@ package actor VAPIDKeyStore {
         return authorization
     }
 
-    private func load() async throws -> VAPIDTokens {
+    private func load() async throws -> VAPIDTokenCache {
         if let tokens { return tokens }
         let scalar = try await secret(Self.secretName, try P256PrivateKey.generate().scalar())
         // Somebody else may have asked meanwhile.
         if let tokens { return tokens }
-        let loaded = VAPIDTokens(key: try P256PrivateKey(scalar: scalar), contact: contact)
+        let loaded = VAPIDTokenCache(key: try P256PrivateKey(scalar: scalar), contact: contact)
         tokens = loaded
         return loaded
     }

@@ -28,7 +28,7 @@ struct VAPIDToken: Sendable, Hashable {
 }
 
 /// The tokens of one key, one for each push service, made anew when they are old. A value: time is an argument, in epoch seconds.
-struct VAPIDTokens: Sendable {
+struct VAPIDTokenCache: Sendable {
     /// There are a handful of push services; anybody may name others.
     static let most = 1000
 

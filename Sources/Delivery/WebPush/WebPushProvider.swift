@@ -25,7 +25,7 @@ struct WebPushProvider: DeliveryProvider {
     ) {
         guard let contact = settings.contact else { return nil }
         keyStore = VAPIDKeyStore(contact: contact, now: now, secret: secret)
-        var configuration = HTTPClient.Configuration()
+        var configuration = HTTPClient.Configuration(agent: ProviderSettings.agent)
         configuration.caFile = settings.caFile
         configuration.maxInFlight = concurrency
         // Push services answer at once; addresses that don't must not take others' places for long.

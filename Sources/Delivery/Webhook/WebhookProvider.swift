@@ -19,7 +19,7 @@ struct WebhookProvider: DeliveryProvider {
         secrets = settings.secrets
         concurrency = settings.concurrency
         batchLimit = settings.batch
-        var configuration = HTTPClient.Configuration()
+        var configuration = HTTPClient.Configuration(agent: ProviderSettings.agent)
         configuration.caFile = settings.caFile
         configuration.maxInFlight = concurrency
         configuration.maxConnectionsPerHost = concurrency

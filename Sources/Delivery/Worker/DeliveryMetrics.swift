@@ -3,8 +3,19 @@ import Synchronization
 
 /// What one provider counts. Any thread.
 package final class DeliveryMetrics: Sendable {
+    /// What became of an attempt, or of a delivery without one.
+    package enum Outcome: String, Sendable, Hashable, CaseIterable {
+        case accepted, retried, paused, refused, gone
+        /// Its deadline passed.
+        case expired
+        /// There was nobody any more to send it to: the address, or the person, was forgotten meanwhile.
+        case orphaned
+        /// Too much was waiting, or the provider was turned away for good.
+        case dropped
+    }
+
     package let name: ProviderName
-    package let results = CounterSet<DeliveryResult>()
+    package let outcomes = CounterSet<Outcome>()
     /// One attempt, from its beginning to the answer.
     package let latency = SharedHistogram(bounds: Histogram.latenessBounds)
     private let waitingCount = Atomic<Int>(0)
@@ -28,9 +39,9 @@ package final class DeliveryMetrics: Sendable {
         text.counter(
             "letsswitch_deliveries_total", "Attempts at deliveries, and deliveries given up without one, by outcome.",
             providers.flatMap { provider in
-                DeliveryResult.allCases.map {
+                Outcome.allCases.map {
                     MetricSample(
-                        ["channel": provider.name.rawValue, "outcome": $0.rawValue], provider.results.value($0))
+                        ["channel": provider.name.rawValue, "outcome": $0.rawValue], provider.outcomes.value($0))
                 }
             })
         text.histogram(
@@ -44,19 +55,8 @@ package final class DeliveryMetrics: Sendable {
             "letsswitch_deliveries_in_flight", "Attempts under way.",
             providers.map { MetricSample(["channel": $0.name.rawValue], Double($0.sending)) })
         text.gauge(
-            "letsswitch_channel_resting", "1 while a channel sends nothing because of a fault of its own.",
+            "letsswitch_channel_resting", "1 while a provider sends nothing because of a fault of its own.",
             providers.map { MetricSample(["channel": $0.name.rawValue], $0.isResting.load(ordering: .relaxed) ? 1 : 0) }
         )
     }
-}
-
-/// How metrics call what became of an attempt, or of a delivery without one.
-package enum DeliveryResult: String, Sendable, Hashable, CaseIterable {
-    case accepted, retried, paused, refused, gone
-    /// Its deadline passed.
-    case expired
-    /// There was nobody any more to send it to: the address, or the person, was forgotten meanwhile.
-    case orphaned
-    /// Too much was waiting, or the provider was turned away for good.
-    case dropped
 }

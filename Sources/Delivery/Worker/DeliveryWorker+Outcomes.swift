@@ -50,7 +50,7 @@ extension DeliveryWorker {
             [
                 "channel": .string(name.rawValue), "event": .string(delivery.event),
                 "id": .string(delivery.messageId.uuidString), "attempt": .int(delivery.attempt),
-                "outcome": .string(decision.result.rawValue), "reason": .string(reason ?? ""),
+                "outcome": .string(decision.outcome.rawValue), "reason": .string(reason ?? ""),
             ])
     }
 
@@ -59,7 +59,7 @@ extension DeliveryWorker {
         guard let rest = state.rest(for: pause, at: .now()) else { return }
         if rest.isNew {
             log.error(
-                "a channel rests",
+                "a provider rests",
                 [
                     "channel": .string(name.rawValue), "reason": .string(reason),
                     "seconds": .int(Int(rest.pause / .seconds(1))),
@@ -82,7 +82,7 @@ extension DeliveryWorker {
         guard state.turnAway() else { return }
         metrics.rests(true)
         log.error(
-            "a channel is off until the next start",
+            "a provider is off until the next start",
             ["channel": .string(name.rawValue), "reason": .string(reason)])
         release(leases.clearStock(), after: .zero)
         wake()
@@ -97,7 +97,7 @@ extension DeliveryWorker {
         }
     }
 
-    func count(_ result: DeliveryResult, _ number: Int) {
-        if number > 0 { metrics.results.add(result, number) }
+    func count(_ outcome: DeliveryMetrics.Outcome, _ number: Int) {
+        if number > 0 { metrics.outcomes.add(outcome, number) }
     }
 }

@@ -83,13 +83,13 @@ actor DeliveryWorker {
             do {
                 let pause = try await step()
                 if state.noteDatabase(isThere: true) {
-                    log.info("the channel has the database again", ["channel": .string(name.rawValue)])
+                    log.info("the provider has the database again", ["channel": .string(name.rawValue)])
                 }
                 await timer.sleep(for: pause)
             } catch {
                 if state.noteDatabase(isThere: false) {
                     log.warning(
-                        "a channel waits for the database",
+                        "a provider waits for the database",
                         ["channel": .string(name.rawValue), "error": .string("\(error)")])
                 }
                 await timer.sleep(for: Self.retryPause)
@@ -117,7 +117,7 @@ actor DeliveryWorker {
         case .end: return .zero
         case .leaseAgain:
             metrics.rests(false)
-            log.info("a channel is tried again", ["channel": .string(name.rawValue)])
+            log.info("a provider is tried again", ["channel": .string(name.rawValue)])
             return try await leaseMore()
         case .lease: return try await leaseMore()
         }
@@ -218,7 +218,7 @@ actor DeliveryWorker {
 
     func settle(_ more: [FinishedDelivery]) {
         guard !more.isEmpty else { return }
-        for finished in more { metrics.results.add(finished.decision.result) }
+        for finished in more { metrics.outcomes.add(finished.decision.outcome) }
         _ = finished.add(more)
         if finishing == nil { finishing = Task { await self.writeFinished() } }
     }
@@ -232,7 +232,7 @@ actor DeliveryWorker {
                 let dropped = finished.wrote(outcome)
                 // Of what is dropped the leases end, and it is sent again.
                 let done = if case .written = outcome { batch.items } else { dropped }
-                for delivery in done { leases.letGo(delivery.id) }
+                for delivery in done { leases.remove(delivery.id) }
             case .pause(let pause):
                 try? await Task.sleep(for: pause)
             case .idle:
@@ -262,7 +262,7 @@ actor DeliveryWorker {
         while !leases.isEmpty, !Task.isCancelled {
             try? await Task.sleep(for: lease / 4)
             // As after a standstill: whoever asks first has it, and that may be us.
-            if leases.letGoOfLost(at: .now()) { wake() }
+            if leases.removeLapsed(at: .now()) { wake() }
             let held = leases.leased(until: .now() + lease * 0.75)
             for start in stride(from: 0, to: held.count, by: LeaseLimits.perStatement) {
                 let some = Array(held[start..<min(start + LeaseLimits.perStatement, held.count)])

@@ -58,7 +58,7 @@ struct LeasedDeliveries {
         let delivery = stock.remove(at: index)
         guard let held = leases[delivery.id] else { return nil }
         guard now < held.leaseEnd else {
-            letGo(delivery.id)
+            remove(delivery.id)
             return .lost
         }
         let aged = delivery.aged(by: now - held.since)
@@ -93,7 +93,7 @@ struct LeasedDeliveries {
     }
 
     /// It is finished.
-    mutating func letGo(_ id: Int) {
+    mutating func remove(_ id: Int) {
         if let held = leases.removeValue(forKey: id), held.delivery.isUrgent { urgentCount -= 1 }
     }
 
@@ -102,9 +102,9 @@ struct LeasedDeliveries {
     /// Lets go of what is in stock though its lease is over, as after a standstill.
     ///
     /// - Returns: Whether there was any.
-    mutating func letGoOfLost(at now: MonotonicTime) -> Bool {
+    mutating func removeLapsed(at now: MonotonicTime) -> Bool {
         let lost = stock.filter { delivery in leases[delivery.id].map { $0.leaseEnd <= now } ?? true }
-        for delivery in lost { letGo(delivery.id) }
+        for delivery in lost { remove(delivery.id) }
         stock.removeAll { leases[$0.id] == nil }
         return !lost.isEmpty
     }
@@ -129,7 +129,7 @@ struct LeasedDeliveries {
         }
         let taken = stock.filter { lost.contains($0.id) }
         stock.removeAll { lost.contains($0.id) }
-        for delivery in taken { letGo(delivery.id) }
+        for delivery in taken { remove(delivery.id) }
     }
 }
 

@@ -6,7 +6,7 @@ enum RetryDecision: Sendable, Hashable {
     /// It is done with, and the reminder delivered.
     case accepted
     /// It is done with, and was in vain.
-    case dropped(DeliveryResult)
+    case dropped(DeliveryMetrics.Outcome)
     /// The address is forgotten too.
     case gone
     /// Again after this wait; the attempt counts, or not.
@@ -42,10 +42,11 @@ enum RetryDecision: Sendable, Hashable {
         }
     }
 
-    var result: DeliveryResult {
+    /// For metrics and the log.
+    var outcome: DeliveryMetrics.Outcome {
         switch self {
         case .accepted: .accepted
-        case .dropped(let result): result
+        case .dropped(let outcome): outcome
         case .gone: .gone
         case .again(_, counts: true): .retried
         case .again(_, counts: false): .paused

@@ -28,8 +28,10 @@ extension WebSocket: Peer {
         send(frame: frame, times: count)
     }
 
-    /// In a match's room, there are ales only.
-    package func deliver(_ publication: Publication) {}
+    package func deliver(_ publication: Publication) {
+        guard let presence = publication.message as? PresenceCount else { return }
+        send(frame: publication.form { SharedBytes(AleFrame.presence(presence.count)) })
+    }
 
     package func roomClosed() {
         close(.normalClosure, "the room is over")

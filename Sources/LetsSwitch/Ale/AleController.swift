@@ -6,7 +6,8 @@ import Server
 import Sockets
 import Wire
 
-/// `GET /socket?id=<room>`: the way into a match's room. With `&taskId=<task>` the peer says whose it is.
+/// `GET /socket?id=<room>`: the way into a match's room. With `&taskId=<task>` the peer says whose it is; with `&presence=true` it is told
+/// how many people are there.
 struct AleController: RouteCollection, Sendable {
     private let rooms: Rooms
     private let policy: RoomPolicy
@@ -73,9 +74,10 @@ struct AleController: RouteCollection, Sendable {
         // `admit` has seen that there is an id.
         let connection = rooms.shard(on: reactor).enter(
             Self.room(request) ?? UUID(), webSocket, policy: policy,
-            claimedIdentity: request.query("taskId").flatMap(UUID.init(text:)))
+            claimedIdentity: Self.uuid("taskId", in: request))
         if connection.isMember {
             webSocket.send(frame: handshakeFrame.value(on: reactor) { SharedBytes(AleFrame.handshake) })
+            if Self.asksForPresence(request) { connection.watchPresence() }
         } else {
             // It closed, or filled, while the connection was on its way.
             metrics.turnedAway.add()
@@ -84,10 +86,21 @@ struct AleController: RouteCollection, Sendable {
         return connection
     }
 
+    private static func asksForPresence(_ request: Request) -> Bool {
+        var asks = false
+        request.head.withQueryValue("presence") { asks = $0.elementsEqual("true".utf8) }
+        return asks
+    }
+
     private static func room(_ request: Request) -> UUID? {
-        var room: UUID?
-        request.head.withQueryValue("id") { room = UUID(ascii: $0) }
-        return room
+        uuid("id", in: request)
+    }
+
+    /// No string is made of it: this is asked for each connection.
+    private static func uuid(_ name: StaticString, in request: Request) -> UUID? {
+        var uuid: UUID?
+        request.head.withQueryValue(name) { uuid = UUID(ascii: $0) }
+        return uuid
     }
 }
 
@@ -110,4 +123,10 @@ extension Abort {
                 details: [("opensAt", instant)])
         }
     }
+}
+
+/// What the rooms count. Any thread.
+struct RoomMetrics: Sendable {
+    /// Peers that found their room full.
+    let turnedAway = Counter()
 }

@@ -8,6 +8,11 @@ enum AleFrame {
     /// Somebody else in the room sent an ale.
     static let aleResponse = frame(#"{"type":"aleResponse"}"#)
 
+    /// So many people are in the room: for who asked.
+    static func presence(_ count: Int) -> [UInt8] {
+        frame(#"{"type":"presence","data":{"count":\#(count)}}"#)
+    }
+
     /// The payload that answers a message which can't be granted.
     static func error(_ reason: String) -> [UInt8] {
         var json = JSONText()

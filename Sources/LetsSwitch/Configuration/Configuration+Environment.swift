@@ -1,3 +1,4 @@
+import Scheduling
 import Server
 
 extension Configuration {
@@ -32,13 +33,14 @@ extension Configuration {
             throw UsageError("--operations-listen: --listen has \(twice) too")
         }
         try providers.checkCombinations()
+        guard bus != .amqp || amqpURL != nil else { throw UsageError("--bus: amqp needs --amqp-url") }
         let frame = limits.maxMessageBytes + Self.maxFrameHeaderBytes
         guard limits.sendQueueBytes >= frame else {
             throw UsageError(
                 "--send-queue-bytes: \(limits.sendQueueBytes) can't hold one message of --max-message-bytes: \(frame) are needed"
             )
         }
-        guard retention >= roomDuration else {
+        guard schedule.retention >= schedule.roomDuration else {
             throw UsageError(
                 "--retention: shorter than --room-duration, tasks would be purged while their room is open")
         }

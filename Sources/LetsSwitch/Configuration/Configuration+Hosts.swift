@@ -17,12 +17,17 @@ extension Configuration {
     /// `box.example.org`: that, `box`, and `box.local`, by which a home's network finds it (RFC 6762 §3). No name server is
     /// asked.
     private static var machineNames: [String] {
-        var buffer = [CChar](repeating: 0, count: 256)
-        // One byte less: a name that is cut need not end with NUL.
-        guard gethostname(&buffer, buffer.count - 1) == 0 else { return [] }
-        let name = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let name = machineName
         guard let label = name.split(separator: ".").first else { return [] }
         return [name, String(label), "\(label).local"]
+    }
+
+    /// As the kernel knows it; empty if it doesn't.
+    static var machineName: String {
+        var buffer = [CChar](repeating: 0, count: 256)
+        // One byte less: a name that is cut need not end with NUL.
+        guard gethostname(&buffer, buffer.count - 1) == 0 else { return "" }
+        return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 }
 

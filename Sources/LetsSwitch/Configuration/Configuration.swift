@@ -1,6 +1,11 @@
+package import AMQP
 package import Delivery
+package import Domain
 import Glibc
 package import Observability
+package import Postgres
+package import Rooms
+package import Scheduling
 package import Server
 package import Wire
 
@@ -24,18 +29,17 @@ package struct Configuration: Sendable, Equatable {
     package var database: DatabaseChoice = .privateCluster
     /// The directory of the private cluster.
     package var stateDirectory = "/var/lib/letsswitch"
+    /// What carries ales and presence between the daemons on one database.
+    package var bus: BusChoice = .automatic
+    /// The RabbitMQ server of ``BusChoice/amqp``: `amqp://user:password@host:5672/vhost`. May hold a password: never to be logged.
+    package var amqpURL: AMQPURL?
     /// Event loops, one thread's worth of work each. A room lives on one of them.
     package var loops = Configuration.onlineProcessors
 
-    /// How long before its start a task's registration closes, its reminder goes out and its room opens.
-    package var reminderLead: Duration = .seconds(60)
-    /// How long after the start a room closes.
-    package var roomDuration: Duration = .seconds(3600)
-    /// How long after its start what is past is kept.
-    package var retention: Duration = .seconds(30 * 86_400)
-    /// How long push tokens, subscriptions, topics and calendars are kept after their last use: that they were registered, a
-    /// calendar was read, or their device registered a task. Over a year, for those who promise something once a year.
-    package var addressRetention: Duration = .seconds(400 * 86_400)
+    /// The times and numbers that tasks go by.
+    package var schedule = ScheduleSettings()
+    /// How long a person without a connection still counts as present: who comes back within it hasn't been away.
+    package var presenceGrace: Duration = .seconds(15)
     /// From SIGTERM to the exit, at most.
     package var drainTimeout: Duration = .seconds(10)
     /// Whether any UUID is a room at any time: for development, load tests, and use without the scheduler.
@@ -52,8 +56,8 @@ package struct Configuration: Sendable, Equatable {
     /// Pages of other servers' that may use this one from a browser.
     package var allowedOrigins = AllowedOrigins()
 
-    /// Peers in one room.
-    package var roomSize = 1_000
+    /// Matches' rooms.
+    package var matchRooms = RoomPolicy.match()
     // The limits per address leave room for a hall of 1,000 people behind one address, who all come within half a minute: each
     // loads the page (10 requests over up to 6 connections, the most that a browser makes), asks for the day, opens a stream,
     // and registers a task and a way for reminders: 6 × 1,000 connections, and a WebSocket each in the end; 200 new ones a second; 15 × 1,000 requests
@@ -65,20 +69,12 @@ package struct Configuration: Sendable, Equatable {
     package var limits = ServerLimits()
     /// Streams of reminders that one device may hold open; beyond it `429`.
     package var maxStreamsPerDevice = 16
-    /// Tasks of one device that haven't started; beyond it `429`.
-    package var maxTasksPerDevice = 200
-    /// Rows, of all people's together, of what strangers can register; beyond it `503` for what is new. A task takes 0.5 KB, 3 KB
-    /// with the longest names; an address up to 2.4 KB.
-    package var maxStoredTasks = 5_000_000
-    package var maxStoredAddresses = 1_000_000
-    package var maxStoredCalendars = 1_000_000
+    /// How much of what strangers register is kept.
+    package var storage = StorageLimits()
 
-    /// Connections to the database for requests; two each for the scheduler and the deliveries, and LISTEN's, come to them.
-    package var databaseConnections = 8
-    /// One query, waiting included.
-    package var databaseTimeout: Duration = .seconds(10)
-    /// How long a request waits while nothing comes from the database. Under two seconds, since by then it must have its `503`.
-    package var databaseWait: Duration = .milliseconds(1500)
+    /// The connections to the database for requests, but for where it is; two each for the scheduler and the deliveries, and LISTEN's, come
+    /// to them. A request waits for less than two seconds (``PostgresConfiguration/stallTimeout``), since by then it must have its `503`.
+    package var postgres = PostgresConfiguration(conninfo: "", applicationName: "letsswitch")
 
     /// The providers that carry reminders beside the event streams.
     package var providers = ProviderSettings()

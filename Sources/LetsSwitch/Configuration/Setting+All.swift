@@ -1,11 +1,15 @@
+import Domain
 import Observability
+import Postgres
+import Rooms
+import Scheduling
 import Server
 import Wire
 
 /// The table of settings, in the order of `--help`.
 extension Setting {
     package static let all: [Setting] =
-        (service + tls + schedule + providers + network + limits + addressLimits + waits + databaseLimits + log)
+        (service + tls + schedule + bus + providers + network + limits + addressLimits + waits + databaseLimits + log)
         .flatMap(\.withFileForm)
 
     private static let day: Duration = .seconds(86_400)
@@ -59,22 +63,26 @@ extension Setting {
 
     private static let schedule: [Setting] = [
         .duration(
-            "reminder-lead", \.reminderLead, in: moment...day, .schedule,
+            "reminder-lead", \.schedule.reminderLead, in: moment...day, .schedule,
             "before the start: registration closes, the reminder fires, the room opens"),
         .duration(
-            "room-duration", \.roomDuration, in: moment...day * 30, .schedule,
+            "room-duration", \.schedule.roomDuration, in: moment...day * 30, .schedule,
             "how long after the start the room closes"),
         .duration(
-            "retention", \.retention, in: .seconds(60)...day * 3_650, .schedule, "how long what is past is kept"),
+            "presence-grace", \.presenceGrace, in: .zero ... .seconds(3_600), .schedule,
+            "how long a person who has lost the connection still counts as present"),
         .duration(
-            "address-retention", \.addressRetention, in: .seconds(60)...day * 3_650, .schedule,
+            "retention", \.schedule.retention, in: .seconds(60)...day * 3_650, .schedule,
+            "how long what is past is kept"),
+        .duration(
+            "address-retention", \.storage.addressRetention, in: .seconds(60)...day * 3_650, .schedule,
             "how long tokens, subscriptions and calendars are kept that nobody uses"),
         .boolean("open-rooms", \.openRooms, .schedule, "any UUID is a room at any time (for development and tests)"),
         .boolean("echo", \.echo, .schedule, "/echo sends every WebSocket message back (for conformance suites)"),
     ]
 
     private static let limits: [Setting] = [
-        .integer("room-size", \.roomSize, in: 2...1_000_000, .limits, "peers in a room"),
+        .integer("room-size", \.matchRooms.capacity, in: 2...1_000_000, .limits, "peers in a room"),
         .integer("max-connections", \.limits.maxConnections, in: 1...10_000_000, .limits, "open connections in all"),
         .integer("max-header-bytes", \.limits.http.headBytes, in: 512...65_535, .limits, "head of an HTTP request"),
         .integer("max-body-bytes", \.limits.http.bodyBytes, in: 1_024...16_777_216, .limits, "body of an HTTP request"),
@@ -89,13 +97,13 @@ extension Setting {
             "max-streams-per-device", \.maxStreamsPerDevice, in: 1...10_000, .limits,
             "reminder streams of one device"),
         .integer(
-            "max-tasks-per-device", \.maxTasksPerDevice, in: 1...1_000_000, .limits,
+            "max-tasks-per-device", \.schedule.maxTasksPerDevice, in: 1...1_000_000, .limits,
             "tasks of one device that haven't started"),
-        .integer("max-stored-tasks", \.maxStoredTasks, in: 1...1_000_000_000, .limits, "tasks in all"),
+        .integer("max-stored-tasks", \.storage.tasks, in: 1...1_000_000_000, .limits, "tasks in all"),
         .integer(
-            "max-stored-addresses", \.maxStoredAddresses, in: 1...1_000_000_000, .limits,
+            "max-stored-addresses", \.storage.addresses, in: 1...1_000_000_000, .limits,
             "tokens, subscriptions and ntfy topics in all"),
-        .integer("max-stored-calendars", \.maxStoredCalendars, in: 1...1_000_000_000, .limits, "calendars in all"),
+        .integer("max-stored-calendars", \.storage.calendars, in: 1...1_000_000_000, .limits, "calendars in all"),
     ]
 
     private static let waits: [Setting] = [
@@ -121,11 +129,12 @@ extension Setting {
 
     private static let databaseLimits: [Setting] = [
         .integer(
-            "database-connections", \.databaseConnections, in: 1...1_000, .database,
+            "database-connections", \.postgres.maxConnections, in: 1...1_000, .database,
             "for requests at a time; five more for reminders, deliveries and notifications"),
-        .duration("database-timeout", \.databaseTimeout, in: moment ... .seconds(3_600), .database, "for one query"),
         .duration(
-            "database-wait", \.databaseWait, in: moment ... .seconds(60), .database,
+            "database-timeout", \.postgres.queryTimeout, in: moment ... .seconds(3_600), .database, "for one query"),
+        .duration(
+            "database-wait", \.postgres.stallTimeout, in: moment ... .seconds(60), .database,
             "of a request while the database is silent, before its 503"),
     ]
 

@@ -175,3 +175,23 @@ final class StreamQuota {
         taken[device] = count > 1 ? count - 1 : nil
     }
 }
+
+extension EventStreams: ReminderAudience {
+    func slotsClosed(_ slots: Set<Instant>) {
+        slotsChanged(Dictionary(slots.map { ($0, []) }) { first, _ in first })
+    }
+}
+
+/// What the event streams count. Any thread.
+struct EventStreamMetrics: Sendable {
+    /// From the due instant to the first stream that took the reminder.
+    let deliveryLateness = SharedHistogram(bounds: Histogram.latenessBounds)
+    /// Streams beyond what a device may have open.
+    let turnedAway = Counter()
+
+    func write(to text: inout MetricsText) {
+        text.histogram(
+            "letsswitch_reminder_delivery_lateness_seconds", "From the due instant to the first delivery.",
+            deliveryLateness.snapshot)
+    }
+}

@@ -4,7 +4,7 @@ import Sockets
 import Wire
 
 /// What `letsswitchd check` says: whether the daemon could serve with these settings, as far as that can be told without
-/// a database and without a socket. (Settings that are wrong in themselves have been refused before.)
+/// a socket of its own. (Settings that are wrong in themselves have been refused before.)
 package struct ConfigurationCheck: Sendable {
     /// Lines for the terminal.
     package private(set) var report = ""
@@ -29,7 +29,7 @@ package struct ConfigurationCheck: Sendable {
     }
 
     /// Asks the providers' servers whether they are there.
-    package mutating func checkChannels(of configuration: Configuration) async {
+    package mutating func checkProviders(of configuration: Configuration) async {
         for line in await ProviderCheck.run(configuration.providers) {
             switch line {
             case .works(let text): add(text)
@@ -48,9 +48,9 @@ package struct ConfigurationCheck: Sendable {
         if let refusal = certificate.refusal(at: now) { refuse(refusal) }
     }
 
-    private mutating func add(_ line: String) { report += line + "\n" }
+    mutating func add(_ line: String) { report += line + "\n" }
 
-    private mutating func refuse(_ reason: String) {
+    mutating func refuse(_ reason: String) {
         isPassed = false
         add("error: \(reason)")
     }

@@ -8,6 +8,7 @@ struct ProductMetrics: Sendable {
     let rooms = RoomMetrics()
     let streams = EventStreamMetrics()
     let tls = TLSMetrics()
+    let bus = BusMetrics()
     let database: DatabaseMetrics
     /// Registrations that a full quota turned away.
     let quotas = CounterSet<Quota>()
@@ -27,6 +28,7 @@ struct ProductMetrics: Sendable {
             ] + quotas.samples(label: "cause"))
         scheduling.writeReminders(to: &text)
         streams.write(to: &text)
+        bus.write(to: &text)
         scheduling.writeFailures(to: &text)
         database.write(to: &text)
         text.gauge(

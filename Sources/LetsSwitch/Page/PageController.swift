@@ -21,7 +21,7 @@ struct PageController: RouteCollection, Sendable {
 }
 
 /// Makes the page's files ready once, when the first browser asks: a daemon that nobody visits by browser need not have
-/// OpenSSL and zlib in memory for them, which is two of its twenty megabytes.
+/// OpenSSL and zlib in memory for them, which is two megabytes.
 actor PageAssetCache {
     private let configuration: Configuration
     private var ready: PageAssets?

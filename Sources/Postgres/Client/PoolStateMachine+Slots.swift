@@ -81,14 +81,14 @@ extension PoolStateMachine {
     private mutating func makeRoom(for wanted: Int, _ now: Instant) -> [Action] {
         let ending = slots.values.count { $0.endingSince != nil }
         let missing = wanted - ending - (configuration.maxConnections - slots.count)
-        guard missing > 0, slots.values.contains(where: { isForsaken($0) }) else { return [] }
-        let forsaken = slots.filter { isForsaken($0.value) }
+        guard missing > 0, slots.values.contains(where: { isAbandoned($0) }) else { return [] }
+        let abandoned = slots.filter { isAbandoned($0.value) }
             .sorted { ($0.value.lastReceivedAt, $0.key) < ($1.value.lastReceivedAt, $1.key) }
-        return forsaken.prefix(missing).flatMap { hangUp($0.key, now) }
+        return abandoned.prefix(missing).flatMap { hangUp($0.key, now) }
     }
 
     /// Takes no queries, and nobody waits for its answers.
-    private func isForsaken(_ slot: Slot) -> Bool {
+    private func isAbandoned(_ slot: Slot) -> Bool {
         switch slot.state {
         case .stalled, .leaving: !isAwaited(slot)
         case .connecting, .ready, .ending: false

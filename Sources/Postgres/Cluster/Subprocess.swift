@@ -51,7 +51,7 @@ struct Subprocess {
         var all = sigset_t()
         sigemptyset(&none)
         sigfillset(&all)
-        let flags = Int32(LETSSWITCH_POSIX_SPAWN_SETSID) | Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF)
+        let flags = Int32(CPOSIX_SPAWN_SETSID) | Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF)
         let results: [Int32] = [
             posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0),
             posix_spawn_file_actions_adddup2(&actions, output, 1),

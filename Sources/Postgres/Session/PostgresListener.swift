@@ -1,10 +1,10 @@
-import Basics
+package import Basics
 
 /// Listens to notifications (`NOTIFY`) on a connection of its own, and reconnects by itself.
 ///
 /// A heartbeat notices a half-open connection, on which nothing would ever be heard again.
 package actor PostgresListener {
-    private nonisolated let executor = QueueExecutor(label: "postgres.listener")
+    private nonisolated let executor: QueueExecutor
     private let configuration: PostgresConfiguration
     private let channels: [String]
     private let receive: @Sendable (PostgresListenerEvent) -> Void
@@ -14,14 +14,17 @@ package actor PostgresListener {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    /// `receive` is called on the listener's queue, one event at a time; it must not block.
+    /// `receive` is called on the executor's queue, one event at a time; it must not block. Nothing more is read from the database
+    /// until it returns, so that what comes too fast waits there.
     package init(
         configuration: PostgresConfiguration,
         channels: [String],
+        executor: QueueExecutor = QueueExecutor(label: "postgres.listener"),
         receive: @escaping @Sendable (PostgresListenerEvent) -> Void
     ) {
         self.configuration = configuration
         self.channels = channels
+        self.executor = executor
         self.receive = receive
     }
 
@@ -72,13 +75,13 @@ package actor PostgresListener {
             throw error
         }
         receive(.listening)
-        let heartbeat = Task { await beat(session) }
+        let heartbeat = Task { await sendHeartbeats(session) }
         let message = await session.waitUntilClosed()
         heartbeat.cancel()
         if !stopped { receive(.lost(message: message)) }
     }
 
-    private func beat(_ session: PostgresSession) async {
+    private func sendHeartbeats(_ session: PostgresSession) async {
         while (try? await Task.sleep(for: configuration.heartbeatInterval)) != nil {
             do {
                 try await session.execute("SELECT 1", timeout: configuration.heartbeatTimeout)

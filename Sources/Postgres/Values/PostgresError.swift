@@ -1,3 +1,5 @@
+package import Basics
+
 /// What went wrong with the database.
 package struct PostgresError: Error, Sendable, Equatable {
     package enum Kind: Sendable, Equatable {
@@ -56,6 +58,23 @@ extension PostgresError: CustomStringConvertible {
         case .decoding: return "unexpected answer of the database: \(message)"
         case .invalidParameter: return "invalid parameter: \(message)"
         case .shutDown: return "database client shut down: \(message)"
+        }
+    }
+}
+
+extension BatchOutcome {
+    /// - Parameter isDivisible: Whether half of a batch may be taken where the whole is not.
+    package init(_ error: any Error, isDivisible: Bool) {
+        guard let failure = error as? PostgresError else {
+            self = .failed(error)
+            return
+        }
+        if failure.isUnavailable {
+            self = .unavailable(error)
+        } else if isDivisible, case .server = failure.kind {
+            self = .refused(error)
+        } else {
+            self = .failed(error)
         }
     }
 }

@@ -20,3 +20,71 @@ package struct PostgresRows: RandomAccessCollection, Sendable {
         PostgresRow(storage: storage, index: index)
     }
 }
+
+/// One row of an answer. Columns are found by name; what is missing, NULL where it must not be, or of another type throws
+/// a `.decoding` error that names the column.
+package struct PostgresRow: Sendable {
+    private let storage: ResultStorage
+    private let index: Int
+
+    init(storage: ResultStorage, index: Int) {
+        self.storage = storage
+        self.index = index
+    }
+
+    package func isNull(_ column: String) throws -> Bool {
+        try optionalString(column) == nil
+    }
+
+    package func string(_ column: String) throws -> String {
+        try required(optionalString(column), column)
+    }
+
+    package func integer(_ column: String) throws -> Int {
+        try required(optionalInteger(column), column)
+    }
+
+    package func double(_ column: String) throws -> Double {
+        try required(optionalDouble(column), column)
+    }
+
+    package func boolean(_ column: String) throws -> Bool {
+        try required(optionalBoolean(column), column)
+    }
+
+    /// The text of a column of any type, as PostgreSQL writes it.
+    package func optionalString(_ column: String) throws -> String? {
+        guard index >= 0, index < storage.rowCount else {
+            throw PostgresError(kind: .decoding, message: "row \(index) of \(storage.rowCount), column \(column)")
+        }
+        guard let position = storage.column(column) else {
+            throw PostgresError(kind: .decoding, message: "no column \(column)")
+        }
+        return storage.text(row: Int32(index), column: position)
+    }
+
+    package func optionalInteger(_ column: String) throws -> Int? {
+        try optional(column, "an integer") { Int($0) }
+    }
+
+    package func optionalDouble(_ column: String) throws -> Double? {
+        try optional(column, "a number") { Double($0) }
+    }
+
+    package func optionalBoolean(_ column: String) throws -> Bool? {
+        try optional(column, "a boolean") { $0 == "t" ? true : $0 == "f" ? false : nil }
+    }
+
+    private func optional<Value>(_ column: String, _ type: String, _ read: (String) -> Value?) throws -> Value? {
+        guard let text = try optionalString(column) else { return nil }
+        guard let value = read(text) else {
+            throw PostgresError(kind: .decoding, message: "column \(column) is not \(type)")
+        }
+        return value
+    }
+
+    private func required<Value>(_ value: Value?, _ column: String) throws -> Value {
+        guard let value else { throw PostgresError(kind: .decoding, message: "column \(column) is NULL") }
+        return value
+    }
+}

@@ -42,7 +42,7 @@ struct BatchOrder {
     }
 
     /// When what is held goes out early.
-    var lapsesAt: MonotonicTime? { heldSince.map { $0 + Self.patience } }
+    var overdueAt: MonotonicTime? { heldSince.map { $0 + Self.patience } }
 
     /// There is such a batch.
     mutating func announce(_ batch: Int) {
@@ -94,8 +94,8 @@ struct BatchOrder {
     }
 
     /// Lets go what has waited too long.
-    mutating func lapse(at now: MonotonicTime) -> [Release] {
-        guard let lapsesAt, lapsesAt <= now else { return [] }
+    mutating func releaseOverdue(at now: MonotonicTime) -> [Release] {
+        guard let overdueAt, overdueAt <= now else { return [] }
         return releaseHeld()
     }
 

@@ -25,7 +25,7 @@ struct LostClaims {
     }
 
     /// An answer was lost.
-    mutating func lose(at now: MonotonicTime) {
+    mutating func answerLost(at now: MonotonicTime) {
         state = .looking(until: now + Self.patience, next: now)
     }
 

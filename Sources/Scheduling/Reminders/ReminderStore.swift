@@ -114,14 +114,14 @@ package struct ReminderStore: Sendable {
             due: try row.optionalDouble("due"), expiry: try row.optionalDouble("expiry"), now: try row.double("now"))
     }
 
-    /// A channel took these. Returns those that weren't final before.
+    /// A stream or a provider took these. Returns those that weren't final before.
     package func markDelivered(_ ids: [UUID]) async throws -> [UUID] {
         let rows = try await database.query(
             Statement.markDelivered, [.textArray(ids.map(\.uuidString))], timeout: nil)
         return try rows.map { try $0.uuid("reminder_id") }
     }
 
-    /// Marks as missed what no channel took until two seconds past the start.
+    /// Marks as missed what nobody took until two seconds past the start.
     package func expire() async throws -> [ExpiredReminder] {
         let rows = try await database.query(Statement.expire, [], timeout: nil)
         return try rows.map { ExpiredReminder(id: try $0.uuid("reminder_id"), taskId: try $0.uuid("task_id")) }

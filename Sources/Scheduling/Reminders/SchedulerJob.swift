@@ -80,7 +80,7 @@ enum SchedulerJobState: Equatable {
     }
 
     /// Ends a pause.
-    mutating func hasten(to now: MonotonicTime) {
+    mutating func endPause(at now: MonotonicTime) {
         if case .paused(_, let failures) = self { self = .paused(until: now, failures: failures) }
     }
 

@@ -85,7 +85,7 @@ struct SchedulerState {
             wantsCatchUp = true
             wantsLook = true
             // The database may be back: nobody waits for a pause that was made for its absence.
-            for job in SchedulerJob.allCases where job != .purge { self[job].hasten(to: now) }
+            for job in SchedulerJob.allCases where job != .purge { self[job].endPause(at: now) }
         case .claimed(let claim):
             claimed(claim, at: now)
         case .looked(let next):
@@ -153,7 +153,7 @@ struct SchedulerState {
         switch job {
         case .claim:
             claimedAt = now
-            if isOutcomeUnknown { lost.lose(at: now) }
+            if isOutcomeUnknown { lost.answerLost(at: now) }
         case .look:
             wantsLook = true
             // As far as is known.
@@ -186,7 +186,7 @@ struct SchedulerState {
             claimStartedAt = now
             actions += start(.claim, .claim)
         }
-        release(batches.lapse(at: now))
+        release(batches.releaseOverdue(at: now))
         actions += pending
         pending = []
         if wait(for: .look, at: now) == .zero {
@@ -222,8 +222,8 @@ struct SchedulerState {
     /// How long to sleep; an event ends it earlier.
     func pause(at now: MonotonicTime) -> Duration {
         let waits = SchedulerJob.allCases.compactMap { wait(for: $0, at: now) }
-        let lapse = batches.lapsesAt.map { max(.zero, $0 - now) }
-        return ([Agenda.heartbeat] + waits + (lapse.map { [$0] } ?? [])).min() ?? Agenda.heartbeat
+        let overdue = batches.overdueAt.map { max(.zero, $0 - now) }
+        return ([Agenda.heartbeat] + waits + (overdue.map { [$0] } ?? [])).min() ?? Agenda.heartbeat
     }
 
     /// How long until a job is to be started; nil when it runs, or nothing asks for it.

@@ -42,7 +42,7 @@ BEGIN
     PERFORM letsswitch.hold_addresses(v_addresses);
     DELETE FROM letsswitch.address WHERE address.id = ANY (v_addresses) AND address.device_id = p_device;
     IF v_is_known THEN
-        PERFORM letsswitch.tell_erased(p_device);
+        PERFORM letsswitch.tell('device.erased', p_device);
     END IF;
     IF EXISTS (SELECT FROM letsswitch.erasure WHERE erasure.device_id = p_device) THEN
         starts_at := NULL;
@@ -195,22 +195,20 @@ DECLARE
     v_now timestamptz := letsswitch.clock();
     v_before timestamptz := v_now - make_interval(secs => p_retention);
     v_reminders uuid[];
-    v_more uuid[];
 BEGIN
     -- What has not been claimed yet is no history: it has no reminder.
-    SELECT array_agg(old.id) INTO v_reminders FROM (
+    v_reminders := ARRAY(
         SELECT reminder.id FROM letsswitch.reminder
         WHERE reminder.starts_at < v_before ORDER BY reminder.starts_at LIMIT p_limit FOR UPDATE SKIP LOCKED
-    ) AS old;
-    SELECT array_agg(over.id) INTO v_more FROM (
+    ) || ARRAY(
         SELECT reminder.id FROM letsswitch.task
         JOIN letsswitch.reminder ON reminder.starts_at = task.starts_at AND reminder.task_id = task.id
         WHERE task.device_id IS NULL AND task.starts_at <= v_now AND task.closes_at <= v_now
         ORDER BY task.starts_at LIMIT p_limit
         FOR UPDATE OF reminder SKIP LOCKED
-    ) AS over;
+    );
     WITH past AS (
-        DELETE FROM letsswitch.reminder WHERE reminder.id = ANY (v_reminders || v_more) RETURNING reminder.task_id
+        DELETE FROM letsswitch.reminder WHERE reminder.id = ANY (v_reminders) RETURNING reminder.task_id
     )
     DELETE FROM letsswitch.task WHERE task.id = ANY (ARRAY(SELECT past.task_id FROM past));
     -- The oldest claims, if nothing is left of them.
@@ -220,6 +218,6 @@ BEGIN
         SELECT FROM letsswitch.reminder
         WHERE reminder.id > letsswitch.first_id(claim.batch) AND reminder.id < letsswitch.first_id(claim.batch + 1)
     );
-    RETURN coalesce(cardinality(v_reminders), 0) + coalesce(cardinality(v_more), 0);
+    RETURN cardinality(v_reminders);
 END
 $$;

@@ -46,25 +46,23 @@ LANGUAGE plpgsql AS $$
 DECLARE
     v_now timestamptz := letsswitch.clock();
     v_before timestamptz := v_now - make_interval(secs => p_retention);
-    v_addresses bigint[];
-    v_calendars text[];
-BEGIN
     -- Who registers them anew at this moment comes before or after.
-    SELECT array_agg(old.id) INTO v_addresses FROM (
+    v_addresses bigint[] := ARRAY(
         SELECT address.id FROM letsswitch.address
         WHERE address.used_at < v_before ORDER BY address.used_at LIMIT p_limit FOR UPDATE SKIP LOCKED
-    ) AS old;
-    SELECT array_agg(old.device_id) INTO v_calendars FROM (
+    );
+    v_calendars text[] := ARRAY(
         SELECT calendar.device_id FROM letsswitch.calendar
         WHERE calendar.used_at < v_before ORDER BY calendar.used_at LIMIT p_limit FOR UPDATE SKIP LOCKED
-    ) AS old;
+    );
+BEGIN
     UPDATE letsswitch.address SET used_at = v_now
     WHERE address.id = ANY (v_addresses) AND letsswitch.has_open_tasks(address.device_id, 1, v_now);
     DELETE FROM letsswitch.address WHERE address.id = ANY (v_addresses) AND address.used_at < v_before;
     UPDATE letsswitch.calendar SET used_at = v_now
     WHERE calendar.device_id = ANY (v_calendars) AND letsswitch.has_open_tasks(calendar.device_id, 1, v_now);
     DELETE FROM letsswitch.calendar WHERE calendar.device_id = ANY (v_calendars) AND calendar.used_at < v_before;
-    RETURN coalesce(cardinality(v_addresses), 0) + coalesce(cardinality(v_calendars), 0);
+    RETURN cardinality(v_addresses) + cardinality(v_calendars);
 END
 $$;
 

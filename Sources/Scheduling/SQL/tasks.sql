@@ -207,7 +207,8 @@ BEGIN
     PERFORM letsswitch.used(p_device, v_now);
     PERFORM letsswitch.tell_task('task.registered', v_task);
     IF v_task.partner_id IS NOT NULL THEN
-        PERFORM letsswitch.tell_match(v_task);
+        PERFORM letsswitch.tell(
+            'match.created', NULL, ARRAY[v_task.partner_id, v_task.id], v_task.room_id, v_task.starts_at);
     END IF;
     RETURN letsswitch.outcome('created', v_task, v_task.partner_id IS NULL);
 END

@@ -47,16 +47,13 @@ package actor StorageMonitor: Service {
 
     private let store: StorageStore
     package nonisolated let quota: StorageQuota
-    private let addressRetention: Double
     private let log: Log
     private var work: Task<Void, Never>?
     private var isStopped = false
 
-    /// - Parameter addressRetention: In seconds.
-    package init(store: StorageStore, quota: StorageQuota, addressRetention: Double, log: Log) {
+    package init(store: StorageStore, quota: StorageQuota, log: Log) {
         self.store = store
         self.quota = quota
-        self.addressRetention = addressRetention
         self.log = log
     }
 
@@ -98,8 +95,9 @@ package actor StorageMonitor: Service {
     }
 
     private func purge() async throws {
+        let retention = quota.limits.addressRetention / .seconds(1)
         for _ in 0..<Self.mostHelpings where !Task.isCancelled {
-            if try await store.forgetUnused(retention: addressRetention) == 0 { return }
+            if try await store.forgetUnused(retention: retention) == 0 { return }
         }
     }
 }

@@ -50,7 +50,7 @@ package struct ScheduleStore: Sendable {
         let isFull = storage.isFull(.tasks)
         let parameters: [PostgresParameter] =
             [.text(request.slot.device.text), .text(request.title)] + request.slot.parameters
-            + [.double(settings.reminderLead), .double(settings.horizon), .double(settings.roomDuration)]
+            + [settings.reminderLead, settings.horizon, settings.roomDuration].map { .double($0 / .seconds(1)) }
             // Those who have a task already may still repeat and retitle it.
             + [.integer(isFull ? 0 : settings.maxTasksPerDevice)]
         let row = try await task(Statement.register, parameters)
@@ -126,4 +126,20 @@ extension ScheduleResponse.Slot {
         partnerTask = try row.optionalString("partner_title")
         roomId = try row.optionalUUID("room_id")
     }
+}
+
+/// The times and numbers that tasks go by. Flags set them: see ``Setting`` in the daemon.
+package struct ScheduleSettings: Hashable, Sendable {
+    /// How long before its start a task's registration closes, its reminder goes out and its room opens.
+    package var reminderLead: Duration = .seconds(60)
+    /// How far ahead a task may be.
+    package var horizon: Duration = .seconds(90 * 86_400)
+    /// How long after the start a room closes. Fixed at registration, as the reminder is.
+    package var roomDuration: Duration = .seconds(3600)
+    /// How long after its start what is past is kept.
+    package var retention: Duration = .seconds(30 * 86_400)
+    /// Tasks of one device that haven't started; beyond it `429`.
+    package var maxTasksPerDevice = 200
+
+    package init() {}
 }

@@ -45,16 +45,16 @@ package final class TLSContext: @unchecked Sendable {
     }
 
     private static func configure(_ context: OpaquePointer, for path: String) throws(TLSFileError) {
-        SSL_CTX_set_options(context, letsswitch_SSL_OP_NO_RENEGOTIATION | letsswitch_SSL_OP_NO_COMPRESSION)
+        SSL_CTX_set_options(context, CSSL_OP_NO_RENEGOTIATION | CSSL_OP_NO_COMPRESSION)
         // An idle connection keeps no record buffers: they are 34 KB.
-        letsswitch_SSL_CTX_set_mode(context, Int(SSL_MODE_RELEASE_BUFFERS))
-        letsswitch_SSL_CTX_set_session_cache_mode(context, Int(SSL_SESS_CACHE_OFF))
+        CSSL_CTX_set_mode(context, Int(SSL_MODE_RELEASE_BUFFERS))
+        CSSL_CTX_set_session_cache_mode(context, Int(SSL_SESS_CACHE_OFF))
         SSL_CTX_set_alpn_select_cb(
             context,
             { _, selected, selectedLength, offered, length, _ in
                 TLSContext.select(selected, selectedLength, from: offered, length)
             }, nil)
-        guard letsswitch_SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1,
+        guard CSSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1,
             SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20") == 1,
             SSL_CTX_set_num_tickets(context, 1) == 1
         else { throw TLSFileError(path: path, reason: TLSErrorQueue.take()) }

@@ -19,7 +19,7 @@ enum TLSPEM {
         var count = 1
         while let next = PEM_read_bio_X509(source, nil, { _, _, _, _ in noPassphrase }, nil) {
             defer { X509_free(next) }
-            guard letsswitch_SSL_CTX_add1_chain_cert(context, next) == 1 else {
+            guard CSSL_CTX_add1_chain_cert(context, next) == 1 else {
                 throw TLSFileError(path: file.path, reason: TLSErrorQueue.take())
             }
             count += 1

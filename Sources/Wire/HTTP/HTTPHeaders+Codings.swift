@@ -4,10 +4,10 @@ extension HTTPHeaders {
     ///
     /// A request without `Accept-Encoding` would have to take anything; plain is what every such client reads.
     package var prefersGzip: Bool {
-        let wishes = values("Accept-Encoding").flatMap { $0.split(separator: ",") }.compactMap(Self.wish)
+        let preferences = values("Accept-Encoding").flatMap { $0.split(separator: ",") }.compactMap(Self.preference)
         func weight(of codings: String...) -> Int? {
             // The last of several counts, as with repeated parameters elsewhere; senders have no reason for any.
-            wishes.last { codings.contains($0.coding) }?.weight
+            preferences.last { codings.contains($0.coding) }?.weight
         }
         guard let gzip = weight(of: "gzip", "x-gzip") ?? weight(of: "*"), gzip > 0 else { return false }
         // Plain is acceptable unless it is ruled out, and then least of all.
@@ -15,7 +15,7 @@ extension HTTPHeaders {
     }
 
     /// `gzip;q=0.8`: the coding in small letters, and its weight in thousandths. `nil` for what is no such element.
-    private static func wish(_ element: Substring) -> (coding: String, weight: Int)? {
+    private static func preference(_ element: Substring) -> (coding: String, weight: Int)? {
         let parts = element.split(separator: ";", maxSplits: 1, omittingEmptySubsequences: false).map(\.withoutBlanks)
         let coding = parts[0].lowercased()
         guard !coding.isEmpty else { return nil }

@@ -10,7 +10,7 @@ package enum WebSocketHandshake {
     /// What a handshake leads to.
     package struct Acceptance {
         /// The head of the answer: `101` with everything that §4.2.2 asks for.
-        package let answer: [UInt8]
+        package let response: [UInt8]
         /// `nil`: messages are not compressed.
         package let compression: WebSocketDeflateParameters?
     }
@@ -40,10 +40,10 @@ package enum WebSocketHandshake {
         HTTPResponseEncoder.append("\r\n", to: &answer)
         let compression = try compression(head, policy)
         if let compression {
-            HTTPResponseEncoder.field("Sec-WebSocket-Extensions", compression.answer, into: &answer)
+            HTTPResponseEncoder.field("Sec-WebSocket-Extensions", compression.response, into: &answer)
         }
         HTTPResponseEncoder.endOfHead(into: &answer)
-        return Acceptance(answer: answer, compression: compression)
+        return Acceptance(response: answer, compression: compression)
     }
 
     /// What to answer to the offers of compression in `head`.

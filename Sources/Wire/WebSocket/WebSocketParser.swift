@@ -59,7 +59,7 @@ package struct WebSocketParser: ~Copyable {
         do throws(WebSocketError) {
             switch state {
             case .idle: return try readFrame(&input, into: nil)
-            case .gathering(let gathering): return try goOn(gathering, &input)
+            case .gathering(let gathering): return try continueMessage(gathering, &input)
             case .ended:
                 _ = input.take(input.count)
                 return nil
@@ -70,7 +70,7 @@ package struct WebSocketParser: ~Copyable {
         }
     }
 
-    private mutating func goOn(
+    private mutating func continueMessage(
         _ gathering: MessageReassembly, _ input: inout UnsafeMutableRawBufferPointer
     ) throws(WebSocketError) -> WebSocketEvent? {
         switch gathering.position {

@@ -4,7 +4,7 @@ import Glibc
 /// has happened.
 struct ReminderAudience: ~Copyable {
     /// What was seen, in seconds from the due instant.
-    struct Strike {
+    struct Outcome {
         /// Of each stream's reminder.
         var waits = LatencyHistogram()
         /// When all were there, by the answer that said so; not a number if that never was.
@@ -16,6 +16,9 @@ struct ReminderAudience: ~Copyable {
     }
 
     private static let bufferSize = 65_536
+    /// How long before the due instant the operator connects, in seconds: who connects and says nothing is sent away before long, and how
+    /// far ahead that instant is, is an estimate.
+    private static let operatorLead = 1.0
     /// Between two looks at the metrics, in seconds.
     private static let interval = 0.02
     private static let event = Array("event: reminder\n".utf8)
@@ -23,11 +26,12 @@ struct ReminderAudience: ~Copyable {
     private let server: Server
     private let poller: Poller
     private let sockets: [Int32]
-    private let operatorSocket: Int32
+    /// The operator's; -1 until ``operatorLead`` before the due instant.
+    private var operatorSocket: Int32 = -1
     private let request = LoadRequest.get("/metrics")
     private let wantedRooms: Int
     private let wantedReminders: Int
-    private var heard: [Int]
+    private var received: [Int]
     /// The end of what a stream brought, where an event may begin.
     private var tails: [[UInt8]]
     private var page: [UInt8] = []
@@ -46,21 +50,18 @@ struct ReminderAudience: ~Copyable {
             try Self.awaitOpening(socket)
             try poller.add(socket, number: number)
         }
-        let operatorSocket = try LoadSocket.connect(port: server.port, source: devices.count)
-        try poller.add(operatorSocket, number: devices.count)
         self.server = server
         self.poller = poller
         self.sockets = sockets
-        self.operatorSocket = operatorSocket
         wantedRooms = rooms
         wantedReminders = reminders
-        heard = Array(repeating: 0, count: devices.count)
+        received = Array(repeating: 0, count: devices.count)
         tails = Array(repeating: [], count: devices.count)
     }
 
     deinit {
         for socket in sockets { close(socket) }
-        close(operatorSocket)
+        if operatorSocket >= 0 { close(operatorSocket) }
     }
 
     /// The first comment is sent when the stream has begun.
@@ -78,13 +79,14 @@ struct ReminderAudience: ~Copyable {
 
     /// Listens until all has happened, or until so many seconds after the due instant; then a moment more for what should not
     /// come. Ends the benchmark when a stream gets two reminders.
-    mutating func listen(from due: Double, for patience: Double) throws(BenchFailure) -> Strike {
-        var strike = Strike()
+    mutating func listen(from due: Double, for patience: Double) throws(BenchFailure) -> Outcome {
+        var outcome = Outcome()
         var asksAt = due
         var isAsking = false
         var end = due + patience
         var isComplete = false
         while WallClock.now() < end {
+            if operatorSocket < 0, WallClock.now() >= due - Self.operatorLead { try connectOperator() }
             if !isAsking, WallClock.now() >= asksAt {
                 try LoadSocket.send(request, request.count, to: operatorSocket)
                 isAsking = true
@@ -92,51 +94,58 @@ struct ReminderAudience: ~Copyable {
             let count = try poller.wait(milliseconds: 1)
             for index in 0..<count {
                 if poller[index] < sockets.count {
-                    try hear(poller[index], from: due, &strike)
-                } else if try read(from: due, &strike) {
+                    try receiveReminders(poller[index], from: due, &outcome)
+                } else if try read(from: due, &outcome) {
                     isAsking = false
                     asksAt = WallClock.now() + Self.interval
                 }
             }
-            let isDone = strike.waits.count >= sockets.count && strike.roomsOpenAfter < patience
-            if isDone, strike.remindersWrittenAfter < patience, !isComplete {
+            let isDone = outcome.waits.count >= sockets.count && outcome.roomsOpenAfter < patience
+            if isDone, outcome.remindersWrittenAfter < patience, !isComplete {
                 isComplete = true
                 end = min(end, WallClock.now() + 0.5)
             }
         }
-        return strike
+        return outcome
     }
 
-    private mutating func hear(_ number: Int, from due: Double, _ strike: inout Strike) throws(BenchFailure) {
+    private mutating func connectOperator() throws(BenchFailure) {
+        operatorSocket = try LoadSocket.connect(port: server.port, source: sockets.count)
+        try poller.add(operatorSocket, number: sockets.count)
+    }
+
+    private mutating func receiveReminders(_ number: Int, from due: Double, _ outcome: inout Outcome)
+        throws(BenchFailure)
+    {
         var bytes = tails[number]
         bytes += try receive(sockets[number])
         let now = WallClock.now()
         var position = bytes.startIndex
         while position + Self.event.count <= bytes.count {
             if bytes[position...].starts(with: Self.event) {
-                heard[number] += 1
-                strike.waits.add(nanoseconds: UInt64(max(0, now - due) * 1e9))
+                received[number] += 1
+                outcome.waits.add(nanoseconds: UInt64(max(0, now - due) * 1e9))
                 position += Self.event.count
             } else {
                 position += 1
             }
         }
         tails[number] = Array(bytes[position...])
-        guard heard[number] < 2 else { throw BenchFailure("a stream got its reminder twice") }
+        guard received[number] < 2 else { throw BenchFailure("a stream got its reminder twice") }
     }
 
     /// Takes what has come of the metrics' page; whether it is whole.
-    private mutating func read(from due: Double, _ strike: inout Strike) throws(BenchFailure) -> Bool {
+    private mutating func read(from due: Double, _ outcome: inout Outcome) throws(BenchFailure) -> Bool {
         page += try receive(operatorSocket)
         guard try HTTPResponse.isWhole(page) else { return false }
         let text = String(decoding: page, as: UTF8.self)
         page = []
-        strike.rooms = Self.metric("letsswitch_rooms_open", in: text)
-        strike.reminders = Self.metric("letsswitch_reminders_total{outcome=\"fired\"}", in: text)
+        outcome.rooms = Self.metric("letsswitch_rooms_open", in: text)
+        outcome.reminders = Self.metric("letsswitch_reminders_total{outcome=\"fired\"}", in: text)
         let now = WallClock.now() - due
-        if strike.roomsOpenAfter.isNaN, strike.rooms >= wantedRooms { strike.roomsOpenAfter = now }
-        if strike.remindersWrittenAfter.isNaN, strike.reminders >= wantedReminders {
-            strike.remindersWrittenAfter = now
+        if outcome.roomsOpenAfter.isNaN, outcome.rooms >= wantedRooms { outcome.roomsOpenAfter = now }
+        if outcome.remindersWrittenAfter.isNaN, outcome.reminders >= wantedReminders {
+            outcome.remindersWrittenAfter = now
         }
         return true
     }

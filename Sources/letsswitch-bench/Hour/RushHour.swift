@@ -112,11 +112,11 @@ struct RushHour: ~Copyable {
         let count = try poller.wait(milliseconds: queue.isEmpty || waiting == Self.window ? 1 : 0)
         for index in 0..<count {
             let person = poller[index]
-            if people[person].isIn { try hear(person) } else { try greet(person) }
+            if people[person].isIn { try receiveAles(person) } else { try receiveUpgrade(person) }
         }
     }
 
-    private mutating func hear(_ person: Int) throws(BenchFailure) {
+    private mutating func receiveAles(_ person: Int) throws(BenchFailure) {
         let frames = try counter.receive(from: people[person].socket)
         let now = MonotonicTime.now().nanoseconds
         for _ in 0..<frames {
@@ -127,7 +127,7 @@ struct RushHour: ~Copyable {
         }
     }
 
-    private mutating func greet(_ person: Int) throws(BenchFailure) {
+    private mutating func receiveUpgrade(_ person: Int) throws(BenchFailure) {
         var buffer = [UInt8](repeating: 0, count: 1_024)
         let count = recv(people[person].socket, &buffer, buffer.count, 0)
         guard count > 0 else {

@@ -2,14 +2,16 @@ import FoundationEssentials
 import Glibc
 import Wire
 
-/// Connected peers in rooms of equal size, all in WebSockets of one server; and what each of them sent and got.
+/// Connected peers in rooms of equal size, in WebSockets of one server, or dealt over several; and what each of them sent and got.
 ///
 /// Peer `p` is in room `p / roomSize`. Memory is raw, since the load's loops touch it once per message.
 final class Crowd {
     /// Connections that wait for their answer at the same time, while a crowd gathers.
     private static let wave = 128
 
-    let server: Server
+    let servers: [Server]
+    /// The first, which is the only one but in a fleet.
+    var server: Server { servers[0] }
     let roomSize: Int
     let roomCount: Int
     var peerCount: Int { roomSize * roomCount }
@@ -19,6 +21,8 @@ final class Crowd {
     private let rooms: [String]
     private let offersCompression: Bool
     let sockets: UnsafeMutablePointer<Int32>
+    /// The server that each peer is connected to, by its index.
+    let home: UnsafeMutablePointer<Int>
     /// Ales' responses that came, by peer.
     let received: UnsafeMutablePointer<Int>
     /// Ales sent, by peer and by room.
@@ -30,8 +34,19 @@ final class Crowd {
     private let burst: Int
 
     /// - Parameter burst: The most ales that a peer sends at once.
-    init(of server: Server, roomSize: Int, roomCount: Int, burst: Int = 1, offersCompression: Bool = false) {
-        self.server = server
+    convenience init(
+        of server: Server, roomSize: Int, roomCount: Int, burst: Int = 1, offersCompression: Bool = false
+    ) {
+        self.init(
+            of: [server], roomSize: roomSize, roomCount: roomCount, burst: burst, offersCompression: offersCompression)
+    }
+
+    /// - Parameter deal: The index of the server that the next peer goes to.
+    init(
+        of servers: [Server], roomSize: Int, roomCount: Int, burst: Int = 1, offersCompression: Bool = false,
+        deal: () -> Int = { 0 }
+    ) {
+        self.servers = servers
         self.roomSize = roomSize
         self.roomCount = roomCount
         self.burst = burst
@@ -40,6 +55,8 @@ final class Crowd {
         let peers = roomSize * roomCount
         sockets = .allocate(capacity: peers)
         sockets.initialize(repeating: -1, count: peers)
+        home = .allocate(capacity: peers)
+        for peer in 0..<peers { (home + peer).initialize(to: deal()) }
         received = .allocate(capacity: peers)
         received.initialize(repeating: 0, count: peers)
         sent = .allocate(capacity: peers)
@@ -61,6 +78,7 @@ final class Crowd {
     deinit {
         disperse()
         sockets.deallocate()
+        home.deallocate()
         received.deallocate()
         sent.deallocate()
         sentInRoom.deallocate()
@@ -76,7 +94,7 @@ final class Crowd {
             let first = connected
             let wave = min(Self.wave, goal - first)
             for peer in first..<(first + wave) {
-                sockets[peer] = try LoadSocket.connect(port: server.port, source: peer)
+                sockets[peer] = try LoadSocket.connect(port: servers[home[peer]].port, source: peer)
                 connected = peer + 1
                 let request = LoadFrame.upgrade(room: rooms[peer / roomSize], offersCompression: offersCompression)
                 try LoadSocket.send(request, request.count, to: sockets[peer])
@@ -104,8 +122,8 @@ final class Crowd {
         sentInRoom[room] += count
     }
 
-    /// What each peer should have got and didn't, or got too much: exactly one response for each ale of another in its room.
-    func checkCounts() throws(BenchFailure) {
+    /// Responses that peers should have got and didn't, or got too many: exactly one is due for each ale of another in its room.
+    func miscounts() -> (missing: Int, surplus: Int) {
         var missing = 0
         var surplus = 0
         for peer in 0..<connected {
@@ -113,6 +131,12 @@ final class Crowd {
             missing += max(0, due - received[peer])
             surplus += max(0, received[peer] - due)
         }
+        return (missing, surplus)
+    }
+
+    /// - Throws: When there is any such response.
+    func checkCounts() throws(BenchFailure) {
+        let (missing, surplus) = miscounts()
         guard missing == 0, surplus == 0 else {
             throw BenchFailure("\(server.name): \(missing) frames missing, \(surplus) too many")
         }

@@ -1,3 +1,4 @@
+import Basics
 import CLinux
 import Glibc
 
@@ -30,6 +31,15 @@ struct Poller: ~Copyable {
     func wait(milliseconds: Int32) throws(BenchFailure) -> Int {
         let count = epoll_wait(descriptor, events, Int32(Self.capacity), milliseconds)
         guard count >= 0 || errno == EINTR else { throw BenchFailure(call: "epoll_wait") }
+        return Int(max(0, count))
+    }
+
+    /// Waits until something is readable, or an instant has come, to some 50 µs; gives back how many sockets are readable.
+    func wait(until instant: MonotonicTime) throws(BenchFailure) -> Int {
+        let left = max(.zero, instant - .now()).components
+        var timeout = timespec(tv_sec: Int(left.seconds), tv_nsec: Int(left.attoseconds / 1_000_000_000))
+        let count = epoll_pwait2(descriptor, events, Int32(Self.capacity), &timeout, nil)
+        guard count >= 0 || errno == EINTR else { throw BenchFailure(call: "epoll_pwait2") }
         return Int(max(0, count))
     }
 

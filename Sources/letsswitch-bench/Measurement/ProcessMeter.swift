@@ -1,3 +1,5 @@
+// Compiled as a whole, the module has `timespec` from there.
+import CLinux
 import Glibc
 
 /// What a process has used: CPU time, user and system together, and resident memory.
@@ -38,9 +40,14 @@ struct ProcessMeter {
     }
 
     /// Resident bytes, counted exactly (`/proc/<pid>/statm` is a sum of per-processor counters, some pages off).
-    func residentBytes() throws(BenchFailure) -> Int {
+    func residentBytes() throws(BenchFailure) -> Int { try memory("Rss:") }
+
+    /// Of these, what is in no file: not code, which comes when it is first used and is nobody's in particular.
+    func anonymousBytes() throws(BenchFailure) -> Int { try memory("Anonymous:") }
+
+    private func memory(_ name: String) throws(BenchFailure) -> Int {
         let lines = (ProcText.read("/proc/\(pid)/smaps_rollup") ?? "").split(separator: "\n")
-        guard let line = lines.first(where: { $0.hasPrefix("Rss:") }),
+        guard let line = lines.first(where: { $0.hasPrefix(name) }),
             let kilobytes = line.split(separator: " ").dropFirst().first.flatMap({ Int($0) })
         else { throw BenchFailure("/proc/\(pid)/smaps_rollup can't be read") }
         return kilobytes * 1024

@@ -25,9 +25,9 @@ struct Sample {
     var costPerUnit: Double { work > 0 ? serverCPU * 1e6 / Double(work) : 0 }
 }
 
-/// Measures from its making to ``stop(work:)``: time, and the CPU of a server and of ourselves.
+/// Measures from its making to ``stop(work:)``: time, and the CPU of servers, taken together, and of ourselves.
 struct Stopwatch {
-    private let server: ProcessMeter
+    private let servers: [ProcessMeter]
     private let own: ProcessMeter
     private let start: MonotonicTime
     private let serverCPU: Double
@@ -35,25 +35,47 @@ struct Stopwatch {
     private let stat: (user: Double, system: Double)
 
     init(_ server: Server) throws(BenchFailure) {
-        self.server = try ProcessMeter(pid: server.pid)
+        try self.init([server])
+    }
+
+    init(_ servers: [Server]) throws(BenchFailure) {
+        var meters: [ProcessMeter] = []
+        for server in servers { meters.append(try ProcessMeter(pid: server.pid)) }
+        self.servers = meters
         own = try ProcessMeter.own()
-        stat = try self.server.stat()
+        stat = try Self.stat(of: meters)
         ownCPU = try own.cpu()
-        serverCPU = try self.server.cpu()
+        serverCPU = try Self.cpu(of: meters)
         start = .now()
+    }
+
+    private static func cpu(of meters: [ProcessMeter]) throws(BenchFailure) -> Double {
+        var sum = 0.0
+        for meter in meters { sum += try meter.cpu() }
+        return sum
+    }
+
+    private static func stat(of meters: [ProcessMeter]) throws(BenchFailure) -> (user: Double, system: Double) {
+        var sum = (user: 0.0, system: 0.0)
+        for meter in meters {
+            let stat = try meter.stat()
+            sum = (sum.user + stat.user, sum.system + stat.system)
+        }
+        return sum
     }
 
     /// - Throws: when the two ways to read the CPU time contradict each other.
     func stop(work: Int) throws(BenchFailure) -> Sample {
         var sample = Sample()
-        sample.serverCPU = try server.cpu() - serverCPU
+        sample.serverCPU = try Self.cpu(of: servers) - serverCPU
         sample.seconds = (MonotonicTime.now() - start) / .seconds(1)
         sample.generatorCPU = try own.cpu() - ownCPU
         sample.work = work
-        let now = try server.stat()
+        let now = try Self.stat(of: servers)
         (sample.user, sample.system) = (now.user - stat.user, now.system - stat.system)
         // Ticks are hundredths of a second, at either end, in either field.
-        guard abs(sample.user + sample.system - sample.serverCPU) < 0.045 + 0.02 * sample.serverCPU else {
+        let tolerance = 0.045 * Double(servers.count) + 0.02 * sample.serverCPU
+        guard abs(sample.user + sample.system - sample.serverCPU) < tolerance else {
             throw BenchFailure(
                 "/proc/<pid>/stat says \(sample.user + sample.system) s of CPU, the CPU clock \(sample.serverCPU)")
         }

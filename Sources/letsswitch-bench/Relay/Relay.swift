@@ -5,6 +5,8 @@ import Wire
 /// The floor: what relaying ales costs when nothing else is done. One thread, one epoll descriptor, one `recv` per readable
 /// socket, one `send` per receiver and turn.
 ///
+/// With a ``RelayBus`` it is the floor of several servers on one database: what is said in its rooms goes to the other relays too.
+///
 /// No HTTP but a search for the room's id, no JSON, no limits, no time-outs; of a WebSocket only what is needed to take whole
 /// frames apart. It trusts its peers, which are the load generator's, and gives up when they do anything else.
 struct Relay: ~Copyable {
@@ -36,14 +38,16 @@ struct Relay: ~Copyable {
     private var freeRooms: [Int32] = []
     private var numbers: [RelayRoomKey: Int32] = [:]
     private var busyRooms: [Int32] = []
+    private let bus: RelayBus?
 
     /// Takes over a listening, non-blocking socket.
-    init(listener: Int32, descriptors: Int) throws(BenchFailure) {
+    init(listener: Int32, descriptors: Int, bus: RelayBus? = nil) throws(BenchFailure) {
         let poller = epoll_create1(0)
         guard poller >= 0 else { throw BenchFailure(call: "epoll_create1") }
-        try Self.watch(listener, by: poller)
+        for socket in [listener] + (bus?.sockets ?? []) { try Self.watch(socket, by: poller) }
         self.listener = listener
         self.poller = poller
+        self.bus = bus
         run = LoadFrame.run(copies: Self.runLength)
         greeting = Array(LoadFrame.switchingProtocols.utf8) + LoadFrame.handshake
         page = Array(
@@ -74,8 +78,15 @@ struct Relay: ~Copyable {
             guard count >= 0 || errno == EINTR else { throw BenchFailure(call: "epoll_wait") }
             for index in 0..<Int(max(0, count)) {
                 let descriptor = events[index].data.fd
-                if descriptor == listener { try accept() } else { try receive(from: descriptor) }
+                if descriptor == listener {
+                    try accept()
+                } else if let bus, bus.sockets.contains(descriptor) {
+                    try bus.ready(descriptor) { room, ales in hear(ales, in: room) }
+                } else {
+                    try receive(from: descriptor)
+                }
             }
+            try bus?.send()
             for room in busyRooms { try flush(room) }
             busyRooms.removeAll(keepingCapacity: true)
         }
@@ -127,6 +138,14 @@ struct Relay: ~Copyable {
         if room.pointee.ales == 0 { busyRooms.append(number) }
         room.pointee.ales += ales
         room.pointee.members[Int(peers[Int(descriptor)].place)].own += ales
+        bus?.add(ales, in: number)
+    }
+
+    /// Ales that were said on another relay.
+    private mutating func hear(_ ales: Int, in number: Int32) {
+        let room = rooms + Int(number)
+        if room.pointee.ales == 0 { busyRooms.append(number) }
+        room.pointee.ales += ales
     }
 
     private func unmask(_ start: Int, _ length: Int, _ mask: UInt32) {
@@ -142,14 +161,14 @@ struct Relay: ~Copyable {
         guard count > prefix + RelayRoomKey.length, buffer.load(fromByteOffset: 5, as: UInt8.self) == UInt8(ascii: "s")
         else { return try send(page, to: descriptor) }
         let key = RelayRoomKey(buffer + prefix)
-        let number = numbers[key] ?? newRoom(key)
+        let number = if let known = numbers[key] { known } else { try newRoom(key) }
         let room = rooms + Int(number)
         peers[Int(descriptor)] = Peer(room: number, place: Int32(room.pointee.members.count))
         room.pointee.members.append(.init(descriptor: descriptor, own: room.pointee.ales))
         try send(greeting, to: descriptor)
     }
 
-    private mutating func newRoom(_ key: RelayRoomKey) -> Int32 {
+    private mutating func newRoom(_ key: RelayRoomKey) throws(BenchFailure) -> Int32 {
         let number: Int32
         if let free = freeRooms.popLast() {
             number = free
@@ -160,6 +179,7 @@ struct Relay: ~Copyable {
             (rooms + Int(number)).initialize(to: RelayRoom(key: key))
         }
         numbers[key] = number
+        try bus?.register(number, key)
         return number
     }
 

@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// A room of the relay: who is in it, and what they are owed in this turn.
 ///
 /// An ale counts once for the room and once for its sender; at the turn's end a member is owed the difference. So an ale costs
@@ -28,6 +30,16 @@ struct RelayRoomKey: Hashable {
             text.loadUnaligned(fromByteOffset: 24, as: UInt64.self)
         )
         tail = text.loadUnaligned(fromByteOffset: 32, as: UInt32.self)
+    }
+
+    /// The UUID; `nil` if it is none.
+    var id: UUID? {
+        var text: [UInt8] = []
+        for word in [words.0, words.1, words.2, words.3] {
+            withUnsafeBytes(of: word) { text.append(contentsOf: $0) }
+        }
+        withUnsafeBytes(of: tail) { text.append(contentsOf: $0) }
+        return UUID(uuidString: String(decoding: text, as: UTF8.self))
     }
 
     static func == (left: RelayRoomKey, right: RelayRoomKey) -> Bool {

@@ -56,10 +56,10 @@ final class Laboratory {
 
     /// A daemon on the server's processor, with one loop, for any room.
     func daemon(
-        name: String = "daemon", flags: [String], on processors: Processors? = nil
+        name: String = "daemon", flags: [String], on processors: Processors? = nil, database: String? = nil
     ) throws(BenchFailure) -> DaemonServer {
         try DaemonServer(
-            executable: options.daemon, conninfo: conninfo, flags: flags + options.daemonFlags, name: name,
+            executable: options.daemon, conninfo: database ?? conninfo, flags: flags + options.daemonFlags, name: name,
             on: processors ?? serverProcessor, directory: directory)
     }
 

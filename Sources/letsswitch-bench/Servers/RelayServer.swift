@@ -6,13 +6,16 @@ struct RelayServer {
     let process: ServerProcess
     let server: Server
 
-    init(on processors: Processors, directory: String) throws(BenchFailure) {
+    /// - Parameter flags: Of the relay's own: with whom it shares a bus.
+    init(
+        name: String = "relay", flags: [String] = [], on processors: Processors, directory: String
+    ) throws(BenchFailure) {
         process = try ServerProcess(
-            [try Self.ownPath(), "relay"], on: processors, output: "\(directory)/relay.log")
+            [try Self.ownPath(), "relay"] + flags, on: processors, output: "\(directory)/\(name).log")
         let port = try process.await("the relay's port") { text in
             text.contains("\n") ? text.split(separator: "\n").first.flatMap { UInt16($0) } : nil
         }
-        server = Server(name: "relay", pid: process.pid, port: port)
+        server = Server(name: name, pid: process.pid, port: port)
     }
 
     /// The link itself would mean whoever follows it.
@@ -22,11 +25,15 @@ struct RelayServer {
     }
 
     /// What the child does: says its port, and serves until it is killed.
-    static func run() throws {
+    ///
+    /// - Parameter bus: The one that it shares with others.
+    static func run(bus: String?) throws {
         let (listener, port) = try LoadSocket.listen()
         let line = Array("\(port)\n".utf8)
         guard write(STDOUT_FILENO, line, line.count) == line.count else { throw BenchFailure(call: "write") }
-        var relay = try Relay(listener: listener, descriptors: FileDescriptorLimit.raise())
+        var relay = try Relay(
+            listener: listener, descriptors: FileDescriptorLimit.raise(),
+            bus: try bus.map { try RelayBus(RelayBus.Place($0)) })
         try relay.serve()
     }
 }

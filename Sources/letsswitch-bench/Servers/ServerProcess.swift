@@ -1,3 +1,5 @@
+// Compiled as a whole, the module has `sigset_t` from there.
+import CLinux
 import CSpawn
 import Glibc
 

@@ -11,6 +11,8 @@ struct Options {
         case registrations
         /// Calls into the database with few and with many tasks.
         case stored
+        /// Several daemons on one database.
+        case bus
         /// The baseline itself; started by the others.
         case relay
     }
@@ -33,10 +35,14 @@ struct Options {
     var offersCompression = false
     /// For the daemon, behind the benchmark's own.
     var daemonFlags: [String] = []
+    /// Of `bus`: who is dealt where.
+    var seed: UInt64 = 1
+    /// Of `relay`: the bus that it shares, and its place there.
+    var relayBus: String?
     var wantsHelp = false
 
     static let help = """
-        Usage: letsswitch-bench [table | hour | registrations | stored] [flags]
+        Usage: letsswitch-bench [table | hour | registrations | stored | bus] [flags]
 
         Measures letsswitchd beside a bare relay, its floor. A frame that is lost or comes twice ends it with status 1; a figure
         beyond what is wanted doesn't.
@@ -45,6 +51,7 @@ struct Options {
           hour                   8,000 matches due at the same second
           registrations          POST /task and GET /schedule beside pgbench
           stored                 each call into the database with 1,000 and with 1,000,000 tasks stored
+          bus                    two and three daemons on one database, beside relays that NOTIFY
 
           --daemon PATH          letsswitchd [beside this program]
           --only ID,…            workloads whose ids begin so [all]
@@ -53,6 +60,7 @@ struct Options {
           --quick                one short round of each: shows that all works, measures little
           --offer-compression    the peers offer permessage-deflate
           --daemon-flag FLAG     for the daemon, repeatable: --daemon-flag=--loops=2
+          --seed N               of `bus`: which peers go to which daemon [1]
           --json PATH            the results as JSON too
           --plans PATH           of `stored`: the plans that PostgreSQL made
 
@@ -80,6 +88,8 @@ struct Options {
             case "--quick": (isQuick, rounds, seconds) = (true, 1, 0.1)
             case "--offer-compression": offersCompression = true
             case "--daemon-flag": daemonFlags.append(try value())
+            case "--seed": seed = try Self.number(value(), in: 0...UInt64.max)
+            case "--relay-bus": relayBus = try value()
             case "--json": json = try value()
             case "--plans": plans = try value()
             case "--help": wantsHelp = true

@@ -1,3 +1,5 @@
+// Compiled as a whole, the module has `timespec` from there.
+import CLinux
 import Glibc
 
 /// The time of day: when something is due is said in it.

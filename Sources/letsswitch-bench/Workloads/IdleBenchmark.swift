@@ -40,13 +40,13 @@ enum IdleBenchmark {
             of: server, roomSize: 2, roomCount: firstPeers / 2, offersCompression: options.offersCompression)
         try first.gather()
         try meter.waitUntilIdle()
-        let before = try meter.residentBytes()
+        let before = try meter.anonymousBytes()
         let crowd = Crowd(
             of: server, roomSize: 2, roomCount: (peers - firstPeers) / 2, offersCompression: options.offersCompression)
         try crowd.gather()
         try meter.waitUntilIdle()
         var figures = Figures()
-        figures.cost = Double(try meter.residentBytes() - before) / Double(crowd.peerCount)
+        figures.cost = Double(try meter.anonymousBytes() - before) / Double(crowd.peerCount)
         return figures
     }
 }

@@ -18,7 +18,7 @@ struct DeliveryStoreTests {
         FinishedDelivery(id: delivery.id, attempt: delivery.attempt, decision: decision)
     }
 
-    @Test("a claim writes one delivery for each reminder and address of the channels in use")
+    @Test("a claim writes one delivery for each reminder and address of the providers in use")
     func claimWrites() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.addresses.register("t-ada", of: device("ada"), in: .ntfy, most: 1)
@@ -46,7 +46,7 @@ struct DeliveryStoreTests {
         }
     }
 
-    @Test("without channels a claim writes nothing")
+    @Test("without providers a claim writes nothing")
     func nothing() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.addresses.register("t-ada", of: device("ada"), in: .ntfy, most: 1)
@@ -153,7 +153,7 @@ struct DeliveryStoreTests {
         }
     }
 
-    @Test("a reminder counts as delivered when the first channel took it, and once")
+    @Test("a reminder counts as delivered when the first provider took it, and once")
     func delivered() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.addresses.register("t-ada", of: device("ada"), in: .ntfy, most: 1)

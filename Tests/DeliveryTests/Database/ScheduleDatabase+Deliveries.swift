@@ -9,14 +9,14 @@ import Testing
 extension ScheduleDatabase {
     var deliveries: DeliveryStore { DeliveryStore(database: client) }
 
-    /// Some daemon serves these channels from now on.
-    func serve(_ channels: [ProviderName]) async throws {
-        for channel in channels { _ = try await deliveries.start(channel) }
+    /// Some daemon serves these providers from now on.
+    func serve(_ providers: [ProviderName]) async throws {
+        for provider in providers { _ = try await deliveries.start(provider) }
     }
 
     /// Two devices, a match at nine and its reminders, which are due at 8:59.
-    func claimMatch(for channels: [ProviderName]) async throws -> ClaimedBatch {
-        try await serve(channels)
+    func claimMatch(for providers: [ProviderName]) async throws -> ClaimedBatch {
+        try await serve(providers)
         for device in ["ada", "bob"] {
             _ = try await schedule.register(
                 try Self.request(device, "2026-11-22T09:00:00Z", "\(device)'s title", zone: "UTC"))
@@ -26,9 +26,9 @@ extension ScheduleDatabase {
     }
 
     func lease(
-        _ channel: ProviderName, limit: Int = 100, others: Int? = nil
+        _ provider: ProviderName, limit: Int = 100, others: Int? = nil
     ) async throws -> DeliveryStore.Leased {
-        try await deliveries.lease(channel, LeaseLimits(urgent: limit, others: others ?? limit), for: .seconds(10))
+        try await deliveries.lease(provider, LeaseLimits(urgent: limit, others: others ?? limit), for: .seconds(10))
     }
 
     /// Events for the webhook, with these titles, as if a daemon served it.
@@ -37,13 +37,8 @@ extension ScheduleDatabase {
         let titles = titles.map { "'\($0)'" }.joined(separator: ", ")
         try await run(
             """
-            WITH told AS (
-                INSERT INTO letsswitch.event (type, happened_at, title)
-                SELECT 'task.registered', letsswitch.clock(), title
-                FROM unnest(ARRAY[\(titles)]) WITH ORDINALITY AS list (title, place) ORDER BY place
-                RETURNING id
-            )
-            SELECT letsswitch.deliver_event(id, letsswitch.clock()) FROM told
+            SELECT letsswitch.tell('task.registered', p_title => title)
+            FROM unnest(ARRAY[\(titles)]) WITH ORDINALITY AS list (title, place) ORDER BY place
             """)
     }
 }

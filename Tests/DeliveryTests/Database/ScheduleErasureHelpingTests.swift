@@ -1,6 +1,5 @@
 import Domain
 import FoundationEssentials
-import LetsSwitch
 import Observability
 import Postgres
 import Rooms
@@ -32,8 +31,7 @@ import Testing
     func goneAtOnce() async throws {
         try await with(count: 30_000) { database in
             let room = try #require(try await database.day("big", "2026-11-22").slot("10:00")?.roomId)
-            try await database.addresses.registerToken(
-                try TokenRequest.decode(Array(#"{"deviceId":"big","token":"ab","debug":true}"#.utf8)))
+            try await database.addresses.registerToken("ab", of: "big", isSandbox: true)
             try await database.run("SELECT letsswitch.keep_calendar('big', 'feed')")
             try await database.serve([.webhook])
             try await database.run(

@@ -75,14 +75,16 @@ import Wire
 
     @Test func aTokenIsUsedForSixHoursAndForOnePushServiceOnly() throws {
         let start = 1_795_338_000
-        var tokens = VAPIDTokens(key: try .generate(), contact: "mailto:ops@example.org")
+        var tokens = VAPIDTokenCache(key: try .generate(), contact: "mailto:ops@example.org")
         let first = try tokens.authorization(for: "https://a.example", at: start)
         #expect(try tokens.authorization(for: "https://a.example", at: start + 6 * 3600 - 1) == first)
         let other = try tokens.authorization(for: "https://b.example", at: start)
         #expect(other != first)
         #expect(try tokens.authorization(for: "https://a.example", at: start + 6 * 3600) != first)
         // However many services people name.
-        for number in 0..<VAPIDTokens.most { _ = try tokens.authorization(for: "https://\(number).example", at: start) }
+        for number in 0..<VAPIDTokenCache.most {
+            _ = try tokens.authorization(for: "https://\(number).example", at: start)
+        }
         #expect(try tokens.authorization(for: "https://b.example", at: start) != other)
     }
 

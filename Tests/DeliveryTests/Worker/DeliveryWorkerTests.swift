@@ -47,7 +47,7 @@ struct DeliveryWorkerTests {
             let provider = ScriptedProvider(.webhook, concurrency: 3)
             try await run(provider, on: database) { worker in
                 try await eventually("all sent") { try await database.count("delivery") == 0 }
-                #expect(worker.metrics.results.value(.accepted) == 700)
+                #expect(worker.metrics.outcomes.value(.accepted) == 700)
                 #expect(worker.metrics.sending == 0)
             }
             #expect(Set(provider.asked.all.map(\.title)).count == 700)
@@ -86,13 +86,13 @@ struct DeliveryWorkerTests {
                 #expect(second.attempt == 2)
                 #expect(second.messageId == first.messageId)
                 try await eventually("the end") { try await database.count("delivery") == 0 }
-                #expect(worker.metrics.results.value(.retried) == 1)
+                #expect(worker.metrics.outcomes.value(.retried) == 1)
             }
             #expect(try await database.count("reminder WHERE state = 'delivered'") == 1)
         }
     }
 
-    @Test("a channel at fault rests with all that it has, and loses no attempt by it")
+    @Test("a provider at fault rests with all that it has, and loses no attempt by it")
     func rests() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             try await fill(database, 20)
@@ -103,12 +103,12 @@ struct DeliveryWorkerTests {
                     try await database.count("delivery WHERE attempts = 0") == 20
                 }
                 #expect(provider.asked.all.count <= 2)
-                #expect(worker.metrics.results.value(.paused) >= 1)
+                #expect(worker.metrics.outcomes.value(.paused) >= 1)
             }
         }
     }
 
-    @Test("what a lease brings while the channel begins to rest is given back, and sent after the rest")
+    @Test("what a lease brings while the provider begins to rest is given back, and sent after the rest")
     func restsDuringLease() async throws {
         try await ScheduleDatabase.with(now: nil, connections: 6) { database in
             let paused = EventRecorder<Int>()
@@ -128,15 +128,15 @@ struct DeliveryWorkerTests {
                 worker.wake()
                 try await eventually("a lease in the air") { try await gate.isBusy() }
                 answer.continuation.finish()
-                try await eventually("the rest") { worker.metrics.results.value(.paused) == 1 }
+                try await eventually("the rest") { worker.metrics.outcomes.value(.paused) == 1 }
                 try await gate.open()
                 try await eventually("all sent") { try await database.count("delivery") == 0 }
-                #expect(worker.metrics.results.value(.accepted) == 7)
+                #expect(worker.metrics.outcomes.value(.accepted) == 7)
             }
         }
     }
 
-    @Test("what a lease brings after the channel was turned away isn't sent")
+    @Test("what a lease brings after the provider was turned away isn't sent")
     func offDuringLease() async throws {
         try await ScheduleDatabase.with(now: nil, connections: 6) { database in
             let answer = AsyncStream<Void>.makeStream()
@@ -154,9 +154,9 @@ struct DeliveryWorkerTests {
                 try await eventually("a lease in the air") { try await gate.isBusy() }
                 answer.continuation.finish()
                 // It is given back, for whoever serves the provider after us. The database is told when it has answered.
-                try await eventually("the turning away") { worker.metrics.results.value(.paused) == 1 }
+                try await eventually("the turning away") { worker.metrics.outcomes.value(.paused) == 1 }
                 try await gate.open()
-                try await eventually("the end of the channel") { try await isOff(database) }
+                try await eventually("the end of the provider") { try await isOff(database) }
                 try await eventually("nothing") { try await database.count("delivery") == 0 }
             }
             #expect(provider.asked.all.count == 1)
@@ -196,7 +196,7 @@ struct DeliveryWorkerTests {
             }
             try await run(provider, on: database) { worker in
                 try await eventually("the end") { try await database.count("delivery") == 0 }
-                #expect(worker.metrics.results.value(.expired) == 1)
+                #expect(worker.metrics.outcomes.value(.expired) == 1)
             }
             #expect(provider.asked.all.map(\.title) == ["1", "3"])
             #expect(provider.asked.all.last?.timeLeft ?? 3600 < 3600 - 0.4)
@@ -242,7 +242,7 @@ struct DeliveryWorkerTests {
                 delivery.title == "bad" ? "bad \(delivery.id % 7)" : "good"
             }
             try await run(provider, on: database) { worker in
-                try await eventually("the good ones") { worker.metrics.results.value(.accepted) == 40 }
+                try await eventually("the good ones") { worker.metrics.outcomes.value(.accepted) == 40 }
                 #expect(worker.metrics.sending <= 10)
                 end.continuation.finish()
             }
@@ -302,7 +302,7 @@ struct DeliveryWorkerTests {
                 try await eventually("two that hang") { worker.metrics.sending == 2 }
                 let firing = try await database.claimMatch(for: [])
                 worker.wake()
-                try await eventually("the reminders") { worker.metrics.results.value(.accepted) == 2 }
+                try await eventually("the reminders") { worker.metrics.outcomes.value(.accepted) == 2 }
                 #expect(Set(provider.asked.all.compactMap(\.reminderId)) == Set(firing.reminders.map(\.id)))
                 #expect(provider.asked.all.count == 4)
                 end.continuation.finish()
@@ -318,11 +318,11 @@ struct DeliveryWorkerTests {
                 first.attempt == 1 ? .retry(after: nil, "too many") : .accepted
             }
             try await run(provider, on: database) { worker in
-                try await eventually("all failed") { worker.metrics.results.value(.retried) == 64 }
+                try await eventually("all failed") { worker.metrics.outcomes.value(.retried) == 64 }
                 try await database.run("UPDATE letsswitch.delivery SET next_try_at = letsswitch.clock()")
                 worker.wake()
                 try await eventually("all sent") { try await database.count("delivery") == 0 }
-                #expect(worker.metrics.results.value(.accepted) == 64)
+                #expect(worker.metrics.outcomes.value(.accepted) == 64)
             }
             let batches = provider.batches.all
             #expect(batches.filter { $0.first?.attempt == 1 }.map(\.count) == [16, 16, 16, 16])

@@ -94,7 +94,7 @@ struct LeasedDeliveriesTests {
     @Test("a renewal of an earlier lease says nothing of a later one")
     func laterLease() {
         var leases = leases()
-        leases.letGo(1)
+        leases.remove(1)
         leases.take([.sample(attempt: 2, id: 1)], at: at(5), for: Self.lease)
         leases.renewed([.sample(attempt: 1, id: 1)], kept: [], at: at(4), for: Self.lease)
         #expect(leases.count == 3)
@@ -105,8 +105,8 @@ struct LeasedDeliveriesTests {
     @Test("after a standstill all that wasn't sent is let go of")
     func standstill() {
         var leases = leases()
-        let before = leases.letGoOfLost(at: at(7.9))
-        let after = leases.letGoOfLost(at: at(8))
+        let before = leases.removeLapsed(at: at(7.9))
+        let after = leases.removeLapsed(at: at(8))
         #expect(!before && after)
         #expect(leases.count == 1)
         #expect(!leases.hasStock)

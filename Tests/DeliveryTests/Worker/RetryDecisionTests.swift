@@ -60,11 +60,11 @@ struct RetryDecisionTests {
         #expect(settle(.retry(after: .seconds(56), ""), random: 0.5) == .again(after: .seconds(57), counts: true))
     }
 
-    @Test("the channel's own fault doesn't count as an attempt")
+    @Test("the provider's own fault doesn't count as an attempt")
     func paused() {
         #expect(settle(.paused(for: .seconds(20), "")) == .again(after: .seconds(20), counts: false))
         #expect(settle(.paused(for: .seconds(90), "")) == .dropped(.expired))
-        #expect(settle(.paused(for: .seconds(20), "")).result == .paused)
+        #expect(settle(.paused(for: .seconds(20), "")).outcome == .paused)
     }
 
     @Test("the webhook's events are tried at the times that Standard Webhooks names, and a last time after a day")

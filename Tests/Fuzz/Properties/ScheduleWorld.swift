@@ -39,9 +39,9 @@ actor ScheduleWorld {
         configuration.listen = [.tcp(host: "127.0.0.1", port: 0)]
         configuration.database = .url(conninfo)
         configuration.loops = 1
-        configuration.databaseConnections = 2
-        configuration.databaseWait = .seconds(30)
-        configuration.databaseTimeout = .seconds(60)
+        configuration.postgres.maxConnections = 2
+        configuration.postgres.stallTimeout = .seconds(30)
+        configuration.postgres.queryTimeout = .seconds(60)
         configuration.providers.webPush.contact = "mailto:nobody@localhost"
         configuration.providers.webPush.allowsPrivateAddresses = true
         // Nobody is there: what is to be sent waits.

@@ -1,4 +1,5 @@
 import Foundation
+import Rooms
 import TestSupport
 import Testing
 
@@ -63,7 +64,7 @@ import Testing
         #expect(all.providers.apns.keyFile == "\(directory)/apns-key")
         #expect(all.tlsKey == "\(directory)/tls-key" && all.tlsCertificate == "\(directory)/tls-certificate")
         // No secret, no credential.
-        #expect(all.roomSize == Configuration().roomSize)
+        #expect(all.matchRooms == Configuration().matchRooms)
         let own = try configure(
             arguments + ["--ntfy-token", "tk_flag", "--tls-key", "/k"],
             environment.merging(["LETSSWITCH_DATABASE_URL": "postgres://variable"]) { $1 })

@@ -1,4 +1,7 @@
+import AMQP
 import Foundation
+import Rooms
+import Scheduling
 import Server
 import TestSupport
 import Testing
@@ -35,11 +38,11 @@ import Wire
         #expect(configuration.database == .privateCluster)
         #expect(configuration.stateDirectory == "/var/lib/letsswitch")
         #expect(configuration.loops >= 1)
-        #expect(configuration.reminderLead == .seconds(60))
-        #expect(configuration.roomDuration == .seconds(3600))
+        #expect(configuration.schedule.reminderLead == .seconds(60))
+        #expect(configuration.schedule.roomDuration == .seconds(3600))
         #expect(configuration.drainTimeout == .seconds(10))
-        #expect(configuration.retention == .seconds(2_592_000))
-        #expect(configuration.roomSize == 1000)
+        #expect(configuration.schedule.retention == .seconds(2_592_000))
+        #expect(configuration.matchRooms.capacity == 1000)
         #expect(!configuration.openRooms && !configuration.echo)
         #expect(configuration.logLevel == .info && configuration.logFormat == nil)
         #expect(configuration.warnings.isEmpty)
@@ -49,9 +52,9 @@ import Wire
     func aFlagWinsOverItsVariableTheVariableOverTheDefault() throws {
         let environment = ["LETSSWITCH_REMINDER_LEAD": "5m", "LETSSWITCH_ROOM_SIZE": "7"]
         let configuration = try configuration(["--reminder-lead", "2s"], environment)
-        #expect(configuration.reminderLead == .seconds(2))
-        #expect(configuration.roomSize == 7)
-        #expect(configuration.roomDuration == .seconds(3600))
+        #expect(configuration.schedule.reminderLead == .seconds(2))
+        #expect(configuration.matchRooms.capacity == 7)
+        #expect(configuration.schedule.roomDuration == .seconds(3600))
     }
 
     @Test("an empty variable counts as not set") func anEmptyVariableCountsAsNotSet() throws {
@@ -156,7 +159,22 @@ import Wire
 
     @Test("tasks are not purged while their room is open") func tasksAreNotPurgedWhileTheirRoomIsOpen() throws {
         #expect(throws: UsageError.self) { try configuration(["--retention", "1h", "--room-duration", "61m"]) }
-        #expect(try configuration(["--retention", "1h", "--room-duration", "1h"]).retention == .seconds(3600))
+        #expect(try configuration(["--retention", "1h", "--room-duration", "1h"]).schedule.retention == .seconds(3600))
+    }
+
+    @Test("the bus is one that there is, and RabbitMQ's has a URL, which no complaint repeats")
+    func theBusIsOneThatThereIs() throws {
+        #expect(try configuration().bus == .automatic)
+        #expect(try configuration(["--bus", "none"]).bus == .none)
+        #expect(try complaint(["--bus", "redis"]) == "--bus: \"redis\": one of auto, postgresql, amqp, none is wanted")
+        #expect(try complaint(["--bus", "amqp"]) == "--bus: amqp needs --amqp-url")
+        let url = "amqp://ada:sesame@broker:5672/rooms"
+        let configuration = try configuration(["--bus", "AMQP"], ["LETSSWITCH_AMQP_URL": url])
+        #expect(try configuration.bus == .amqp && configuration.amqpURL == AMQPURL(url))
+        for wrong in ["http://ada:sesame@broker", "amqp://", "amqp://ada:sesame @broker"] {
+            let complaint = try complaint(["--amqp-url", wrong])
+            #expect(complaint.hasPrefix("--amqp-url: ") && !complaint.contains("sesame"))
+        }
     }
 
     @Test("every setting is read by its flag and by its variable", arguments: Setting.all)
@@ -189,7 +207,7 @@ import Wire
 
     private static let webhookSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
-    /// A file that holds a secret; it may be any channel's.
+    /// A file that holds a secret; it may be any provider's.
     private static let secretFile: String = {
         let path = TestClusterDirectories.shared.make() + "/secret"
         _ = FileManager.default.createFile(
@@ -204,6 +222,13 @@ import Wire
         return path
     }()
 
+    private static let brokerFile: String = {
+        let path = TestClusterDirectories.shared.make() + "/broker"
+        _ = FileManager.default.createFile(
+            atPath: path, contents: Data("amqp://file\n".utf8), attributes: [.posixPermissions: 0o600])
+        return path
+    }()
+
     /// A value for each setting, none of them its default.
     private static let samples: [String: String] = {
         var samples = [
@@ -214,7 +239,7 @@ import Wire
             "log-format": "json", "loops": "77", "database-connections": "77", "trusted-proxies": "10.0.0.0/8",
             "allowed-origins": "https://example.org", "webhook-secret": webhookSecret, "ntfy-token": "tk_x",
             "webhook-secret-file": secretFile, "ntfy-token-file": secretFile, "webhook-concurrency": "77",
-            "webhook-batch": "77",
+            "webhook-batch": "77", "bus": "postgresql", "amqp-url": "amqp://x", "amqp-url-file": brokerFile,
         ]
         for setting in Setting.all where samples[setting.name] == nil {
             switch setting.kind {

@@ -3,7 +3,7 @@ import Testing
 @testable import Delivery
 @testable import LetsSwitch
 
-@Suite("The channels' settings")
+@Suite("The providers' settings")
 struct ProviderSettingsTests {
     private static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
@@ -14,7 +14,7 @@ struct ProviderSettingsTests {
         return configuration
     }
 
-    @Test("without any there are no channels")
+    @Test("without any there are no providers")
     func none() throws {
         #expect(try configure([]).providers == ProviderSettings())
         #expect(try configure([]).providers.names.isEmpty)
@@ -34,7 +34,7 @@ struct ProviderSettingsTests {
         #expect(two.providers.webhook.secrets.count == 2)
     }
 
-    @Test("descriptors are kept for what the channels may have open at once")
+    @Test("descriptors are kept for what the providers may have open at once")
     func descriptors() throws {
         let none = try configure([])
         let webPush = try configure(["--web-push-contact", "mailto:ops@example.org"])
@@ -45,10 +45,10 @@ struct ProviderSettingsTests {
 
     @Test("addresses lose the slash at their end")
     func addresses() throws {
-        let channels = try configure(["--ntfy-server", "https://ntfy.sh/", "--public-url", "https://example.org/ls/"])
+        let providers = try configure(["--ntfy-server", "https://ntfy.sh/", "--public-url", "https://example.org/ls/"])
             .providers
-        #expect(channels.ntfy.server == "https://ntfy.sh")
-        #expect(channels.publicURL == "https://example.org/ls")
+        #expect(providers.ntfy.server == "https://ntfy.sh")
+        #expect(providers.publicURL == "https://example.org/ls")
     }
 
     @Test(

@@ -72,7 +72,7 @@ import Testing
     @Test("cancelling races with firing, a thousand times: after a 200 the reminder never comes")
     func thousand() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.maxTasksPerDevice = 2 * Self.count }
+            let endpoint = try await journey.daemon { $0.schedule.maxTasksPerDevice = 2 * Self.count }
             let stream = try await endpoint.reminders(of: "ada")
             let tasks = try await register(in: journey)
             let statuses = try await cancel(tasks, at: endpoint, journey)

@@ -1,5 +1,6 @@
 import Domain
 import Foundation
+import Scheduling
 import TestSupport
 import Testing
 
@@ -26,7 +27,7 @@ import Testing
     func outage() async throws {
         let cluster = try await TestCluster.dedicated()
         try await Journey.run(on: cluster) { journey in
-            let endpoint = try await journey.daemon { $0.reminderLead = .seconds(300) }
+            let endpoint = try await journey.daemon { $0.schedule.reminderLead = .seconds(300) }
             let now = try await journey.instant(in: 0)
             let start = Instant(seconds: now.seconds + 3600)
             let room = try await endpoint.pair("ada", "bob", start)

@@ -16,7 +16,7 @@ import Testing
             let endpoint = try await journey.daemon {
                 $0.database = .url(conninfo)
                 // Only the end of the connection answers.
-                $0.databaseWait = .seconds(30)
+                $0.postgres.stallTimeout = .seconds(30)
             }
             let start = try await journey.instant(in: 3600)
             // Statements are prepared, and the pool is at rest.
@@ -53,7 +53,7 @@ import Testing
             let (relay, conninfo) = try journey.relay()
             let endpoint = try await journey.daemon {
                 $0.database = .url(conninfo)
-                $0.databaseWait = .seconds(30)
+                $0.postgres.stallTimeout = .seconds(30)
             }
             let start = try await journey.instant(in: 3600)
             let wish = ClientEndpoint.task("ada", start, "History")

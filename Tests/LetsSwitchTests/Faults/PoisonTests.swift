@@ -120,7 +120,7 @@ import Testing
             defer { unlink(path) }
             let endpoint = try await journey.daemon {
                 $0.listen = [.unix(path: path)]
-                $0.reminderLead = .seconds(1800)
+                $0.schedule.reminderLead = .seconds(1800)
                 $0.limits.sendQueueBytes = 4 << 20
                 // Enough for the one who reads, on a busy machine.
                 $0.limits.writeTimeout = TimeAllowance.bound(.seconds(6))

@@ -65,7 +65,7 @@ import Testing
             try await endpoint.register("ada", start)
             let works = try await sabotage("used_batch", .fails, in: journey)
             try await journey.advance(to: start, -60)
-            try await eventually("no readiness", within: .seconds(60)) {
+            try await eventually("no readiness") {
                 try await endpoint.get("/readyz").status == 503
             }
             let answer = try await endpoint.get("/readyz").json()
@@ -86,7 +86,7 @@ import Testing
             let endpoint = try await journey.daemon {
                 $0.database = .url(conninfo)
                 // Only the end of the connection answers.
-                $0.databaseWait = .seconds(30)
+                $0.postgres.stallTimeout = .seconds(30)
             }
             let start = try await journey.instant(in: 3600)
             let late = Instant(seconds: start.seconds - 600)
@@ -117,8 +117,8 @@ import Testing
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
                 $0.database = .url(journey.faultyConninfo)
-                $0.reminderLead = .seconds(3600)
-                $0.maxTasksPerDevice = 2000
+                $0.schedule.reminderLead = .seconds(3600)
+                $0.schedule.maxTasksPerDevice = 2000
             }
             let start = try await journey.instant(in: 7200)
             let store = ScheduleStore(

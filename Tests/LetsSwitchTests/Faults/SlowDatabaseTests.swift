@@ -1,6 +1,7 @@
 import Domain
 import Foundation
 import Postgres
+import Scheduling
 import TestSupport
 import Testing
 
@@ -14,8 +15,8 @@ import Testing
             let (relay, conninfo) = try journey.relay()
             let endpoint = try await journey.daemon {
                 $0.database = .url(conninfo)
-                $0.databaseConnections = 1
-                $0.databaseWait = .milliseconds(500) * TimeAllowance.factor
+                $0.postgres.maxConnections = 1
+                $0.postgres.stallTimeout = .milliseconds(500) * TimeAllowance.factor
             }
             let start = try await journey.instant(in: 3600)
             try await endpoint.register("warm", start)
@@ -39,8 +40,8 @@ import Testing
     func hangingStatement() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
-                $0.databaseConnections = 2
-                $0.maxTasksPerDevice = 100_000
+                $0.postgres.maxConnections = 2
+                $0.schedule.maxTasksPerDevice = 100_000
             }
             let start = try await journey.instant(in: 3600)
             try await endpoint.register("ada", start)

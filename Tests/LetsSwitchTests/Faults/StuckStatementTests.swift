@@ -13,8 +13,8 @@ import Testing
         try await Journey.run(on: cluster) { journey in
             let endpoint = try await journey.daemon {
                 $0.database = .url(journey.faultyConninfo)
-                $0.databaseConnections = 4
-                $0.databaseTimeout = .seconds(3)
+                $0.postgres.maxConnections = 4
+                $0.postgres.queryTimeout = .seconds(3)
             }
             // Requests' own; two of the scheduler, two of the deliveries, LISTEN's.
             let limit = 4 + 5

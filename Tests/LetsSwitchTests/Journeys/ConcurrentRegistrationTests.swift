@@ -1,5 +1,6 @@
 import Domain
 import Foundation
+import Postgres
 import TestSupport
 import Testing
 
@@ -29,13 +30,12 @@ import Testing
         arguments: [400, 401])
     func oneSlot(_ count: Int) async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.databaseConnections = 8 }
+            let endpoint = try await journey.daemon { $0.postgres.maxConnections = 8 }
             let start = try await journey.instant(in: 7200)
             let devices = (0..<count).map { "device-\($0)" }
             let register = { @Sendable (client: HTTPTestClient, device: String) in
                 try await client.request(
-                    "POST", "/task", json: ClientEndpoint.task(device, start, "Title of \(device)"),
-                    within: .seconds(60))
+                    "POST", "/task", json: ClientEndpoint.task(device, start, "Title of \(device)"))
             }
             let created = try await onConnections(50, to: endpoint, devices, register)
             #expect(created.allSatisfy { $0.status == 201 })

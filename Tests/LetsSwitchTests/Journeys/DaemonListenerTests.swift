@@ -53,7 +53,7 @@ import Testing
             let user = parts["user"].map { $0.replacing("'", with: "") } ?? "postgres"
             let url = "postgresql://\(user):sesame@\(host)/\(try #require(parts["dbname"]))"
             let daemon = try await DaemonProcess.start(["--listen", "127.0.0.1:0", "--database-url", url])
-            let line = try await daemon.waitForLog("listening", within: .seconds(30))
+            let line = try await daemon.waitForLog("listening")
             #expect(line["level"] == "info")
             #expect(line["address"].string?.hasPrefix("127.0.0.1:") == true)
             #expect(line["data"].string?.contains(try #require(parts["dbname"])) == true)

@@ -24,7 +24,7 @@ import Testing
         mkdir(directory, 0o755)
         do {
             let (daemon, _) = try await DaemonProcess.listening(
-                ["--listen", "127.0.0.1:0", "--state-dir", directory], within: .seconds(60))
+                ["--listen", "127.0.0.1:0", "--state-dir", directory])
             let process = "/proc/\(daemon.process.pid)"
             let threads = try FileManager.default.contentsOfDirectory(atPath: "\(process)/task")
             #expect(threads.count > 1)
@@ -65,8 +65,7 @@ import Testing
                     "--database-url", journey.conninfo, "--max-connections", "5000",
                 ], executable: "/bin/sh")
             let line = try await daemon.waitForLog(
-                "fewer connections than --max-connections: descriptors are short (ulimit -n, LimitNOFILE=)",
-                within: .seconds(30))
+                "fewer connections than --max-connections: descriptors are short (ulimit -n, LimitNOFILE=)")
             #expect(line["level"].string == "warning" && line["maxConnections"].int == 5000)
             #expect(line["descriptors"].int == 300 && line["connections"].int.map { $0 < 300 } == true)
             _ = try await daemon.nextListening()

@@ -1,5 +1,6 @@
 import Domain
 import Postgres
+import Schema
 import Server
 import TestSupport
 
@@ -75,8 +76,8 @@ final class Journey: Sendable {
         configuration.listen = [.tcp(host: "127.0.0.1", port: 0)]
         configuration.database = .url(conninfo)
         configuration.loops = 2
-        configuration.databaseConnections = 4
-        configuration.databaseWait *= TimeAllowance.factor
+        configuration.postgres.maxConnections = 4
+        configuration.postgres.stallTimeout *= TimeAllowance.factor
         // Of test clients that don't read any more.
         configuration.limits.closeTimeout = .milliseconds(200)
         change(&configuration)

@@ -1,5 +1,6 @@
 import Domain
 import Foundation
+import Scheduling
 import TestSupport
 import Testing
 
@@ -11,8 +12,8 @@ import Testing
     func main(_ library: ClientLibrary) async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
-                $0.reminderLead = .seconds(2)
-                $0.roomDuration = .seconds(3)
+                $0.schedule.reminderLead = .seconds(2)
+                $0.schedule.roomDuration = .seconds(3)
             }
             let ahead = 4 + 2 * TimeAllowance.factor
             let start = try await journey.instant(in: ahead)

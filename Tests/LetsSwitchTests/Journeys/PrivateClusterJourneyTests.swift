@@ -30,7 +30,7 @@ import Testing
 
     private func start(_ path: String) async throws -> (daemon: DaemonProcess, endpoint: ClientEndpoint) {
         try await DaemonProcess.listening(
-            ["--listen", "127.0.0.1:0", "--state-dir", path, "--reminder-lead", "1s"], within: .seconds(60))
+            ["--listen", "127.0.0.1:0", "--state-dir", path, "--reminder-lead", "1s"])
     }
 
     private func postmaster(_ path: String) -> String? {

@@ -1,5 +1,6 @@
 import Domain
 import Foundation
+import Scheduling
 import Server
 import TestSupport
 import Testing
@@ -59,7 +60,9 @@ import Testing
     func quotas() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
-                ($0.maxTasksPerDevice, $0.maxStoredTasks, $0.maxStoredAddresses, $0.maxStoredCalendars) = (2, 3, 1, 1)
+                ($0.schedule.maxTasksPerDevice, $0.storage.tasks, $0.storage.addresses, $0.storage.calendars) = (
+                    2, 3, 1, 1
+                )
             }
             let start = try await journey.instant(in: 3600)
             let client = try await HTTPTestClient.connect(to: endpoint)

@@ -1,4 +1,5 @@
 import Foundation
+import Rooms
 import Server
 import TestSupport
 import Testing
@@ -39,7 +40,7 @@ import Testing
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
                 $0.openRooms = true
-                $0.roomSize = 3
+                $0.matchRooms.capacity = 3
             }
             let room = UUID()
             let peers = try await (0..<3).map { $0 }.asyncMap { _ in try await endpoint.enter(room) }

@@ -1,5 +1,6 @@
 import Domain
 import Foundation
+import Scheduling
 import TestSupport
 import Testing
 
@@ -80,8 +81,8 @@ import Testing
     func backlog() async throws {
         try await Journey.run { journey in
             let (one, other) = (
-                try await journey.daemon { $0.reminderLead = .seconds(1800) },
-                try await journey.daemon { $0.reminderLead = .seconds(1800) }
+                try await journey.daemon { $0.schedule.reminderLead = .seconds(1800) },
+                try await journey.daemon { $0.schedule.reminderLead = .seconds(1800) }
             )
             let first = try await journey.instant(in: 7200)
             let starts = (0..<3).map { Instant(seconds: first.seconds + 300 * $0) }

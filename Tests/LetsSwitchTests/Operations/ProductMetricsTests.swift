@@ -1,4 +1,5 @@
 import Observability
+import Server
 import Testing
 
 @testable import LetsSwitch
@@ -31,6 +32,17 @@ import Testing
         #expect(page.contains(#"letsswitch_reminders_total{outcome="missed"} 0"#))
         #expect(page.contains(#"letsswitch_reminder_lateness_seconds_bucket{le="0.01"} 0"#))
         #expect(page.contains(#"letsswitch_reminder_lateness_seconds_bucket{le="0.02"} 1"#))
+    }
+
+    @Test("what a limit turns away is counted under that limit's name")
+    func causesAreSettings() {
+        let page = render {
+            LoopCounters().write(openConnections: 0, to: &$0)
+            ProductMetrics(statements: []).write(to: &$0)
+        }
+        let causes = page.matches(of: /cause="([^"]*)"/).map { String($0.output.1) }
+        #expect(causes.count > 20)
+        #expect(Set(causes).subtracting(Setting.all.map(\.name)).isEmpty)
     }
 
     @Test("every line of the product's page is a sample or a head, and no family comes twice")

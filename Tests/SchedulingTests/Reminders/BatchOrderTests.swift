@@ -23,7 +23,7 @@ import Testing
         var order = order(settled: 5)
         let released = order.offer(.sample(6), at: start) + order.offer(.sample(7), at: start)
         #expect(shown(released) == [[6, 5], [7, 6]])
-        #expect(order.gap == nil && order.lapsesAt == nil)
+        #expect(order.gap == nil && order.overdueAt == nil)
     }
 
     @Test("one waits for those before it, and goes out behind them")
@@ -41,8 +41,8 @@ import Testing
     func lapse() {
         var order = order(settled: 5)
         _ = order.offer(.sample(7), at: start)
-        #expect(order.lapse(at: start + BatchOrder.patience / 2).isEmpty)
-        let early = order.lapse(at: start + BatchOrder.patience)
+        #expect(order.releaseOverdue(at: start + BatchOrder.patience / 2).isEmpty)
+        let early = order.releaseOverdue(at: start + BatchOrder.patience)
         #expect(shown(early) == [[7, 5]])
         // It comes again: from the database, or by its own claim's answer.
         #expect(order.offer(.sample(7), at: start).isEmpty)
@@ -57,7 +57,7 @@ import Testing
         var order = BatchOrder()
         #expect(order.offer(.sample(57), at: start).isEmpty)
         #expect(order.gap == nil)
-        let early = order.lapse(at: start + BatchOrder.patience)
+        let early = order.releaseOverdue(at: start + BatchOrder.patience)
         #expect(shown(early) == [[57, 0]])
         #expect(order.settle(57).isEmpty)
         #expect(shown(order.offer(.sample(58), at: start)) == [[58, 57]])
@@ -107,7 +107,7 @@ import Testing
                 case 2: order.announce(batch)
                 case 3:
                     now = now + BatchOrder.patience
-                    take(order.lapse(at: now))
+                    take(order.releaseOverdue(at: now))
                 default:
                     guard let gap = order.gap else { continue }
                     take(order.fill((gap.after + 1...gap.upTo).map(ClaimedBatch.sample), upTo: gap.upTo))

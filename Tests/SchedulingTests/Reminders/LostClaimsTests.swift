@@ -20,7 +20,7 @@ import Testing
     func lost() {
         var claims = LostClaims()
         _ = claims.record(3)
-        claims.lose(at: start)
+        claims.answerLost(at: start)
         #expect(claims.lookAt == start)
         claims.looked(at: start)
         #expect(claims.lookAt == start + LostClaims.interval)

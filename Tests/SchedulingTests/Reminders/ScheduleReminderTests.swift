@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test("a reminder is delivered once; what no channel took is missed two seconds after the start")
+    @Test("a reminder is delivered once; what nobody took is missed two seconds after the start")
     func outbox() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let store = database.reminders

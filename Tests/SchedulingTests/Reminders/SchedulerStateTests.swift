@@ -48,6 +48,21 @@ import Testing
         #expect(state.pause(at: time(3)) == Agenda.heartbeat)
     }
 
+    @Test(
+        "when the database's clock has gone back unnoticed it claims in vain once, looks, and sleeps until the time has come"
+    )
+    func clockWentBack() {
+        var state = settled(due: 1003)
+        #expect(state.actions(at: time(3)) == [.claim])
+        state.handle(.claimed(nil), at: time(3))
+        #expect(state.actions(at: time(3)) == [.look])
+        state.handle(.looked(NextDue(due: 1003, expiry: nil, now: 993)), at: time(3))
+        #expect(state.actions(at: time(3)).isEmpty)
+        #expect(state.pause(at: time(3)) == .seconds(10))
+        #expect(state.actions(at: time(12.9)).isEmpty)
+        #expect(state.actions(at: time(13)) == [.claim])
+    }
+
     @Test("what is due and locked is claimed again and again, less and less often")
     func locked() {
         var state = settled(due: 1000)
@@ -115,7 +130,7 @@ import Testing
         }
         #expect(pauses.first == job.pauses.lowerBound && pauses.last == job.pauses.upperBound)
         #expect(zip(pauses, pauses.dropFirst()).allSatisfy { $0 <= $1 })
-        state.hasten(to: start)
+        state.endPause(at: start)
         #expect(state.isFree(at: start) && state.failures == 12)
     }
 

@@ -1,6 +1,5 @@
 import Domain
 import Foundation
-import LetsSwitch
 import Postgres
 import ScheduleTestSupport
 import TestSupport
@@ -66,7 +65,7 @@ import Testing
     @Test("In a full table what is there can be repeated and renewed, and nothing is added")
     func full() async throws {
         try await ScheduleDatabase.with(now: Self.start) { database in
-            let quota = StorageQuota([.tasks: 2, .addresses: 2, .calendars: 1])
+            let quota = StorageQuota(StorageLimits(tasks: 2, addresses: 2, calendars: 1))
             let schedule = ScheduleStore(database: database.client, settings: ScheduleSettings(), storage: quota)
             let addresses = AddressStore(database: database.client, storage: quota)
             let calendars = CalendarStore(database: database.client, storage: quota)
@@ -82,8 +81,7 @@ import Testing
             #expect(try await register("ada", "y").task?.title == "y")
 
             func token(_ device: String, _ token: String) async throws {
-                try await addresses.registerToken(
-                    TokenRequest(device: DeviceID(stored: device), token: token, isSandbox: false))
+                try await addresses.registerToken(token, of: device)
             }
             try await token("ada", "aa")
             try await addresses.register("https://push.example/1", of: DeviceID(stored: "bob"), in: .webPush, most: 2)
@@ -140,8 +138,7 @@ import Testing
             var feeds: [String: CalendarSecret] = [:]
             for device in ["gone", "renews", "promises", "reads", "waits"] {
                 let id = DeviceID(stored: device)
-                try await database.addresses.registerToken(
-                    TokenRequest(device: id, token: "t-\(device)", isSandbox: false))
+                try await database.addresses.registerToken("t-\(device)", of: device)
                 feeds[device] = try await calendars.secret(of: id, candidate: .make())
             }
             func remaining() async throws -> [[String]] {
@@ -154,8 +151,7 @@ import Testing
             try await database.setClock("2027-12-20T07:00:00Z")
             #expect(try await storage.forgetUnused(retention: Self.year) == 0)
             let renews = DeviceID(stored: "renews")
-            try await database.addresses.registerToken(
-                TokenRequest(device: renews, token: "t-renews", isSandbox: false))
+            try await database.addresses.registerToken("t-renews", of: "renews")
             _ = try await calendars.secret(of: renews, candidate: .make())
             _ = try await database.register("promises", "2027-12-20T09:00:00Z")
             _ = try await calendars.read(try #require(feeds["reads"]))
@@ -178,8 +174,7 @@ import Testing
     @Test("Use is written down once a day")
     func lazily() async throws {
         try await ScheduleDatabase.with(now: Self.start) { database in
-            try await database.addresses.registerToken(
-                TokenRequest(device: DeviceID(stored: "ada"), token: "aa", isSandbox: false))
+            try await database.addresses.registerToken("aa", of: "ada")
             func used() async throws -> String {
                 try await database.run("SELECT (used_at AT TIME ZONE 'UTC')::text AS used FROM letsswitch.address")[0]
                     .string("used")

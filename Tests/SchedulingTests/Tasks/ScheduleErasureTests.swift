@@ -1,6 +1,5 @@
 import Domain
 import FoundationEssentials
-import LetsSwitch
 import Postgres
 import Rooms
 import ScheduleTestSupport
@@ -17,8 +16,7 @@ import Testing
             let room = try #require(try await database.register("a", nine, "Secret").task).socketId
             _ = try await database.register("b", nine, "Maths")
             _ = try await database.register("a", "2026-11-22T10:00:00Z", "Alone")
-            try await database.addresses.registerToken(
-                try TokenRequest.decode(Array(#"{"deviceId":"a","token":"ab","debug":true}"#.utf8)))
+            try await database.addresses.registerToken("ab", of: "a", isSandbox: true)
             let erased = try await database.erasures.erase(DeviceID(stored: "a"))
             // The partner's day has changed as well.
             #expect(!erased.hasMore && erased.slots.map(\.description) == [nine, "2026-11-22T10:00:00Z"])

@@ -1,5 +1,4 @@
 import Domain
-import LetsSwitch
 import Postgres
 import ScheduleTestSupport
 import Testing
@@ -138,9 +137,8 @@ import Testing
     @Test("a push token replaces the one before")
     func push() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
-            let body = Array(#"{"deviceId":"a","token":"ABcd","debug":true}"#.utf8)
-            try await database.addresses.registerToken(try TokenRequest.decode(body))
-            try await database.addresses.registerToken(try TokenRequest.decode(body))
+            try await database.addresses.registerToken("1234", of: "a")
+            try await database.addresses.registerToken("abcd", of: "a", isSandbox: true)
             let row = try await database.run("SELECT * FROM letsswitch.address")[0]
             #expect(try row.string("address") == "abcd")
             #expect(try row.string("details") == #"{"sandbox":true}"#)

@@ -22,7 +22,7 @@ import Testing
         """
 
     private func answer(to head: HTTPRequestHead) throws -> String {
-        String(decoding: try WebSocketHandshake.accept(head).answer, as: UTF8.self)
+        String(decoding: try WebSocketHandshake.accept(head).response, as: UTF8.self)
     }
 
     @Test func theExampleOfRFC6455Section13() throws {

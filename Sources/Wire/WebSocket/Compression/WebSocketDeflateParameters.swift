@@ -27,7 +27,7 @@ package struct WebSocketDeflateParameters: Sendable, Hashable {
     package init() {}
 
     /// The answer to an offer (§5.1): an element for `Sec-WebSocket-Extensions`.
-    package var answer: String {
+    package var response: String {
         var text = "permessage-deflate"
         if serverNoContextTakeover { text += "; server_no_context_takeover" }
         if clientNoContextTakeover { text += "; client_no_context_takeover" }

@@ -33,6 +33,9 @@ actor TortureRun {
         var matches = 0
         /// Reminders that came more than once, with the same id.
         var repeats = 0
+        /// Said in rooms, and of these counted as lost.
+        var ales = 0
+        var lostAles = 0
         /// From when everything was up until all held.
         var settled = Duration.zero
         /// The daemons' last words, if anything is wrong.
@@ -43,18 +46,24 @@ actor TortureRun {
         let world = try await TortureWorld(kind)
         try await world.start()
         let clock = try await TortureClock.install(in: world)
+        let cheering = kind == .fleet ? TortureCrowd(world) : nil
+        try await cheering?.begin(seed: random.next())
         let listening = crowd(world, clock) { device, random in await device.listen(random) }
         let promising = crowd(world, clock) { [self] device, random in
             await device.promise(random) { await self.minute }
         }
         do {
-            while daemonKills + databaseKills < kills { try await strike(world, clock) }
+            while daemonKills + databaseKills < kills {
+                try await strike(world, clock)
+                for violation in try await cheering?.calm() ?? [] { await record.object(violation) }
+            }
         } catch {
             await record.object("\(error)")
         }
         promising.cancel()
         await promising.value
-        let outcome: Outcome
+        await cheering?.end()
+        var outcome: Outcome
         do {
             outcome = try await settle(world, clock)
         } catch {
@@ -63,6 +72,8 @@ actor TortureRun {
         }
         listening.cancel()
         await listening.value
+        outcome.ales = await cheering?.said ?? 0
+        outcome.lostAles = await cheering?.lost ?? 0
         let statuses = try await world.stop()
         if statuses.contains(where: { $0 != .exited(0) }) { await record.object("the daemons ended with \(statuses)") }
         return outcome

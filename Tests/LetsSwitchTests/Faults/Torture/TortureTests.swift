@@ -8,7 +8,7 @@ import Testing
     /// `make interop` sets it.
     private static let longKills = number("LETSSWITCH_TORTURE_KILLS")
     /// Few enough to take seconds.
-    private static let shortKills = 9
+    private static let shortKills = 12
     private static let kills = longKills ?? shortKills
     /// Another in each run: `LETSSWITCH_TEST_SEED` repeats one, as far as a seed goes where processes race.
     private static let seed = number("LETSSWITCH_TEST_SEED") ?? Int.random(in: 0..<1_000_000_000)
@@ -25,7 +25,7 @@ import Testing
     func survives(_ kind: TortureWorld.Kind) async throws {
         if Self.longKills == nil { LeftOut.say("all but \(Self.shortKills) kills of the torture run: make interop") }
         await JourneyLimit.shared.enter()
-        var left = kind == .shared ? Self.kills - Self.kills / 3 : Self.kills / 3
+        var left = kind == .shared ? Self.kills - 2 * (Self.kills / 3) : Self.kills / 3
         var run = 0
         while left > 0 {
             let seed = UInt64(Self.seed + run)
@@ -55,7 +55,7 @@ extension TortureRun.Outcome {
         \(daemonKills) kills of a daemon, \(databaseKills) of the database; \(tally.registered) registrations \
         acknowledged (\(tally.paired) paired), \(tally.cancelled) cancels, \(tally.refused) refusals, \
         \(tally.unanswered) without an answer; \(tally.streams) streams; \(matches) matches, \(reminders) reminders, \
-        \(repeats) repeated; settled in \(settled / .milliseconds(1)) ms; \(violations.count) violations
+        \(repeats) repeated; \(ales) ales, \(lostAles) of them lost; settled in \(settled / .milliseconds(1)) ms; \(violations.count) violations
         """
     }
 }

@@ -10,6 +10,8 @@ actor TortureWorld {
     enum Kind: String, CaseIterable {
         /// Two daemons on one database, which somebody else starts again, as an init does.
         case shared
+        /// Three, with people in rooms who hear each other by the bus.
+        case fleet
         /// One daemon that keeps the database itself.
         case privateCluster
     }
@@ -30,9 +32,9 @@ actor TortureWorld {
         self.kind = kind
         stateDirectory = TestClusterDirectories.shared.make()
         switch kind {
-        case .shared:
+        case .shared, .fleet:
             let cluster = PrivateCluster(
-                stateDirectory: stateDirectory, names: .test, isDurable: false, maxConnections: 60)
+                stateDirectory: stateDirectory, names: .test, isDurable: false, maxConnections: 100)
             conninfo = try await cluster.start().conninfo
             self.cluster = cluster
         case .privateCluster:
@@ -45,7 +47,13 @@ actor TortureWorld {
         client = PostgresClient(configuration: configuration)
     }
 
-    var daemonCount: Int { kind == .shared ? 2 : 1 }
+    var daemonCount: Int {
+        switch kind {
+        case .shared: 2
+        case .fleet: 3
+        case .privateCluster: 1
+        }
+    }
 
     /// Starts the daemons, and returns when they listen.
     func start() async throws {
@@ -67,6 +75,30 @@ actor TortureWorld {
         daemons.compactMap(\.endpoint).randomElement(using: &random)
     }
 
+    /// One of a daemon's lives.
+    struct Incarnation: Hashable, Sendable {
+        let daemon: Int
+        let process: Int32
+    }
+
+    typealias LivingDaemon = (endpoint: ClientEndpoint, incarnation: Incarnation)
+
+    /// Those that may be there.
+    var living: [LivingDaemon] {
+        daemons.enumerated().compactMap { number, daemon in
+            daemon.endpoint.map { ($0, Incarnation(daemon: number, process: daemon.process.process.pid)) }
+        }
+    }
+
+    func daemon(using random: inout SeededRandom) -> LivingDaemon? {
+        living.randomElement(using: &random)
+    }
+
+    /// Whether nobody has killed it.
+    func isAlive(_ daemon: Incarnation) -> Bool {
+        living.contains { $0.incarnation == daemon }
+    }
+
     /// The daemons' last words, for a failure's message.
     var output: String {
         daemons.map { $0.process.output.split(separator: "\n").suffix(20).joined(separator: "\n") }
@@ -78,8 +110,9 @@ actor TortureWorld {
     /// Starts it. It is to be waited for, or killed before it is up.
     func startDaemon(_ number: Int) async throws {
         let database =
-            kind == .shared ? ["--database-url", conninfo] : ["--state-dir", stateDirectory]
-        let process = try await DaemonProcess.start(Self.arguments + database)
+            kind == .privateCluster ? ["--state-dir", stateDirectory] : ["--database-url", conninfo]
+        let process = try await DaemonProcess.start(
+            Self.arguments + database + (kind == .fleet ? ["--open-rooms"] : []))
         if number < daemons.count { daemons[number] = (process, nil) } else { daemons.append((process, nil)) }
     }
 

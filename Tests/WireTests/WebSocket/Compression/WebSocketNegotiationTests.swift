@@ -7,7 +7,7 @@ import Testing
     private func answer(_ fields: [String], _ policy: WebSocketCompression = .full) throws -> String? {
         let lines = ["GET / HTTP/1.1", "Host: a"] + fields.map { "Sec-WebSocket-Extensions: \($0)" }
         let head = try #require(HTTPTranscript(lines.joined(separator: "\r\n") + "\r\n\r\n").heads.first)
-        return try WebSocketHandshake.compression(head, policy)?.answer
+        return try WebSocketHandshake.compression(head, policy)?.response
     }
 
     @Test(arguments: [
@@ -118,10 +118,10 @@ import Testing
         let head = try #require(HTTPTranscript(request).heads.first)
         let taken = try WebSocketHandshake.accept(head, .full)
         #expect(taken.compression?.serverMaxWindowBits == 10)
-        let lines = String(decoding: taken.answer, as: UTF8.self).split(separator: "\r\n")
+        let lines = String(decoding: taken.response, as: UTF8.self).split(separator: "\r\n")
         #expect(lines.last == "Sec-WebSocket-Extensions: permessage-deflate; server_max_window_bits=10")
         let declined = try WebSocketHandshake.accept(head, .none)
         #expect(declined.compression == nil)
-        #expect(!String(decoding: declined.answer, as: UTF8.self).contains("Extensions"))
+        #expect(!String(decoding: declined.response, as: UTF8.self).contains("Extensions"))
     }
 }

@@ -1,0 +1,137 @@
+import Basics
+import CRabbitMQ
+
+// What a broker is asked to do on one connection.
+extension AMQPSession {
+    func declare(_ declaration: AMQPDeclaration) throws(AMQPError) {
+        switch declaration {
+        case .exchange(let exchange): try declare(exchange)
+        case .queue(let queue): try declare(queue)
+        case .binding(let binding): try bind([binding])
+        case .consumption(let queue, let acknowledgement): try consume(queue, acknowledgement)
+        case .confirms: try check(library.selectConfirms(connection, Self.channel), "confirms")
+        }
+    }
+
+    private func declare(_ exchange: AMQPExchange) throws(AMQPError) {
+        let done = exchange.name.withAMQPBytes { name in
+            exchange.kind.rawValue.withAMQPBytes { kind in
+                library.declareExchange(
+                    connection, Self.channel, name, kind, 0, exchange.isDurable ? 1 : 0, 0, 0, Self.none)
+            }
+        }
+        try check(done, "the exchange \(exchange.name)")
+    }
+
+    private func declare(_ queue: AMQPQueue) throws(AMQPError) {
+        let done = queue.name.withAMQPBytes { name in
+            Self.withTable(queue.limits) { arguments in
+                library.declareQueue(
+                    connection, Self.channel, name, 0, queue.isDurable ? 1 : 0, queue.isExclusive ? 1 : 0,
+                    queue.isAutoDeleted ? 1 : 0, arguments)
+            }
+        }
+        try check(UnsafeMutableRawPointer(done), "the queue \(queue.name)")
+    }
+
+    private func consume(_ queue: String, _ acknowledgement: AMQPAcknowledgement) throws(AMQPError) {
+        if case .explicit(let ahead) = acknowledgement {
+            try check(library.limitUnacknowledged(connection, Self.channel, 0, ahead, 0), "the limit of \(ahead)")
+        }
+        let done = queue.withAMQPBytes { name in
+            library.consume(
+                connection, Self.channel, name, amqp_bytes_t(len: 0, bytes: nil), 0, acknowledgement == .none ? 1 : 0,
+                0,
+                Self.none)
+        }
+        try check(done, "consuming from the queue \(queue)")
+    }
+
+    /// All are in force when it returns: the broker takes them in order, and answers the last.
+    func bind(_ bindings: [AMQPBinding]) throws(AMQPError) {
+        guard let last = bindings.last else { return }
+        for binding in bindings.dropLast() {
+            let status = binding.withBytes { queue, exchange, key in
+                var method = amqp_queue_bind_t(
+                    ticket: 0, queue: queue, exchange: exchange, routing_key: key, nowait: 1, arguments: Self.none)
+                return library.sendMethod(connection, Self.channel, CAMQP_QUEUE_BIND, &method)
+            }
+            try check(status: status, "binding \(binding.key)")
+        }
+        let done = last.withBytes { library.bind(connection, Self.channel, $0, $1, $2, Self.none) }
+        try check(done, "binding \(last.key)")
+    }
+
+    /// Asks, and doesn't wait: the broker answers each, and ``unbindings`` says how many answers are missing.
+    func unbind(_ bindings: [AMQPBinding]) throws(AMQPError) {
+        for binding in bindings {
+            let status = binding.withBytes { queue, exchange, key in
+                var method = amqp_queue_unbind_t(
+                    ticket: 0, queue: queue, exchange: exchange, routing_key: key, arguments: Self.none)
+                return library.sendMethod(connection, Self.channel, CAMQP_QUEUE_UNBIND, &method)
+            }
+            try check(status: status, "unbinding \(binding.key)")
+            unbindings += 1
+        }
+    }
+
+    /// The broker answers only if it confirms.
+    func publish(_ message: AMQPMessage) throws(AMQPError) {
+        let status = message.exchange.withAMQPBytes { exchange in
+            message.routingKey.withAMQPBytes { key in
+                message.properties.withProperties { properties in
+                    message.body.withUnsafeBytes { body in
+                        library.publish(
+                            connection, Self.channel, exchange, key, 0, 0, properties, amqp_bytes_t(body))
+                    }
+                }
+            }
+        }
+        try check(status: status, "publishing")
+    }
+
+    func acknowledge(_ tag: UInt64) throws(AMQPError) {
+        try check(status: library.acknowledge(connection, Self.channel, tag, 0), "acknowledging")
+    }
+
+    func reject(_ tag: UInt64, isPutBack: Bool) throws(AMQPError) {
+        try check(status: library.reject(connection, Self.channel, tag, isPutBack ? 1 : 0), "rejecting")
+    }
+}
+
+extension AMQPQueue {
+    /// As RabbitMQ calls them.
+    fileprivate var limits: [(StaticString, AMQPField)] {
+        [("x-max-length", longest), ("x-max-length-bytes", mostBytes)].compactMap { name, limit in
+            limit.map { (name, .integer($0)) }
+        }
+    }
+}
+
+extension AMQPBinding {
+    fileprivate func withBytes<Value>(_ body: (amqp_bytes_t, amqp_bytes_t, amqp_bytes_t) -> Value) -> Value {
+        queue.withAMQPBytes { queue in
+            exchange.withAMQPBytes { exchange in key.withAMQPBytes { body(queue, exchange, $0) } }
+        }
+    }
+}
+
+extension AMQPProperties {
+    fileprivate func withProperties<Value>(_ body: (UnsafePointer<amqp_basic_properties_t>) -> Value) -> Value {
+        (contentType ?? "").withAMQPBytes { type in
+            (messageID ?? "").withAMQPBytes { id in
+                (appID ?? "").withAMQPBytes { app in
+                    var properties = amqp_basic_properties_t()
+                    properties.delivery_mode = UInt8(
+                        (isPersistent ? AMQP_DELIVERY_PERSISTENT : AMQP_DELIVERY_NONPERSISTENT).rawValue)
+                    (properties.content_type, properties.message_id, properties.app_id) = (type, id, app)
+                    properties._flags =
+                        CAMQP_DELIVERY_MODE | (contentType == nil ? 0 : CAMQP_CONTENT_TYPE)
+                        | (messageID == nil ? 0 : CAMQP_MESSAGE_ID)
+                        | (appID == nil ? 0 : CAMQP_APP_ID)
+                    return withUnsafePointer(to: properties, body)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,150 @@
+import Basics
+import CRabbitMQ
+import Glibc
+
+/// One connection to a broker by librabbitmq, and one channel on it. Every call may block, for as long as the configuration says
+/// where librabbitmq lets it; sending is to be watched. Used by one thread, and thrown away after the first error.
+final class AMQPSession {
+    typealias Library = RabbitMQLibrary
+
+    static let channel: Library.Channel = 1
+    static var none: amqp_table_t { amqp_table_t(num_entries: 0, entries: nil) }
+    /// What every broker takes: RabbitMQ's default.
+    private static let frameSize: Int32 = 131_072
+
+    let library: Library
+    let configuration: AMQPConfiguration
+    /// Tells it from those before and after it.
+    let number: Int
+    let connection: Library.Connection
+    /// The socket.
+    let descriptor: Int32
+    var assembly: MessageAssembly
+    /// Frames that have come.
+    var frames = 0
+    /// So many have been asked for, and not been answered.
+    var unbindings = 0
+
+    /// Connects and logs in.
+    ///
+    /// - Parameter didOpen: Told the socket before the broker is asked anything.
+    init(_ configuration: AMQPConfiguration, number: Int, didOpen: (Int32) -> Void) throws(AMQPError) {
+        let library = try Library.load()
+        guard let connection = library.newConnection() else { throw .away("no memory is left") }
+        self.library = library
+        self.configuration = configuration
+        self.number = number
+        self.connection = connection
+        assembly = MessageAssembly(longestBody: configuration.longestBody)
+        do {
+            descriptor = try Self.open(connection, configuration, library)
+        } catch {
+            _ = library.destroyConnection(connection)
+            throw error
+        }
+        didOpen(descriptor)
+        try logIn()
+        try check(library.openChannel(connection, Self.channel), "a channel")
+    }
+
+    /// Closes the socket, without a word.
+    deinit {
+        _ = library.destroyConnection(connection)
+    }
+
+    /// Says good-bye; the broker gets so long for an answer.
+    func close(within limit: Duration) {
+        var limit = timeval(limit)
+        _ = library.setCallTimeout(connection, &limit)
+        _ = library.close(connection, AMQP_REPLY_SUCCESS)
+    }
+
+    // MARK: - Connecting
+
+    private static func open(
+        _ connection: Library.Connection, _ configuration: AMQPConfiguration, _ library: Library
+    ) throws(AMQPError) -> Int32 {
+        let url = configuration.url
+        var limit = timeval(configuration.connectTimeout)
+        _ = library.setHandshakeTimeout(connection, &limit)
+        var callLimit = timeval(configuration.callTimeout)
+        _ = library.setCallTimeout(connection, &callLimit)
+        let socket = url.usesTLS ? library.newTLSSocket(connection) : library.newSocket(connection)
+        guard let socket else { throw .away("no socket can be made") }
+        if url.usesTLS {
+            // Certificate and name are judged by default.
+            guard library.setAuthorities(socket, configuration.authorities) == AMQP_STATUS_OK.rawValue,
+                library.setTLSVersions(socket, AMQP_TLSv1_2, AMQP_TLSvLATEST) == AMQP_STATUS_OK.rawValue
+            else { throw .away("the authorities in \(configuration.authorities) can't be read") }
+        }
+        let status = library.open(socket, url.host, Int32(url.port), &limit)
+        guard status == AMQP_STATUS_OK.rawValue else {
+            throw .away("\(url) can't be reached: \(library.describe(status))")
+        }
+        return library.descriptor(connection)
+    }
+
+    private func logIn() throws(AMQPError) {
+        let url = configuration.url
+        let heartbeat = Int32(clamping: configuration.heartbeat.components.seconds)
+        let reply = withClientProperties { properties in
+            amqp_login_plain(
+                library.login, connection, url.virtualHost, Int32(Self.channel), Self.frameSize, heartbeat, properties,
+                url.user, url.password)
+        }
+        try check(reply, "logging in to \(url)")
+    }
+
+    /// The connection's name; and that the broker is to say when it takes nothing, and when a queue has gone.
+    private func withClientProperties<Value>(_ body: (UnsafePointer<amqp_table_t>) -> Value) -> Value {
+        configuration.name.withAMQPBytes { name in
+            Self.withTable([
+                ("connection.blocked", .boolean(true)), ("consumer_cancel_notify", .boolean(true)),
+            ]) { capabilities in
+                Self.withTable([("connection_name", .text(name)), ("capabilities", .table(capabilities))]) { table in
+                    withUnsafePointer(to: table, body)
+                }
+            }
+        }
+    }
+
+    // MARK: - Answers
+
+    /// What a call has returned isn't needed: its success is asked for.
+    func check(_ result: UnsafeMutableRawPointer?, _ what: @autoclosure () -> String) throws(AMQPError) {
+        guard result == nil else { return }
+        try check(library.lastReply(connection), what())
+    }
+
+    func check(_ reply: Library.Reply, _ what: @autoclosure () -> String) throws(AMQPError) {
+        switch reply.reply_type {
+        case AMQP_RESPONSE_NORMAL: return
+        case AMQP_RESPONSE_SERVER_EXCEPTION: throw refusal(reply.reply, what())
+        case AMQP_RESPONSE_LIBRARY_EXCEPTION:
+            throw .away("\(what()) failed: \(library.describe(reply.library_error))")
+        default: throw .away("\(what()) failed: the broker has closed the connection")
+        }
+    }
+
+    func check(status: Int32, _ what: @autoclosure () -> String) throws(AMQPError) {
+        guard status != AMQP_STATUS_OK.rawValue else { return }
+        throw .away("\(what()) failed: \(library.describe(status))")
+    }
+
+    /// What the broker says when it closes a connection or a channel.
+    func refusal(_ method: amqp_method_t, _ what: String) -> AMQPError {
+        var words = "no reason given"
+        if let decoded = method.decoded {
+            switch method.id {
+            case CAMQP_CONNECTION_CLOSE:
+                let close = decoded.assumingMemoryBound(to: amqp_connection_close_t.self).pointee
+                words = "\(close.reply_code) \(String(close.reply_text))"
+            case CAMQP_CHANNEL_CLOSE:
+                let close = decoded.assumingMemoryBound(to: amqp_channel_close_t.self).pointee
+                words = "\(close.reply_code) \(String(close.reply_text))"
+            default: break
+            }
+        }
+        return .refused("\(what): the broker says \(words)")
+    }
+}

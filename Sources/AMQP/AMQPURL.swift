@@ -1,0 +1,105 @@
+import FoundationEssentials
+
+/// Where a broker is, and as whom one comes: `amqp://user:password@host:port/virtual-host`, or `amqps://`.
+///
+/// What is left out is RabbitMQ's default: `guest`, `guest`, 5672 or 5671 with TLS, `/`. Parts may be percent-encoded, as
+/// RabbitMQ's URI specification has it: `/%2F` is the virtual host `/`. So is `/` alone, as most people mean it; the specification has
+/// one without a name there.
+package struct AMQPURL: Sendable, Hashable, CustomStringConvertible {
+    package let usesTLS: Bool
+    package let user: String
+    package let password: String
+    package let host: String
+    package let port: UInt16
+    package let virtualHost: String
+
+    /// - Throws: ``AMQPURLError``, whose words don't repeat the text.
+    package init(_ text: String) throws(AMQPURLError) {
+        var rest = text[...]
+        if let tail = rest.dropping(prefix: "amqps://") {
+            (usesTLS, rest) = (true, tail)
+        } else if let tail = rest.dropping(prefix: "amqp://") {
+            (usesTLS, rest) = (false, tail)
+        } else {
+            throw AMQPURLError(message: "it has to begin with amqp:// or amqps://")
+        }
+        guard !rest.contains(where: { $0 == "?" || $0 == "#" || $0.isWhitespace }) else {
+            throw AMQPURLError(message: "it can't have a ?, a # or a space; write them as %3F, %23 and %20")
+        }
+        var path = Substring()
+        if let slash = rest.firstIndex(of: "/") {
+            path = rest[rest.index(after: slash)...]
+            rest = rest[..<slash]
+        }
+        var (name, secret): (Substring, Substring) = ("guest", "guest")
+        if let at = rest.lastIndex(of: "@") {
+            let parts = rest[..<at].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            name = parts[0]
+            secret = parts.count > 1 ? parts[1] : ""
+            rest = rest[rest.index(after: at)...]
+        }
+        user = try Self.decoded(name, "the user's name")
+        password = try Self.decoded(secret, "the password")
+        let lastPart = try Self.decoded(path, "the virtual host")
+        virtualHost = lastPart.isEmpty ? "/" : lastPart
+        guard virtualHost.utf8.count <= 255 else { throw AMQPURLError(message: "the virtual host's name is too long") }
+        (host, port) = try Self.address(rest, usesTLS: usesTLS)
+    }
+
+    /// Without the password.
+    package var description: String {
+        let address = host.contains(":") ? "[\(host)]" : host
+        return "\(usesTLS ? "amqps" : "amqp")://\(user)@\(address):\(port)/\(virtualHost == "/" ? "" : virtualHost)"
+    }
+
+    /// A name, an IPv4 address, or an IPv6 address in brackets; and a port.
+    private static func address(_ text: Substring, usesTLS: Bool) throws(AMQPURLError) -> (String, UInt16) {
+        var (host, rest) = (text, Substring())
+        if let tail = text.dropping(prefix: "[") {
+            guard let end = tail.firstIndex(of: "]") else { throw AMQPURLError(message: "a ] is missing") }
+            (host, rest) = (tail[..<end], tail[tail.index(after: end)...])
+        } else if let colon = text.firstIndex(of: ":") {
+            (host, rest) = (text[..<colon], text[colon...])
+        }
+        let name = try decoded(host, "the host's name")
+        guard !name.isEmpty else { throw AMQPURLError(message: "the host is missing") }
+        guard !rest.isEmpty else { return (name, usesTLS ? 5671 : 5672) }
+        guard let digits = rest.dropping(prefix: ":"), digits.allSatisfy(\.isNumber), let port = UInt16(digits),
+            port > 0
+        else { throw AMQPURLError(message: "the port isn't a number from 1 to 65535") }
+        return (name, port)
+    }
+
+    private static func decoded(_ text: Substring, _ part: String) throws(AMQPURLError) -> String {
+        var bytes: [UInt8] = []
+        var rest = text.utf8
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            let digits = rest.prefix(2)
+            guard digits.count == 2, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
+                let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16), value != 0
+            else { throw AMQPURLError(message: "\(part) has a % that isn't followed by two hexadecimal digits") }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        guard let decoded = String(validating: bytes, as: UTF8.self) else {
+            throw AMQPURLError(message: "\(part) isn't UTF-8")
+        }
+        return decoded
+    }
+}
+
+package struct AMQPURLError: Error, Sendable, Equatable, CustomStringConvertible {
+    package let message: String
+
+    package var description: String { message }
+}
+
+extension Substring {
+    fileprivate func dropping(prefix: String) -> Substring? {
+        hasPrefix(prefix) ? dropFirst(prefix.count) : nil
+    }
+}

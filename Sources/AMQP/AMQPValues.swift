@@ -1,0 +1,71 @@
+import Basics
+import CRabbitMQ
+import Glibc
+
+/// librabbitmq's structures from Swift's values, for as long as a call lasts.
+enum AMQPField {
+    case boolean(Bool)
+    case integer(Int)
+    case text(amqp_bytes_t)
+    case table(amqp_table_t)
+
+    fileprivate var value: amqp_field_value_t {
+        var field = amqp_field_value_t()
+        switch self {
+        case .boolean(let value):
+            field.kind = UInt8(AMQP_FIELD_KIND_BOOLEAN.rawValue)
+            field.value.boolean = value ? 1 : 0
+        case .integer(let value):
+            field.kind = UInt8(AMQP_FIELD_KIND_I64.rawValue)
+            field.value.i64 = Int64(value)
+        case .text(let value):
+            field.kind = UInt8(AMQP_FIELD_KIND_UTF8.rawValue)
+            field.value.bytes = value
+        case .table(let value):
+            field.kind = UInt8(AMQP_FIELD_KIND_TABLE.rawValue)
+            field.value.table = value
+        }
+        return field
+    }
+}
+
+extension AMQPSession {
+    static func withTable<Value>(_ fields: [(StaticString, AMQPField)], _ body: (amqp_table_t) -> Value) -> Value {
+        var entries = fields.map { key, field in
+            amqp_table_entry_t(
+                key: amqp_bytes_t(len: key.utf8CodeUnitCount, bytes: UnsafeMutableRawPointer(mutating: key.utf8Start)),
+                value: field.value)
+        }
+        return entries.withUnsafeMutableBufferPointer { entries in
+            body(amqp_table_t(num_entries: Int32(entries.count), entries: entries.baseAddress))
+        }
+    }
+}
+
+extension String {
+    /// librabbitmq only reads it.
+    func withAMQPBytes<Value>(_ body: (amqp_bytes_t) throws -> Value) rethrows -> Value {
+        var text = self
+        return try text.withUTF8 { try body(amqp_bytes_t(UnsafeRawBufferPointer($0))) }
+    }
+
+    init(_ bytes: amqp_bytes_t) {
+        self.init(
+            decoding: UnsafeRawBufferPointer(start: bytes.bytes, count: bytes.bytes == nil ? 0 : bytes.len),
+            as: UTF8.self)
+    }
+}
+
+extension amqp_bytes_t {
+    init(_ bytes: UnsafeRawBufferPointer) {
+        self.init(len: bytes.count, bytes: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+    }
+}
+
+extension timeval {
+    /// At least a microsecond: zero would mean at once.
+    init(_ duration: Duration) {
+        let microseconds = max(1, Int(clamping: duration.wholeNanoseconds / 1_000))
+        self.init(tv_sec: microseconds / 1_000_000, tv_usec: microseconds % 1_000_000)
+    }
+}

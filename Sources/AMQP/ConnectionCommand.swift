@@ -1,0 +1,22 @@
+/// What a connection's thread is asked to do.
+enum ConnectionCommand: Sendable {
+    typealias Outcome = Result<Void, AMQPError>
+    typealias Caller = CheckedContinuation<Outcome, Never>
+
+    case publish([AMQPMessage], Caller)
+    case bind([AMQPBinding], Caller)
+    case unbind([AMQPBinding], Caller)
+    case acknowledge(AMQPDelivery)
+    case reject(AMQPDelivery, isPutBack: Bool)
+    /// The connection is made anew.
+    case reconnect(reason: String)
+
+    /// Whoever waits for it goes on.
+    func fail(_ error: AMQPError) {
+        switch self {
+        case .publish(_, let caller), .bind(_, let caller), .unbind(_, let caller):
+            caller.resume(returning: .failure(error))
+        case .acknowledge, .reject, .reconnect: break
+        }
+    }
+}

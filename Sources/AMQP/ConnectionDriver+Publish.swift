@@ -1,0 +1,63 @@
+import Basics
+
+// Publishing: bounded, whatever the broker does.
+extension ConnectionDriver {
+    /// Between them the broker's words are heard, and its socket is looked at.
+    private static let messagesAtOnce = 16
+
+    /// - Returns: What the caller is told, when the connection is as good as before.
+    /// - Throws: What ends the connection.
+    func publish(_ messages: [AMQPMessage], on session: AMQPSession) throws(AMQPError) -> ConnectionCommand.Outcome {
+        confirms?.begin()
+        var rest = messages[...]
+        while !rest.isEmpty {
+            if let refusal = try awaitRoom(on: session) { return .failure(refusal) }
+            let part = rest.prefix(Self.messagesAtOnce)
+            rest = rest.dropFirst(part.count)
+            for message in part {
+                guard message.routingKey.utf8.count <= 255, message.exchange.utf8.count <= 255 else {
+                    return .failure(.refused("a routing key or an exchange's name is longer than 255 bytes"))
+                }
+                try watched { () throws(AMQPError) in try session.publish(message) }
+                confirms?.published()
+            }
+        }
+        return try awaitConfirms(on: session)
+    }
+
+    /// Waits until the broker takes messages, for as long as sending may take.
+    ///
+    /// - Returns: Why it doesn't.
+    private func awaitRoom(on session: AMQPSession) throws(AMQPError) -> AMQPError? {
+        let deadline = MonotonicTime.now() + configuration.sendTimeout
+        try receive(from: session)
+        while true {
+            let isTimeOver = MonotonicTime.now() >= deadline || mailbox.isStopping
+            switch life.phase {
+            case .blocked(let reason):
+                if isTimeOver { return .refused("the broker takes nothing: \(reason)") }
+                try awaitWords(from: session, until: deadline)
+            case .taking:
+                if Waiting.wait(readable: [], writable: session.descriptor, until: .now()) { return nil }
+                if isTimeOver { return .refused("the broker doesn't read what it is sent") }
+                try awaitWords(from: session, orRoom: true, until: deadline)
+            case .waiting, .ended: return .away("there is no connection")
+            }
+        }
+    }
+
+    private func awaitConfirms(on session: AMQPSession) throws(AMQPError) -> ConnectionCommand.Outcome {
+        let deadline = MonotonicTime.now() + configuration.callTimeout
+        while let confirms {
+            switch confirms.outcome {
+            case .confirmed: return .success(())
+            case .rejected(let count): return .failure(.refused("the broker won't keep \(count) of the messages"))
+            case .pending where MonotonicTime.now() >= deadline || mailbox.isStopping:
+                return .failure(.away("the broker hasn't confirmed in \(configuration.callTimeout)"))
+            case .pending:
+                try awaitWords(from: session, until: deadline)
+            }
+        }
+        return .success(())
+    }
+}

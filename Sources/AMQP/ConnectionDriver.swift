@@ -1,0 +1,217 @@
+import Basics
+
+/// The work of a connection's thread: connects, does what its users ask, tells what the broker says, and connects again.
+/// ``ConnectionLife`` decides. Used on that thread only.
+final class ConnectionDriver {
+    /// A broker takes a millisecond or several for each; what comes meanwhile waits.
+    private static let bindingsAtOnce = 100
+
+    let configuration: AMQPConfiguration
+    let mailbox: ConnectionMailbox
+    let watchdog: SendWatchdog
+    var life: ConnectionLife
+    var confirms: PublisherConfirms?
+    private let declarations: [AMQPDeclaration]
+    private let tell: (AMQPEvent) -> Void
+    private var session: AMQPSession?
+    private var connections = 0
+    /// The library may hold frames that the socket doesn't show.
+    private var hasMore = false
+
+    init(
+        _ configuration: AMQPConfiguration, _ declarations: [AMQPDeclaration], _ mailbox: ConnectionMailbox,
+        tell: @escaping (AMQPEvent) -> Void
+    ) {
+        self.configuration = configuration
+        self.declarations = declarations
+        self.mailbox = mailbox
+        self.tell = tell
+        watchdog = SendWatchdog { mailbox.cut() }
+        life = ConnectionLife(backoff: configuration.backoff, at: .now())
+    }
+
+    /// Returns when the connection has been stopped.
+    func run() {
+        while true {
+            if mailbox.isStopping { life.end() }
+            switch life.next(at: .now()) {
+            case .connect: connect()
+            case .wait(let until):
+                Waiting.wait(readable: [mailbox.wakeUp.descriptor], until: until)
+                mailbox.wakeUp.clear()
+            case .serve: serve()
+            case .end: return end()
+            }
+        }
+    }
+
+    // MARK: - Life
+
+    private func connect() {
+        do throws(AMQPError) {
+            connections += 1
+            let session = try watchdog.watch(for: configuration.connectTimeout * 3) { () throws(AMQPError) in
+                try AMQPSession(configuration, number: connections) { mailbox.setSocket($0) }
+            }
+            self.session = session
+            confirms = declarations.contains(.confirms) ? PublisherConfirms() : nil
+            for declaration in declarations {
+                try watchdog.watch(for: configuration.callTimeout * 2) { () throws(AMQPError) in
+                    try session.declare(declaration)
+                }
+            }
+            hasMore = true
+            life.connected(at: .now())
+            // Whoever is told may ask at once.
+            mailbox.open()
+            tell(.connected)
+        } catch {
+            lose(error)
+        }
+    }
+
+    private func lose(_ error: AMQPError) {
+        mailbox.setSocket(nil)
+        session = nil
+        life.lost(at: .now(), random: .random(in: 0..<1))
+        mailbox.close(.away(error.message))
+        tell(.lost(message: error.message))
+    }
+
+    private func end() {
+        mailbox.close(.away("the connection has been stopped"))
+        // A broker that takes nothing wouldn't answer.
+        if let session {
+            watchdog.watch(for: .milliseconds(500)) { session.close(within: .milliseconds(500)) }
+        }
+        mailbox.setSocket(nil)
+        session = nil
+    }
+
+    private func serve() {
+        guard let session else { return lose(.away("there is no connection")) }
+        do {
+            mailbox.wakeUp.clear()
+            try perform(mailbox.takeCommands(), on: session)
+            try receive(from: session)
+        } catch {
+            return lose(error)
+        }
+        guard !hasMore, !mailbox.hasWork else { return }
+        // Heartbeats are sent, and missed, within calls only.
+        let pause = max(.milliseconds(500), configuration.heartbeat / 2)
+        Waiting.wait(readable: [mailbox.wakeUp.descriptor, session.descriptor], until: .now() + pause)
+    }
+
+    /// What has come.
+    func receive(from session: AMQPSession) throws(AMQPError) {
+        hasMore = try watchdog.watch(for: configuration.callTimeout) { () throws(AMQPError) in
+            try session.receive { word throws(AMQPError) in take(word) }
+        }
+    }
+
+    /// Waits for more to come, or until something is to be done, and takes it.
+    ///
+    /// - Parameter orRoom: It is enough if something can be sent.
+    func awaitWords(from session: AMQPSession, orRoom: Bool = false, until deadline: MonotonicTime) throws(AMQPError) {
+        if !hasMore {
+            Waiting.wait(
+                readable: [session.descriptor, mailbox.wakeUp.descriptor], writable: orRoom ? session.descriptor : -1,
+                until: deadline)
+            // Whoever wakes us asks for more, which has to wait: no reason to turn round without rest. What it asked for is seen
+            // afterwards, without being woken.
+            mailbox.wakeUp.clear()
+        }
+        try receive(from: session)
+    }
+
+    private func take(_ word: BrokerWord) {
+        switch word {
+        case .delivered(let delivery): tell(.delivered(delivery))
+        case .blocked(let reason):
+            life.blocked(reason)
+            tell(.blocked(reason: reason))
+        case .unblocked:
+            life.unblocked()
+            tell(.unblocked)
+        case .confirmed(let tag, let multiple): confirms?.answer(tag, multiple: multiple, isConfirmed: true)
+        case .rejected(let tag, let multiple): confirms?.answer(tag, multiple: multiple, isConfirmed: false)
+        }
+    }
+
+    // MARK: - Commands
+
+    /// - Throws: What ends the connection; all callers have been told.
+    private func perform(_ commands: [ConnectionCommand], on session: AMQPSession) throws(AMQPError) {
+        var rest = commands[...]
+        while let command = rest.popFirst() {
+            do {
+                try perform(command, on: session)
+            } catch {
+                for command in rest { command.fail(.away(error.message)) }
+                throw error
+            }
+        }
+    }
+
+    private func perform(_ command: ConnectionCommand, on session: AMQPSession) throws(AMQPError) {
+        switch command {
+        case .publish(let messages, let caller):
+            try answer(caller) { () throws(AMQPError) in try publish(messages, on: session) }
+        case .bind(let bindings, let caller):
+            try answer(caller) { () throws(AMQPError) in
+                try inParts(bindings, on: session) { part throws(AMQPError) in try session.bind(part) }
+            }
+        case .unbind(let bindings, let caller):
+            try answer(caller) { () throws(AMQPError) in
+                try inParts(bindings, on: session) { part throws(AMQPError) in try unbind(part, on: session) }
+            }
+        // A tag of an earlier connection would be another message's, or nobody's.
+        case .acknowledge(let delivery) where delivery.connection == session.number:
+            try watched { () throws(AMQPError) in try session.acknowledge(delivery.tag) }
+        case .reject(let delivery, let isPutBack) where delivery.connection == session.number:
+            try watched { () throws(AMQPError) in try session.reject(delivery.tag, isPutBack: isPutBack) }
+        case .acknowledge, .reject: break
+        case .reconnect(let reason): throw .away(reason)
+        }
+    }
+
+    /// - Throws: What ended the connection, after the caller knows.
+    private func answer(_ caller: ConnectionCommand.Caller, _ work: () throws(AMQPError) -> ConnectionCommand.Outcome)
+        throws(AMQPError)
+    {
+        do {
+            caller.resume(returning: try work())
+        } catch {
+            caller.resume(returning: .failure(error))
+            throw error
+        }
+    }
+
+    func watched(_ work: () throws(AMQPError) -> Void) throws(AMQPError) {
+        try watchdog.watch(for: configuration.callTimeout * 2, work)
+    }
+
+    private func unbind(_ bindings: [AMQPBinding], on session: AMQPSession) throws(AMQPError) {
+        try session.unbind(bindings)
+        let deadline = MonotonicTime.now() + configuration.callTimeout
+        while session.unbindings > 0 {
+            guard MonotonicTime.now() < deadline else { throw .away("the broker hasn't answered in time") }
+            try awaitWords(from: session, until: deadline)
+        }
+    }
+
+    /// What comes is told in between.
+    private func inParts(
+        _ bindings: [AMQPBinding], on session: AMQPSession, _ work: ([AMQPBinding]) throws(AMQPError) -> Void
+    ) throws(AMQPError) -> ConnectionCommand.Outcome {
+        var rest = bindings[...]
+        while !rest.isEmpty {
+            let part = Array(rest.prefix(Self.bindingsAtOnce))
+            rest = rest.dropFirst(part.count)
+            try watched { () throws(AMQPError) in try work(part) }
+            try receive(from: session)
+        }
+        return .success(())
+    }
+}

@@ -1,0 +1,125 @@
+import CRabbitMQ
+import Glibc
+
+/// librabbitmq, loaded when it is first asked for, and never unloaded: a daemon without a broker does without it.
+///
+/// The pointers are constants once they are found, and librabbitmq's functions may be called from any thread for different
+/// connections.
+struct RabbitMQLibrary: @unchecked Sendable {
+    private static let name = "librabbitmq.so.4"
+    /// The oldest that has time-outs for all calls: 0.10.
+    private static let oldestVersion: UInt32 = 0x00_0A_00_00
+
+    private static let loaded = Result<RabbitMQLibrary, AMQPError> { () throws(AMQPError) in try RabbitMQLibrary() }
+
+    /// Loads the library the first time, which takes some milliseconds.
+    static func load() throws(AMQPError) -> RabbitMQLibrary {
+        try loaded.get()
+    }
+
+    typealias Connection = amqp_connection_state_t
+    typealias Socket = OpaquePointer
+    typealias Channel = amqp_channel_t
+    typealias Bytes = amqp_bytes_t
+    typealias Reply = amqp_rpc_reply_t
+
+    let version: String
+    let statusText: @convention(c) (Int32) -> UnsafePointer<CChar>?
+
+    let newConnection: @convention(c) () -> Connection?
+    let destroyConnection: @convention(c) (Connection?) -> Int32
+    let newSocket: @convention(c) (Connection?) -> Socket?
+    let newTLSSocket: @convention(c) (Connection?) -> Socket?
+    let setAuthorities: @convention(c) (Socket?, UnsafePointer<CChar>?) -> Int32
+    let setTLSVersions: @convention(c) (Socket?, amqp_tls_version_t, amqp_tls_version_t) -> Int32
+    let open: @convention(c) (Socket?, UnsafePointer<CChar>?, Int32, UnsafePointer<timeval>?) -> Int32
+    let descriptor: @convention(c) (Connection?) -> Int32
+    let setHandshakeTimeout: @convention(c) (Connection?, UnsafePointer<timeval>?) -> Int32
+    let setCallTimeout: @convention(c) (Connection?, UnsafePointer<timeval>?) -> Int32
+    /// Variadic, for the shim.
+    let login: UnsafeMutableRawPointer
+    let close: @convention(c) (Connection?, Int32) -> Reply
+
+    let lastReply: @convention(c) (Connection?) -> Reply
+    let openChannel: @convention(c) (Connection?, Channel) -> UnsafeMutableRawPointer?
+    let declareExchange:
+        @convention(c) (Connection?, Channel, Bytes, Bytes, Int32, Int32, Int32, Int32, amqp_table_t)
+            -> UnsafeMutableRawPointer?
+    let declareQueue:
+        @convention(c) (Connection?, Channel, Bytes, Int32, Int32, Int32, Int32, amqp_table_t)
+            -> UnsafeMutablePointer<amqp_queue_declare_ok_t>?
+    let bind: @convention(c) (Connection?, Channel, Bytes, Bytes, Bytes, amqp_table_t) -> UnsafeMutableRawPointer?
+    let limitUnacknowledged: @convention(c) (Connection?, Channel, UInt32, UInt16, Int32) -> UnsafeMutableRawPointer?
+    let consume:
+        @convention(c) (Connection?, Channel, Bytes, Bytes, Int32, Int32, Int32, amqp_table_t)
+            -> UnsafeMutableRawPointer?
+    let selectConfirms: @convention(c) (Connection?, Channel) -> UnsafeMutableRawPointer?
+
+    let publish:
+        @convention(c) (
+            Connection?, Channel, Bytes, Bytes, Int32, Int32, UnsafePointer<amqp_basic_properties_t>?, Bytes
+        ) -> Int32
+    let acknowledge: @convention(c) (Connection?, Channel, UInt64, Int32) -> Int32
+    let reject: @convention(c) (Connection?, Channel, UInt64, Int32) -> Int32
+    let sendMethod: @convention(c) (Connection?, Channel, amqp_method_number_t, UnsafeMutableRawPointer?) -> Int32
+    let nextFrame: @convention(c) (Connection?, UnsafeMutablePointer<amqp_frame_t>?, UnsafePointer<timeval>?) -> Int32
+    let releaseBuffers: @convention(c) (Connection?) -> Void
+
+    private init() throws(AMQPError) {
+        guard let handle = dlopen(Self.name, RTLD_NOW | RTLD_LOCAL) else {
+            throw .libraryMissing("librabbitmq is missing: apt-get install librabbitmq4")
+        }
+        func symbol(_ name: String) throws(AMQPError) -> UnsafeMutableRawPointer {
+            guard let symbol = dlsym(handle, name) else {
+                throw .libraryMissing("librabbitmq has no \(name): 0.10 or later is needed")
+            }
+            return symbol
+        }
+        func function<F>(_ name: String, as type: F.Type = F.self) throws(AMQPError) -> F {
+            // A pointer to a C function is as wide as any other (POSIX, dlsym).
+            unsafeBitCast(try symbol(name), to: type)
+        }
+        let number: @convention(c) () -> UInt32 = try function("amqp_version_number")
+        let text: @convention(c) () -> UnsafePointer<CChar>? = try function("amqp_version")
+        version = text().map { String(cString: $0) } ?? "of an unknown version"
+        guard number() >= Self.oldestVersion else {
+            throw .libraryMissing("librabbitmq \(version) is too old: 0.10 or later is needed")
+        }
+        // The process has initialised OpenSSL, or OpenSSL does it by itself.
+        let initialisesTLS: @convention(c) (Int32) -> Void = try function("amqp_set_initialize_ssl_library")
+        initialisesTLS(0)
+
+        statusText = try function("amqp_error_string2")
+        newConnection = try function("amqp_new_connection")
+        destroyConnection = try function("amqp_destroy_connection")
+        newSocket = try function("amqp_tcp_socket_new")
+        newTLSSocket = try function("amqp_ssl_socket_new")
+        setAuthorities = try function("amqp_ssl_socket_set_cacert")
+        setTLSVersions = try function("amqp_ssl_socket_set_ssl_versions")
+        open = try function("amqp_socket_open_noblock")
+        descriptor = try function("amqp_get_sockfd")
+        setHandshakeTimeout = try function("amqp_set_handshake_timeout")
+        setCallTimeout = try function("amqp_set_rpc_timeout")
+        login = try symbol("amqp_login_with_properties")
+        close = try function("amqp_connection_close")
+        lastReply = try function("amqp_get_rpc_reply")
+        openChannel = try function("amqp_channel_open")
+        declareExchange = try function("amqp_exchange_declare")
+        declareQueue = try function("amqp_queue_declare")
+        bind = try function("amqp_queue_bind")
+        limitUnacknowledged = try function("amqp_basic_qos")
+        consume = try function("amqp_basic_consume")
+        selectConfirms = try function("amqp_confirm_select")
+        publish = try function("amqp_basic_publish")
+        acknowledge = try function("amqp_basic_ack")
+        reject = try function("amqp_basic_reject")
+        sendMethod = try function("amqp_send_method")
+        nextFrame = try function("amqp_simple_wait_frame_noblock")
+        releaseBuffers = try function("amqp_maybe_release_buffers")
+    }
+
+    /// What a status of the library means, in words.
+    func describe(_ status: Int32) -> String {
+        statusText(status).map { String(cString: $0) } ?? "librabbitmq's error \(status)"
+    }
+}

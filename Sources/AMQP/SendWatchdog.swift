@@ -1,0 +1,58 @@
+import Basics
+import Dispatch
+import Synchronization
+
+/// Ends what librabbitmq would wait for without end: sending, while the broker takes nothing. It shuts the socket down, which
+/// has every call on it return with an error.
+///
+/// It ticks only while something was watched since its last tick: a connection at rest costs nothing.
+final class SendWatchdog: Sendable {
+    private struct State {
+        var deadline: MonotonicTime?
+        var hasWatched = false
+        var isTicking = false
+    }
+
+    private static let tick: Duration = .milliseconds(250)
+
+    private let state = Mutex(State())
+    private let cut: @Sendable () -> Void
+
+    /// - Parameter cut: On another thread, once a tick while the work isn't done.
+    init(cut: @escaping @Sendable () -> Void) {
+        self.cut = cut
+    }
+
+    func watch<Result, Failure: Error>(for limit: Duration, _ work: () throws(Failure) -> Result) throws(Failure)
+        -> Result
+    {
+        let deadline = MonotonicTime.now() + limit
+        let (outer, starts) = state.withLock { state in
+            defer {
+                state.deadline = deadline
+                state.hasWatched = true
+                state.isTicking = true
+            }
+            return (state.deadline, !state.isTicking)
+        }
+        if starts { tickLater() }
+        // Work may be a part of other work.
+        defer { state.withLock { $0.deadline = outer } }
+        return try work()
+    }
+
+    private func tickLater() {
+        DispatchQueue.global().asyncAfter(deadline: .now() + Self.tick.dispatchInterval) { [weak self] in self?.look() }
+    }
+
+    private func look() {
+        let (isOverdue, goesOn) = state.withLock { state in
+            let isOverdue = state.deadline.map { $0 < .now() } ?? false
+            state.isTicking = state.hasWatched || state.deadline != nil
+            state.hasWatched = false
+            return (isOverdue, state.isTicking)
+        }
+        if isOverdue { cut() }
+        if goesOn { tickLater() }
+    }
+}

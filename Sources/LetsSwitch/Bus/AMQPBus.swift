@@ -1,0 +1,108 @@
+package import AMQP
+package import FoundationEssentials
+package import Rooms
+import Synchronization
+
+/// Packets by RabbitMQ: a topic exchange, a queue for each daemon, and two connections: what is published goes over one, what
+/// comes over the other, so that a broker that takes nothing still gives what it has.
+///
+/// | packets to      | routing key        | bound to it                        |
+/// |-----------------|--------------------|------------------------------------|
+/// | every daemon    | `all`              | every queue                        |
+/// | one daemon      | `daemon.<its id>`  | its queue                          |
+/// | a room          | the room's UUID    | the queues of those who subscribed |
+///
+/// The queue belongs to its connection and goes with it. What it can't hold is dropped, the oldest first; a daemon that is stopped
+/// costs the broker no more than that.
+package final class AMQPBus: Bus {
+    private let id: DaemonID
+    private let publisher: AMQPConnection
+    private let consumer: AMQPConnection
+    /// Held while an event is told.
+    private let state: Mutex<State>
+
+    private struct State {
+        var standing = AMQPBusStanding()
+        var receive: (@Sendable (BusEvent) -> Void)?
+    }
+
+    /// - Parameter url: The broker's.
+    package convenience init(_ id: DaemonID, url: AMQPURL) {
+        self.init(id, AMQPConfiguration(url: url, name: "letsswitch \(id)"))
+    }
+
+    init(_ id: DaemonID, _ configuration: AMQPConfiguration, queue: AMQPQueue = AMQPBusTopology.queue) {
+        self.id = id
+        var (publishing, consuming) = (configuration, configuration)
+        publishing.name += ", publishing"
+        consuming.name += ", consuming"
+        publisher = AMQPConnection(publishing, declaring: [.exchange(AMQPBusTopology.exchange)])
+        consumer = AMQPConnection(consuming, declaring: AMQPBusTopology.declarations(for: id, queue: queue))
+        state = Mutex(State())
+    }
+
+    /// The broker cares for no size; this many bytes are worth the way.
+    package var packetSize: Int { 16_384 }
+
+    package func start(_ receive: @escaping @Sendable (BusEvent) -> Void) async {
+        state.withLock { $0.receive = receive }
+        publisher.start { [self] in heard($0, from: .publisher) }
+        consumer.start { [self] in heard($0, from: .consumer) }
+    }
+
+    package func stop() async {
+        state.withLock { state in
+            state.receive = nil
+            state.standing = AMQPBusStanding()
+        }
+        async let published: Void = publisher.stop()
+        await consumer.stop()
+        await published
+    }
+
+    package func subscribe(to rooms: [UUID]) async {
+        // What fails is forgotten: the connection is lost then, and with it all that was subscribed to.
+        try? await consumer.bind(rooms.map { AMQPBusTopology.binding(.room($0, of: [])) })
+    }
+
+    package func unsubscribe(from rooms: [UUID]) async {
+        try? await consumer.unbind(rooms.map { AMQPBusTopology.binding(.room($0, of: [])) })
+    }
+
+    package func send(_ packets: [BusPacket]) async throws(BusError) {
+        guard state.withLock({ $0.standing.isConnected }) else { throw .away }
+        do throws(AMQPError) {
+            try await publisher.publish(packets.map { AMQPBusMessage.message($0, from: id) })
+        } catch {
+            switch error {
+            case .away, .libraryMissing: throw .away
+            case .refused(let message): throw .refused(message: message)
+            }
+        }
+    }
+
+    // MARK: - Events
+
+    /// On the threads of both connections.
+    private func heard(_ event: AMQPEvent, from side: AMQPBusStanding.Side) {
+        state.withLock { state in
+            switch event {
+            case .connected: tell(state.standing.connected(side), state)
+            case .lost(let message):
+                let wasConnected = state.standing.isConnected
+                tell(state.standing.lost(side, message), state)
+                // Its queue goes with it, and with that what was subscribed to: a bus begins anew as a whole.
+                if wasConnected, side == .publisher { consumer.reconnect(because: "the other connection was lost") }
+            case .delivered(let delivery):
+                let packet = AMQPBusMessage.packet(delivery.body, key: delivery.routingKey, for: id)
+                if state.standing.isConnected { tell(packet, state) }
+            // Whoever sends is told.
+            case .blocked, .unblocked: break
+            }
+        }
+    }
+
+    private func tell(_ event: BusEvent?, _ state: State) {
+        if let event { state.receive?(event) }
+    }
+}

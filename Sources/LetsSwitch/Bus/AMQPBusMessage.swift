@@ -1,0 +1,30 @@
+import AMQP
+import FoundationEssentials
+import Rooms
+
+/// A packet as the broker has it: a byte for the language, 16 for the sender, and the packet.
+enum AMQPBusMessage {
+    private static let language: UInt8 = 1
+    private static let headSize = 17
+
+    static func message(_ packet: BusPacket, from sender: DaemonID) -> AMQPMessage {
+        var body: [UInt8] = []
+        body.reserveCapacity(headSize + packet.bytes.count)
+        body.append(language)
+        withUnsafeBytes(of: sender.uuid.uuid) { body.append(contentsOf: $0) }
+        body.append(contentsOf: packet.bytes)
+        return AMQPMessage(
+            to: AMQPBusTopology.exchange.name, key: AMQPBusTopology.key(packet.destination), body)
+    }
+
+    /// - Parameter body: `nil` if it was too long.
+    /// - Returns: `nil` if it is none of ours, in no language that we know, or one that the daemon sent to others.
+    static func packet(_ body: [UInt8]?, key: String, for id: DaemonID) -> BusEvent? {
+        guard let body, body.count >= headSize, body[0] == language else { return nil }
+        var bytes = UUID().uuid
+        withUnsafeMutableBytes(of: &bytes) { $0.copyBytes(from: body[1..<headSize]) }
+        let sender = DaemonID(UUID(uuid: bytes))
+        guard sender != id || key == AMQPBusTopology.key(.daemon(id)) else { return nil }
+        return .received(from: sender, Array(body[headSize...]))
+    }
+}

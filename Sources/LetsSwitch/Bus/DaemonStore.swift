@@ -1,0 +1,68 @@
+import FoundationEssentials
+package import Postgres
+import Rooms
+
+/// The daemons' rows in the database. Every operation is one statement. Throws `PostgresError`.
+package struct DaemonStore: Sendable {
+    /// Whom a daemon notifies that it has come, or that it goes; the payload is its id.
+    package static let channel = "letsswitch_daemons"
+    /// The names that metrics go by.
+    package static let statementNames = [beat, farewell].map(\.name)
+
+    private static let beat = PostgresStatement(
+        name: "beat", sql: "SELECT * FROM letsswitch.beat($1::uuid, $2, $3, $4, $5, $6, $7)")
+    private static let farewell = PostgresStatement(name: "farewell", sql: "SELECT letsswitch.farewell($1::uuid)")
+    private static let alive = PostgresStatement(
+        name: "",
+        sql: """
+            SELECT *, true AS is_fresh FROM letsswitch.daemon WHERE seen_at > letsswitch.clock() - interval '15 s'
+            ORDER BY host, id
+            """)
+    private static let timeout = Duration.seconds(3)
+
+    private let database: PostgresClient
+
+    package init(database: PostgresClient) {
+        self.database = database
+    }
+
+    /// Counts on in our own row, and removes those of `gone` unless they have counted on since.
+    ///
+    /// - Returns: All rows, our own too.
+    func beat(_ own: DaemonInfo, gone: [DaemonRow]) async throws -> [DaemonRow] {
+        let rows = try await database.query(
+            Self.beat,
+            [
+                .text(own.id.description), .text(own.host), .text(own.build), .integer(own.language), .text(own.bus),
+                .textArray(gone.map(\.info.id.description)), .textArray(gone.map { String($0.beats) }),
+            ], timeout: Self.timeout)
+        return try rows.compactMap(Self.row)
+    }
+
+    func farewell(_ id: DaemonID) async throws {
+        _ = try await database.query(Self.farewell, [.text(id.description)], timeout: Self.timeout)
+    }
+
+    /// Those that have counted lately by the database's clock, for people to read.
+    package func alive() async throws -> [DaemonInfo] {
+        try await database.query(Self.alive, [], timeout: Self.timeout).compactMap(Self.row).map(\.info)
+    }
+
+    private static func row(_ row: PostgresRow) throws -> DaemonRow? {
+        guard let id = UUID(uuidString: try row.string("id")) else { return nil }
+        return DaemonRow(
+            info: DaemonInfo(
+                id: DaemonID(id), host: try row.string("host"), build: try row.string("build"),
+                language: try row.integer("language"), bus: try row.string("bus")),
+            beats: try row.integer("beats"), isFresh: try row.boolean("is_fresh"))
+    }
+}
+
+/// A daemon's row, as it was read.
+struct DaemonRow: Sendable, Hashable {
+    let info: DaemonInfo
+    /// So often had it counted.
+    let beats: Int
+    /// Whether it has counted within the last fifteen seconds by the database's clock.
+    let isFresh: Bool
+}

@@ -1,0 +1,182 @@
+import Basics
+package import FoundationEssentials
+package import Postgres
+package import Rooms
+
+/// The bus over PostgreSQL's NOTIFY: one connection listens, another one sends.
+///
+/// ```
+/// send ──► NotifyPacker ──► SELECT pg_notify(…), one statement ──► PostgreSQL ──► PostgresListener ──► NotifyInbox ──► receive
+/// ```
+/// Notifications are delivered in the order of commits, and within a transaction in that of the calls; since one connection sends, that is
+/// the order of `send`. Each daemon listens to a channel that all have and to one of its own, so ``subscribe(to:)`` does nothing.
+///
+/// May be started again after ``stop()``, also by another one with the same id.
+package actor NotifyBus: Bus {
+    /// Channels and payloads hold no comma.
+    private static let notify = PostgresStatement(
+        name: "bus_notify",
+        sql: """
+            SELECT pg_notify(channel, payload)
+            FROM unnest(string_to_array($1, ','), string_to_array($2, ',')) AS message (channel, payload)
+            """)
+    private static let ping = PostgresStatement(name: "bus_ping", sql: "SELECT 1")
+    /// The names by which metrics go.
+    package static let statementNames = [notify, ping].map(\.name)
+
+    /// What lives from a start to a stop.
+    private struct Run {
+        let number: Int
+        let listener: PostgresListener
+        let sender: PostgresClient
+        let receive: @Sendable (BusEvent) -> Void
+        var link = NotifyLink()
+        var asking: Task<Void, Never>?
+    }
+
+    package nonisolated let packetSize = NotifyPayload.maxPacketBytes
+    private nonisolated let executor = QueueExecutor(label: "letsswitch.bus")
+    private let id: DaemonID
+    private let configuration: PostgresConfiguration
+    private let observer: (any PostgresObserver)?
+    private var packer: NotifyPacker
+    private var inbox: NotifyInbox
+    private var run: Run?
+    private var runs = 0
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    /// - Parameters:
+    ///   - id: This daemon's, for its run.
+    ///   - configuration: Where the database is; what else it says holds for neither connection.
+    ///   - observer: Told of the sender's statements and connections, `bus_notify` and `bus_ping`.
+    package init(_ id: DaemonID, _ configuration: PostgresConfiguration, observer: (any PostgresObserver)? = nil) {
+        self.id = id
+        self.configuration = Self.adapted(configuration)
+        self.observer = observer
+        // Above all that a bus with this id has sent before: none sends a payload a nanosecond.
+        packer = NotifyPacker(sender: id, after: MonotonicTime.now().nanoseconds)
+        inbox = NotifyInbox(own: id)
+    }
+
+    private static func adapted(_ given: PostgresConfiguration) -> PostgresConfiguration {
+        var configuration = PostgresConfiguration(
+            conninfo: given.conninfo, applicationName: "\(given.applicationName) bus")
+        configuration.connectTimeout = given.connectTimeout
+        configuration.maxConnections = 1
+        configuration.queryTimeout = .seconds(5)
+        configuration.stallTimeout = .seconds(3)
+        configuration.shutdownTimeout = .seconds(1)
+        configuration.maxBackoff = .milliseconds(500)
+        configuration.listenerMaxBackoff = .milliseconds(500)
+        // A connection that is dead without a word, of either side.
+        configuration.heartbeatInterval = .seconds(5)
+        configuration.heartbeatTimeout = .seconds(3)
+        // A NOTIFY writes a commit: nobody waits for the disk with it.
+        configuration.sessionSettings = ["synchronous_commit": "off"]
+        return configuration
+    }
+
+    // MARK: Life
+
+    package func start(_ receive: @escaping @Sendable (BusEvent) -> Void) async {
+        guard run == nil else { return }
+        runs += 1
+        let number = runs
+        let channels = [NotifyChannel.everyDaemon.name, NotifyChannel.daemon(id).name]
+        // On our own queue: what comes faster than it is taken apart waits in the database.
+        let listener = PostgresListener(configuration: configuration, channels: channels, executor: executor) {
+            [weak self] event in
+            self?.assumeIsolated { $0.hear(event, in: number) }
+        }
+        run = Run(
+            number: number, listener: listener,
+            sender: PostgresClient(configuration: configuration, observer: observer), receive: receive)
+        askSender()
+        await listener.start()
+    }
+
+    package func stop() async {
+        guard let run else { return }
+        self.run = nil
+        run.asking?.cancel()
+        await run.listener.stop()
+        await run.sender.shutdown()
+    }
+
+    package func subscribe(to rooms: [UUID]) async {}
+
+    package func unsubscribe(from rooms: [UUID]) async {}
+
+    // MARK: Out
+
+    /// Takes five seconds at most.
+    package func send(_ packets: [BusPacket]) async throws(BusError) {
+        guard let run, run.link.isUp else { throw .away }
+        let messages = try packer.pack(packets)
+        guard !messages.isEmpty else { return }
+        let channels = messages.lazy.map(\.channel.name).joined(separator: ",")
+        let payloads = messages.lazy.map(\.payload).joined(separator: ",")
+        do {
+            _ = try await run.sender.query(Self.notify, [.text(channels), .text(payloads)])
+        } catch let error as PostgresError {
+            switch error.kind {
+            case .unavailable, .shutDown:
+                lose(error.message, stillListens: true, in: run.number)
+                throw .away
+            case .refused, .conflict, .server, .decoding, .invalidParameter:
+                throw .refused(message: error.message)
+            }
+        } catch {
+            // The task was cancelled.
+            throw .away
+        }
+    }
+
+    /// Until it answers: whether the sender's connection stands.
+    private func askSender() {
+        guard let run, run.asking == nil else { return }
+        self.run?.asking = Task {
+            var backoff = Backoff(minimum: .milliseconds(50), maximum: .milliseconds(500))
+            while !Task.isCancelled {
+                if (try? await run.sender.query(Self.ping)) != nil { return senderAnswers(in: run.number) }
+                // Cancelled by stop(): the loop's condition ends it.
+                try? await Task.sleep(for: backoff.next(random: .random(in: 0..<1)))
+            }
+        }
+    }
+
+    private func senderAnswers(in number: Int) {
+        guard run?.number == number else { return }
+        run?.asking = nil
+        tell(run?.link.sending())
+    }
+
+    // MARK: In
+
+    private func hear(_ event: PostgresListenerEvent, in number: Int) {
+        guard let run, run.number == number else { return }
+        switch event {
+        case .listening:
+            tell(self.run?.link.listening())
+        case .lost(let message):
+            lose(message, stillListens: false, in: number)
+        case .notification(let name, let payload):
+            // Before both sides stand, whoever sends doesn't count on us.
+            guard run.link.isUp else { return }
+            let channel = name == NotifyChannel.everyDaemon.name ? NotifyChannel.everyDaemon : .daemon(id)
+            guard let (sender, packets) = inbox.receive(payload, on: channel) else { return }
+            for packet in packets { run.receive(.received(from: sender, packet)) }
+        }
+    }
+
+    private func lose(_ message: String, stillListens: Bool, in number: Int) {
+        guard run?.number == number else { return }
+        tell(run?.link.lost(message, stillListens: stillListens))
+        askSender()
+    }
+
+    private func tell(_ event: BusEvent?) {
+        if let event { run?.receive(event) }
+    }
+}

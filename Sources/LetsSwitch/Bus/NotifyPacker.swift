@@ -1,0 +1,96 @@
+import Rooms
+
+/// Gathers the packets of one `send` into as few payloads as may be. A value.
+///
+/// Every daemon listens to two channels, everybody's and its own, and hears all in the order in which it is sent: so no payload for
+/// everybody stays open while one for a single daemon is begun, nor the other way round.
+struct NotifyPacker {
+    struct Message: Equatable {
+        let channel: NotifyChannel
+        let payload: String
+    }
+
+    private let sender: DaemonID
+    /// Of the last payload.
+    private var number: UInt64
+    private var messages: [Message] = []
+    /// Payloads that still have room, in the order in which they were begun: everybody's alone, or some daemons'.
+    private var open: [(channel: NotifyChannel, packets: [[UInt8]], bytes: Int)] = []
+
+    /// - Parameter number: Above every number that this sender has used before.
+    init(sender: DaemonID, after number: UInt64) {
+        self.sender = sender
+        self.number = number
+    }
+
+    /// What is to be notified, in this order.
+    ///
+    /// - Throws: ``BusError/refused(message:)`` for a packet that is too long; then nothing is sent.
+    mutating func pack(_ packets: [BusPacket]) throws(BusError) -> [Message] {
+        if let long = packets.first(where: { $0.bytes.count > NotifyPayload.maxPartBytes * NotifyPayload.maxParts }) {
+            throw .refused(message: "a packet of \(long.bytes.count) bytes is too long for NOTIFY")
+        }
+        for packet in packets {
+            switch packet.destination {
+            case .everyDaemon:
+                if open.first?.channel != .everyDaemon { closeAll() }
+                add(packet.bytes, to: .everyDaemon)
+            case .daemon(let daemon):
+                closeEverybodys()
+                add(packet.bytes, to: .daemon(daemon))
+            case .room(_, let daemons):
+                closeEverybodys()
+                for daemon in daemons where daemon != sender { add(packet.bytes, to: .daemon(daemon)) }
+            }
+        }
+        closeAll()
+        defer { messages = [] }
+        return messages
+    }
+
+    private mutating func add(_ packet: [UInt8], to channel: NotifyChannel) {
+        let index = open.firstIndex { $0.channel == channel }
+        guard packet.count <= NotifyPayload.maxPacketBytes else {
+            if let index { close(open.remove(at: index)) }
+            return split(packet, to: channel)
+        }
+        let bytes = packet.count + NotifyPayload.lengthBytes
+        let room = NotifyPayload.maxBytes - NotifyPayload.headerBytes
+        if let index, open[index].bytes + bytes <= room {
+            open[index].packets.append(packet)
+            open[index].bytes += bytes
+        } else {
+            if let index { close(open.remove(at: index)) }
+            open.append((channel, [packet], bytes))
+        }
+    }
+
+    private mutating func split(_ packet: [UInt8], to channel: NotifyChannel) {
+        let count = (packet.count + NotifyPayload.maxPartBytes - 1) / NotifyPayload.maxPartBytes
+        var rest = packet[...]
+        for index in 0..<count {
+            let part = Array(rest.prefix(NotifyPayload.maxPartBytes))
+            rest = rest.dropFirst(part.count)
+            write(.part(index: index, count: count, part), to: channel)
+        }
+    }
+
+    private mutating func closeEverybodys() {
+        if open.first?.channel == .everyDaemon { closeAll() }
+    }
+
+    private mutating func closeAll() {
+        for payload in open { close(payload) }
+        open.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func close(_ payload: (channel: NotifyChannel, packets: [[UInt8]], bytes: Int)) {
+        write(.packets(payload.packets), to: payload.channel)
+    }
+
+    private mutating func write(_ content: NotifyPayload.Content, to channel: NotifyChannel) {
+        number += 1
+        let payload = NotifyPayload(sender: sender, number: number, content: content)
+        messages.append(Message(channel: channel, payload: payload.text))
+    }
+}

@@ -1,0 +1,121 @@
+import FoundationEssentials
+import Rooms
+import Wire
+
+/// What one NOTIFY between daemons holds: packets, or a part of one that is too long for it.
+///
+/// ```
+/// base64 of:  version  kind  sender  number   packets:  length (2), bytes; again and again
+///                1       1     16       8     part:     index (2), count (2), bytes to the end
+/// ```
+/// Numbers are in network order. Base64, because a payload is text in the database's encoding, whichever that is.
+struct NotifyPayload: Equatable {
+    enum Content: Equatable {
+        case packets([[UInt8]])
+        /// Parts of a packet follow one another, also by the payloads' numbers.
+        case part(index: Int, count: Int, [UInt8])
+    }
+
+    let sender: DaemonID
+    /// Grows with each payload of a sender. So no two are equal: of equal ones in a transaction PostgreSQL delivers the first alone.
+    let number: UInt64
+    let content: Content
+
+    /// Of a NOTIFY, PostgreSQL takes fewer than 8,000 bytes.
+    static let maxText = 7_999
+    static let maxBytes = maxText / 4 * 3
+    static let headerBytes = 26
+    /// Before each packet.
+    static let lengthBytes = 2
+    /// What a packet may have to stand in one payload.
+    static let maxPacketBytes = maxBytes - headerBytes - lengthBytes
+    static let maxPartBytes = maxBytes - headerBytes - 4
+    /// Of one packet: six megabytes.
+    static let maxParts = 1_024
+
+    private static let version: UInt8 = 1
+    private static let packetsKind: UInt8 = 0
+    private static let partKind: UInt8 = 1
+
+    /// At most ``maxText`` bytes, if the content keeps to the limits above.
+    var text: String {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.maxBytes)
+        bytes.append(Self.version)
+        switch content {
+        case .packets: bytes.append(Self.packetsKind)
+        case .part: bytes.append(Self.partKind)
+        }
+        withUnsafeBytes(of: sender.uuid.uuid) { bytes.append(contentsOf: $0) }
+        withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
+        switch content {
+        case .packets(let packets):
+            for packet in packets {
+                Self.append(packet.count, to: &bytes)
+                bytes += packet
+            }
+        case .part(let index, let count, let part):
+            Self.append(index, to: &bytes)
+            Self.append(count, to: &bytes)
+            bytes += part
+        }
+        return Base64.encode(bytes)
+    }
+
+    init(sender: DaemonID, number: UInt64, content: Content) {
+        self.sender = sender
+        self.number = number
+        self.content = content
+    }
+
+    /// `nil` for what no daemon that speaks this version has sent.
+    init?(text: String) {
+        guard text.utf8.count <= Self.maxText, let bytes = Base64.decode(text) else { return nil }
+        guard bytes.count >= Self.headerBytes, bytes[0] == Self.version else { return nil }
+        let rest = bytes[Self.headerBytes...]
+        let content: Content? =
+            switch bytes[1] {
+            case Self.packetsKind: Self.packets(in: rest)
+            case Self.partKind: Self.part(in: rest)
+            default: nil
+            }
+        guard let content else { return nil }
+        let (id, number) = bytes.withUnsafeBytes {
+            (
+                $0.loadUnaligned(fromByteOffset: 2, as: uuid_t.self),
+                UInt64(bigEndian: $0.loadUnaligned(fromByteOffset: 18, as: UInt64.self))
+            )
+        }
+        self.init(sender: DaemonID(UUID(uuid: id)), number: number, content: content)
+    }
+
+    private static func append(_ number: Int, to bytes: inout [UInt8]) {
+        bytes.append(UInt8(truncatingIfNeeded: number >> 8))
+        bytes.append(UInt8(truncatingIfNeeded: number))
+    }
+
+    /// Takes a number of two bytes off the front.
+    private static func takeNumber(_ bytes: inout ArraySlice<UInt8>) -> Int? {
+        guard let high = bytes.popFirst(), let low = bytes.popFirst() else { return nil }
+        return Int(high) << 8 | Int(low)
+    }
+
+    private static func packets(in bytes: ArraySlice<UInt8>) -> Content? {
+        var rest = bytes
+        var packets: [[UInt8]] = []
+        while !rest.isEmpty {
+            guard let length = takeNumber(&rest), length <= rest.count else { return nil }
+            packets.append(Array(rest.prefix(length)))
+            rest = rest.dropFirst(length)
+        }
+        return packets.isEmpty ? nil : .packets(packets)
+    }
+
+    private static func part(in bytes: ArraySlice<UInt8>) -> Content? {
+        var rest = bytes
+        guard let index = takeNumber(&rest), let count = takeNumber(&rest), index < count, count <= maxParts else {
+            return nil
+        }
+        return .part(index: index, count: count, Array(rest))
+    }
+}

@@ -1,0 +1,243 @@
+import Basics
+import Dispatch
+import FoundationEssentials
+import Synchronization
+
+/// What a relay tells of, for metrics and the log. Called on the relay's queue; must not block.
+package enum RelayReport: Sendable, Equatable {
+    case connected
+    case disconnected(message: String)
+    /// Ales that others said, and this daemon never heard.
+    case lost(UInt64)
+    /// Ales that this daemon gave up, since the bus was away or didn't take them.
+    case dropped(UInt64)
+    case sent(packets: Int)
+    /// From these daemons.
+    case received(packets: Int, from: Set<DaemonID>)
+    /// What the bus takes from a daemon to itself and back, or how long that has not come back.
+    case delay(Duration)
+}
+
+/// Between the rooms of this daemon and those of others: gathers what the loops have to tell, sends it by a bus, and gives the loops
+/// what comes.
+///
+/// ```
+/// loops ──news──► inbox ──► RelayState ──packets──► Bus
+/// loops ◄──────────────────────┴───◄──── inbox ◄─────┘
+/// ```
+///
+/// One batch is under way at a time; what comes meanwhile goes with the next. Nothing waits for long, so nothing grows: ales add up, and
+/// of a room only its last state is told.
+package actor BusRelay {
+    /// Of what this build says on a bus: others understand it if theirs is the same.
+    package static let language = Int(RelayMessage.language)
+    /// Between two words that everything has been said.
+    private static let beat = Duration.seconds(2)
+    /// Packets that are given to the bus in one call.
+    private static let packetsAtOnce = 128
+    /// What has come and is not looked at yet, in bytes. What comes then is lost, and noticed by its numbers.
+    private static let inboxLimit = 32 << 20
+
+    private struct Inbox {
+        var news: [RoomNews] = []
+        var events: [BusEvent] = []
+        var bytes = 0
+        var isAwaited = false
+    }
+
+    private enum Phase {
+        case idle
+        case running(beat: Task<Void, Never>)
+        case ended
+    }
+
+    private nonisolated let executor = QueueExecutor(label: "rooms.relay")
+    private nonisolated let inbox = Mutex(Inbox())
+    private let id: DaemonID
+    private let bus: any Bus
+    private let rooms: Rooms
+    private let grace: Duration
+    private let report: @Sendable (RelayReport) -> Void
+    private var state: RelayState
+    private var phase = Phase.idle
+    /// While a batch is under way.
+    private var sending: Task<Void, Never>?
+    private var pause = Backoff(minimum: .milliseconds(50), maximum: .seconds(2))
+    private var unansweredEcho: MonotonicTime?
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    /// - Parameter grace: How long the people of a daemon that ends count as present.
+    package init(
+        _ id: DaemonID, bus: any Bus, rooms: Rooms, grace: Duration, report: @escaping @Sendable (RelayReport) -> Void
+    ) {
+        self.id = id
+        self.bus = bus
+        self.rooms = rooms
+        self.grace = grace
+        self.report = report
+        state = RelayState(id: id, packetSize: bus.packetSize, grace: grace)
+    }
+
+    // MARK: Life
+
+    /// There are other daemons: connects. Does nothing if it is under way already, or after ``end()``.
+    package func begin() async {
+        guard case .idle = phase else { return }
+        phase = .running(beat: Task { await self.beat() })
+        let members = await rooms.join { [weak self] news in self?.post { $0.news.append(news) } }
+        var news = RoomNews()
+        news.members = members
+        post { $0.news.insert(news, at: 0) }
+        await bus.start { [weak self] event in self?.receive(event) }
+    }
+
+    /// These are no more.
+    package func forget(_ daemons: Set<DaemonID>) {
+        apply(state.remove(daemons))
+    }
+
+    /// The others have forgotten what they were told, since nothing was heard of this daemon for too long.
+    package func introduceAgain() {
+        guard case .running = phase else { return }
+        state.introduceAgain()
+        sendNext()
+    }
+
+    /// Says what is left to say, and farewell; for good. Takes no longer than the bus takes to send or to fail.
+    package func end() async {
+        guard case .running(let beat) = phase else {
+            phase = .ended
+            return
+        }
+        phase = .ended
+        beat.cancel()
+        // What the loops have told by now.
+        takeInbox()
+        await sending?.value
+        if state.isConnected { await send(state.lastBatch()) }
+        await rooms.part()
+        await bus.stop()
+    }
+
+    private func beat() async {
+        while (try? await Task.sleep(for: Self.beat)) != nil, case .running = phase {
+            let now = MonotonicTime.now()
+            if let unansweredEcho { report(.delay(now - unansweredEcho)) }
+            apply(state.beat(at: now))
+            if state.isConnected, unansweredEcho == nil { unansweredEcho = now }
+            sendNext()
+        }
+    }
+
+    // MARK: In
+
+    private nonisolated func receive(_ event: BusEvent) {
+        post { inbox in
+            if case .received(_, let bytes) = event {
+                guard inbox.bytes + bytes.count <= Self.inboxLimit else { return }
+                inbox.bytes += bytes.count
+            }
+            inbox.events.append(event)
+        }
+    }
+
+    /// From any thread. The queue is woken once for all that comes before it looks.
+    private nonisolated func post(_ add: (inout Inbox) -> Void) {
+        let isFirst = inbox.withLock { inbox in
+            add(&inbox)
+            defer { inbox.isAwaited = true }
+            return !inbox.isAwaited
+        }
+        guard isFirst else { return }
+        executor.queue.async { self.assumeIsolated { $0.takeInbox() } }
+    }
+
+    private func takeInbox() {
+        let taken = inbox.withLock { inbox in
+            defer { inbox = Inbox() }
+            return inbox
+        }
+        for news in taken.news { state.take(news) }
+        let now = MonotonicTime.now()
+        var senders: Set<DaemonID> = []
+        var packets = 0
+        var effects = RelayState.Effects()
+        for event in taken.events {
+            switch event {
+            case .connected:
+                state.busConnected()
+                report(.connected)
+            case .lost(let message):
+                state.busLost()
+                unansweredEcho = nil
+                report(.disconnected(message: message))
+            case .received(let daemon, let bytes):
+                packets += 1
+                if daemon != id { senders.insert(daemon) }
+                // What is damaged is missed by its number; of what another build says, there is more than this one knows.
+                if let understood = try? state.receive(bytes, from: daemon, at: now) { effects.add(understood) }
+            }
+        }
+        if packets > 0 { report(.received(packets: packets, from: senders)) }
+        apply(effects)
+        if case .running = phase { sendNext() }
+    }
+
+    private func apply(_ effects: RelayState.Effects) {
+        if !effects.changed.isEmpty {
+            rooms.setElsewhere(effects.changed.map { MembersOfRoom($0, state.membersElsewhere(of: $0)) })
+        }
+        if !effects.ales.isEmpty { rooms.deliver(effects.ales) }
+        if effects.lost > 0 { report(.lost(effects.lost)) }
+        if let sentAt = effects.echoSentAt {
+            unansweredEcho = nil
+            report(.delay(.now() - MonotonicTime(nanoseconds: sentAt)))
+        }
+    }
+
+    // MARK: Out
+
+    private func sendNext() {
+        guard sending == nil else { return }
+        let batch = state.nextBatch()
+        guard !batch.isEmpty else { return }
+        sending = Task {
+            await self.send(batch)
+            self.hasSent()
+        }
+    }
+
+    private func hasSent() {
+        sending = nil
+        if case .running = phase { sendNext() }
+    }
+
+    private func send(_ batch: RelayState.Batch) async {
+        if batch.dropped > 0 { report(.dropped(batch.dropped)) }
+        if !batch.subscriptions.isEmpty { await bus.subscribe(to: batch.subscriptions) }
+        if !batch.ended.isEmpty { await bus.unsubscribe(from: batch.ended) }
+        guard !batch.packets.isEmpty else { return }
+        do {
+            for start in stride(from: 0, to: batch.packets.count, by: Self.packetsAtOnce) {
+                let end = min(batch.packets.count, start + Self.packetsAtOnce)
+                try await bus.send(Array(batch.packets[start..<end]))
+                report(.sent(packets: end - start))
+            }
+            pause.reset()
+        } catch {
+            state.introduceAgain()
+            if batch.ales > 0 { report(.dropped(batch.ales)) }
+            if case .running = phase { try? await Task.sleep(for: pause.next(random: .random(in: 0..<1))) }
+        }
+    }
+}
+
+extension RelayState.Effects {
+    fileprivate mutating func add(_ more: RelayState.Effects) {
+        ales += more.ales
+        changed.formUnion(more.changed)
+        lost += more.lost
+        echoSentAt = more.echoSentAt ?? echoSentAt
+    }
+}

@@ -1,0 +1,317 @@
+import Basics
+import FoundationEssentials
+
+/// What a daemon knows of the others' rooms, and has told them of its own: decides what is sent, and what is made of what comes.
+/// ``BusRelay`` drives it.
+///
+/// | this daemon, and the bus | its own news                                   | what comes    |
+/// |--------------------------|------------------------------------------------|---------------|
+/// | away                     | ales are numbered and dropped, rooms kept      | nothing       |
+/// | connected                | sent in ``nextBatch()``                        | taken         |
+///
+/// The first batch after ``busConnected()`` says hello and tells all rooms. Ales have numbers, room by room: what is missing between them
+/// was lost, and is counted by who misses it.
+struct RelayState {
+    /// What is to be done next with the bus, in this order.
+    struct Batch: Equatable {
+        var subscriptions: [UUID] = []
+        var ended: [UUID] = []
+        var packets: [BusPacket] = []
+        /// In the packets.
+        var ales: UInt64 = 0
+        /// Given up, because the bus is away.
+        var dropped: UInt64 = 0
+
+        var isEmpty: Bool { subscriptions.isEmpty && ended.isEmpty && packets.isEmpty && dropped == 0 }
+    }
+
+    /// What becomes of what came.
+    struct Effects: Equatable {
+        var ales: [RoomNews.Ales] = []
+        /// Rooms whose members elsewhere are others now.
+        var changed: Set<UUID> = []
+        /// Ales that others said, and this daemon never heard.
+        var lost: UInt64 = 0
+        /// When an echo was sent that has come back.
+        var echoSentAt: UInt64?
+    }
+
+    private struct OwnRoom {
+        var members: RoomMembers
+        /// The number of its next ale.
+        var next: UInt64 = 1
+    }
+
+    private enum Connection {
+        case away
+        /// Everything is to be told once more.
+        case greeting
+        case connected
+    }
+
+    private let id: DaemonID
+    private let packetSize: Int
+    private let grace: Duration
+    private var connection = Connection.away
+    private var rooms: [UUID: OwnRoom] = [:]
+    private var subscribed: Set<UUID> = []
+    /// Since the last batch.
+    private var changed: Set<UUID> = []
+    private var ales: [UUID: UInt32] = [:]
+    /// How often everybody was told who is in rooms.
+    private var number: UInt64 = 0
+    private var others = OtherDaemons()
+    /// To be told all rooms.
+    private var ignorant: Set<DaemonID> = []
+    /// To be asked for all of theirs: something of what they told is missing.
+    private var asked: Set<DaemonID> = []
+    /// To be told that they are told all that is said in these rooms.
+    private var toldCounts: [DaemonID: Set<UUID>] = [:]
+    /// Since when a pulse is to be sent.
+    private var pulse: MonotonicTime?
+
+    /// - Parameter grace: How long the people of a daemon that ends count as present.
+    init(id: DaemonID, packetSize: Int, grace: Duration) {
+        self.id = id
+        self.packetSize = packetSize
+        self.grace = grace
+    }
+
+    /// Who is in a room on other daemons, all of them together.
+    func membersElsewhere(of room: UUID) -> RoomMembers { others.members(of: room) }
+
+    // MARK: The bus
+
+    var isConnected: Bool {
+        if case .away = connection { false } else { true }
+    }
+
+    mutating func busConnected() {
+        connection = .greeting
+        subscribed = []
+    }
+
+    mutating func busLost() {
+        connection = .away
+    }
+
+    /// The last batch was lost, perhaps in part, or others have forgotten it.
+    mutating func introduceAgain() {
+        if case .connected = connection { connection = .greeting }
+    }
+
+    /// From time to time, so that who missed something notices.
+    mutating func beat(at now: MonotonicTime) -> Effects {
+        pulse = now
+        var effects = Effects()
+        effects.changed = others.expire(at: now)
+        return effects
+    }
+
+    // MARK: This daemon's rooms
+
+    mutating func take(_ news: RoomNews) {
+        for changed in news.members {
+            self.changed.insert(changed.room)
+            // Those who have all left are taken out once that is told.
+            rooms[changed.room, default: OwnRoom(members: changed.members)].members = changed.members
+            if changed.members.connections == 0 { others.forgetNumbers(of: changed.room) }
+        }
+        for ales in news.ales {
+            guard rooms[ales.room] != nil, !others.interested(in: ales.room).isEmpty else { continue }
+            let sum = self.ales[ales.room, default: 0].addingReportingOverflow(ales.count)
+            self.ales[ales.room] = sum.overflow ? .max : sum.partialValue
+        }
+    }
+
+    // MARK: What came
+
+    /// - Throws: When it can't be read: another language, or a damaged packet. It is as if it had not come.
+    mutating func receive(
+        _ bytes: [UInt8], from daemon: DaemonID, at now: MonotonicTime
+    ) throws(RelayMessage.Failure) -> Effects {
+        var effects = Effects()
+        switch try RelayMessage(bytes) {
+        case .echo(let sentAt):
+            effects.echoSentAt = sentAt
+        case .hello:
+            others.meet(daemon)
+            ignorant.insert(daemon)
+        case .members(let list, let place, let number):
+            if !others.follows(number, place, from: daemon) { asked.insert(daemon) }
+            for room in list {
+                let wasInterested = others.isInterested(daemon, in: room.room)
+                effects.lost += others.set(room, of: daemon)
+                effects.changed.insert(room.room)
+                let isNew = !wasInterested && room.members.connections > 0
+                if isNew, rooms[room.room] != nil { toldCounts[daemon, default: []].insert(room.room) }
+            }
+            if place.contains(.last) { effects.changed.formUnion(others.endList(of: daemon)) }
+        case .counting(let counts):
+            for count in counts where rooms[count.room] != nil {
+                effects.lost += others.expect(count.next, in: count.room, of: daemon)
+            }
+        case .ales(let list):
+            for ales in list where (rooms[ales.room]?.members.connections ?? 0) > 0 {
+                let (count, lost) = others.hear(ales, from: daemon)
+                effects.lost += lost
+                if count > 0 { effects.ales.append(RoomNews.Ales(ales.room, count)) }
+            }
+        case .pulse(let number):
+            if !others.isUpToDate(with: daemon, number) { asked.insert(daemon) }
+        case .farewell:
+            effects.changed = others.depart(daemon, until: now + grace)
+        }
+        return effects
+    }
+
+    /// Daemons that are no more.
+    mutating func remove(_ daemons: some Sequence<DaemonID>) -> Effects {
+        var effects = Effects()
+        for daemon in daemons {
+            effects.changed.formUnion(others.remove(daemon))
+            ignorant.remove(daemon)
+            asked.remove(daemon)
+            toldCounts[daemon] = nil
+        }
+        return effects
+    }
+
+    // MARK: What is to be sent
+
+    /// What there is to tell since the last one. To be sent before this is called again.
+    mutating func nextBatch() -> Batch {
+        var batch = Batch()
+        let ales = numberAles()
+        batch.ales = ales.reduce(0) { $0 + UInt64($1.1.count) }
+        switch connection {
+        case .away:
+            forgetEmptyRooms()
+            batch.dropped = batch.ales
+            return batch
+        case .greeting:
+            connection = .connected
+            forgetEmptyRooms()
+            batch.subscriptions = rooms.filter { $0.value.members.connections > 0 }.map(\.key)
+            subscribed = Set(batch.subscriptions)
+            send(ales, &batch.packets)
+            // Who said hello is answered by this as well, and who is to be asked too.
+            batch.packets.append(BusPacket(to: .everyDaemon, RelayMessage.hello.bytes))
+            tellAll(to: .everyDaemon, &batch.packets)
+            ignorant = []
+            asked = []
+        case .connected:
+            subscribe(&batch)
+            send(ales, &batch.packets)
+            tellChanges(&batch.packets)
+        }
+        for daemon in asked { batch.packets.append(BusPacket(to: .daemon(daemon), RelayMessage.hello.bytes)) }
+        asked = []
+        for daemon in ignorant { tellAll(to: .daemon(daemon), &batch.packets) }
+        ignorant = []
+        tellCounts(&batch.packets)
+        if let pulse {
+            self.pulse = nil
+            batch.packets.append(BusPacket(to: .everyDaemon, RelayMessage.pulse(number: number).bytes))
+            batch.packets.append(BusPacket(to: .daemon(id), RelayMessage.echo(sentAt: pulse.nanoseconds).bytes))
+        }
+        return batch
+    }
+
+    /// As ``nextBatch()``, of a daemon that ends.
+    mutating func lastBatch() -> Batch {
+        var batch = nextBatch()
+        batch.packets.append(BusPacket(to: .everyDaemon, RelayMessage.farewell.bytes))
+        return batch
+    }
+
+    /// Those who have all left are told of by now, or by the list of all.
+    private mutating func forgetEmptyRooms() {
+        for room in changed where rooms[room]?.members.isEmpty == true { rooms[room] = nil }
+        changed.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func subscribe(_ batch: inout Batch) {
+        for room in changed {
+            let isWanted = (rooms[room]?.members.connections ?? 0) > 0
+            if isWanted, subscribed.insert(room).inserted { batch.subscriptions.append(room) }
+            if !isWanted, subscribed.remove(room) != nil { batch.ended.append(room) }
+        }
+    }
+
+    /// Those that were said since the last batch, and who is to hear them.
+    private mutating func numberAles() -> [(receivers: [DaemonID], RelayMessage.Ales)] {
+        var numbered: [(receivers: [DaemonID], RelayMessage.Ales)] = []
+        for (room, count) in ales {
+            let receivers = others.interested(in: room)
+            guard let next = rooms[room]?.next, !receivers.isEmpty else { continue }
+            rooms[room]?.next = next + UInt64(count)
+            numbered.append((receivers, RelayMessage.Ales(room: room, first: next, count: count)))
+        }
+        ales.removeAll(keepingCapacity: true)
+        return numbered
+    }
+
+    private func send(_ ales: [(receivers: [DaemonID], RelayMessage.Ales)], _ packets: inout [BusPacket]) {
+        for (receivers, ales) in ales {
+            packets.append(BusPacket(to: .room(ales.room, of: receivers), RelayMessage.ales([ales]).bytes))
+        }
+    }
+
+    /// Those rooms that somebody came to or left; after the ales, so that the numbers in it follow theirs.
+    private mutating func tellChanges(_ packets: inout [BusPacket]) {
+        guard !changed.isEmpty else { return }
+        for list in split(changed.compactMap(entry)) {
+            number += 1
+            packets.append(
+                BusPacket(to: .everyDaemon, RelayMessage.members(list, place: [], number: number).bytes))
+        }
+        forgetEmptyRooms()
+    }
+
+    /// All rooms, as they are.
+    private mutating func tellAll(to destination: BusPacket.Destination, _ packets: inout [BusPacket]) {
+        let lists = split(rooms.keys.compactMap(entry))
+        for (index, list) in lists.enumerated() {
+            var place = RelayMessage.Place.whole
+            if index == 0 { place.insert(.first) }
+            if index == lists.count - 1 { place.insert(.last) }
+            packets.append(
+                BusPacket(to: destination, RelayMessage.members(list, place: place, number: number).bytes))
+        }
+    }
+
+    private func entry(_ room: UUID) -> RelayMessage.Members? {
+        rooms[room].map { RelayMessage.Members(room: room, next: $0.next, members: $0.members) }
+    }
+
+    /// Into lists of about a packet each; one at least.
+    private func split(_ rooms: [RelayMessage.Members]) -> [[RelayMessage.Members]] {
+        var lists: [[RelayMessage.Members]] = [[]]
+        var size = 0
+        for room in rooms {
+            size += room.size
+            if size > packetSize, lists.last?.isEmpty == false {
+                lists.append([])
+                size = room.size
+            }
+            lists[lists.count - 1].append(room)
+        }
+        return lists
+    }
+
+    private mutating func tellCounts(_ packets: inout [BusPacket]) {
+        for (daemon, told) in toldCounts {
+            let counts = told.compactMap { room in
+                rooms[room].map { RelayMessage.Count(room: room, next: $0.next) }
+            }
+            // A count is shorter than what is told of a room.
+            let perPacket = max(1, packetSize / 24)
+            for start in stride(from: 0, to: counts.count, by: perPacket) {
+                let part = Array(counts[start..<min(counts.count, start + perPacket)])
+                packets.append(BusPacket(to: .daemon(daemon), RelayMessage.counting(part).bytes))
+            }
+        }
+        toldCounts = [:]
+    }
+}

@@ -1,0 +1,90 @@
+import Basics
+import FoundationEssentials
+
+/// The people in the rooms of one loop: those who said who they are. Who has left counts for a while more (the grace), because it may
+/// be coming back.
+struct People {
+    private struct Departure {
+        let person: UUID
+        let room: UUID
+        let until: MonotonicTime
+    }
+
+    /// Who comes and goes all the time must not fill the memory: beyond, who leaves has left.
+    private static let departureLimit = 65_536
+
+    private let grace: Duration
+    /// By connection. Few say who they are, and each of a connection's members has its place in memory.
+    private var identities: [ObjectIdentifier: UUID] = [:]
+    /// Who has left each room, and until when it counts.
+    private var departed: [UUID: [UUID: MonotonicTime]] = [:]
+    /// The same in the order of time. Some have come back since.
+    private var departures: ArraySlice<Departure> = []
+
+    init(grace: Duration) {
+        self.grace = grace
+    }
+
+    /// The rooms that somebody has left a moment ago.
+    var roomsOfDeparted: some Collection<UUID> { departed.keys }
+
+    /// When the first departure is over; nil when there is none.
+    var nextExpiry: MonotonicTime? { departures.first?.until }
+
+    mutating func enter(_ connection: Connection, as person: UUID) {
+        identities[ObjectIdentifier(connection)] = person
+        endDeparture(of: person, from: connection.room.id)
+    }
+
+    /// - Returns: Who it was, if it had said so.
+    mutating func leave(_ connection: Connection, at now: MonotonicTime) -> UUID? {
+        guard let person = forget(connection) else { return nil }
+        if grace > .zero, departures.count < Self.departureLimit {
+            let departure = Departure(person: person, room: connection.room.id, until: now + grace)
+            departed[departure.room, default: [:]][person] = departure.until
+            departures.append(departure)
+        }
+        return person
+    }
+
+    /// As ``leave(_:at:)``, of a room that is over.
+    mutating func forget(_ connection: Connection) -> UUID? {
+        identities.isEmpty ? nil : identities.removeValue(forKey: ObjectIdentifier(connection))
+    }
+
+    /// The room is over, for those as well who might have come back.
+    mutating func forgetDeparted(of room: UUID) {
+        departed[room] = nil
+    }
+
+    /// - Returns: The rooms of those who didn't come back.
+    mutating func expire(at now: MonotonicTime) -> Set<UUID> {
+        var rooms: Set<UUID> = []
+        while let departure = departures.first, departure.until <= now {
+            departures.removeFirst()
+            // Who came back and left once more has a later departure.
+            guard departed[departure.room]?[departure.person] == departure.until else { continue }
+            endDeparture(of: departure.person, from: departure.room)
+            rooms.insert(departure.room)
+        }
+        return rooms
+    }
+
+    private mutating func endDeparture(of person: UUID, from room: UUID) {
+        guard departed[room]?.removeValue(forKey: person) != nil, departed[room]?.isEmpty == true else { return }
+        departed[room] = nil
+    }
+
+    /// Who is in a room with these connections.
+    func members(of room: UUID, _ connections: [Connection]) -> RoomMembers {
+        var members = RoomMembers(connections: connections.count, anonymous: connections.count)
+        if let gone = departed[room] { members.people.formUnion(gone.keys) }
+        guard !identities.isEmpty else { return members }
+        for connection in connections {
+            guard let person = identities[ObjectIdentifier(connection)] else { continue }
+            members.anonymous -= 1
+            members.people.insert(person)
+        }
+        return members
+    }
+}

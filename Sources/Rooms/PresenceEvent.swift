@@ -1,0 +1,44 @@
+package import Basics
+package import FoundationEssentials
+
+/// Somebody came into a room, or left it before its end.
+package struct PresenceEvent: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
+        case joined, left
+    }
+
+    package let kind: Kind
+    package let room: UUID
+    /// Who of those whom the room is for the peer says it is; not checked yet.
+    package let claimedIdentity: UUID?
+    /// How many are in the room now, on all daemons as far as this one knows.
+    package let peers: Int
+    package let at: MonotonicTime
+
+    package init(_ kind: Kind, room: UUID, claimedIdentity: UUID?, peers: Int, at: MonotonicTime) {
+        self.kind = kind
+        self.room = room
+        self.claimedIdentity = claimedIdentity
+        self.peers = peers
+        self.at = at
+    }
+}
+
+/// Gathers who comes and goes on one loop: many who come at once are told of together.
+struct PresenceReporter {
+    /// Between the first of them and the report.
+    static let delay = Duration.milliseconds(100)
+
+    private(set) var events: [PresenceEvent] = []
+
+    /// - Returns: Whether it is the first since the last report.
+    mutating func add(_ event: PresenceEvent) -> Bool {
+        events.append(event)
+        return events.count == 1
+    }
+
+    mutating func takeAll() -> [PresenceEvent] {
+        defer { events = [] }
+        return events
+    }
+}

@@ -1,0 +1,32 @@
+import Delivery
+package import Postgres
+import Scheduling
+
+/// What the daemon keeps in its database, embedded in the program: `SQL/`.
+package enum DatabaseSchema {
+    /// Nothing that isn't numbered here changes tables.
+    private static let migrations = [
+        PostgresMigration(version: 1, name: "schema", sql: text(PackageResources._001_schema_sql)),
+        PostgresMigration(version: 2, name: "daemons", sql: text(PackageResources._002_daemons_sql)),
+    ]
+
+    private static let functions = PostgresFunctions(
+        revision: 2, oldestUsable: 1,
+        scripts: SchedulingSchema.scripts + DeliverySchema.scripts + [
+            PostgresFunctions.Script(name: "daemons", sql: text(PackageResources.daemons_sql))
+        ],
+        // The tests put one of their own in its place.
+        kept: ["clock"])
+
+    package static let current = PostgresSchema(name: "letsswitch", migrations: migrations, functions: functions)
+
+    /// Tables are reached by index alone: a plan that was made while they were small, or for an array that is long, would read a
+    /// million rows where a thousand are wanted. And in its order, so that `LIMIT` ends what it begins: a bitmap is made of all that
+    /// fits, and sorted.
+    package static let sessionSettings = [
+        "enable_seqscan": "off", "enable_bitmapscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off",
+        "max_parallel_workers_per_gather": "0", "jit": "off",
+    ]
+
+    private static func text(_ sql: [UInt8]) -> String { String(decoding: sql, as: UTF8.self) }
+}

@@ -1,0 +1,50 @@
+-- Which daemons are alive. Whoever comes, and whoever goes in an orderly way, notifies letsswitch_daemons with its id, so that the
+-- others look at once.
+
+-- A daemon lives: counts on in its row, or makes it. Then all rows, its own too, whose beats are 1 if it had to be made: at the first
+-- beat, and when the others have given it up meanwhile.
+--
+-- p_gone are those that have stopped counting, and p_gone_beats where they did: their rows go, unless they have counted on.
+CREATE FUNCTION letsswitch.beat(
+    p_id uuid, p_host text, p_build text, p_language integer, p_bus text, p_gone uuid[], p_gone_beats bigint[]
+) RETURNS TABLE (
+    id uuid, beats bigint, host text, build text, language integer, bus text,
+    -- Whether it has counted within the last fifteen seconds.
+    is_fresh boolean
+)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+BEGIN
+    UPDATE letsswitch.daemon
+    SET beats = beats + 1, host = p_host, build = p_build, language = p_language, bus = p_bus, seen_at = letsswitch.clock()
+    WHERE id = p_id;
+    IF FOUND THEN
+        -- Nobody waits for the disk because a daemon lives.
+        PERFORM set_config('synchronous_commit', 'off', true);
+    ELSE
+        INSERT INTO letsswitch.daemon (id, beats, host, build, language, bus, seen_at)
+        VALUES (p_id, 1, p_host, p_build, p_language, p_bus, letsswitch.clock());
+        PERFORM pg_notify('letsswitch_daemons', p_id::text);
+    END IF;
+    IF p_gone <> '{}' THEN
+        -- Two that give each other up don't wait for each other.
+        DELETE FROM letsswitch.daemon WHERE id IN (
+            SELECT daemon.id FROM letsswitch.daemon
+            JOIN unnest(p_gone, p_gone_beats) AS gone (id, beats) ON daemon.id = gone.id AND daemon.beats = gone.beats
+            FOR UPDATE OF daemon SKIP LOCKED);
+    END IF;
+    RETURN QUERY
+        SELECT id, beats, host, build, language, bus, seen_at > letsswitch.clock() - interval '15 s'
+        FROM letsswitch.daemon;
+END
+$$;
+
+-- A daemon ends.
+CREATE FUNCTION letsswitch.farewell(p_id uuid) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM set_config('synchronous_commit', 'off', true);
+    DELETE FROM letsswitch.daemon WHERE id = p_id;
+    PERFORM pg_notify('letsswitch_daemons', p_id::text);
+END
+$$;

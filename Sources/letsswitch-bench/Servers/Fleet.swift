@@ -1,0 +1,65 @@
+import Basics
+import Glibc
+import Postgres
+
+/// Servers that are one: daemons on one database, or relays that NOTIFY each other. Each has a processor of its own, as far as there are
+/// so many.
+struct Fleet {
+    let servers: [Server]
+    private let processes: [ServerProcess]
+
+    fileprivate init(_ members: [(ServerProcess, Server)]) {
+        processes = members.map(\.0)
+        servers = members.map(\.1)
+    }
+
+    func stop() {
+        for process in processes { process.stop() }
+    }
+}
+
+extension Laboratory {
+    /// Daemons that know of each other, each with one loop, for any room.
+    ///
+    /// - Parameter database: Its conninfo.
+    func daemons(_ count: Int, name: String, database: String) throws(BenchFailure) -> Fleet {
+        var members: [(ServerProcess, Server)] = []
+        for number in 0..<count {
+            let daemon = try daemon(
+                name: "\(name)-\(number)", flags: ["--loops", "1", "--open-rooms"], on: processor(number),
+                database: database)
+            members.append((daemon.process, daemon.server))
+        }
+        let fleet = Fleet(members)
+        if count > 1 { for server in fleet.servers { try ServerMetrics.awaitBus(of: server, others: count - 1) } }
+        return fleet
+    }
+
+    /// As many relays, with what they need to be one.
+    func relays(_ count: Int) throws(BenchFailure) -> Fleet {
+        var members: [(ServerProcess, Server)] = []
+        for number in 0..<count {
+            let place = RelayBus.Place(number: number, count: count, conninfo: conninfo)
+            let relay = try RelayServer(
+                name: "relay-\(count)-\(number)", flags: count > 1 ? ["--relay-bus", place.text] : [],
+                on: processor(number), directory: directory)
+            members.append((relay.process, relay.server))
+        }
+        return Fleet(members)
+    }
+
+    private func processor(_ number: Int) -> Processors {
+        processors.single(number % processors.numbers.count) ?? processors
+    }
+
+    /// Another database on the cluster: its conninfo.
+    func makeDatabase(_ name: String) throws -> String {
+        let conninfo = conninfo
+        try Blocking.wait {
+            let session = try await PostgresSession.connect(PostgresConfiguration(conninfo: conninfo))
+            try await session.execute("CREATE DATABASE \(name)")
+            await session.close()
+        }
+        return "\(conninfo) dbname=\(name)"
+    }
+}

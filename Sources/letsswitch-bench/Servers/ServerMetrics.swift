@@ -1,0 +1,48 @@
+import Basics
+import Glibc
+
+/// What a daemon says of itself on `/metrics`.
+struct ServerMetrics {
+    private static let longest = 1 << 20
+    private var samples: [Substring: Double] = [:]
+
+    init(of server: Server) throws(BenchFailure) {
+        let socket = try LoadSocket.connect(port: server.port, source: 0)
+        defer { close(socket) }
+        let request = LoadRequest.get("/metrics")
+        try LoadSocket.send(request, request.count, to: socket)
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while try !HTTPResponse.isWhole(bytes) {
+            let count = recv(socket, &buffer, buffer.count, 0)
+            guard count > 0, bytes.count < Self.longest else { throw BenchFailure("no metrics of \(server.name)") }
+            bytes += buffer[..<count]
+        }
+        for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") where !line.hasPrefix("#") {
+            guard let blank = line.lastIndex(of: " "), let value = Double(line[line.index(after: blank)...]) else {
+                continue
+            }
+            samples[line[..<blank]] = value
+        }
+    }
+
+    /// The sum of a metric's samples, over all labels; 0 if it isn't there.
+    func sum(_ name: String) -> Double {
+        samples.reduce(0) { $1.key.prefix { $0 != "{" } == name ? $0 + $1.value : $0 }
+    }
+
+    /// Waits until the daemon knows of so many others, and its bus stands.
+    static func awaitBus(of server: Server, others: Int) throws(BenchFailure) {
+        let deadline = MonotonicTime.now() + .seconds(30)
+        while true {
+            let metrics = try ServerMetrics(of: server)
+            if Int(metrics.sum("letsswitch_bus_daemons")) >= others, metrics.sum("letsswitch_bus_connected") > 0 {
+                return
+            }
+            guard MonotonicTime.now() < deadline else {
+                throw BenchFailure("\(server.name) doesn't hear of \(others) other daemons")
+            }
+            usleep(20_000)
+        }
+    }
+}

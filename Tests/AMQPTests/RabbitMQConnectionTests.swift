@@ -1,0 +1,173 @@
+import AMQP
+import Basics
+import Glibc
+import TestSupport
+import Testing
+
+/// A connection to a real broker, with an independent client beside it.
+@Suite(.enabled(if: TestBroker.runs, Comment(rawValue: TestBroker.whySkipped)), .serialized)
+struct RabbitMQConnectionTests {
+    private static let broker = Task { try await TestBroker.start() }
+    private let durable = AMQPQueue("kept", isDurable: true)
+
+    /// A connected one, which is stopped in the end.
+    private func withConnection(
+        _ declarations: [AMQPDeclaration],
+        _ body: (AMQPConnection, EventRecorder<AMQPEvent>) async throws -> Void
+    ) async throws {
+        let url = try AMQPURL(try await Self.broker.value.url)
+        let connection = AMQPConnection(AMQPConfiguration(url: url, name: "test"), declaring: declarations)
+        let events = EventRecorder<AMQPEvent>()
+        connection.start { events.append($0) }
+        do {
+            try await events.next("connected") { $0 == .connected }
+            try await body(connection, events)
+        } catch {
+            await connection.stop()
+            throw error
+        }
+        await connection.stop()
+    }
+
+    private func next(_ events: EventRecorder<AMQPEvent>) async throws -> AMQPDelivery {
+        let event = try await events.next("a message") { if case .delivered = $0 { true } else { false } }
+        guard case .delivered(let delivery) = event else { throw ClientFailure.violation("\(event)") }
+        return delivery
+    }
+
+    private func tool(_ name: String, _ arguments: [String]) async throws -> String {
+        let child = try await ChildProcess.start(
+            "/usr/bin/\(name)", ["--url=\(try await Self.broker.value.url)%2F"] + arguments, environment: [:])
+        let status = try await child.waitForExit()
+        guard status == .exited(0) else { throw ClientFailure.violation("\(name): \(child.text(of: .error))") }
+        return child.text(of: .output)
+    }
+
+    @Test("What is confirmed is in the queue, with its properties; a stranger finds it there")
+    func confirmed() async throws {
+        try await withConnection([.queue(durable), .confirms]) { connection, _ in
+            let properties = AMQPProperties(contentType: "text/plain", messageID: "1", isPersistent: true)
+            try await connection.publish(
+                (0..<100).map { AMQPMessage(to: "", key: "kept", Array("message \($0)".utf8), properties: properties) })
+        }
+        #expect(try await tool("amqp-get", ["--queue=kept"]) == "message 0")
+        try await withConnection([.queue(durable), .consumption(queue: "kept", .explicit(ahead: 10))]) {
+            connection, events in
+            for number in 1..<100 {
+                let delivery = try await next(events)
+                #expect(delivery.body == Array("message \(number)".utf8))
+                #expect(delivery.properties.contentType == "text/plain" && delivery.properties.isPersistent)
+                connection.acknowledge(delivery)
+            }
+        }
+    }
+
+    @Test("What isn't acknowledged comes again; what is rejected doesn't, unless it is put back")
+    func acknowledged() async throws {
+        let name = "acknowledged"
+        let queue = AMQPQueue(name)
+        _ = try await tool("amqp-declare-queue", ["--queue=\(name)"])
+        for text in ["one", "two", "three"] {
+            _ = try await tool("amqp-publish", ["--routing-key=\(name)", "--body=\(text)"])
+        }
+        let declarations: [AMQPDeclaration] = [.queue(queue), .consumption(queue: name, .explicit(ahead: 2))]
+        try await withConnection(declarations) { connection, events in
+            let first = try await next(events)
+            #expect(first.body == Array("one".utf8) && !first.isRedelivered)
+            _ = try await next(events)
+            connection.reject(first)
+            #expect(try await next(events).body == Array("three".utf8))
+            connection.reconnect(because: "the test says so")
+            try await events.next("lost") { $0 == .lost(message: "the test says so") }
+            try await events.next("connected again") { $0 == .connected }
+            let again = try await next(events)
+            #expect(again.body == Array("two".utf8) && again.isRedelivered)
+            // Of the connection before: known to nobody here, and harmless.
+            connection.acknowledge(first)
+            connection.acknowledge(again)
+            let last = try await next(events)
+            #expect(last.body == Array("three".utf8))
+            connection.reject(last, isPutBack: true)
+            let putBack = try await next(events)
+            #expect(putBack.body == Array("three".utf8) && putBack.isRedelivered)
+            connection.acknowledge(putBack)
+        }
+    }
+
+    @Test("A broker that says no ends the connection, in its words; what is asked then is away")
+    func refused() async throws {
+        try await withConnection([.exchange(AMQPExchange("one", .topic))]) { connection, events in
+            let error = await #expect(throws: AMQPError.self) {
+                try await connection.bind([AMQPBinding(queue: "none such", exchange: "one", key: "k")])
+            }
+            #expect(error?.message.contains("404") == true, "\(String(describing: error))")
+            try await events.next("connected again") { $0 == .connected }
+        }
+        let url = try AMQPURL(try await Self.broker.value.url)
+        let other = AMQPConnection(
+            AMQPConfiguration(url: url, name: "test"),
+            declaring: [.queue(AMQPQueue("acknowledged", isDurable: true, longest: 3))])
+        let events = EventRecorder<AMQPEvent>()
+        let declaring = try await withQueue("acknowledged") {
+            other.start { events.append($0) }
+            return try await events.next("lost")
+        }
+        guard case .lost(let message) = declaring else { throw ClientFailure.violation("\(declaring)") }
+        #expect(message.contains("406"), "\(message)")
+        await #expect(throws: AMQPError.self) { try await other.publish([AMQPMessage(to: "", key: "k", [])]) }
+        await other.stop()
+    }
+
+    private func withQueue<Value>(_ name: String, _ body: () async throws -> Value) async throws -> Value {
+        _ = try await tool("amqp-declare-queue", ["--queue=\(name)"])
+        return try await body()
+    }
+
+    @Test("A peer that accepts and says nothing: the attempt ends in time, and so does stopping")
+    func silence() async throws {
+        let relay = try StallingRelay(to: .tcp(host: "127.0.0.1", port: try await Self.broker.value.port))
+        relay.stall()
+        var configuration = AMQPConfiguration(
+            url: try AMQPURL("amqp://guest:guest@127.0.0.1:\(relay.port)"), name: "test")
+        configuration.connectTimeout = .milliseconds(300)
+        let connection = AMQPConnection(configuration, declaring: [])
+        let events = EventRecorder<AMQPEvent>()
+        let time = await ContinuousClock().measure {
+            connection.start { events.append($0) }
+            _ = try? await events.next("lost") { if case .lost = $0 { true } else { false } }
+        }
+        #expect(time < TimeAllowance.bound(.seconds(3)))
+        let stopping = await ContinuousClock().measure { await connection.stop() }
+        #expect(stopping < TimeAllowance.bound(.seconds(3)))
+        let told = events.all.count
+        relay.close()
+        #expect(events.all.count == told)
+    }
+
+    @Test("A broker that reads nothing: publishing is refused or the connection given up, in bounded time and memory")
+    func unread() async throws {
+        let relay = try StallingRelay(to: .tcp(host: "127.0.0.1", port: try await Self.broker.value.port))
+        var configuration = AMQPConfiguration(
+            url: try AMQPURL("amqp://guest:guest@127.0.0.1:\(relay.port)"), name: "test")
+        configuration.callTimeout = .seconds(1)
+        let connection = AMQPConnection(configuration, declaring: [])
+        let events = EventRecorder<AMQPEvent>()
+        connection.start { events.append($0) }
+        try await events.next("connected") { $0 == .connected }
+        relay.stall()
+        let message = AMQPMessage(to: "", key: "nobody's", [UInt8](repeating: 7, count: 100_000))
+        var failures = 0
+        while failures < 3 {
+            let time = await ContinuousClock().measure {
+                do throws(AMQPError) {
+                    try await connection.publish([message])
+                } catch {
+                    failures += 1
+                }
+            }
+            #expect(time < TimeAllowance.bound(.seconds(5)))
+        }
+        await connection.stop()
+        relay.close()
+    }
+}

@@ -1,0 +1,25 @@
+package import FoundationEssentials
+package import Rooms
+
+/// A daemon's place at a ``MemoryHub``.
+package struct MemoryBus: Bus {
+    package let id: DaemonID
+    private let hub: MemoryHub
+
+    init(hub: MemoryHub, id: DaemonID) {
+        self.hub = hub
+        self.id = id
+    }
+
+    package var packetSize: Int { 8_192 }
+
+    package func start(_ receive: @escaping @Sendable (BusEvent) -> Void) async { hub.start(id, receive) }
+
+    package func stop() async { await hub.stop(id) }
+
+    package func subscribe(to rooms: [UUID]) async { hub.subscribe(id, to: rooms) }
+
+    package func unsubscribe(from rooms: [UUID]) async { hub.unsubscribe(id, from: rooms) }
+
+    package func send(_ packets: [BusPacket]) async throws(BusError) { try hub.send(packets, from: id) }
+}

@@ -1,0 +1,146 @@
+import Dispatch
+import Foundation
+import FoundationEssentials
+package import Rooms
+
+/// What PostgreSQL or RabbitMQ is between daemons, in a test's memory, with switches: whoever holds it can cut, hold, drop and
+/// refuse. It routes: a room's packets go to those who have subscribed to it, whatever list their sender has.
+///
+/// `@unchecked Sendable`: `members` and the switches are touched with `lock` held, which is never held across a call out of here.
+package final class MemoryHub: @unchecked Sendable {
+    /// Decides of one packet on its way to one daemon.
+    package typealias DropRule = @Sendable (_ packet: BusPacket, _ sender: DaemonID, _ receiver: DaemonID) -> Bool
+
+    private let inboxLimit: Int
+    private let lock = NSLock()
+    private var members: [DaemonID: Member] = [:]
+    private var isCut = false
+    private var refusal: String?
+    private var isDropped: DropRule?
+
+    /// - Parameter inboxLimit: So many packets may wait for a daemon that is held; then the oldest are lost.
+    package init(inboxLimit: Int = 100_000) {
+        self.inboxLimit = inboxLimit
+    }
+
+    /// A daemon's bus on this hub.
+    package func makeBus(_ id: DaemonID = DaemonID()) -> MemoryBus {
+        MemoryBus(hub: self, id: id)
+    }
+
+    // MARK: - Switches
+
+    /// The hub is away for everybody: what is under way is lost, and who subscribed is forgotten.
+    package func cut() {
+        change {
+            isCut = true
+            for id in Array(members.keys) { members[id]?.lose("the hub is cut") }
+        }
+    }
+
+    /// One daemon loses its connection.
+    package func cut(_ id: DaemonID) {
+        change { members[id]?.lose("the hub has cut this daemon off") }
+    }
+
+    /// Everybody who was cut connects again.
+    package func heal() {
+        change {
+            isCut = false
+            for id in Array(members.keys) { members[id]?.connect() }
+        }
+    }
+
+    /// What comes for a daemon waits, as for one whose process is stopped, until ``release(_:)``. It may send.
+    package func hold(_ id: DaemonID) {
+        change { members[id]?.isHeld = true }
+    }
+
+    package func release(_ id: DaemonID) {
+        change { members[id]?.isHeld = false }
+    }
+
+    /// From now on packets are lost for which `rule` holds; none if it is `nil`. Nobody is told. It must not call the hub.
+    package func drop(where rule: DropRule?) {
+        change { isDropped = rule }
+    }
+
+    /// From now on the hub takes nothing, with these words; it does again if they are `nil`.
+    package func refuse(_ message: String?) {
+        change { refusal = message }
+    }
+
+    // MARK: - For its buses
+
+    func start(_ id: DaemonID, _ receive: @escaping @Sendable (BusEvent) -> Void) {
+        change {
+            guard members[id] == nil else { return }
+            var member = Member(id, receive: receive)
+            if isCut { member.lose("the hub is cut") } else { member.connect() }
+            members[id] = member
+        }
+    }
+
+    func stop(_ id: DaemonID) async {
+        let queue = lock.withLock { members.removeValue(forKey: id)?.queue }
+        // An event may just be on its way.
+        await withCheckedContinuation { ended in
+            guard let queue else { return ended.resume() }
+            queue.async { ended.resume() }
+        }
+    }
+
+    func subscribe(_ id: DaemonID, to rooms: [UUID]) {
+        change { members[id]?.subscribe(to: rooms) }
+    }
+
+    func unsubscribe(_ id: DaemonID, from rooms: [UUID]) {
+        change { members[id]?.rooms.subtract(rooms) }
+    }
+
+    func send(_ packets: [BusPacket], from sender: DaemonID) throws(BusError) {
+        let outcome: Result<Void, BusError> = change {
+            guard let member = members[sender], member.isConnected else { return .failure(.away) }
+            if let refusal { return .failure(.refused(message: refusal)) }
+            for packet in packets { pass(packet, from: sender) }
+            return .success(())
+        }
+        try outcome.get()
+    }
+
+    private func pass(_ packet: BusPacket, from sender: DaemonID) {
+        // By their keys: a member in hand would have its inbox copied for each packet.
+        for id in Array(members.keys) where members[id]?.wants(packet, from: sender) == true {
+            if let isDropped, isDropped(packet, sender, id) { continue }
+            members[id]?.take(packet, from: sender, limit: inboxLimit)
+        }
+    }
+
+    // MARK: - Delivery
+
+    private func change<Value>(_ change: () -> Value) -> Value {
+        lock.withLock {
+            defer { for id in members.keys { beginDelivery(to: id) } }
+            return change()
+        }
+    }
+
+    private func beginDelivery(to id: DaemonID) {
+        guard let member = members[id], member.hasWork, !member.isDelivering else { return }
+        members[id]?.isDelivering = true
+        member.queue.async { self.deliver(to: id) }
+    }
+
+    /// On the daemon's queue: one event at a time.
+    private func deliver(to id: DaemonID) {
+        while let (event, receive) = lock.withLock({ nextEvent(for: id) }) { receive(event) }
+    }
+
+    private func nextEvent(for id: DaemonID) -> (BusEvent, @Sendable (BusEvent) -> Void)? {
+        guard let event = members[id]?.next(), let receive = members[id]?.receive else {
+            members[id]?.isDelivering = false
+            return nil
+        }
+        return (event, receive)
+    }
+}

@@ -1,0 +1,87 @@
+import Dispatch
+import FoundationEssentials
+import Rooms
+
+extension MemoryHub {
+    /// A daemon at the hub: who it is told, what it wants, and what waits for it.
+    struct Member {
+        private enum Standing {
+            case away
+            case connected
+        }
+
+        let id: DaemonID
+        let receive: @Sendable (BusEvent) -> Void
+        /// Where it is told.
+        let queue = DispatchQueue(label: "memory-bus")
+        var rooms: Set<UUID> = []
+        var isHeld = false
+        var isDelivering = false
+        private var standing = Standing.away
+        private var inbox: [BusEvent] = []
+        /// Those before it have been told.
+        private var firstWaiting = 0
+
+        init(_ id: DaemonID, receive: @escaping @Sendable (BusEvent) -> Void) {
+            self.id = id
+            self.receive = receive
+        }
+
+        var isConnected: Bool { standing == .connected }
+
+        var hasWork: Bool { !isHeld && firstWaiting < inbox.count }
+
+        mutating func connect() {
+            guard standing == .away else { return }
+            standing = .connected
+            inbox.append(.connected)
+        }
+
+        /// Also of one that never was connected: it is told that it isn't.
+        mutating func lose(_ message: String) {
+            standing = .away
+            rooms = []
+            inbox = inbox.dropFirst(firstWaiting).filter { !$0.isPacket } + [.lost(message: message)]
+            firstWaiting = 0
+        }
+
+        mutating func subscribe(to rooms: [UUID]) {
+            guard isConnected else { return }
+            self.rooms.formUnion(rooms)
+        }
+
+        func wants(_ packet: BusPacket, from sender: DaemonID) -> Bool {
+            guard isConnected else { return false }
+            return switch packet.destination {
+            case .everyDaemon: sender != id
+            case .daemon(let receiver): receiver == id
+            case .room(let room, _): sender != id && rooms.contains(room)
+            }
+        }
+
+        mutating func take(_ packet: BusPacket, from sender: DaemonID, limit: Int) {
+            if inbox.count - firstWaiting >= limit, inbox[firstWaiting].isPacket { firstWaiting += 1 }
+            inbox.append(.received(from: sender, packet.bytes))
+            compact()
+        }
+
+        mutating func next() -> BusEvent? {
+            guard hasWork else { return nil }
+            defer { firstWaiting += 1 }
+            return inbox[firstWaiting]
+        }
+
+        /// In bulk, so that an event costs no shift.
+        private mutating func compact() {
+            guard firstWaiting > 1_000, firstWaiting > inbox.count / 2 else { return }
+            inbox.removeFirst(firstWaiting)
+            firstWaiting = 0
+        }
+    }
+}
+
+extension BusEvent {
+    fileprivate var isPacket: Bool {
+        if case .received = self { true } else { false }
+    }
+}

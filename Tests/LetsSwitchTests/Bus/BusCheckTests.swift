@@ -1,0 +1,87 @@
+import Observability
+import Postgres
+import Rooms
+import ScheduleTestSupport
+import TestSupport
+import Testing
+
+@testable import LetsSwitch
+
+/// What `letsswitchd check` and `/metrics` say of the bus.
+@Suite struct BusCheckTests {
+    private func check(_ database: String, bus: BusChoice = .automatic) async -> ConfigurationCheck {
+        var configuration = Configuration()
+        configuration.database = .url(database)
+        configuration.bus = bus
+        var check = ConfigurationCheck(of: configuration, at: 0)
+        await check.checkBus(of: configuration)
+        return check
+    }
+
+    @Test("A database on which no daemon has been: the bus can be reached all the same")
+    func empty() async throws {
+        let check = await check(try await TestCluster.shared.makeDatabase())
+        #expect(check.isPassed)
+        #expect(check.report.contains("bus: auto\n") && check.report.contains("daemons: none has been on "))
+        #expect(check.report.contains(/bus: reached, a packet took \d+ ms out and back/))
+    }
+
+    @Test("The daemons that are alive are named, and those of another bus warned of")
+    func daemons() async throws {
+        try await ScheduleDatabase.with(now: nil) { database in
+            let conninfo = database.configuration.conninfo
+            #expect(await check(conninfo).report.contains("daemons: none is alive"))
+            let store = DaemonStore(database: database.client)
+            let info = DaemonInfo(id: DaemonID(), host: "box", build: "9.9", language: 7, bus: "amqp")
+            _ = try await store.beat(info, gone: [])
+            let line = "daemon: alive on box, build 9.9, bus amqp, whose language has version 7\n"
+            let other = await check(conninfo, bus: .postgresql)
+            #expect(other.isPassed && other.report.contains(line))
+            #expect(other.report.contains("warning: ales and presence don't cross between bus postgresql and that one"))
+            let none = await check(conninfo, bus: .none)
+            #expect(none.report.contains(line) && !none.report.contains("reached"))
+            try await store.farewell(info.id)
+            #expect(await check(conninfo).report.contains("daemons: none is alive"))
+        }
+    }
+
+    @Test("A database that can't be reached is a warning: the daemon waits for it, too")
+    func unreachable() async {
+        let check = await check("host=/nowhere dbname=x")
+        #expect(check.isPassed && check.report.contains("warning: the database that --database-url names: "))
+    }
+
+    @Test("A private cluster is one daemon's: nothing is asked")
+    func privateCluster() async {
+        var check = ConfigurationCheck(of: Configuration(), at: 0)
+        await check.checkBus(of: Configuration())
+        #expect(check.isPassed && check.report.hasSuffix("daemons: this one alone, which has a private cluster\n"))
+    }
+
+    @Test("The metrics say which bus it is, whether it stands, who else is there, and what was lost")
+    func metrics() {
+        func page(_ metrics: BusMetrics) -> String {
+            var text = MetricsText()
+            metrics.write(to: &text)
+            return String(decoding: text.bytes, as: UTF8.self)
+        }
+        let metrics = BusMetrics()
+        #expect(page(metrics).contains("letsswitch_bus_connected{bus=\"none\"} 0\n"))
+        #expect(page(metrics).contains("letsswitch_bus_lost_total 0\n"))
+        #expect(!page(metrics).contains("delay"))
+        metrics.uses(.postgresql, isConnected: true)
+        metrics.knows(
+            ["postgresql", "postgresql", "pigeons"].map {
+                DaemonInfo(id: DaemonID(), host: "h", build: "1", language: 1, bus: $0)
+            })
+        metrics.echoed(after: .milliseconds(2))
+        metrics.lost.add(3)
+        metrics.packets.add(.sent, 4)
+        for line in [
+            "connected{bus=\"postgresql\"} 1", "daemons{bus=\"postgresql\"} 2", "daemons{bus=\"amqp\"} 0",
+            "daemons{bus=\"none\"} 1", "delay_seconds 0.002", "lost_total 3", "packets_total{direction=\"out\"} 4",
+        ] {
+            #expect(page(metrics).contains("letsswitch_bus_\(line)\n"), "\(line)")
+        }
+    }
+}

@@ -1,0 +1,319 @@
+import FoundationEssentials
+import Rooms
+import TestSupport
+import Testing
+
+/// What is promised of every ``Bus``, checked with several of them on one medium.
+///
+/// A suite of a bus is parametrised by ``Promise``:
+/// ```
+/// @Test(arguments: BusConformance.Promise.allCases)
+/// func keeps(_ promise: BusConformance.Promise) async throws {
+///     try await BusConformance(on: MyMedium()).check(promise)
+/// }
+/// ```
+struct BusConformance {
+    enum Promise: String, CaseIterable, Sendable {
+        case orderOfEachSender
+        case everyDaemonIsAllButTheSender
+        case aDaemonReachesItself
+        case roomsReachWhoSubscribed
+        case unsubscribedGetNothing
+        case manyRooms
+        case bigPacketsArriveWhole
+        case connectsAgain
+        case awayIsSaid
+        case noEventAfterStop
+        case thousandsFlow
+    }
+
+    let medium: any BusMedium
+
+    init(on medium: any BusMedium) {
+        self.medium = medium
+    }
+
+    /// Once, and the medium ends with it.
+    func check(_ promise: Promise) async throws {
+        do {
+            switch promise {
+            case .orderOfEachSender: try await withBuses(3, orderOfEachSender)
+            case .everyDaemonIsAllButTheSender: try await withBuses(3, everyDaemonIsAllButTheSender)
+            case .aDaemonReachesItself: try await withBuses(2, aDaemonReachesItself)
+            case .roomsReachWhoSubscribed: try await withBuses(3, roomsReachWhoSubscribed)
+            case .unsubscribedGetNothing: try await withBuses(2, unsubscribedGetNothing)
+            case .manyRooms: try await withBuses(2, manyRooms)
+            case .bigPacketsArriveWhole: try await withBuses(2, bigPacketsArriveWhole)
+            case .connectsAgain: try await withBuses(2, connectsAgain)
+            case .awayIsSaid: try await awayIsSaid()
+            case .noEventAfterStop: try await withBuses(2, noEventAfterStop)
+            case .thousandsFlow: try await withBuses(3, thousandsFlow)
+            }
+        } catch {
+            await medium.end()
+            throw error
+        }
+        await medium.end()
+    }
+
+    /// Connected daemons; all of them are stopped in the end.
+    private func withBuses(_ count: Int, _ body: ([BusMember]) async throws -> Void) async throws {
+        var members: [BusMember] = []
+        do {
+            for _ in 0..<count {
+                let member = try await BusMember(medium)
+                members.append(member)
+                await member.start()
+            }
+            for member in members { try await member.awaitConnected() }
+            try await body(members)
+        } catch {
+            for member in members { await member.bus.stop() }
+            throw error
+        }
+        for member in members { await member.bus.stop() }
+    }
+}
+
+// MARK: - Who gets what
+
+extension BusConformance {
+    private func orderOfEachSender(_ members: [BusMember]) async throws {
+        let (receiver, room) = (members[2], UUID())
+        await receiver.bus.subscribe(to: [room])
+        let destinations: [BusPacket.Destination] = [
+            .everyDaemon, .daemon(receiver.id), .room(room, of: [receiver.id]),
+        ]
+        let sent = (0..<600).map { TestPacket(number: $0, size: $0 % 7 == 0 ? 3_000 : 20) }
+        try await withThrowingTaskGroup { group in
+            for sender in members.prefix(2) {
+                group.addTask {
+                    var rest = sent[...]
+                    // Calls of one packet, and of many.
+                    for size in Array(repeating: [1, 2, 57], count: 10).joined() {
+                        try await sender.bus.send(
+                            rest.prefix(size).map { BusPacket(to: destinations[$0.number % 3], $0.bytes) })
+                        rest = rest.dropFirst(size)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        for sender in members.prefix(2) {
+            let received = try await receiver.packetsUntilNow(from: sender)
+            #expect(received == sent, "\(received.map(\.number)) of \(sent.count)")
+        }
+    }
+
+    private func everyDaemonIsAllButTheSender(_ members: [BusMember]) async throws {
+        let sent = TestPacket(number: 1)
+        try await members[0].bus.send([BusPacket(to: .everyDaemon, sent.bytes)])
+        for member in members {
+            let received = try await member.packetsUntilNow(from: members[0])
+            #expect(received == (member.id == members[0].id ? [] : [sent]))
+        }
+        #expect(members[0].packets(from: members[1]).isEmpty)
+    }
+
+    private func aDaemonReachesItself(_ members: [BusMember]) async throws {
+        let sent = (0..<3).map { TestPacket(number: $0) }
+        try await members[0].bus.send(sent.map { BusPacket(to: .daemon(members[0].id), $0.bytes) })
+        #expect(try await members[0].packetsUntilNow(from: members[0]) == sent)
+        #expect(try await members[1].packetsUntilNow(from: members[0]).isEmpty)
+    }
+
+    private func roomsReachWhoSubscribed(_ members: [BusMember]) async throws {
+        let (wanted, other) = (UUID(), UUID())
+        for member in members.prefix(2) { await member.bus.subscribe(to: [wanted]) }
+        await members[2].bus.subscribe(to: [other])
+        let sent = TestPacket(number: 1)
+        // Where the medium doesn't route, the sender's list decides, whatever is on it.
+        let list = medium.routesRooms ? members.map(\.id) : [members[1].id]
+        try await members[0].bus.send([BusPacket(to: .room(wanted, of: list), sent.bytes)])
+        #expect(try await members[0].packetsUntilNow(from: members[0]).isEmpty, "one's own, by a room")
+        #expect(try await members[1].packetsUntilNow(from: members[0]) == [sent])
+        #expect(try await members[2].packetsUntilNow(from: members[0]).isEmpty)
+    }
+
+    private func unsubscribedGetNothing(_ members: [BusMember]) async throws {
+        let (left, kept) = (UUID(), UUID())
+        await members[1].bus.subscribe(to: [left, kept, kept])
+        await members[1].bus.unsubscribe(from: [left])
+        // Some may still be on their way to it.
+        _ = try await members[1].packetsUntilNow(from: members[0])
+        let list = medium.routesRooms ? [members[1].id] : []
+        try await members[0].bus.send([
+            BusPacket(to: .room(left, of: list), TestPacket(number: 1).bytes),
+            BusPacket(to: .room(kept, of: [members[1].id]), TestPacket(number: 2).bytes),
+        ])
+        #expect(try await members[1].packetsUntilNow(from: members[0]).map(\.number) == [2])
+        await members[1].bus.unsubscribe(from: [kept, UUID()])
+        await members[1].bus.subscribe(to: [left])
+        try await members[0].bus.send([
+            BusPacket(to: .room(left, of: [members[1].id]), TestPacket(number: 3).bytes)
+        ])
+        #expect(try await members[1].packetsUntilNow(from: members[0]).map(\.number) == [2, 3])
+    }
+
+    private func manyRooms(_ members: [BusMember]) async throws {
+        let rooms = (0..<1_000).map { _ in UUID() }
+        let time = await ContinuousClock().measure { await members[1].bus.subscribe(to: rooms) }
+        #expect(time < TimeAllowance.bound(.seconds(30)))
+        let packets = [0, 1, 500, 999].map { number in
+            BusPacket(to: .room(rooms[number], of: [members[1].id]), TestPacket(number: number).bytes)
+        }
+        try await members[0].bus.send(packets)
+        #expect(try await members[1].packetsUntilNow(from: members[0]).map(\.number) == [0, 1, 500, 999])
+        await members[1].bus.unsubscribe(from: Array(rooms.dropFirst()))
+        if medium.routesRooms { try await members[0].bus.send(packets) }
+        let again = try await members[1].packetsUntilNow(from: members[0]).dropFirst(4)
+        #expect(again.map(\.number) == (medium.routesRooms ? [0] : []))
+    }
+
+    private func bigPacketsArriveWhole(_ members: [BusMember]) async throws {
+        let sizes = [9, 100_000, 10, 7_500, 8_000, 8_192, 20_000, 131_072, 9, 262_144, 11]
+        let sent = sizes.enumerated().map { TestPacket(number: $0.offset, size: $0.element) }
+        try await members[0].bus.send(sent.map { BusPacket(to: .everyDaemon, $0.bytes) })
+        for packet in sent { try await members[0].bus.send([BusPacket(to: .daemon(members[1].id), packet.bytes)]) }
+        try await members[0].bus.send([BusPacket(to: .daemon(members[1].id), [])])
+        let received = try await members[1].packetsUntilNow(from: members[0])
+        #expect(received.map(\.size) == sizes + sizes)
+        #expect(received == sent + sent)
+        #expect(members[1].events.all.contains(.received(from: members[0].id, [])), "an empty one")
+    }
+}
+
+// MARK: - Coming and going
+
+extension BusConformance {
+    private func connectsAgain(_ members: [BusMember]) async throws {
+        let room = UUID()
+        await members[1].bus.subscribe(to: [room])
+        try await members[0].bus.send([BusPacket(to: .everyDaemon, TestPacket(number: 1).bytes)])
+        _ = try await members[1].packetsUntilNow(from: members[0])
+        for round in 2..<4 {
+            try await medium.cut()
+            for member in members { try await member.awaitLost() }
+            try await medium.heal()
+            for member in members { try await member.awaitConnected() }
+            let list = medium.routesRooms ? [members[1].id] : []
+            try await members[0].bus.send([
+                BusPacket(to: .room(room, of: list), TestPacket(stream: 1, number: round).bytes),
+                BusPacket(to: .everyDaemon, TestPacket(number: round).bytes),
+            ])
+            let received = try await members[1].packetsUntilNow(from: members[0])
+            #expect(received.map(\.number) == Array(1...round))
+            #expect(received.allSatisfy { $0.stream == 0 }, "subscriptions are forgotten")
+        }
+        await members[1].bus.subscribe(to: [room])
+        try await members[0].bus.send([
+            BusPacket(to: .room(room, of: [members[1].id]), TestPacket(number: 4).bytes)
+        ])
+        #expect(try await members[1].packetsUntilNow(from: members[0]).map(\.number) == [1, 2, 3, 4])
+    }
+
+    private func awayIsSaid() async throws {
+        let member = try await BusMember(medium)
+        let packet = [BusPacket(to: .everyDaemon, TestPacket(number: 1).bytes)]
+        await expectLoss(of: packet, by: member, "before it is started")
+        try await withStarted(member) {
+            try await member.awaitConnected()
+            try await medium.cut()
+            try await member.awaitLost()
+            await expectLoss(of: packet, by: member, "while the medium is away")
+            let time = await ContinuousClock().measure {
+                await member.bus.subscribe(to: [UUID()])
+                await member.bus.unsubscribe(from: [UUID()])
+            }
+            #expect(time < TimeAllowance.bound(.seconds(2)), "subscribing while the medium is away")
+            try await medium.heal()
+            try await member.awaitConnected()
+            try await member.bus.send(packet)
+            // Stops while it tries to connect, too.
+            try await medium.cut()
+            try await member.awaitLost()
+            let stopping = await ContinuousClock().measure { await member.bus.stop() }
+            #expect(stopping < TimeAllowance.bound(.seconds(5)), "stopping while the medium is away")
+        }
+        await expectLoss(of: packet, by: member, "after it is stopped")
+    }
+
+    private func expectLoss(of packets: [BusPacket], by member: BusMember, _ when: Comment) async {
+        let time = await ContinuousClock().measure {
+            await #expect(throws: BusError.self, when) { try await member.bus.send(packets) }
+        }
+        #expect(time < TimeAllowance.bound(.seconds(2)), when)
+    }
+
+    private func withStarted(_ member: BusMember, _ body: () async throws -> Void) async throws {
+        await member.start()
+        do {
+            try await body()
+        } catch {
+            await member.bus.stop()
+            throw error
+        }
+        await member.bus.stop()
+    }
+
+    private func noEventAfterStop(_ members: [BusMember]) async throws {
+        let calls = EventRecorder<Int>()
+        let sending = Task {
+            var number = 0
+            while !Task.isCancelled {
+                let packets = (0..<50).map { BusPacket(to: .everyDaemon, TestPacket(number: number + $0).bytes) }
+                number += packets.count
+                // Its receiver goes meanwhile.
+                try? await members[0].bus.send(packets)
+                calls.append(number)
+            }
+        }
+        try await members[1].events.next("the first packet") { if case .received = $0 { true } else { false } }
+        await members[1].bus.stop()
+        let told = members[1].events.all.count
+        // So much more is sent that something would have come.
+        let sent = calls.all.last ?? 0
+        try await calls.next("ten more calls") { $0 >= sent + 500 }
+        sending.cancel()
+        await sending.value
+        #expect(members[1].events.all.count == told)
+        _ = try await members[0].packetsUntilNow(from: members[0])
+        #expect(members[1].events.all.count == told)
+        // Once more does no harm.
+        await members[1].bus.stop()
+    }
+}
+
+// MARK: - Load
+
+extension BusConformance {
+    private func thousandsFlow(_ members: [BusMember]) async throws {
+        let (count, size) = (20_000, 500)
+        let memory = ProcessMemory.resident
+        let room = UUID()
+        for member in members { await member.bus.subscribe(to: [room]) }
+        for start in stride(from: 0, to: count, by: 100) {
+            let packets = (start..<start + 100).map { number in
+                BusPacket(
+                    to: number % 2 == 0 ? .everyDaemon : .room(room, of: members.dropFirst().map(\.id)),
+                    TestPacket(number: number, size: size).bytes)
+            }
+            try await members[0].bus.send(packets)
+        }
+        for member in members.dropFirst() {
+            let received = try await member.packetsUntilNow(from: members[0])
+            #expect(received.map(\.number) == Array(0..<count), "\(received.count) of \(count)")
+        }
+        // What the recorders hold is twice the load; others' tests run in this process too.
+        let grown = ProcessMemory.resident - memory
+        #expect(grown < 2 * count * (size + 200) + 300_000_000, "\(grown) bytes")
+    }
+}
+
+enum ProcessMemory {
+    /// Of this process, in bytes.
+    static var resident: Int {
+        let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ")
+        return (pages.flatMap { $0.count > 1 ? Int($0[1]) : nil } ?? 0) * 4_096
+    }
+}

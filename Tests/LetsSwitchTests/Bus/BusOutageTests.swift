@@ -1,0 +1,78 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LetsSwitch
+
+/// The bus is away for a while.
+@Suite struct BusOutageTests {
+    /// A room with a speaker on one daemon and a listener on the other.
+    private struct Pair {
+        let speaker: FleetPeer
+        let listener: FleetPeer
+    }
+
+    @Test(
+        "the database restarted under load: nobody is cut off, what was said is heard or counted as lost, and all is whole soon"
+    )
+    func restart() async throws {
+        let cluster = try await TestCluster.dedicated()
+        try await Journey.run(on: cluster) { journey in
+            let fleet = try await DaemonFleet.start(2, in: journey)
+            var pairs: [Pair] = []
+            for _ in 0..<6 {
+                let room = UUID()
+                pairs.append(
+                    Pair(
+                        speaker: try await FleetPeer.enter(room, at: fleet.endpoints[0]),
+                        listener: try await FleetPeer.enter(room, at: fleet.endpoints[1], daemon: 1)))
+            }
+            try await Task.sleep(for: TimeAllowance.bound(.milliseconds(500)))
+            let stop = EventRecorder<Void>()
+            let load = Task { [pairs] in
+                while stop.all.isEmpty {
+                    for pair in pairs { try await pair.speaker.say() }
+                    try await Task.sleep(for: .milliseconds(2))
+                }
+            }
+            func heard() async -> Int {
+                var sum = 0
+                for pair in pairs { sum += await pair.listener.heard }
+                return sum
+            }
+            try await eventually("ales") { await heard() > 200 }
+            await cluster.stop()
+            let away = await heard()
+            let said = await pairs[0].speaker.said
+            try await eventually("ales that nobody hears") { await pairs[0].speaker.said > said + 100 }
+            try await cluster.start()
+            let back = ContinuousClock.now
+            try await eventually("ales again") { await heard() > away + 200 }
+            #expect(ContinuousClock.now - back < TimeAllowance.bound(.seconds(5)))
+            stop.append(())
+            try await load.value
+
+            // Who has missed something knows it by the next ale at the latest.
+            for pair in pairs { try await pair.speaker.say() }
+            var all = 0
+            for pair in pairs { all += await pair.speaker.said }
+            try await eventually("every ale heard or counted") {
+                let sum = await heard() + (try await fleet.lost(at: 1))
+                guard sum <= all else { throw ClientFailure.violation("\(sum) ales of \(all)") }
+                return sum == all
+            }
+            #expect(try await fleet.lost(at: 1) > 0)
+            for pair in pairs {
+                for peer in [pair.speaker, pair.listener] {
+                    #expect(await peer.isConnected)
+                    #expect(await peer.objections == [])
+                }
+                #expect(await pair.speaker.heard == 0)
+            }
+            // In both directions.
+            for pair in pairs { try await pair.listener.say(3) }
+            for pair in pairs { try await eventually("three ales") { await pair.speaker.heard == 3 } }
+        }
+        await cluster.stop()
+    }
+}

@@ -1,0 +1,110 @@
+import Domain
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LetsSwitch
+
+/// Two and three daemons on one database, which are one server.
+@Suite struct SeveralDaemonsTests {
+    @Test("every ale reaches everybody else in its room once, wherever they are", arguments: [2, 3])
+    func everybodyOnce(count: Int) async throws {
+        try await Journey.run { journey in
+            let fleet = try await DaemonFleet.start(count, in: journey)
+            let crowd = try await FleetCrowd.gather(rooms: 5, of: 8, at: fleet.endpoints)
+            for _ in 0..<3 {
+                try await FleetCrowd.cheer(crowd.peers, upTo: 40)
+                try await FleetCrowd.expectWhole(crowd.peers, seed: crowd.seed)
+            }
+            for index in 0..<count { #expect(try await fleet.lost(at: index) == 0) }
+        }
+    }
+
+    @Test("who comes later hears what is said from then on, and a room that is left costs the bus nothing")
+    func comingAndGoing() async throws {
+        try await Journey.run { journey in
+            let fleet = try await DaemonFleet.start(2, in: journey)
+            let room = UUID()
+            let ada = try await FleetPeer.enter(room, at: fleet.endpoints[0], "&presence=true")
+            try await ada.waitForCount(1)
+            try await ada.say(10)
+            for _ in 0..<3 {
+                let guest = try await FleetPeer.enter(room, at: fleet.endpoints[1], daemon: 1)
+                try await ada.waitForCount(2)
+                try await Task.sleep(for: TimeAllowance.bound(.milliseconds(250)))
+                try await ada.say(5)
+                try await eventually("five ales") { await guest.heard == 5 }
+                try await guest.say(1)
+                await guest.leave()
+                try await ada.waitForCount(1)
+            }
+            try await eventually("the guests' ales") { await ada.heard == 3 }
+            // Alone again: what the daemons still say to each other isn't about ales.
+            func sent() async throws -> Double {
+                try await MetricsReading(fleet.endpoints[0])[#"letsswitch_bus_packets_total{direction="out"}"#]
+            }
+            let before = try await sent()
+            try await ada.say(2_000)
+            let other = try await FleetPeer.enter(room, at: fleet.endpoints[0], "&presence=true")
+            try await ada.waitForCount(2)
+            #expect(await other.heard == 0)
+            #expect(try await sent() - before < 200)
+            #expect(try await fleet.lost(at: 1) == 0)
+        }
+    }
+
+    @Test("a room's size counts all daemons")
+    func roomSize() async throws {
+        try await Journey.run { journey in
+            let fleet = try await DaemonFleet.start(2, in: journey, ["--room-size", "4"])
+            let room = UUID()
+            var peers: [FleetPeer] = []
+            for number in 0..<4 {
+                peers.append(try await FleetPeer.enter(room, at: fleet.endpoints[number % 2], "&presence=true"))
+            }
+            // Both daemons know of all.
+            for peer in peers { try await peer.waitForCount(4) }
+            for endpoint in fleet.endpoints { #expect(try await endpoint.status(of: room) == 409) }
+            await peers[0].leave()
+            try await peers[1].waitForCount(3)
+            let last = try await FleetPeer.enter(room, at: fleet.endpoints[1], "&presence=true")
+            try await last.waitForCount(4)
+            try await peers[2].waitForCount(4)
+            #expect(try await fleet.endpoints[0].status(of: room) == 409)
+        }
+    }
+
+    @Test("with --bus none ales end at the daemon, and reminders come all the same")
+    func noBus() async throws {
+        try await Journey.run { journey in
+            var fleet = DaemonFleet()
+            for _ in 0..<2 { try await fleet.add(in: journey, ["--bus", "none"]) }
+            for endpoint in fleet.endpoints {
+                _ = try await MetricsReading.wait(at: endpoint) { $0.sum("letsswitch_bus_daemons") == 1 }
+            }
+            let room = UUID()
+            let here = [
+                try await FleetPeer.enter(room, at: fleet.endpoints[0]),
+                try await FleetPeer.enter(room, at: fleet.endpoints[0], "&presence=true"),
+            ]
+            let there = try await fleet.endpoints[1].enter(room)
+            try await here[0].say(20)
+            try await eventually("twenty ales") { await here[1].heard == 20 }
+            #expect(await here[1].counts == [2])
+
+            let start = try await journey.instant(in: 3600)
+            try await fleet.endpoints[0].register("ada", start)
+            let streams = try await fleet.endpoints.asyncMap { try await $0.reminders(of: "ada") }
+            try await journey.advance(to: start, -60)
+            let reminders = try await streams.asyncMap { try await $0.nextReminder() }
+            #expect(reminders[0] == reminders[1])
+            // Whatever crossed would have crossed by now.
+            try await there.expectSilence()
+            for endpoint in fleet.endpoints {
+                let metrics = try await MetricsReading(endpoint)
+                #expect(metrics.sum("letsswitch_bus_packets_total") == 0)
+                #expect(metrics.sum("letsswitch_bus_connected") == 0)
+            }
+        }
+    }
+}

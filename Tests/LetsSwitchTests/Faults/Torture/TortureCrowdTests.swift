@@ -1,0 +1,44 @@
+import Foundation
+import Testing
+
+/// That the checker of what was said and heard would find something.
+@Suite struct TortureCrowdTests {
+    private static let room = UUID()
+    private static let one = TortureWorld.Incarnation(daemon: 0, process: 1)
+    private static let other = TortureWorld.Incarnation(daemon: 1, process: 2)
+
+    /// Three people, who have said 5, 3 and 0 ales, have heard so many.
+    private func violations(
+        heard: [Int], whole: [Bool] = [true, true, true], lost: [TortureWorld.Incarnation: Int] = [:]
+    ) -> [String] {
+        let tallies = [5, 3, 0].enumerated().map { number, said in
+            TortureCrowd.Tally(
+                visit: number, room: Self.room, daemon: number == 0 ? Self.one : Self.other, said: said,
+                heard: heard[number], isWhole: whole[number])
+        }
+        let stranger = TortureCrowd.Tally(visit: 3, room: UUID(), daemon: Self.one, said: 100)
+        return TortureCrowd.violations(in: tallies + [stranger], lost: lost)
+    }
+
+    @Test("Everybody has heard the others, and not itself")
+    func whole() {
+        #expect(violations(heard: [3, 5, 8]) == [])
+    }
+
+    @Test("One ale too many is found, and one's own", arguments: [[4, 5, 8], [3, 6, 8], [3, 5, 9], [8, 8, 8]])
+    func tooMany(heard: [Int]) {
+        #expect(!violations(heard: heard).isEmpty)
+    }
+
+    @Test(
+        "What is missing was lost by the daemon of who has missed it, or said by or to somebody whose daemon was killed"
+    )
+    func missing() {
+        #expect(!violations(heard: [3, 4, 8]).isEmpty)
+        #expect(!violations(heard: [3, 4, 8], lost: [Self.one: 1]).isEmpty)
+        #expect(violations(heard: [3, 4, 8], lost: [Self.other: 1]) == [])
+        #expect(violations(heard: [3, 0, 3], whole: [false, true, true]) == [])
+        #expect(violations(heard: [3, 0, 8], whole: [true, false, true]) == [])
+        #expect(!violations(heard: [2, 5, 8], whole: [true, true, false]).isEmpty)
+    }
+}

@@ -1,0 +1,50 @@
+import Domain
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Delivery
+@testable import LetsSwitch
+
+/// Daemons on one database that have different providers.
+@Suite struct SharedProviderTests {
+    @Test("whoever claims, the webhook gets everything once")
+    func oneHasTheWebhook() async throws {
+        try await HTTPRecorder.run { recorder in
+            try await Journey.run { journey in
+                var providers = ProviderSettings()
+                providers.webhook.url = recorder.url("/hook")
+                providers.webhook.secrets = [try #require(WebhookSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"))]
+                let (one, endpoint) = try await journey.daemonAndEndpoint { [providers] in $0.providers = providers }
+                let other = try await journey.daemon()
+                let start = try await journey.instant(in: 3600)
+                for number in 0..<10 { try await [endpoint, other][number % 2].register("d\(number)", start) }
+                // While the one that has it is away, the other claims.
+                await one.stop()
+                try await journey.advance(to: start, -59)
+                try await journey.wait(until: "(SELECT count(*) FROM letsswitch.reminder) = 10")
+                _ = try await journey.daemon { [providers] in $0.providers = providers }
+                // Both claim.
+                let next = Instant(seconds: start.seconds + 600)
+                for number in 0..<10 { try await other.register("d\(number)", next) }
+                try await journey.wait(
+                    until: "(SELECT count(*) FROM letsswitch.reminder WHERE state = 'delivered') = 10")
+                try await journey.advance(to: next, -59)
+                try await journey.wait(
+                    until: "(SELECT count(*) FROM letsswitch.reminder WHERE state = 'delivered') = 20")
+                try await journey.wait(
+                    until: """
+                        NOT EXISTS (SELECT FROM letsswitch.delivery WHERE next_try_at <= letsswitch.clock()
+                            + interval '1 minute')
+                        """)
+                func ids(_ type: String) throws -> Set<String> {
+                    Set(
+                        try recorder.requests.all.filter { try $0.json()["type"].string == type }
+                            .compactMap { $0.headers["webhook-id"] })
+                }
+                #expect(try ids("reminder").count == 20)
+                #expect(try ids("task.registered").count == 20)
+            }
+        }
+    }
+}

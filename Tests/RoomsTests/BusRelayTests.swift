@@ -1,0 +1,211 @@
+import Basics
+import BusTestSupport
+import FoundationEssentials
+import Sockets
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Rooms
+
+/// Several daemons' rooms in one process, on a bus in memory.
+@Suite("Relays between daemons")
+struct BusRelayTests {
+    /// A daemon: its rooms on a loop, and its relay.
+    private final class Daemon: Sendable {
+        let id = DaemonID()
+        let rooms: Rooms
+        let relay: BusRelay
+        private let loop: EventLoop
+        private let key = LoopLocal<Peers>()
+        private let told = Mutex(Told())
+
+        struct Told {
+            var lost: UInt64 = 0
+            var dropped: UInt64 = 0
+            var delays = 0
+            var connections = 0
+        }
+
+        /// On the loop.
+        private final class Peers {
+            var all: [(peer: RecordingPeer, connection: Connection)] = []
+        }
+
+        init(_ hub: MemoryHub) async throws {
+            let group = try EventLoopGroup(count: 1)
+            loop = try #require(group.loops.first)
+            await loop.start()
+            rooms = Rooms(
+                loops: group.loops, anyRoomIsOpen: true, aleFrame: [0x82, 0], grace: .seconds(15), report: { _ in })
+            let told = SendableBox<@Sendable (RelayReport) -> Void>()
+            relay = BusRelay(id, bus: hub.makeBus(id), rooms: rooms, grace: .seconds(15)) { told.value?($0) }
+            told.set { [weak self] report in self?.take(report) }
+            await relay.begin()
+        }
+
+        private func take(_ report: RelayReport) {
+            told.withLock { told in
+                switch report {
+                case .lost(let ales): told.lost += ales
+                case .dropped(let ales): told.dropped += ales
+                case .delay: told.delays += 1
+                case .connected: told.connections += 1
+                case .disconnected, .sent, .received: break
+                }
+            }
+        }
+
+        var report: Told { told.withLock { $0 } }
+
+        func enter(_ room: UUID, as person: UUID? = nil, watches: Bool = false) async {
+            await loop.run { reactor in
+                let peer = RecordingPeer()
+                let connection = rooms.shard(on: reactor).enter(
+                    room, peer, policy: .match(capacity: 100), claimedIdentity: person)
+                if watches { connection.watchPresence() }
+                peers(on: reactor).all.append((peer, connection))
+            }
+        }
+
+        func cheer(_ index: Int = 0, times: Int = 1) async {
+            await loop.run { reactor in
+                for _ in 0..<times { peers(on: reactor).all[index].connection.cheer() }
+            }
+        }
+
+        func leave(_ index: Int) async {
+            await loop.run { reactor in peers(on: reactor).all[index].connection.leave() }
+        }
+
+        /// Of each peer.
+        var ales: [Int] {
+            get async { await loop.run { reactor in peers(on: reactor).all.map(\.peer.ales) } }
+        }
+
+        var counts: [[Int]] {
+            get async { await loop.run { reactor in peers(on: reactor).all.map(\.peer.counts) } }
+        }
+
+        /// As this daemon knows.
+        func elsewhere(_ room: UUID) async -> RoomMembers? {
+            await loop.run { reactor in rooms.shard(on: reactor).link.members(of: room) }
+        }
+
+        private func peers(on reactor: Reactor) -> Peers { key.value(on: reactor) { Peers() } }
+
+        func end() async {
+            await relay.end()
+            await loop.stop()
+        }
+    }
+
+    private final class SendableBox<Value: Sendable>: Sendable {
+        private let box = Mutex<Value?>(nil)
+        var value: Value? { box.withLock { $0 } }
+        func set(_ value: Value) { box.withLock { $0 = value } }
+    }
+
+    private let hub = MemoryHub()
+    private let room = UUID()
+
+    private func daemons(_ count: Int) async throws -> [Daemon] {
+        var daemons: [Daemon] = []
+        for _ in 0..<count { daemons.append(try await Daemon(hub)) }
+        return daemons
+    }
+
+    /// Until each knows that so many connections are in the room on the others.
+    private func meet(_ daemons: [Daemon], _ counts: [Int]) async throws {
+        for (daemon, count) in zip(daemons, counts) {
+            try await eventually("the others' members are known") {
+                await daemon.elsewhere(room)?.connections ?? 0 == count
+            }
+        }
+    }
+
+    @Test("each ale reaches everybody in the room on every daemon once, but its sender")
+    func ales() async throws {
+        let daemons = try await daemons(3)
+        for daemon in daemons { for _ in 0..<2 { await daemon.enter(room) } }
+        try await meet(daemons, [4, 4, 4])
+        for (index, daemon) in daemons.enumerated() {
+            for _ in 0..<10 { await daemon.cheer(index % 2, times: index + 1) }
+        }
+        let wanted = [[50, 60], [60, 40], [30, 60]]
+        for (daemon, wanted) in zip(daemons, wanted) {
+            try await eventually("all ales have come") { await daemon.ales == wanted }
+        }
+        for daemon in daemons {
+            #expect(daemon.report.lost == 0)
+            await daemon.end()
+        }
+    }
+
+    @Test("a cut is counted by who misses something, nobody leaves, and all is whole after it")
+    func cut() async throws {
+        let daemons = try await daemons(2)
+        for daemon in daemons { await daemon.enter(room) }
+        try await meet(daemons, [1, 1])
+        hub.cut()
+        await daemons[0].cheer(times: 7)
+        try await eventually("what can't be sent is given up") { daemons[0].report.dropped == 7 }
+        // Somebody comes while nobody can be told.
+        await daemons[1].enter(room)
+        hub.heal()
+        try await eventually("the loss is known") { daemons[1].report.lost == 7 }
+        try await meet(daemons, [2, 1])
+        await daemons[0].cheer()
+        await daemons[1].cheer()
+        try await eventually("ales cross again") { await daemons[1].ales == [1, 2] }
+        try await eventually("both ways") { await daemons[0].ales == [1] }
+        #expect(daemons[0].report.lost == 0)
+        for daemon in daemons { await daemon.end() }
+    }
+
+    @Test("what the bus refuses is given up and counted, and what it loses on the way is noticed")
+    func refusal() async throws {
+        let daemons = try await daemons(2)
+        for daemon in daemons { await daemon.enter(room) }
+        try await meet(daemons, [1, 1])
+        hub.refuse("full")
+        await daemons[0].cheer(times: 3)
+        try await eventually("what is refused is given up") { daemons[0].report.dropped == 3 }
+        hub.refuse(nil)
+        try await eventually("the loss is known") { daemons[1].report.lost == 3 }
+        hub.drop { packet, _, _ in if case .everyDaemon = packet.destination { true } else { false } }
+        await daemons[0].enter(room)
+        await daemons[0].cheer(times: 2)
+        try await eventually("ales cross") { await daemons[1].ales == [2] }
+        hub.drop(where: nil)
+        // By the next word of how far the numbers are.
+        try await meet(daemons, [1, 2])
+        for daemon in daemons { await daemon.end() }
+    }
+
+    @Test(
+        "presence is told across daemons; a daemon that ends leaves its people for the grace, one that dies takes them along"
+    )
+    func presence() async throws {
+        let daemons = try await daemons(3)
+        let person = UUID()
+        await daemons[0].enter(room, watches: true)
+        await daemons[1].enter(room, as: person)
+        await daemons[2].enter(room)
+        try await eventually("all three are told of") { await daemons[0].counts.first?.last == 3 }
+        await daemons[1].end()
+        try await meet([daemons[0]], [1])
+        #expect(await daemons[0].elsewhere(room)?.people == [person])
+        hub.cut(daemons[2].id)
+        await daemons[0].relay.forget([daemons[2].id])
+        try await eventually("who died with its daemon is gone") { await daemons[0].counts.first?.last == 2 }
+        for index in [0, 2] { await daemons[index].end() }
+    }
+
+    @Test("an echo says how long the bus takes")
+    func echo() async throws {
+        let daemons = try await daemons(1)
+        try await eventually("the echo is back") { daemons[0].report.delays > 0 }
+        for daemon in daemons { await daemon.end() }
+    }
+}

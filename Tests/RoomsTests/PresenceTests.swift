@@ -1,0 +1,201 @@
+import Basics
+import FoundationEssentials
+import Testing
+
+@testable import Rooms
+
+/// How many people are in a room, told to those who ask.
+@Suite("Presence")
+struct PresenceTests {
+    private let rooms = RoomsUnderTest(grace: .seconds(15))
+    private let room = UUID()
+
+    private func enter(as person: UUID? = nil, watches: Bool = false) -> (peer: RecordingPeer, connection: Connection) {
+        let peer = RecordingPeer()
+        let connection = rooms.shard.enter(room, peer, policy: .match(capacity: 10), claimedIdentity: person)
+        if watches { connection.watchPresence() }
+        return (peer, connection)
+    }
+
+    /// Lets a second go by, in which what has changed is told.
+    private func advance(by time: Duration = .seconds(1)) {
+        rooms.loop.advance(by: time)
+        rooms.loop.endTurn()
+    }
+
+    @Test("a newcomer is told at once; the others when it changes, once a second at most; who didn't ask, never")
+    func changes() {
+        let silent = enter()
+        let first = enter(watches: true)
+        #expect(first.peer.counts == [2])
+        let second = enter(watches: true)
+        #expect(second.peer.counts == [3])
+        advance(by: .zero)
+        #expect(first.peer.counts == [2, 3])
+        let others = (0..<3).map { _ in enter() }
+        advance(by: .milliseconds(999))
+        #expect(first.peer.counts == [2, 3])
+        advance(by: .milliseconds(1))
+        #expect(first.peer.counts == [2, 3, 6])
+        #expect(second.peer.counts == [3, 6])
+        for other in others { other.connection.leave() }
+        advance()
+        #expect(first.peer.counts == [2, 3, 6, 3])
+        #expect(silent.peer.counts.isEmpty)
+    }
+
+    @Test("what changes back within the second is not told")
+    func flapping() {
+        let watcher = enter(watches: true)
+        let other = enter()
+        advance()
+        enter().connection.leave()
+        advance()
+        #expect(watcher.peer.counts == [1, 2])
+        other.connection.leave()
+        advance()
+        #expect(watcher.peer.counts == [1, 2, 1])
+    }
+
+    @Test("who said who it is and is back within the grace never left")
+    func grace() {
+        let person = UUID()
+        let watcher = enter(watches: true)
+        let first = enter(as: person)
+        advance()
+        first.connection.leave()
+        advance(by: .milliseconds(14_900))
+        let second = enter(as: person)
+        advance(by: .seconds(20))
+        #expect(watcher.peer.counts == [1, 2])
+        second.connection.leave()
+        advance(by: .milliseconds(14_999))
+        #expect(watcher.peer.counts == [1, 2])
+        advance(by: .milliseconds(1))
+        advance()
+        #expect(watcher.peer.counts == [1, 2, 1])
+    }
+
+    @Test("a person with two connections is one; a connection of nobody is somebody")
+    func people() {
+        let person = UUID()
+        let watcher = enter(watches: true)
+        let connections = [enter(as: person), enter(as: person)]
+        advance()
+        #expect(watcher.peer.counts == [1, 2])
+        connections[0].connection.leave()
+        advance(by: .seconds(30))
+        #expect(watcher.peer.counts == [1, 2])
+        let unnamed = [enter(), enter()]
+        advance()
+        unnamed[0].connection.leave()
+        advance()
+        #expect(watcher.peer.counts == [1, 2, 4, 3])
+    }
+
+    @Test("a room that is over forgets who was in it, and tells nobody")
+    func closing() {
+        let person = UUID()
+        let watcher = enter(watches: true)
+        enter(as: person).connection.leave()
+        rooms.shard.close([room])
+        advance(by: .seconds(20))
+        #expect(watcher.peer.counts == [1])
+        #expect(rooms.shard.boards.isEmpty)
+        #expect(rooms.shard.people.nextExpiry == nil)
+        #expect(enter(watches: true).peer.counts == [1])
+    }
+
+    @Test("those of other daemons count; for the room's size their connections, for presence their people")
+    func elsewhere() {
+        let person = UUID()
+        let watcher = enter(as: person, watches: true)
+        rooms.shard.setElsewhere([
+            MembersOfRoom(room, RoomMembers(connections: 8, anonymous: 6, people: [person, UUID()]))
+        ])
+        advance()
+        #expect(watcher.peer.counts == [1, 8])
+        #expect(enter().connection.isMember)
+        #expect(!enter().connection.isMember)
+        guard case .full = rooms.shard.standing(of: room, policy: .match(capacity: 10)) else {
+            return #expect(Bool(false), "the room is full")
+        }
+        advance()
+        #expect(rooms.reported.map(\.peers) == [1, 10])
+        rooms.shard.part()
+        advance()
+        #expect(watcher.peer.counts.last == 2)
+    }
+}
+
+/// What a loop's rooms tell other daemons.
+@Suite("News for other daemons")
+struct RoomNewsTests {
+    private final class News: @unchecked Sendable {
+        // Sendable holds: a manual loop is called by one test, on one thread.
+        var all: [RoomNews] = []
+    }
+
+    private let rooms = RoomsUnderTest()
+    private let news = News()
+    private let room = UUID()
+
+    private func join() -> [MembersOfRoom] {
+        rooms.shard.join { [news] in news.all.append($0) }
+    }
+
+    private func enter() -> (peer: RecordingPeer, connection: Connection) {
+        let peer = RecordingPeer()
+        return (peer, rooms.shard.enter(room, peer, policy: .match(capacity: 10)))
+    }
+
+    @Test("alone, a loop tells nothing; from then on, who comes and goes, once a turn")
+    func members() {
+        let first = enter()
+        rooms.loop.endTurn()
+        #expect(join() == [MembersOfRoom(room, RoomMembers(connections: 1, anonymous: 1))])
+        _ = enter()
+        enter().connection.leave()
+        rooms.loop.endTurn()
+        #expect(news.all.map(\.members) == [[MembersOfRoom(room, RoomMembers(connections: 2, anonymous: 2))]])
+        rooms.loop.endTurn()
+        #expect(news.all.count == 1)
+        rooms.shard.part()
+        first.connection.leave()
+        rooms.loop.endTurn()
+        #expect(news.all.count == 1)
+    }
+
+    @Test(
+        "ales are told while somebody is in the room elsewhere: those of own members, added up, and never those that came"
+    )
+    func ales() {
+        let peers = [enter(), enter()]
+        _ = join()
+        peers[0].connection.cheer()
+        rooms.loop.endTurn()
+        rooms.shard.setElsewhere([MembersOfRoom(room, RoomMembers(connections: 1, anonymous: 1))])
+        for _ in 0..<3 { peers[0].connection.cheer() }
+        rooms.shard.deliver([RoomNews.Ales(room, 7)])
+        peers[1].connection.cheer()
+        rooms.loop.endTurn()
+        #expect(news.all.flatMap(\.ales).map(\.count) == [3, 1])
+        #expect(peers.map(\.peer.ales) == [8, 11])
+        rooms.shard.setElsewhere([MembersOfRoom(room, RoomMembers())])
+        peers[0].connection.cheer()
+        rooms.loop.endTurn()
+        #expect(news.all.count == 1)
+    }
+
+    @Test("the last ale of who leaves in the same turn is told too")
+    func lastWord() {
+        let peer = enter()
+        _ = join()
+        rooms.shard.setElsewhere([MembersOfRoom(room, RoomMembers(connections: 1, anonymous: 1))])
+        peer.connection.cheer()
+        peer.connection.leave()
+        rooms.loop.endTurn()
+        #expect(news.all.flatMap(\.ales) == [RoomNews.Ales(room, 1)])
+        #expect(news.all.flatMap(\.members) == [MembersOfRoom(room, RoomMembers())])
+    }
+}

@@ -1,0 +1,67 @@
+import FoundationEssentials
+import Testing
+
+@testable import Rooms
+
+@Suite("What daemons say to each other")
+struct RelayMessageTests {
+    private static let room = UUID(uuid: (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
+
+    private static let messages: [RelayMessage] = [
+        .hello, .farewell, .pulse(number: 7), .echo(sentAt: .max), .members([], place: [.first, .last], number: 0),
+        .members(
+            [
+                .init(
+                    room: room, next: 3,
+                    members: RoomMembers(connections: 3, anonymous: 1, people: [UUID(), UUID()])),
+                .init(room: UUID(), next: .max, members: RoomMembers()),
+            ], place: .whole, number: 9),
+        .counting([.init(room: room, next: 1), .init(room: UUID(), next: 2)]),
+        .ales([.init(room: room, first: 1, count: 5), .init(room: UUID(), first: 1 << 40, count: .max)]),
+    ]
+
+    @Test("to bytes and back", arguments: messages)
+    func roundTrip(_ message: RelayMessage) throws {
+        #expect(try RelayMessage(message.bytes) == message)
+    }
+
+    @Test("an ale's bytes are as written down")
+    func vector() {
+        let bytes = RelayMessage.ales([.init(room: Self.room, first: 0x0102, count: 3)]).bytes
+        #expect(bytes == [1, 4] + (0..<16) + [2, 1, 0, 0, 0, 0, 0, 0] + [3, 0, 0, 0])
+    }
+
+    @Test("what is cut off is malformed, or a shorter list", arguments: messages)
+    func cut(_ message: RelayMessage) {
+        let bytes = message.bytes
+        for length in 0..<bytes.count {
+            let part = try? RelayMessage(Array(bytes.prefix(length)))
+            #expect(part != message)
+        }
+    }
+
+    @Test("another language and another kind are told apart")
+    func foreign() {
+        #expect(throws: RelayMessage.Failure.language(2)) { try RelayMessage([2, 1]) }
+        #expect(throws: RelayMessage.Failure.kind(200)) { try RelayMessage([1, 200]) }
+        #expect(throws: RelayMessage.Failure.malformed) { try RelayMessage([]) }
+    }
+
+    @Test("numbers that would not fit are malformed")
+    func overflow() {
+        var bytes = RelayMessage.ales([.init(room: Self.room, first: 0, count: 1)]).bytes
+        for index in 18..<26 { bytes[index] = 0xFF }
+        #expect(throws: RelayMessage.Failure.malformed) { try RelayMessage(bytes) }
+    }
+
+    @Test("who is beyond the limit is told as nobody in particular")
+    func manyPeople() throws {
+        let people = Set((0..<5000).map { _ in UUID() })
+        let message = RelayMessage.members(
+            [.init(room: Self.room, next: 1, members: RoomMembers(connections: 5000, people: people))], place: [],
+            number: 1)
+        guard case .members(let rooms, _, _) = try RelayMessage(message.bytes) else { return #expect(Bool(false)) }
+        #expect(rooms.first?.members.headcount == 5000)
+        #expect(rooms.first?.members.people.count == RelayMessage.Members.peopleLimit)
+    }
+}

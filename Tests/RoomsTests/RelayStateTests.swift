@@ -1,0 +1,275 @@
+import Basics
+import FoundationEssentials
+import Testing
+
+@testable import Rooms
+
+/// Two and more daemons as values, with a medium that loses what a test says.
+@Suite("What a daemon knows of the others' rooms")
+struct RelayStateTests {
+    private final class Daemon {
+        let id = DaemonID()
+        var state: RelayState
+        var heard: [UUID: Int] = [:]
+        var lost: UInt64 = 0
+        var dropped: UInt64 = 0
+        var subscribed: Set<UUID> = []
+        /// What is sent to it is lost while it is away.
+        var isAway = false
+
+        init() { state = RelayState(id: id, packetSize: 200, grace: .seconds(15)) }
+
+        func apply(_ effects: RelayState.Effects) {
+            for ales in effects.ales { heard[ales.room, default: 0] += Int(ales.count) }
+            lost += effects.lost
+        }
+
+        func enter(_ room: UUID, _ connections: Int, people: Set<UUID> = []) {
+            var news = RoomNews()
+            news.members = [
+                MembersOfRoom(
+                    room,
+                    RoomMembers(
+                        connections: connections, anonymous: max(0, connections - people.count), people: people))
+            ]
+            state.take(news)
+        }
+
+        func say(_ count: UInt32, in room: UUID) {
+            var news = RoomNews()
+            news.ales = [RoomNews.Ales(room, count)]
+            state.take(news)
+        }
+    }
+
+    /// The daemons of a test, connected.
+    private final class Daemons {
+        let all: [Daemon]
+        var now = MonotonicTime(nanoseconds: 1_000_000_000)
+
+        init(_ count: Int) {
+            all = (0..<count).map { _ in Daemon() }
+            for daemon in all { daemon.state.busConnected() }
+            settle()
+        }
+
+        subscript(index: Int) -> Daemon { all[index] }
+
+        /// Until nobody has anything to say.
+        func settle() {
+            var isQuiet = false
+            while !isQuiet {
+                isQuiet = true
+                for daemon in all {
+                    let batch = daemon.state.nextBatch()
+                    daemon.dropped += batch.dropped
+                    daemon.subscribed.formUnion(batch.subscriptions)
+                    daemon.subscribed.subtract(batch.ended)
+                    if !batch.packets.isEmpty { isQuiet = false }
+                    for packet in batch.packets { carry(packet, from: daemon) }
+                }
+            }
+        }
+
+        private func carry(_ packet: BusPacket, from sender: Daemon) {
+            for daemon in all where !daemon.isAway {
+                let isReceiver =
+                    switch packet.destination {
+                    case .everyDaemon: daemon !== sender
+                    case .daemon(let id): daemon.id == id
+                    case .room(_, let receivers): receivers.contains(daemon.id)
+                    }
+                guard isReceiver, let effects = try? daemon.state.receive(packet.bytes, from: sender.id, at: now) else {
+                    continue
+                }
+                daemon.apply(effects)
+            }
+        }
+
+        func beat() {
+            now = now + .seconds(2)
+            for daemon in all { daemon.apply(daemon.state.beat(at: now)) }
+            settle()
+        }
+    }
+
+    private let room = UUID()
+
+    @Test("ales go to the daemons that have somebody in the room, and to no others")
+    func interest() {
+        let daemons = Daemons(3)
+        daemons[0].enter(room, 1)
+        daemons[1].enter(room, 1)
+        daemons[2].enter(UUID(), 1)
+        daemons.settle()
+        daemons[0].say(3, in: room)
+        daemons[1].say(2, in: room)
+        daemons.settle()
+        #expect(daemons.all.map { $0.heard[room] ?? 0 } == [2, 3, 0])
+        daemons[1].enter(room, 0)
+        daemons.settle()
+        daemons[0].say(1, in: room)
+        let batch = daemons[0].state.nextBatch()
+        #expect(batch.packets.isEmpty)
+        #expect(daemons.all.allSatisfy { $0.lost == 0 })
+    }
+
+    @Test("a room in which nobody else has anybody costs no packet")
+    func alone() {
+        let daemons = Daemons(2)
+        daemons[0].enter(room, 2)
+        daemons.settle()
+        daemons[0].say(5, in: room)
+        #expect(daemons[0].state.nextBatch().isEmpty)
+    }
+
+    @Test("who is in a room elsewhere is summed up; a person counts once wherever it is")
+    func members() {
+        let daemons = Daemons(3)
+        let person = UUID()
+        daemons[0].enter(room, 2, people: [person])
+        daemons[1].enter(room, 3, people: [person])
+        daemons.settle()
+        let elsewhere = daemons[2].state.membersElsewhere(of: room)
+        #expect(elsewhere == RoomMembers(connections: 5, anonymous: 3, people: [person]))
+        #expect(daemons[0].state.membersElsewhere(of: room).connections == 3)
+    }
+
+    @Test("what is lost on the way is counted by who misses it, to the ale")
+    func loss() {
+        let daemons = Daemons(2)
+        for index in 0..<2 { daemons[index].enter(room, 1) }
+        daemons.settle()
+        daemons[0].say(1, in: room)
+        daemons.settle()
+        daemons[1].isAway = true
+        daemons[0].say(4, in: room)
+        daemons.settle()
+        daemons[1].isAway = false
+        daemons[0].say(2, in: room)
+        daemons.settle()
+        #expect(daemons[1].heard[room] == 3)
+        #expect(daemons[1].lost == 4)
+        #expect(daemons[0].lost == 0)
+    }
+
+    @Test("what was lost at the end, with nothing after it, is counted when the bus is back")
+    func lossAtTheEnd() {
+        let daemons = Daemons(2)
+        for index in 0..<2 { daemons[index].enter(room, 1) }
+        daemons.settle()
+        daemons[1].isAway = true
+        daemons[1].state.busLost()
+        daemons[0].say(4, in: room)
+        daemons.settle()
+        daemons[1].isAway = false
+        daemons[1].state.busConnected()
+        daemons.settle()
+        #expect(daemons[1].lost == 4)
+    }
+
+    @Test("of the sender that was cut off itself, the others count what it couldn't send")
+    func away() {
+        let daemons = Daemons(2)
+        for index in 0..<2 { daemons[index].enter(room, 1) }
+        daemons.settle()
+        daemons[0].state.busLost()
+        daemons[0].say(6, in: room)
+        daemons.settle()
+        #expect(daemons[0].dropped == 6)
+        daemons[0].state.busConnected()
+        daemons.settle()
+        #expect(daemons[1].lost == 6)
+        daemons[0].say(1, in: room)
+        daemons.settle()
+        #expect(daemons[1].heard[room] == 1)
+        #expect(daemons[1].lost == 6)
+    }
+
+    @Test("who missed that somebody came or left learns it by the next beat")
+    func missedNews() {
+        let daemons = Daemons(2)
+        daemons[0].enter(room, 1)
+        daemons.settle()
+        daemons[1].isAway = true
+        daemons[0].enter(room, 4)
+        let other = UUID()
+        daemons[0].enter(other, 1)
+        daemons.settle()
+        daemons[1].isAway = false
+        #expect(daemons[1].state.membersElsewhere(of: room).connections == 1)
+        daemons.beat()
+        #expect(daemons[1].state.membersElsewhere(of: room).connections == 4)
+        #expect(daemons[1].state.membersElsewhere(of: other).connections == 1)
+    }
+
+    @Test("who missed that a room was left learns it by the list of all")
+    func missedEnd() {
+        let daemons = Daemons(2)
+        daemons[0].enter(room, 1)
+        for _ in 0..<40 { daemons[0].enter(UUID(), 1) }
+        daemons.settle()
+        daemons[1].isAway = true
+        daemons[0].enter(room, 0)
+        daemons.settle()
+        daemons[1].isAway = false
+        daemons.beat()
+        #expect(daemons[1].state.membersElsewhere(of: room).isEmpty)
+    }
+
+    @Test("a daemon that begins is told all rooms, and tells all of its own")
+    func newcomer() {
+        let daemons = Daemons(2)
+        let rooms = (0..<50).map { _ in UUID() }
+        for room in rooms { daemons[0].enter(room, 1) }
+        daemons[1].state.busLost()
+        daemons.settle()
+        for room in rooms.prefix(3) { daemons[1].enter(room, 2) }
+        daemons[1].state.busConnected()
+        daemons.settle()
+        #expect(rooms.allSatisfy { daemons[1].state.membersElsewhere(of: $0).connections == 1 })
+        #expect(rooms.prefix(3).allSatisfy { daemons[0].state.membersElsewhere(of: $0).connections == 2 })
+        #expect(daemons[1].subscribed == Set(rooms.prefix(3)))
+    }
+
+    @Test("a daemon that dies takes its members along; of one that says farewell, people count until the grace is over")
+    func ends() throws {
+        let daemons = Daemons(3)
+        let person = UUID()
+        for index in 0..<2 { daemons[index].enter(room, 2, people: [person]) }
+        daemons.settle()
+        let farewell = daemons[0].state.lastBatch().packets
+        for packet in farewell {
+            daemons[2].apply(try daemons[2].state.receive(packet.bytes, from: daemons[0].id, at: daemons.now))
+        }
+        #expect(
+            daemons[2].state.membersElsewhere(of: room)
+                == RoomMembers(connections: 2, anonymous: 1, people: [person]))
+        _ = daemons[2].state.remove([daemons[1].id])
+        #expect(daemons[2].state.membersElsewhere(of: room) == RoomMembers(people: [person]))
+        // Its row in the database goes as well.
+        _ = daemons[2].state.remove([daemons[0].id])
+        #expect(daemons[2].state.membersElsewhere(of: room) == RoomMembers(people: [person]))
+        _ = daemons[2].state.beat(at: daemons.now + .seconds(15))
+        #expect(daemons[2].state.membersElsewhere(of: room).isEmpty)
+    }
+
+    @Test("nothing that a foreign daemon sends ends this one", arguments: 0..<32)
+    func garbage(_ seed: UInt64) {
+        var random = SplitMix(state: seed)
+        var state = RelayState(id: DaemonID(), packetSize: 200, grace: .seconds(15))
+        state.busConnected()
+        var news = RoomNews()
+        news.members = [MembersOfRoom(room, RoomMembers(connections: 1, anonymous: 1))]
+        state.take(news)
+        let daemon = DaemonID()
+        for _ in 0..<200 {
+            var bytes = RelayMessage.ales([.init(room: room, first: random.next(), count: 1)]).bytes
+            bytes[1] = UInt8(random.next(below: 9))
+            bytes += (0..<random.next(below: 60)).map { _ in UInt8(random.next(below: 256)) }
+            if random.next(below: 4) == 0 { bytes.removeLast(random.next(below: bytes.count)) }
+            _ = try? state.receive(bytes, from: daemon, at: MonotonicTime(nanoseconds: 1))
+            _ = state.nextBatch()
+        }
+    }
+}

@@ -1,0 +1,154 @@
+import Foundation
+import Glibc
+
+/// A broker of RabbitMQ for one test, in a temporary directory, with a name, a cookie, ports and an `epmd` of its own: it knows
+/// nothing of another on this machine. It runs as whoever runs the tests.
+///
+/// Its processes are killed when this object goes, and when the test process ends however it ends. Starting takes some seconds.
+package actor TestBroker {
+    private static let server = "/usr/lib/rabbitmq/bin/rabbitmq-server"
+    private static let control = "/usr/lib/rabbitmq/bin/rabbitmqctl"
+    private static let portMapper = "/usr/bin/epmd"
+    private static let attempts = 3
+    /// On a machine that is busy with other things.
+    private static let startTimeout: Duration = .seconds(180)
+
+    /// Whether `make interop` runs the tests that need one.
+    package static let isWanted = ProcessInfo.processInfo.environment["LETSSWITCH_INTEROP"] != nil
+    package static let isInstalled = [server, control, portMapper].allSatisfy { (path: String) in
+        access(path, X_OK) == 0
+    }
+    /// Why such tests are skipped.
+    package static let whySkipped =
+        isWanted
+        ? "there is no broker of RabbitMQ: sh Sources/Scripts/set-up.sh interop" : "they need a broker: make interop"
+    package static var runs: Bool { isWanted && isInstalled }
+
+    package nonisolated let port: UInt16
+    private let mapperPort: UInt16
+    private let nodePort: UInt16
+    private let directory: String
+    private let node: String
+    private var mapper: ChildProcess?
+    private var broker: ChildProcess?
+
+    /// As RabbitMQ's default user.
+    package nonisolated var url: String { "amqp://guest:guest@127.0.0.1:\(port)/" }
+
+    /// A broker that takes connections.
+    package static func start() async throws -> TestBroker {
+        var last: (any Error)?
+        for _ in 0..<attempts {
+            // A port that was free may have been taken meanwhile.
+            let broker = try TestBroker()
+            do {
+                try await broker.start()
+                return broker
+            } catch {
+                await broker.kill()
+                last = error
+            }
+        }
+        throw last ?? ClientFailure.misuse("no attempt")
+    }
+
+    private init() throws {
+        directory = TestClusterDirectories.shared.make()
+        port = try FreePort.find()
+        mapperPort = try FreePort.find()
+        nodePort = try FreePort.find()
+        node = "test-\(port)@localhost"
+        let settings = """
+            listeners.tcp.1 = 127.0.0.1:\(port)
+            disk_free_limit.absolute = 1MB
+            log.console = true
+            log.console.level = info
+            log.file = false
+            """
+        try settings.write(toFile: "\(directory)/rabbitmq.conf", atomically: true, encoding: .utf8)
+        try "[].".write(toFile: "\(directory)/plugins", atomically: true, encoding: .utf8)
+    }
+
+    /// Starts it, if it doesn't run, with what it kept.
+    package func start() async throws {
+        guard broker == nil else { return }
+        if mapper == nil {
+            // The broker would leave one behind.
+            mapper = try await ChildProcess.start(
+                Self.portMapper, ["-address", "127.0.0.1", "-port", "\(mapperPort)"], environment: environment)
+        }
+        let broker = try await ChildProcess.start(Self.server, [], environment: environment)
+        self.broker = broker
+        try await broker.lines.next("the broker's start", within: Self.startTimeout) {
+            $0.text.contains("Server startup complete")
+        }
+    }
+
+    /// In order: clients are told.
+    package func stop() async throws {
+        await broker?.signal(SIGTERM)
+        _ = try await broker?.waitForExit()
+        broker = nil
+    }
+
+    /// Without a word.
+    package func kill() async {
+        await broker?.signal(SIGKILL)
+        _ = try? await broker?.waitForExit()
+        broker = nil
+    }
+
+    /// The broker and what belongs to it; nothing of it runs any more.
+    package func end() async {
+        await kill()
+        await mapper?.signal(SIGKILL)
+        _ = try? await mapper?.waitForExit()
+        mapper = nil
+    }
+
+    /// From now on it takes nothing that is published, as if memory were short; or does again.
+    package func setMemoryAlarm(_ isOn: Bool) async throws {
+        try await run("set_vm_memory_high_watermark", isOn ? "0.0000001" : "0.9")
+    }
+
+    /// Resident, in bytes.
+    package func memory() throws -> Int {
+        guard let pid = broker?.pid else { return 0 }
+        let pages = try String(contentsOfFile: "/proc/\(pid)/statm", encoding: .utf8).split(separator: " ")
+        return (pages.count > 1 ? Int(pages[1]) ?? 0 : 0) * 4_096
+    }
+
+    /// - Returns: What `rabbitmqctl` writes.
+    @discardableResult
+    package func run(_ arguments: String...) async throws -> String {
+        let child = try await ChildProcess.start(
+            Self.control, ["--quiet", "--node", node] + arguments, environment: environment)
+        let status = try await child.waitForExit()
+        guard status == .exited(0) else {
+            throw ClientFailure.violation("rabbitmqctl \(arguments): \(child.lines.all.map(\.text))")
+        }
+        return child.text(of: .output)
+    }
+
+    private var environment: [String: String] {
+        [
+            "PATH": "/usr/bin:/bin", "HOME": directory, "LC_ALL": "C.UTF-8",
+            "ERL_EPMD_PORT": "\(mapperPort)", "ERL_EPMD_ADDRESS": "127.0.0.1",
+            "RABBITMQ_NODENAME": node,
+            "RABBITMQ_NODE_PORT": "\(port)",
+            "RABBITMQ_DIST_PORT": "\(nodePort)",
+            "RABBITMQ_MNESIA_BASE": "\(directory)/data",
+            "RABBITMQ_LOG_BASE": "\(directory)/log",
+            "RABBITMQ_CONFIG_FILE": "\(directory)/rabbitmq",
+            "RABBITMQ_CONF_ENV_FILE": "\(directory)/none",
+            "RABBITMQ_ENABLED_PLUGINS_FILE": "\(directory)/plugins",
+            "RABBITMQ_PID_FILE": "\(directory)/pid",
+            // Erlang's schedulers would turn round for work for a while, beside the tests.
+            "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS":
+                "+sbwt none +sbwtdcpu none +sbwtdio none -kernel inet_dist_use_interface {127,0,0,1}",
+            "RABBITMQ_CTL_ERL_ARGS": "+sbwt none",
+            // Its start script then becomes the broker, and doesn't stay before it.
+            "RUNNING_UNDER_SYSTEMD": "true",
+        ]
+    }
+}
