@@ -65,7 +65,8 @@ let package = Package(
         // The log, and what is counted: lines and pages of metrics, about the process too. Knows no product.
         .target(name: "Observability", dependencies: ["Basics"], swiftSettings: swiftSettings),
         // The values that all parts speak in: devices, instants, requests' fields and refusals, quotas.
-        .target(name: "Domain", dependencies: ["Observability", "Postgres", "Wire"], swiftSettings: swiftSettings),
+        .target(
+            name: "Domain", dependencies: ["Basics", "Observability", "Postgres", "Wire"], swiftSettings: swiftSettings),
         // Who listens to what: rooms of connections, and what is published in them. No protocol, no SQL.
         .target(name: "Rooms", dependencies: ["Basics", "Crypto", "Sockets"], swiftSettings: swiftSettings),
         // Tasks, pairing, reminders and their scheduler, attendance, quotas, the calendar, and their SQL.
@@ -191,7 +192,7 @@ let package = Package(
         .target(
             name: "FuzzProperties",
             dependencies: [
-                "Delivery", "Domain", "LetsSwitch", "Postgres", "Scheduling", "TestSupport", "Wire", "CZlib",
+                "Basics", "Delivery", "Domain", "LetsSwitch", "Postgres", "Scheduling", "TestSupport", "Wire", "CZlib",
             ],
             path: "Tests/Fuzz/Properties", swiftSettings: swiftSettings),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzProperties"], swiftSettings: swiftSettings),

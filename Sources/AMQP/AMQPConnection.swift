@@ -1,6 +1,5 @@
 import Basics
 import Dispatch
-import Synchronization
 
 /// What a connection tells its user.
 package enum AMQPEvent: Sendable, Equatable {
@@ -32,7 +31,7 @@ package final class AMQPConnection: Sendable {
     private let declarations: [AMQPDeclaration]
     private let mailbox = ConnectionMailbox()
     /// Held while an event is told.
-    private let standing = Mutex(Standing.new)
+    private let standing = Locked(Standing.new)
 
     /// - Parameter declarations: What the connection begins with, each time that it is made.
     package init(_ configuration: AMQPConfiguration, declaring declarations: [AMQPDeclaration]) {

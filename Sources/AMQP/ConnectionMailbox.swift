@@ -1,6 +1,5 @@
 import Basics
 import Glibc
-import Synchronization
 
 /// What a connection's thread and its users share: commands on their way to it, and its socket, to be shut down from outside.
 final class ConnectionMailbox: Sendable {
@@ -24,7 +23,7 @@ final class ConnectionMailbox: Sendable {
     }
 
     let wakeUp = WakeUp()
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     // MARK: - For its users, on any thread
 

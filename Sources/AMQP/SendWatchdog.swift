@@ -1,6 +1,5 @@
 import Basics
 import Dispatch
-import Synchronization
 
 /// Ends what librabbitmq would wait for without end: sending, while the broker takes nothing. It shuts the socket down, which
 /// has every call on it return with an error.
@@ -15,7 +14,7 @@ final class SendWatchdog: Sendable {
 
     private static let tick: Duration = .milliseconds(250)
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
     private let cut: @Sendable () -> Void
 
     /// - Parameter cut: On another thread, once a tick while the work isn't done.

@@ -1,5 +1,5 @@
+import Basics
 package import Observability
-import Synchronization
 
 /// What bounds what one device, or all people together, may have stored; called as the flag that says how much it is.
 package enum Quota: String, Sendable, CaseIterable {
@@ -40,7 +40,7 @@ package struct StorageLimits: Sendable, Hashable {
 /// its limit; several together by what the others add between two looks.
 package final class StorageQuota: Sendable {
     package let limits: StorageLimits
-    private let stored = Mutex<[StoredTable: Int]>([:])
+    private let stored = Locked<[StoredTable: Int]>([:])
 
     package init(_ limits: StorageLimits = StorageLimits()) {
         self.limits = limits

@@ -1,6 +1,6 @@
+import Basics
 import Crypto
 package import FoundationEssentials
-import Synchronization
 
 /// The UUIDs of rooms that aren't matches'.
 ///
@@ -25,12 +25,12 @@ package final class RoomKeys: Sendable {
         case key(HMACSHA256Key)
     }
 
-    private let state: Mutex<State>
+    private let state: Locked<State>
 
     /// With a secret of the kernel's, until ``share(_:)``.
     package init() {
         var random = SystemRandomNumberGenerator()
-        state = Mutex(.secret((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) }))
+        state = Locked(.secret((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) }))
     }
 
     /// From now on with this secret, which other daemons have too. Before anybody is in a room that got its UUID here. Any thread.

@@ -2,7 +2,6 @@ import Basics
 import BusTestSupport
 import FoundationEssentials
 import Sockets
-import Synchronization
 import TestSupport
 import Testing
 
@@ -18,7 +17,7 @@ struct BusRelayTests {
         let relay: BusRelay
         private let loop: EventLoop
         private let key = LoopLocal<Peers>()
-        private let told = Mutex(Told())
+        private let told = Locked(Told())
 
         struct Told {
             var lost: UInt64 = 0
@@ -101,7 +100,7 @@ struct BusRelayTests {
     }
 
     private final class SendableBox<Value: Sendable>: Sendable {
-        private let box = Mutex<Value?>(nil)
+        private let box = Locked<Value?>(nil)
         var value: Value? { box.withLock { $0 } }
         func set(_ value: Value) { box.withLock { $0 = value } }
     }

@@ -1,7 +1,7 @@
 package import AMQP
+import Basics
 package import FoundationEssentials
 package import Rooms
-import Synchronization
 
 /// Packets by RabbitMQ: a topic exchange, a queue for each daemon, and two connections: what is published goes over one, what
 /// comes over the other, so that a broker that takes nothing still gives what it has.
@@ -19,7 +19,7 @@ package final class AMQPBus: Bus {
     private let publisher: AMQPConnection
     private let consumer: AMQPConnection
     /// Held while an event is told.
-    private let state: Mutex<State>
+    private let state: Locked<State>
 
     private struct State {
         var standing = AMQPBusStanding()
@@ -38,7 +38,7 @@ package final class AMQPBus: Bus {
         consuming.name += ", consuming"
         publisher = AMQPConnection(publishing, declaring: [.exchange(AMQPBusTopology.exchange)])
         consumer = AMQPConnection(consuming, declaring: AMQPBusTopology.declarations(for: id, queue: queue))
-        state = Mutex(State())
+        state = Locked(State())
     }
 
     /// The broker cares for no size; this many bytes are worth the way.

@@ -1,5 +1,5 @@
+import Basics
 package import Observability
-import Synchronization
 
 /// What there is to know about the other daemons and the way to them. Any thread.
 package final class BusMetrics: Sendable {
@@ -26,7 +26,7 @@ package final class BusMetrics: Sendable {
     /// Ales that this daemon gave up, since the bus was away or too slow.
     package let dropped = Counter()
     package let packets = CounterSet<Direction>()
-    private let gauges = Mutex(Gauges())
+    private let gauges = Locked(Gauges())
 
     package init() {}
 

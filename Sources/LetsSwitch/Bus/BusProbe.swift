@@ -1,6 +1,5 @@
 import Basics
 import Rooms
-import Synchronization
 
 /// Asks a bus whether it can be used: by a packet that a daemon sends to itself.
 enum BusProbe {
@@ -17,7 +16,7 @@ enum BusProbe {
     /// - Parameter id: The bus's own.
     static func run(_ bus: any Bus, id: DaemonID, within limit: Duration) async -> Outcome {
         let (events, sink) = AsyncStream.makeStream(of: BusEvent.self)
-        let reason = Mutex("no answer within \(limit)")
+        let reason = Locked("no answer within \(limit)")
         await bus.start { sink.yield($0) }
         let outcome: Outcome? = await withTimeout(limit) {
             var sent = MonotonicTime.now()

@@ -2,7 +2,6 @@ import Basics
 package import Observability
 package import Postgres
 package import Rooms
-import Synchronization
 
 /// Says that this daemon lives, every five seconds, and knows which others do.
 ///
@@ -29,7 +28,7 @@ package actor DaemonRegistry: Service {
     private let tell: @Sendable (News) async -> Void
     private let timing: DaemonTiming
     private let timer = WakeableTimer()
-    private let heard = Mutex<Set<DaemonID>>([])
+    private let heard = Locked<Set<DaemonID>>([])
     private var roster: DaemonRoster
     private var told: [DaemonInfo] = []
     /// Ends with the first look.

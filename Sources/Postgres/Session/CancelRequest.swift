@@ -1,6 +1,6 @@
+import Basics
 import CLibpq
 import Dispatch
-import Synchronization
 
 /// Asks a server to cancel what a connection runs.
 ///
@@ -43,7 +43,7 @@ final class CancelSender: Sendable {
         var waiting: [@Sendable () -> Void] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     /// Calls `request` on a thread where it may block.
     func send(_ request: @escaping @Sendable () -> Void) {

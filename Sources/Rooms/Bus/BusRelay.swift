@@ -1,7 +1,6 @@
 import Basics
 import Dispatch
 import FoundationEssentials
-import Synchronization
 
 /// What a relay tells of, for metrics and the log. Called on the relay's queue; must not block.
 package enum RelayReport: Sendable, Equatable {
@@ -52,7 +51,7 @@ package actor BusRelay {
     }
 
     private nonisolated let executor = QueueExecutor(label: "rooms.relay")
-    private nonisolated let inbox = Mutex(Inbox())
+    private nonisolated let inbox = Locked(Inbox())
     private let id: DaemonID
     private let bus: any Bus
     private let rooms: Rooms

@@ -1,7 +1,7 @@
+import Basics
 import Dispatch
 import FoundationEssentials
 import Glibc
-import Synchronization
 import TestSupport
 import Wire
 
@@ -20,7 +20,7 @@ enum ScheduleProperties {
     /// Blocks the calling thread, which must not be one that tasks run on.
     static func check(_ input: FuzzInput) throws(BrokenProperty) {
         let done = DispatchSemaphore(value: 0)
-        let outcome = Mutex<Result<Void, BrokenProperty>>(.success(()))
+        let outcome = Locked<Result<Void, BrokenProperty>>(.success(()))
         Task.detached {
             do {
                 try await ScheduleWorld.get().alone { try await run(input, in: $0) }

@@ -1,9 +1,9 @@
+import Basics
 import Dispatch
 import Glibc
 import LetsSwitch
 import Observability
 import Postgres
-import Synchronization
 import TestSupport
 import Wire
 
@@ -11,7 +11,7 @@ import Wire
 
 /// Two daemons on one database, for as long as the process lives: with all that they are made of, over real sockets.
 actor ScheduleWorld {
-    private static let shared = Mutex<Task<ScheduleWorld, any Error>?>(nil)
+    private static let shared = Locked<Task<ScheduleWorld, any Error>?>(nil)
 
     let endpoints: [ClientEndpoint]
     private let daemons: [Daemon]

@@ -48,6 +48,11 @@ struct DaemonFleet {
         }
     }
 
+    /// Ales that the daemon gave up, since the bus was away.
+    func dropped(at index: Int) async throws -> Int {
+        Int(try await MetricsReading(members[index].endpoint).sum("letsswitch_bus_dropped_total"))
+    }
+
     /// Ales that the daemon knows it has never heard.
     func lost(at index: Int) async throws -> Int {
         Int(try await MetricsReading(members[index].endpoint).sum("letsswitch_bus_lost_total"))

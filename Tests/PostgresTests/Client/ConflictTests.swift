@@ -1,4 +1,4 @@
-import Synchronization
+import Basics
 import TestSupport
 import Testing
 
@@ -98,7 +98,7 @@ import Testing
 }
 
 private final class ConflictObserver: PostgresObserver {
-    private let seen = Mutex(0)
+    private let seen = Locked(0)
 
     var conflicts: Int { seen.withLock { $0 } }
 
