@@ -38,11 +38,18 @@ package final class HMACSHA256Key: @unchecked Sendable {
         guard let algorithm = EVP_MAC_fetch(nil, "HMAC", nil) else { throw CryptoError("HMAC-SHA256") }
         defer { EVP_MAC_free(algorithm) }
         guard let context = EVP_MAC_CTX_new(algorithm) else { throw CryptoError("HMAC-SHA256") }
+        // The parameters hold pointers. A string that is passed as one is gone after the call; a literal's bytes stay, up to their NUL.
+        let name: StaticString = "digest"
         var digest = Array("SHA256".utf8CString)
         let isReady = digest.withUnsafeMutableBufferPointer { digest in
-            let parameters = [
-                OSSL_PARAM_construct_utf8_string("digest", digest.baseAddress, 0), OSSL_PARAM_construct_end(),
-            ]
+            let parameters = name.withUTF8Buffer { name in
+                name.withMemoryRebound(to: CChar.self) { name in
+                    [
+                        OSSL_PARAM_construct_utf8_string(name.baseAddress, digest.baseAddress, 0),
+                        OSSL_PARAM_construct_end(),
+                    ]
+                }
+            }
             return EVP_MAC_init(context, key, key.count, parameters) == 1
         }
         guard isReady else {
