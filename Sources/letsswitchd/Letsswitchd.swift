@@ -22,6 +22,9 @@ enum Letsswitchd {
                 await check.checkProviders(of: configuration)
                 await check.checkBus(of: configuration)
                 exit(print(check.report, to: STDOUT_FILENO) && check.isPassed ? EXIT_SUCCESS : EXIT_FAILURE)
+            case .ticket(let order, let settings):
+                let token = try order.token(settings, at: Int64(time(nil)))
+                exit(print(token + "\n", to: STDOUT_FILENO) ? EXIT_SUCCESS : EXIT_FAILURE)
             case .help:
                 exit(print(HelpText.render(), to: STDOUT_FILENO) ? EXIT_SUCCESS : EXIT_FAILURE)
             case .version:

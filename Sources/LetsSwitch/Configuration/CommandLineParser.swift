@@ -10,6 +10,8 @@ package struct CommandLineParser: Sendable {
         case serve(Configuration)
         /// Say whether it could serve.
         case check(Configuration)
+        /// Print a ticket.
+        case ticket(TicketOrder, TicketSettings)
         case help
         case version
     }
@@ -29,7 +31,14 @@ package struct CommandLineParser: Sendable {
         if arguments.contains("--help") || arguments.contains("-h") { return .help }
         if arguments.contains("--version") { return .version }
         let command = arguments.first.flatMap { Self.commands.contains($0) ? $0 : nil }
-        let given = try valuesByFlag(arguments.dropFirst(command == nil ? 0 : 1))
+        var flags = arguments.dropFirst(command == nil ? 0 : 1)
+        var order: TicketOrder?
+        if command == "ticket" {
+            let arguments = try TicketArguments(flags)
+            order = arguments.order
+            flags = arguments.rest[...]
+        }
+        let given = try valuesByFlag(flags)
         var configuration = try Configuration(environment: environment)
         for setting in settings where setting.standsFor == nil {
             guard let choice = try choice(of: setting, given) else { continue }
@@ -41,10 +50,14 @@ package struct CommandLineParser: Sendable {
         }
         try configuration.checkCombinations()
         configuration.warnings = unknownVariables()
+        if let order {
+            guard !configuration.tickets.secrets.isEmpty else { throw UsageError("ticket: --ticket-secret is missing") }
+            return .ticket(order, configuration.tickets)
+        }
         return command == "check" ? .check(configuration) : .serve(configuration)
     }
 
-    private static let commands = ["serve", "check"]
+    private static let commands = ["serve", "check", "ticket"]
 
     /// What a setting gets, in which of its forms, and by what name.
     private struct Choice {
@@ -109,7 +122,7 @@ package struct CommandLineParser: Sendable {
 
     private func unexpected(_ argument: String) -> UsageError {
         guard !argument.hasPrefix("-") else { return UsageError("unknown flag \(argument)") }
-        return UsageError("unexpected argument \"\(argument)\" (the commands are serve and check)")
+        return UsageError("unexpected argument \"\(argument)\" (the commands are serve, check and ticket)")
     }
 
     private func unknownFlag(_ name: String) -> UsageError {

@@ -33,6 +33,9 @@ extension Configuration {
             throw UsageError("--operations-listen: --listen has \(twice) too")
         }
         try providers.checkCombinations()
+        guard !tickets.areRequired || !tickets.secrets.isEmpty else {
+            throw UsageError("--require-tickets: --ticket-secret is missing")
+        }
         guard bus != .amqp || amqpURL != nil else { throw UsageError("--bus: amqp needs --amqp-url") }
         let frame = limits.maxMessageBytes + Self.maxFrameHeaderBytes
         guard limits.sendQueueBytes >= frame else {

@@ -42,6 +42,8 @@ package struct Configuration: Sendable, Equatable {
     package var presenceGrace: Duration = .seconds(15)
     /// From SIGTERM to the exit, at most.
     package var drainTimeout: Duration = .seconds(10)
+    /// By what devices show who they are, where a name alone isn't enough.
+    package var tickets = TicketSettings()
     /// Whether any UUID is a room at any time: for development, load tests, and use without the scheduler.
     package var openRooms = false
     /// Whether `/echo` sends every WebSocket message back: for third-party conformance suites.

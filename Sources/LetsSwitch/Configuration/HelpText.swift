@@ -4,10 +4,12 @@ package enum HelpText {
         var text = """
             Usage: letsswitchd [serve] [flags]
                    letsswitchd check [flags]
+                   letsswitchd ticket DEVICE [--for 1h] [--topics TOPIC,…] [flags]
 
             Pairs two people who want to start something at the same minute, reminds both, and opens a room for them.
 
               check              says whether settings, certificate and key are all right, and serves nothing
+              ticket             prints a ticket by which the device shows who it is: for how long, and for what alone
               --help             this text
               --version          versions of the daemon, Swift and libpq
 

@@ -9,7 +9,8 @@ import Wire
 /// The table of settings, in the order of `--help`.
 extension Setting {
     package static let all: [Setting] =
-        (service + tls + schedule + bus + providers + network + limits + addressLimits + waits + databaseLimits + log)
+        (service + tls + schedule + tickets + bus + providers + network + limits + addressLimits + waits
+        + databaseLimits + log)
         .flatMap(\.withFileForm)
 
     private static let day: Duration = .seconds(86_400)

@@ -10,6 +10,7 @@ package struct Setting: Sendable {
         case service = "Service"
         case tls = "TLS"
         case schedule = "Schedule and rooms"
+        case tickets = "Tickets"
         case bus = "Further daemons"
         case providers = "Providers"
         case network = "Proxies and browsers"

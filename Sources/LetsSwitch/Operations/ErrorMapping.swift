@@ -14,6 +14,7 @@ struct ErrorMapping: Sendable {
             if let quota = error.quota { metrics.quotas.add(quota) }
             return Abort(error)
         }
+        if let refusal = error as? IdentityRefusal { return Abort(refusal) }
         if let error = error as? PostgresError {
             if let refusal = RequestError(error) { return Abort(refusal) }
             if case .shutDown = error.kind { return Abort(.databaseUnavailable) }
@@ -24,9 +25,16 @@ struct ErrorMapping: Sendable {
 }
 
 extension Abort {
-    init(_ error: RequestError) {
+    init(_ error: RequestError, headers: [HTTPField] = []) {
         self.init(
             HTTPStatus(code: error.status), code: error.code, reason: error.reason,
-            headers: error.retryAfter.map { [HTTPField("Retry-After", String($0))] } ?? [])
+            headers: headers + (error.retryAfter.map { [HTTPField("Retry-After", String($0))] } ?? []))
+    }
+
+    /// RFC 9110 §15.5.2: a 401 says what is wanted; RFC 6750 §3 how.
+    init(_ refusal: IdentityRefusal) {
+        let error = refusal.requestError
+        let challenge = refusal.isAboutTicket ? #"Bearer error="invalid_token""# : "Bearer"
+        self.init(error, headers: error.status == 401 ? [HTTPField("WWW-Authenticate", challenge)] : [])
     }
 }

@@ -48,7 +48,7 @@ import Testing
     func credentials() throws {
         let files = [
             "database-url": "postgresql://credential\n", "webhook-secret": "\(Self.secret)\n",
-            "ntfy-token": "tk_credential",
+            "ntfy-token": "tk_credential", "ticket-secret": String(repeating: "s", count: 32),
             "apns-key": "a key", "tls-key": "a key", "tls-certificate": "a certificate", "room-size": "7",
         ]
         let directory = self.directory(of: files)
@@ -61,6 +61,7 @@ import Testing
         let all = try configure(arguments, environment)
         #expect(all.database == .url("postgresql://credential"))
         #expect(all.providers.webhook.secrets.count == 1 && all.providers.ntfy.token == "tk_credential")
+        #expect(all.tickets.secrets.count == 1)
         #expect(all.providers.apns.keyFile == "\(directory)/apns-key")
         #expect(all.tlsKey == "\(directory)/tls-key" && all.tlsCertificate == "\(directory)/tls-certificate")
         // No secret, no credential.

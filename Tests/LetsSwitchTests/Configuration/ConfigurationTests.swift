@@ -201,6 +201,7 @@ import Wire
         "webhook-url": ["--webhook-secret", webhookSecret],
         "webhook-secret": ["--webhook-url", "https://example.org/"],
         "webhook-secret-file": ["--webhook-url", "https://example.org/"],
+        "require-tickets": ["--ticket-secret", webhookSecret],
         "ntfy-token": ["--ntfy-server", "https://example.org/"],
         "ntfy-token-file": ["--ntfy-server", "https://example.org/"],
     ]
@@ -240,6 +241,7 @@ import Wire
             "allowed-origins": "https://example.org", "webhook-secret": webhookSecret, "ntfy-token": "tk_x",
             "webhook-secret-file": secretFile, "ntfy-token-file": secretFile, "webhook-concurrency": "77",
             "webhook-batch": "77", "bus": "postgresql", "amqp-url": "amqp://x", "amqp-url-file": brokerFile,
+            "ticket-secret": webhookSecret, "ticket-secret-file": secretFile,
         ]
         for setting in Setting.all where samples[setting.name] == nil {
             switch setting.kind {
