@@ -22,6 +22,12 @@ extension Room {
         sender.exempt.value += 1
     }
 
+    /// Ales came from a sender with several places in the room: for all but these.
+    func count(_ count: UInt32, exempting places: [Connection]) {
+        ales.value += count
+        for place in places { place.exempt.value += count }
+    }
+
     /// Ales came from another daemon, for all. Nothing else is counted in the room now, nor until they are settled.
     func count(alesFromElsewhere count: UInt32) {
         ales.value = count

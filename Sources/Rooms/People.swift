@@ -14,8 +14,21 @@ struct People {
     private static let departureLimit = 65_536
 
     private let grace: Duration
+    /// Who counts once, however many connections it has.
+    private enum Identity {
+        case person(UUID)
+        /// A sender with several places in the room that didn't say who it is: no one who could come back.
+        case sender(UUID)
+
+        var id: UUID {
+            switch self {
+            case .person(let id), .sender(let id): id
+            }
+        }
+    }
+
     /// By connection. Few say who they are, and each of a connection's members has its place in memory.
-    private var identities: [ObjectIdentifier: UUID] = [:]
+    private var identities: [ObjectIdentifier: Identity] = [:]
     /// Who has left each room, and until when it counts.
     private var departed: [UUID: [UUID: MonotonicTime]] = [:]
     /// The same in the order of time. Some have come back since.
@@ -32,8 +45,20 @@ struct People {
     var nextExpiry: MonotonicTime? { departures.first?.until }
 
     mutating func enter(_ connection: Connection, as person: UUID) {
-        identities[ObjectIdentifier(connection)] = person
+        identities[ObjectIdentifier(connection)] = .person(person)
         endDeparture(of: person, from: connection.room.id)
+    }
+
+    /// These connections in a room are one sender's. Those that didn't say who they are count as one from now on.
+    mutating func unite(_ connections: [Connection]) {
+        guard connections.count > 1 else { return }
+        var sender = UUID()
+        for connection in connections {
+            if case .sender(let known) = identities[ObjectIdentifier(connection)] { sender = known }
+        }
+        for connection in connections where identities[ObjectIdentifier(connection)] == nil {
+            identities[ObjectIdentifier(connection)] = .sender(sender)
+        }
     }
 
     /// - Returns: Who it was, if it had said so.
@@ -49,7 +74,11 @@ struct People {
 
     /// As ``leave(_:at:)``, of a room that is over.
     mutating func forget(_ connection: Connection) -> UUID? {
-        identities.isEmpty ? nil : identities.removeValue(forKey: ObjectIdentifier(connection))
+        guard !identities.isEmpty else { return nil }
+        return switch identities.removeValue(forKey: ObjectIdentifier(connection)) {
+        case .person(let person): person
+        case .sender, nil: nil
+        }
     }
 
     /// The room is over, for those as well who might have come back.
@@ -81,9 +110,9 @@ struct People {
         if let gone = departed[room] { members.people.formUnion(gone.keys) }
         guard !identities.isEmpty else { return members }
         for connection in connections {
-            guard let person = identities[ObjectIdentifier(connection)] else { continue }
+            guard let identity = identities[ObjectIdentifier(connection)] else { continue }
             members.anonymous -= 1
-            members.people.insert(person)
+            members.people.insert(identity.id)
         }
         return members
     }

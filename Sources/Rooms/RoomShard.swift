@@ -37,6 +37,8 @@ package final class RoomShard: TurnEndHandler {
     var boards: [UUID: PresenceBoard] = [:]
     /// The other daemons.
     var link = RoomLink(tell: nil)
+    /// The other loops.
+    var lanes: Lanes
     /// Rooms with somebody in them and the connections in them, but for subscriptions.
     private var occupied = 0
     private var connectionCount = 0
@@ -46,23 +48,25 @@ package final class RoomShard: TurnEndHandler {
     private let anyRoomIsOpen: Bool
     private let report: @Sendable ([PresenceEvent]) -> Void
     /// An ale, encoded once; no other thread counts its references. A burst of ales leaves as one run of it.
-    private let aleFrame: SharedBytes
+    let aleFrame: SharedBytes
 
     /// - Parameters:
     ///   - loop: Outlives the shard.
     ///   - anyRoomIsOpen: Makes an open room of any UUID.
     ///   - aleFrame: A WebSocket frame.
     ///   - grace: How long somebody who has left counts as present.
+    ///   - loops: This one and those that it shares the rooms with.
     ///   - report: Told who comes and goes, many at a time.
     package init(
         on loop: any RoomLoop, anyRoomIsOpen: Bool, aleFrame: [UInt8], grace: Duration = .zero,
-        report: @escaping @Sendable ([PresenceEvent]) -> Void
+        loops: RoomLoops = .one, report: @escaping @Sendable ([PresenceEvent]) -> Void
     ) {
         self.loop = loop
         self.anyRoomIsOpen = anyRoomIsOpen
         self.aleFrame = SharedBytes(aleFrame, copies: 64)
         self.report = report
         people = People(grace: grace)
+        lanes = Lanes(loops)
     }
 
     /// Matches' rooms with somebody in them, and how many are in them.
@@ -101,7 +105,7 @@ package final class RoomShard: TurnEndHandler {
 
     // MARK: Admission
 
-    package enum Standing {
+    package enum Standing: Sendable {
         case open
         case full
         /// As the database said so long ago.
@@ -194,11 +198,20 @@ package final class RoomShard: TurnEndHandler {
     func cheer(from sender: Connection) {
         guard sender.isMember else { return }
         let room = sender.room
-        if !room.hasAles {
-            awaitTurnEnd()
-            cheering.append(room)
-        }
+        if !room.hasAles { willSettle(room) }
         room.count(aleFrom: sender)
+    }
+
+    /// As ``cheer(from:)``, of a sender with several places in its room: none of them hears it.
+    func cheer(_ count: UInt32, from sender: Connection, besides places: [Connection]) {
+        guard sender.isMember else { return }
+        if !sender.room.hasAles { willSettle(sender.room) }
+        sender.room.count(count, exempting: places)
+    }
+
+    private func willSettle(_ room: Room) {
+        awaitTurnEnd()
+        cheering.append(room)
     }
 
     func awaitTurnEnd() {
@@ -208,9 +221,13 @@ package final class RoomShard: TurnEndHandler {
     }
 
     package func turnEnds() {
-        awaitsTurnEnd = false
+        let hasMembersElsewhere = !lanes.all.isEmpty
+        if hasMembersElsewhere { takeOwnRequests() }
         for room in cheering { settle(room) }
         cheering.removeAll(keepingCapacity: true)
+        // Who is told something now may ask for something, which is done at the end of another turn.
+        awaitsTurnEnd = false
+        if hasMembersElsewhere { carryMail() }
         link.tellNews { people.members(of: $0, map.connections(of: $0)) }
     }
 
@@ -234,10 +251,15 @@ package final class RoomShard: TurnEndHandler {
     /// Gives a message to everybody in the room on this loop but its sender, in the order of these calls and of the ales between them.
     /// Who leaves meanwhile gets nothing, and who comes meanwhile neither.
     package func publish(_ message: any Message, to id: UUID, from sender: Connection? = nil) {
+        publish(message, to: id) { $0 === sender }
+    }
+
+    /// As ``publish(_:to:from:)``, to all that aren't the sender's.
+    func publish(_ message: any Message, to id: UUID, isSender: (Connection) -> Bool) {
         let members = map.connections(of: id)
         guard let room = members.first?.room else { return }
         settle(room)
         let publication = Publication(message)
-        for member in members where member !== sender && member.isMember { member.peer.deliver(publication) }
+        for member in members where !isSender(member) && member.isMember { member.peer.deliver(publication) }
     }
 }

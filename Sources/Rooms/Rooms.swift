@@ -4,8 +4,8 @@ import Synchronization
 
 /// All rooms of this daemon, on all of its event loops. May be used from anywhere.
 ///
-/// A match's room lives on one loop, its home, to which those who enter it move: what is said there never leaves the thread. A
-/// subscription has a part on each loop with somebody who listens, for those stay where they are.
+/// A match's room lives on one loop, its home, to which sockets of one room move: what is said there never leaves the thread. A socket
+/// of several rooms stays where it is (``Sender``). A subscription has a part on each loop with somebody who listens.
 package final class Rooms: Sendable {
     private let loops: [EventLoop]
     private let key = LoopLocal<RoomShard>()
@@ -46,8 +46,17 @@ package final class Rooms: Sendable {
     /// The rooms of a loop. On that loop.
     package func shard(on reactor: Reactor) -> RoomShard {
         key.value(on: reactor) {
-            RoomShard(on: reactor, anyRoomIsOpen: anyRoomIsOpen, aleFrame: aleFrame, grace: grace, report: report)
+            RoomShard(
+                on: reactor, anyRoomIsOpen: anyRoomIsOpen, aleFrame: aleFrame, grace: grace,
+                loops: RoomLoops(
+                    own: reactor.index, homeIndex: { [weak self] in self?.homeIndex(of: $0) ?? 0 },
+                    submit: { [weak self] in self?.submit(to: $0, $1) }),
+                report: report)
         }
+    }
+
+    private func submit(to index: Int, _ work: @escaping @Sendable (RoomShard) -> Void) {
+        loops[index].submit { work(self.shard(on: $0)) }
     }
 
     // MARK: Matches' rooms

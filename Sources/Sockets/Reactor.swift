@@ -50,6 +50,8 @@ package final class Reactor {
     private var lastTimer: UInt32 = 0
     /// Who has something to do at the end of this turn, before the sockets send.
     private var settling: [any TurnEndHandler] = []
+    /// Those whose turn to do so is now: they may ask for another one.
+    private var settlingNow: [any TurnEndHandler] = []
     private var sending: [Unmanaged<StreamSocket>] = []
     /// The sockets whose turn to send is now; swapped with `sending`, so that neither is allocated anew each turn.
     private var flushing: [Unmanaged<StreamSocket>] = []
@@ -129,8 +131,9 @@ package final class Reactor {
     private func endTurn() {
         // A peer that has taken its answers is read again, so there may be more to settle.
         for _ in 0..<Self.flushesPerTurn where !settling.isEmpty || !sending.isEmpty {
-            for handler in settling { handler.turnEnds() }
-            settling.removeAll(keepingCapacity: true)
+            swap(&settling, &settlingNow)
+            for handler in settlingNow { handler.turnEnds() }
+            settlingNow.removeAll(keepingCapacity: true)
             swap(&sending, &flushing)
             for socket in flushing { socket._withUnsafeGuaranteedRef { $0.flush() } }
             flushing.removeAll(keepingCapacity: true)

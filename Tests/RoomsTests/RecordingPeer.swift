@@ -10,6 +10,9 @@ final class ManualLoop: RoomLoop {
     private var settling: [any TurnEndHandler] = []
     private var timers: [(due: MonotonicTime, action: () -> Void)] = []
 
+    /// Whether somebody has something to do at the end of this turn.
+    var isBusy: Bool { !settling.isEmpty }
+
     func callAtEndOfTurn(_ handler: any TurnEndHandler) { settling.append(handler) }
 
     func call(after delay: Duration, _ action: @escaping () -> Void) {

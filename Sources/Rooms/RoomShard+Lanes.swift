@@ -1,0 +1,141 @@
+package import FoundationEssentials
+
+/// The loops that share the rooms, as one of them sees the others.
+package struct RoomLoops: Sendable {
+    let own: Int
+    let homeIndex: @Sendable (UUID) -> Int
+    /// Does something with the rooms of another loop, on that loop, in the order of submission.
+    let submit: @Sendable (Int, @escaping @Sendable (RoomShard) -> Void) -> Void
+
+    package init(
+        own: Int, homeIndex: @escaping @Sendable (UUID) -> Int,
+        submit: @escaping @Sendable (Int, @escaping @Sendable (RoomShard) -> Void) -> Void
+    ) {
+        self.own = own
+        self.homeIndex = homeIndex
+        self.submit = submit
+    }
+
+    /// One loop, the home of all rooms.
+    package static let one = RoomLoops(own: 0, homeIndex: { _ in 0 }, submit: { _, _ in })
+}
+
+/// A loop's ways to the others, and its members of rooms that may live there.
+struct Lanes {
+    let loops: RoomLoops
+    /// Those that were needed yet. As many as loops at most.
+    var all: [Lane] = []
+    var members: [MemberID: Member] = [:]
+    private var lastMember: MemberID = 0
+
+    init(_ loops: RoomLoops) {
+        self.loops = loops
+    }
+
+    mutating func nextMember() -> MemberID {
+        lastMember += 1
+        return lastMember
+    }
+
+    /// To itself.
+    var own: Lane? { all.first { $0.target == loops.own } }
+}
+
+/// Members of rooms that live on other loops: once a turn their loops exchange what there is for each other.
+extension RoomShard {
+    /// For a socket on this loop that is in rooms of any.
+    package func makeSender() -> Sender {
+        Sender(on: self)
+    }
+
+    func lane(toHomeOf room: UUID) -> Lane {
+        lane(to: lanes.loops.homeIndex(room))
+    }
+
+    private func lane(to index: Int) -> Lane {
+        if let lane = lanes.all.first(where: { $0.target == index }) { return lane }
+        let lane = Lane(to: index, of: self)
+        lanes.all.append(lane)
+        return lane
+    }
+
+    // MARK: The end of a turn
+
+    /// What members on this loop want of rooms that live here too: before the rooms are settled.
+    func takeOwnRequests() {
+        guard let lane = lanes.own else { return }
+        for request in lane.takeRequests() { perform(request, from: lane) }
+    }
+
+    /// After the rooms were settled.
+    func carryMail() {
+        for lane in lanes.all where lane.hasMail {
+            if lane.target == lanes.loops.own {
+                take(lane.takeMail(), from: lane)
+            } else {
+                send(by: lane)
+            }
+        }
+    }
+
+    private func send(by lane: Lane) {
+        guard lane.hasMail, lane.flight.departs() else { return }
+        let mail = lane.takeMail()
+        let (flight, loops, target) = (lane.flight, lanes.loops, lane.target)
+        loops.submit(target) { shard in
+            let moreWaits = flight.arrives()
+            shard.take(mail, from: shard.lane(to: loops.own))
+            if moreWaits { loops.submit(loops.own) { $0.send(by: $0.lane(to: target)) } }
+        }
+    }
+
+    private func take(_ mail: Mail, from lane: Lane) {
+        for request in mail.requests { perform(request, from: lane) }
+        for delivery in mail.deliveries { perform(delivery) }
+    }
+
+    // MARK: At the home
+
+    private func perform(_ request: RoomRequest, from lane: Lane) {
+        switch request {
+        case .enter(let member, let room, let policy, let claimedIdentity, let others):
+            let standing = standing(of: room, policy: policy)
+            if case .open = standing {
+                let connection = enter(
+                    room, StandIn(for: member, at: lane), policy: policy, claimedIdentity: claimedIdentity)
+                lane.standIns[member] = connection
+                people.unite([connection] + others.compactMap { lane.standIns[$0] })
+            }
+            lane.add(.decided(member, standing))
+        case .cheer(let count, let places):
+            let places = places.map { lane.standIns[$0] }
+            // It may have been too late, for a room that has closed.
+            if case .some(let sender?) = places.first { cheer(count, from: sender, besides: places.compactMap(\.self)) }
+        case .publish(let message, let places):
+            let places = places.map { lane.standIns[$0] }
+            if case .some(let sender?) = places.first {
+                publish(message, to: sender.room.id) { member in places.contains { $0 === member } }
+            }
+        case .watchPresence(let member):
+            lane.standIns[member]?.watchPresence()
+        case .leave(let member):
+            lane.standIns.removeValue(forKey: member)?.leave()
+        }
+    }
+
+    // MARK: Where the members are
+
+    private func perform(_ delivery: RoomDelivery) {
+        switch delivery {
+        case .decided(let member, let standing):
+            lanes.members[member]?.decide(standing)
+        case .ales(let count, let member):
+            lanes.members[member]?.peer.deliver(ales: count, frame: aleFrame)
+        case .published(let message, let members):
+            let publication = Publication(message)
+            for member in members { lanes.members[member]?.peer.deliver(publication) }
+        case .closed(let member):
+            lanes.members[member]?.close()
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import Basics
+import FoundationEssentials
+
+@testable import Rooms
+
+/// The rooms of several loops, without a loop: a turn ends, and what one loop has for another arrives, when a test says so.
+final class LoopsUnderTest {
+    /// What was submitted to each loop, and what was reported of who comes and goes.
+    private final class Post: @unchecked Sendable {
+        // Sendable holds: manual loops are called by one test, on one thread.
+        var waiting: [[@Sendable (RoomShard) -> Void]]
+        var events: [PresenceEvent] = []
+
+        init(_ count: Int) {
+            waiting = Array(repeating: [], count: count)
+        }
+    }
+
+    let loops: [ManualLoop]
+    let shards: [RoomShard]
+    private let post: Post
+
+    init(_ count: Int, anyRoomIsOpen: Bool = true) {
+        let post = Post(count)
+        let loops = (0..<count).map { _ in ManualLoop() }
+        shards = loops.indices.map { index in
+            RoomShard(
+                on: loops[index], anyRoomIsOpen: anyRoomIsOpen, aleFrame: [0x82, 0], grace: .seconds(15),
+                loops: RoomLoops(
+                    own: index, homeIndex: { Self.home(of: $0, of: count) },
+                    submit: { post.waiting[$0].append($1) }),
+                report: { post.events += $0 })
+        }
+        self.loops = loops
+        self.post = post
+    }
+
+    private static func home(of room: UUID, of count: Int) -> Int { Int(room.uuid.15) % count }
+
+    /// A room that lives on this loop.
+    func room(on loop: Int) -> UUID {
+        while true {
+            let room = UUID()
+            if Self.home(of: room, of: loops.count) == loop { return room }
+        }
+    }
+
+    func home(of room: UUID) -> RoomShard { shards[Self.home(of: room, of: shards.count)] }
+
+    var reported: [PresenceEvent] { post.events }
+
+    /// Mails, and words that one is awaited, that are on their way to a loop.
+    func waiting(for loop: Int) -> Int { post.waiting[loop].count }
+
+    func endTurn(of loop: Int) {
+        loops[loop].endTurn()
+    }
+
+    /// The oldest of what is on its way to a loop, if there is any, as a turn of its own.
+    func arrive(at loop: Int) {
+        guard !post.waiting[loop].isEmpty else { return }
+        post.waiting[loop].removeFirst()(shards[loop])
+        loops[loop].endTurn()
+    }
+
+    /// Until nothing is on its way and no turn has anything to do.
+    func settle() {
+        repeat {
+            for loop in loops.indices {
+                endTurn(of: loop)
+                arrive(at: loop)
+            }
+        } while loops.contains { $0.isBusy } || post.waiting.contains { !$0.isEmpty }
+    }
+
+    func advance(by time: Duration) {
+        for loop in loops { loop.advance(by: time) }
+        settle()
+    }
+}

@@ -1,0 +1,361 @@
+import Basics
+import FoundationEssentials
+import Sockets
+import TestSupport
+import Testing
+
+@testable import Rooms
+
+/// Sockets that stay on their loop, in rooms of any.
+@Suite("Senders, and their places in rooms of any loop")
+struct SenderTests {
+    private let loops = LoopsUnderTest(3)
+    private static let policy = RoomPolicy.match(capacity: 5)
+
+    /// A place, and what came to it.
+    private struct Place {
+        final class Decisions {
+            var all: [RoomShard.Standing] = []
+        }
+
+        let peer: RecordingPeer
+        let member: Member
+        let decisions: Decisions
+
+        var isIn: Bool {
+            if case .open? = decisions.all.first { member.isMember && decisions.all.count == 1 } else { false }
+        }
+
+        var isFull: Bool {
+            if case .full? = decisions.all.first { !member.isMember && decisions.all.count == 1 } else { false }
+        }
+    }
+
+    private func enter(_ room: UUID, _ sender: Sender, as identity: UUID? = nil) -> Place {
+        let (peer, decisions) = (RecordingPeer(), Place.Decisions())
+        let member = sender.enter(room, peer, policy: Self.policy, claimedIdentity: identity) {
+            decisions.all.append($0)
+        }
+        return Place(peer: peer, member: member, decisions: decisions)
+    }
+
+    private func enterAtHome(_ room: UUID) -> (peer: RecordingPeer, connection: Connection) {
+        let peer = RecordingPeer()
+        return (peer, loops.home(of: room).enter(room, peer, policy: Self.policy))
+    }
+
+    @Test("who is in a room from its own loop, from others, and by /socket: each hears the others once, and not itself")
+    func ales() {
+        let room = loops.room(on: 0)
+        let socket = enterAtHome(room)
+        let places = loops.shards.map { enter(room, $0.makeSender()) }
+        loops.settle()
+        #expect(places.allSatisfy { $0.isIn })
+        for place in places { place.member.cheer() }
+        socket.connection.cheer()
+        loops.settle()
+        #expect(places.map(\.peer.ales) == [3, 3, 3])
+        #expect(socket.peer.ales == 3)
+        #expect(loops.home(of: room).occupancy == (1, 4))
+    }
+
+    @Test("a sender with several places in a room hears itself on none, and others on each", arguments: 0..<2)
+    func severalPlaces(_ loop: Int) {
+        let room = loops.room(on: 0)
+        let sender = loops.shards[loop].makeSender()
+        let places = [enter(room, sender), enter(room, sender)]
+        let other = enter(room, loops.shards[loop].makeSender())
+        let socket = enterAtHome(room)
+        loops.settle()
+        places[0].member.cheer()
+        places[0].member.cheer()
+        places[1].member.cheer()
+        places[0].member.publish(Numbered(number: 1))
+        other.member.cheer()
+        socket.connection.cheer()
+        loops.settle()
+        #expect(places.map(\.peer.ales) == [2, 2])
+        #expect(places.map(\.peer.messages) == [[], []])
+        #expect(other.peer.ales == 4 && socket.peer.ales == 4)
+        #expect(other.peer.messages == [1] && socket.peer.messages == [1])
+        places[0].member.leave()
+        places[0].member.cheer()
+        places[1].member.cheer()
+        loops.settle()
+        #expect(places.map(\.peer.ales) == [2, 2])
+        #expect(socket.peer.ales == 5)
+    }
+
+    @Test("who comes hears what is said from its confirmation on, and is confirmed first", arguments: 0..<2)
+    func newcomer(_ loop: Int) {
+        let room = loops.room(on: 0)
+        let socket = enterAtHome(room)
+        socket.connection.cheer()
+        let place = enter(room, loops.shards[loop].makeSender())
+        #expect(place.decisions.all.isEmpty)
+        // Nothing can be said before.
+        place.member.cheer()
+        loops.settle()
+        #expect(place.isIn && place.peer.ales <= 1 && socket.peer.events.isEmpty)
+        let before = place.peer.ales
+        socket.connection.cheer()
+        loops.settle()
+        #expect(place.peer.ales == before + 1)
+    }
+
+    @Test("a message reaches every place, after the ales before it, and is made into each form once a loop")
+    func messages() {
+        let room = loops.room(on: 0)
+        let socket = enterAtHome(room)
+        let places = (0..<2).map { _ in enter(room, loops.shards[1].makeSender()) }
+        loops.settle()
+        places[0].member.cheer()
+        places[0].member.publish(Numbered(number: 1))
+        places[0].member.cheer()
+        loops.settle()
+        #expect(socket.peer.events == [.ales(1), .message(1), .ales(1)])
+        #expect(places[1].peer.events == [.ales(1), .message(1), .ales(1)])
+        #expect(places[0].peer.events.isEmpty)
+        loops.home(of: room).publish(Numbered(number: 2), to: room, from: socket.connection)
+        loops.settle()
+        #expect(places.map(\.peer.messages) == [[2], [1, 2]])
+        #expect(places[0].peer.forms.last == places[1].peer.forms.last)
+        #expect(socket.peer.messages == [1])
+    }
+
+    @Test("ales add up while the other loop is busy: one mail is under way, however many turns end meanwhile")
+    func pressure() {
+        let room = loops.room(on: 0)
+        let socket = enterAtHome(room)
+        let place = enter(room, loops.shards[1].makeSender())
+        loops.settle()
+        for _ in 0..<100 {
+            socket.connection.cheer()
+            loops.endTurn(of: 0)
+            place.member.cheer()
+            loops.endTurn(of: 1)
+        }
+        #expect(loops.waiting(for: 0) == 1 && loops.waiting(for: 1) == 1)
+        loops.settle()
+        #expect(place.peer.events == [.ales(1), .ales(99)])
+        #expect(socket.peer.events == [.ales(1), .ales(99)])
+    }
+
+    @Test("members of both kinds fill one room, and a place that is left is another's")
+    func capacity() {
+        let room = loops.room(on: 0)
+        let sockets = (0..<2).map { _ in enterAtHome(room) }
+        let places = (0..<4).map { enter(room, loops.shards[$0 % 3].makeSender()) }
+        loops.settle()
+        #expect(places.filter { $0.isIn }.count == 3)
+        let full = places.filter { $0.isFull }
+        #expect(full.count == 1)
+        #expect(!enterAtHome(room).connection.isMember)
+        sockets[0].connection.leave()
+        let next = enter(room, loops.shards[2].makeSender())
+        loops.settle()
+        #expect(next.isIn)
+        for place in places + [next] { place.member.leave() }
+        // It wasn't in, or not any more.
+        full.first?.member.cheer()
+        loops.settle()
+        #expect(loops.home(of: room).occupancy == (1, 1))
+        #expect(loops.shards.allSatisfy { $0.lanes.members.isEmpty && $0.lanes.all.allSatisfy { $0.standIns.isEmpty } })
+    }
+
+    @Test("who leaves gets nothing more, not even what is on its way; before it was let in, it isn't told that either")
+    func leaving() {
+        let room = loops.room(on: 0)
+        let socket = enterAtHome(room)
+        let sender = loops.shards[1].makeSender()
+        let place = enter(room, sender)
+        loops.settle()
+        socket.connection.cheer()
+        loops.endTurn(of: 0)
+        // The last ale of who leaves is heard.
+        place.member.cheer()
+        let undecided = enter(room, sender)
+        sender.leaveAll()
+        loops.settle()
+        #expect(place.peer.events.isEmpty && undecided.decisions.all.isEmpty)
+        #expect(socket.peer.ales == 1)
+        #expect(loops.home(of: room).occupancy == (1, 1))
+        place.member.leave()
+        loops.settle()
+        #expect(loops.home(of: room).occupancy == (1, 1))
+    }
+
+    @Test("a room that closes tells its members on all loops, after what they are owed; nobody leaves it any more")
+    func closing() {
+        let room = loops.room(on: 0)
+        let socket = enterAtHome(room)
+        let places = loops.shards.map { enter(room, $0.makeSender()) }
+        loops.settle()
+        socket.connection.cheer()
+        loops.home(of: room).close([room])
+        for place in places { place.member.cheer() }
+        loops.settle()
+        for place in places {
+            #expect(place.peer.events == [.ales(1), .closed])
+            #expect(!place.member.isMember)
+            place.member.leave()
+        }
+        #expect(socket.peer.events == [.closed])
+        loops.advance(by: .seconds(1))
+        #expect(loops.reported.map(\.kind) == [.joined, .joined, .joined, .joined])
+        #expect(loops.home(of: room).occupancy == (0, 0))
+    }
+
+    @Test("who comes and goes is reported at the home, as of all members")
+    func reports() {
+        let room = loops.room(on: 0)
+        let ada = UUID()
+        let place = enter(room, loops.shards[2].makeSender(), as: ada)
+        loops.settle()
+        place.member.leave()
+        loops.settle()
+        loops.advance(by: .seconds(1))
+        #expect(loops.reported.map(\.kind) == [.joined, .left])
+        #expect(loops.reported.map(\.claimedIdentity) == [ada, ada])
+        #expect(loops.reported.map(\.peers) == [1, 0])
+    }
+
+    @Test("presence counts all members, a sender once, and is told on all loops")
+    func presence() {
+        let room = loops.room(on: 0)
+        let watcher = enter(room, loops.shards[1].makeSender())
+        watcher.member.watchPresence()
+        loops.settle()
+        #expect(watcher.peer.counts == [1])
+        let sender = loops.shards[2].makeSender()
+        let places = [enter(room, sender), enter(room, sender), enter(room, sender)]
+        _ = enterAtHome(room)
+        loops.settle()
+        loops.advance(by: .seconds(1))
+        #expect(watcher.peer.counts.last == 3)
+        places[0].member.leave()
+        places[2].member.leave()
+        loops.advance(by: .seconds(30))
+        #expect(watcher.peer.counts.last == 3)
+        places[1].member.leave()
+        loops.settle()
+        // Nobody comes back as a sender that didn't say who it is: no grace.
+        loops.advance(by: .seconds(1))
+        #expect(watcher.peer.counts.last == 2)
+        let person = UUID()
+        let others = [1, 2].map { enter(room, loops.shards[$0].makeSender(), as: person) }
+        loops.settle()
+        loops.advance(by: .seconds(1))
+        #expect(others.allSatisfy { $0.isIn })
+        #expect(watcher.peer.counts.last == 3)
+    }
+
+    @Test("other daemons hear of a room once, from its home, and what they say reaches all loops")
+    func otherDaemons() {
+        let room = loops.room(on: 0)
+        let told = Told()
+        for shard in loops.shards { _ = shard.join { told.news.append($0) } }
+        let place = enter(room, loops.shards[1].makeSender())
+        _ = enter(room, loops.shards[0].makeSender())
+        loops.home(of: room).setElsewhere([MembersOfRoom(room, RoomMembers(connections: 1, anonymous: 1))])
+        loops.settle()
+        place.member.cheer()
+        loops.settle()
+        #expect(told.news.flatMap(\.ales) == [RoomNews.Ales(room, 1)])
+        #expect(told.news.flatMap(\.members).last == MembersOfRoom(room, RoomMembers(connections: 2, anonymous: 2)))
+        loops.home(of: room).deliver([RoomNews.Ales(room, 3)])
+        loops.settle()
+        #expect(place.peer.ales == 3)
+        #expect(told.news.flatMap(\.ales).count == 1)
+    }
+
+    private final class Told: @unchecked Sendable {
+        // Sendable holds: manual loops are called by one test, on one thread.
+        var news: [RoomNews] = []
+    }
+}
+
+/// Which rooms a sender can enter.
+@Suite struct SenderAdmissionTests {
+    private let loops = LoopsUnderTest(2, anyRoomIsOpen: false)
+
+    @Test("the home says why a room can't be entered, as to /socket", arguments: 0..<2)
+    func refusals(_ loop: Int) {
+        let room = loops.room(on: 0)
+        var standings: [String] = []
+        func enter() {
+            let sender = loops.shards[loop].makeSender()
+            let member = sender.enter(room, RecordingPeer(), policy: .match(capacity: 1)) {
+                switch $0 {
+                case .open: standings.append("open")
+                case .full: standings.append("full")
+                case .refused(let state, _): standings.append("\(state)")
+                case .unknown: standings.append("unknown")
+                }
+            }
+            loops.settle()
+            #expect(member.isMember == (standings.last == "open"))
+        }
+        enter()
+        loops.home(of: room).remember(.closed, of: room)
+        enter()
+        loops.home(of: room).open([room])
+        enter()
+        enter()
+        #expect(standings == ["unknown", "closed", "open", "full"])
+    }
+}
+
+/// On loops as they are.
+@Suite struct SenderLoopTests {
+    /// On a loop.
+    private final class Peers {
+        var all: [(peer: RecordingPeer, member: Member)] = []
+    }
+
+    private let key = LoopLocal<Peers>()
+
+    @Test("each ale reaches everybody else on every loop, once, whatever comes at the same time")
+    func ales() async throws {
+        let group = try EventLoopGroup(count: 3)
+        for loop in group.loops { await loop.start() }
+        let rooms = Rooms(loops: group.loops, anyRoomIsOpen: true, aleFrame: [0x82, 0], report: { _ in })
+        let room = UUID()
+        for loop in group.loops {
+            await loop.run { reactor in
+                let peers = key.value(on: reactor) { Peers() }
+                for _ in 0..<2 {
+                    let peer = RecordingPeer()
+                    let sender = rooms.shard(on: reactor).makeSender()
+                    let member = sender.enter(room, peer, policy: .match()) { _ in }
+                    peers.all.append((peer, member))
+                }
+            }
+        }
+        try await eventually("all are in") { await rooms.census().connections == 6 }
+        for loop in group.loops {
+            try await eventually("all know") {
+                await loop.run { key.value(on: $0) { Peers() }.all.allSatisfy { $0.member.isMember } }
+            }
+        }
+        for _ in 0..<200 {
+            for loop in group.loops {
+                loop.submit { reactor in
+                    for (_, member) in key.value(on: reactor, make: { Peers() }).all { member.cheer() }
+                }
+            }
+        }
+        for loop in group.loops {
+            try await eventually("all have heard all") {
+                await loop.run { key.value(on: $0) { Peers() }.all.map { $0.peer.ales } } == [1000, 1000]
+            }
+        }
+        for loop in group.loops {
+            await loop.run { reactor in
+                for (_, member) in key.value(on: reactor, make: { Peers() }).all { member.leave() }
+            }
+        }
+        try await eventually("nobody is in") { await rooms.census().connections == 0 }
+        for loop in group.loops { await loop.stop() }
+    }
+}
