@@ -3,6 +3,8 @@ package struct AMQPMessage: Sendable, Equatable {
     package var exchange: String
     /// At most 255 bytes.
     package var routingKey: String
+    /// By these too, and each queue gets it once. Whoever gets it doesn't see them.
+    package var furtherKeys: [String] = []
     package var properties: AMQPProperties
     package var body: [UInt8]
 

@@ -79,7 +79,7 @@ extension AMQPSession {
     func publish(_ message: AMQPMessage) throws(AMQPError) {
         let status = message.exchange.withAMQPBytes { exchange in
             message.routingKey.withAMQPBytes { key in
-                message.properties.withProperties { properties in
+                message.withProperties { properties in
                     message.body.withUnsafeBytes { body in
                         library.publish(
                             connection, Self.channel, exchange, key, 0, 0, properties, amqp_bytes_t(body))
@@ -116,8 +116,19 @@ extension AMQPBinding {
     }
 }
 
-extension AMQPProperties {
+extension AMQPMessage {
     fileprivate func withProperties<Value>(_ body: (UnsafePointer<amqp_basic_properties_t>) -> Value) -> Value {
+        guard !furtherKeys.isEmpty else { return properties.withProperties(headers: nil, body) }
+        return AMQPSession.withTexts(furtherKeys) { keys in
+            AMQPSession.withTable([("BCC", .array(keys))]) { properties.withProperties(headers: $0, body) }
+        }
+    }
+}
+
+extension AMQPProperties {
+    fileprivate func withProperties<Value>(
+        headers: amqp_table_t?, _ body: (UnsafePointer<amqp_basic_properties_t>) -> Value
+    ) -> Value {
         (contentType ?? "").withAMQPBytes { type in
             (messageID ?? "").withAMQPBytes { id in
                 (appID ?? "").withAMQPBytes { app in
@@ -129,6 +140,10 @@ extension AMQPProperties {
                         CAMQP_DELIVERY_MODE | (contentType == nil ? 0 : CAMQP_CONTENT_TYPE)
                         | (messageID == nil ? 0 : CAMQP_MESSAGE_ID)
                         | (appID == nil ? 0 : CAMQP_APP_ID)
+                    if let headers {
+                        properties.headers = headers
+                        properties._flags |= CAMQP_HEADERS
+                    }
                     return withUnsafePointer(to: properties, body)
                 }
             }

@@ -8,6 +8,7 @@ enum AMQPField {
     case integer(Int)
     case text(amqp_bytes_t)
     case table(amqp_table_t)
+    case array(amqp_array_t)
 
     fileprivate var value: amqp_field_value_t {
         var field = amqp_field_value_t()
@@ -24,6 +25,9 @@ enum AMQPField {
         case .table(let value):
             field.kind = UInt8(AMQP_FIELD_KIND_TABLE.rawValue)
             field.value.table = value
+        case .array(let value):
+            field.kind = UInt8(AMQP_FIELD_KIND_ARRAY.rawValue)
+            field.value.array = value
         }
         return field
     }
@@ -38,6 +42,22 @@ extension AMQPSession {
         }
         return entries.withUnsafeMutableBufferPointer { entries in
             body(amqp_table_t(num_entries: Int32(entries.count), entries: entries.baseAddress))
+        }
+    }
+
+    static func withTexts<Value>(_ texts: [String], _ body: (amqp_array_t) -> Value) -> Value {
+        // All in a row: texts in hand would nest as deep as there are texts.
+        let bytes = texts.flatMap { Array($0.utf8) }
+        return bytes.withUnsafeBytes { bytes in
+            var start = 0
+            var entries = texts.map { text in
+                defer { start += text.utf8.count }
+                let part = UnsafeRawBufferPointer(rebasing: bytes[start..<start + text.utf8.count])
+                return AMQPField.text(amqp_bytes_t(part)).value
+            }
+            return entries.withUnsafeMutableBufferPointer { entries in
+                body(amqp_array_t(num_entries: Int32(entries.count), entries: entries.baseAddress))
+            }
         }
     }
 }

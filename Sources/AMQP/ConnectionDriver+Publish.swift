@@ -4,6 +4,8 @@ import Basics
 extension ConnectionDriver {
     /// Between them the broker's words are heard, and its socket is looked at.
     private static let messagesAtOnce = 16
+    /// All of them have to stand in one frame, whatever their lengths.
+    private static let mostFurtherKeys = 500
 
     /// - Returns: What the caller is told, when the connection is as good as before.
     /// - Throws: What ends the connection.
@@ -15,8 +17,12 @@ extension ConnectionDriver {
             let part = rest.prefix(Self.messagesAtOnce)
             rest = rest.dropFirst(part.count)
             for message in part {
-                guard message.routingKey.utf8.count <= 255, message.exchange.utf8.count <= 255 else {
+                let names = [message.exchange, message.routingKey] + message.furtherKeys
+                guard names.allSatisfy({ $0.utf8.count <= 255 }) else {
                     return .failure(.refused("a routing key or an exchange's name is longer than 255 bytes"))
+                }
+                guard message.furtherKeys.count <= Self.mostFurtherKeys else {
+                    return .failure(.refused("there are too many routing keys for one message"))
                 }
                 try watched { () throws(AMQPError) in try session.publish(message) }
                 confirms?.published()

@@ -30,6 +30,7 @@ static const amqp_method_number_t CAMQP_BASIC_DELIVER = AMQP_BASIC_DELIVER_METHO
 static const amqp_method_number_t CAMQP_BASIC_ACK = AMQP_BASIC_ACK_METHOD;
 static const amqp_method_number_t CAMQP_BASIC_NACK = AMQP_BASIC_NACK_METHOD;
 
+static const amqp_flags_t CAMQP_HEADERS = AMQP_BASIC_HEADERS_FLAG;
 static const amqp_flags_t CAMQP_CONTENT_TYPE = AMQP_BASIC_CONTENT_TYPE_FLAG;
 static const amqp_flags_t CAMQP_DELIVERY_MODE = AMQP_BASIC_DELIVERY_MODE_FLAG;
 static const amqp_flags_t CAMQP_MESSAGE_ID = AMQP_BASIC_MESSAGE_ID_FLAG;

@@ -1,4 +1,3 @@
-package import FoundationEssentials
 package import Rooms
 
 /// A daemon's place at a ``MemoryHub``.
@@ -16,10 +15,6 @@ package struct MemoryBus: Bus {
     package func start(_ receive: @escaping @Sendable (BusEvent) -> Void) async { hub.start(id, receive) }
 
     package func stop() async { await hub.stop(id) }
-
-    package func subscribe(to rooms: [UUID]) async { hub.subscribe(id, to: rooms) }
-
-    package func unsubscribe(from rooms: [UUID]) async { hub.unsubscribe(id, from: rooms) }
 
     package func send(_ packets: [BusPacket]) async throws(BusError) { try hub.send(packets, from: id) }
 }

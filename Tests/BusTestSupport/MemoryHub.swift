@@ -4,7 +4,7 @@ import FoundationEssentials
 package import Rooms
 
 /// What PostgreSQL or RabbitMQ is between daemons, in a test's memory, with switches: whoever holds it can cut, hold, drop and
-/// refuse. It routes: a room's packets go to those who have subscribed to it, whatever list their sender has.
+/// refuse.
 ///
 /// `@unchecked Sendable`: `members` and the switches are touched with `lock` held, which is never held across a call out of here.
 package final class MemoryHub: @unchecked Sendable {
@@ -30,7 +30,7 @@ package final class MemoryHub: @unchecked Sendable {
 
     // MARK: - Switches
 
-    /// The hub is away for everybody: what is under way is lost, and who subscribed is forgotten.
+    /// The hub is away for everybody: what is under way is lost.
     package func cut() {
         change {
             isCut = true
@@ -88,14 +88,6 @@ package final class MemoryHub: @unchecked Sendable {
             guard let queue else { return ended.resume() }
             queue.async { ended.resume() }
         }
-    }
-
-    func subscribe(_ id: DaemonID, to rooms: [UUID]) {
-        change { members[id]?.subscribe(to: rooms) }
-    }
-
-    func unsubscribe(_ id: DaemonID, from rooms: [UUID]) {
-        change { members[id]?.rooms.subtract(rooms) }
     }
 
     func send(_ packets: [BusPacket], from sender: DaemonID) throws(BusError) {

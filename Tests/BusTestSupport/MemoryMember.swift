@@ -3,7 +3,7 @@ import FoundationEssentials
 import Rooms
 
 extension MemoryHub {
-    /// A daemon at the hub: who it is told, what it wants, and what waits for it.
+    /// A daemon at the hub: who is told, and what waits for it.
     struct Member {
         private enum Standing {
             case away
@@ -14,7 +14,6 @@ extension MemoryHub {
         let receive: @Sendable (BusEvent) -> Void
         /// Where it is told.
         let queue = DispatchQueue(label: "memory-bus")
-        var rooms: Set<UUID> = []
         var isHeld = false
         var isDelivering = false
         private var standing = Standing.away
@@ -40,14 +39,8 @@ extension MemoryHub {
         /// Also of one that never was connected: it is told that it isn't.
         mutating func lose(_ message: String) {
             standing = .away
-            rooms = []
             inbox = inbox.dropFirst(firstWaiting).filter { !$0.isPacket } + [.lost(message: message)]
             firstWaiting = 0
-        }
-
-        mutating func subscribe(to rooms: [UUID]) {
-            guard isConnected else { return }
-            self.rooms.formUnion(rooms)
         }
 
         func wants(_ packet: BusPacket, from sender: DaemonID) -> Bool {
@@ -55,7 +48,7 @@ extension MemoryHub {
             return switch packet.destination {
             case .everyDaemon: sender != id
             case .daemon(let receiver): receiver == id
-            case .room(let room, _): sender != id && rooms.contains(room)
+            case .room(_, let receivers): sender != id && receivers.contains(id)
             }
         }
 

@@ -1,16 +1,19 @@
 package import AMQP
 import Basics
-package import FoundationEssentials
 package import Rooms
 
 /// Packets by RabbitMQ: a topic exchange, a queue for each daemon, and two connections: what is published goes over one, what
 /// comes over the other, so that a broker that takes nothing still gives what it has.
 ///
-/// | packets to      | routing key        | bound to it                        |
-/// |-----------------|--------------------|------------------------------------|
-/// | every daemon    | `all`              | every queue                        |
-/// | one daemon      | `daemon.<its id>`  | its queue                          |
-/// | a room          | the room's UUID    | the queues of those who subscribed |
+/// | packets to      | routing key                                               | bound to it         |
+/// |-----------------|-----------------------------------------------------------|---------------------|
+/// | every daemon    | `all`                                                     | every queue         |
+/// | one daemon      | `daemon.<its id>`                                         | its queue           |
+/// | a room          | the room's UUID, and those of the daemons that it concerns | theirs, by the latter |
+///
+/// No queue is bound to rooms: a binding costs the broker milliseconds, and whoever comes back with thousands of rooms would
+/// not hear for as many seconds. The sender knows whom a room concerns; the broker copies the message
+/// ([sender-selected distribution](https://www.rabbitmq.com/docs/sender-selected)).
 ///
 /// The queue belongs to its connection and goes with it. What it can't hold is dropped, the oldest first; a daemon that is stopped
 /// costs the broker no more than that.
@@ -26,9 +29,13 @@ package final class AMQPBus: Bus {
         var receive: (@Sendable (BusEvent) -> Void)?
     }
 
-    /// - Parameter url: The broker's.
-    package convenience init(_ id: DaemonID, url: AMQPURL) {
-        self.init(id, AMQPConfiguration(url: url, name: "letsswitch \(id)"))
+    /// - Parameters:
+    ///   - url: The broker's.
+    ///   - authorities: By whom its certificate is judged, a file in PEM; the system's if it is `nil`.
+    package convenience init(_ id: DaemonID, url: AMQPURL, authorities: String? = nil) {
+        var configuration = AMQPConfiguration(url: url, name: "letsswitch \(id)")
+        if let authorities { configuration.authorities = authorities }
+        self.init(id, configuration)
     }
 
     init(_ id: DaemonID, _ configuration: AMQPConfiguration, queue: AMQPQueue = AMQPBusTopology.queue) {
@@ -60,15 +67,6 @@ package final class AMQPBus: Bus {
         await published
     }
 
-    package func subscribe(to rooms: [UUID]) async {
-        // What fails is forgotten: the connection is lost then, and with it all that was subscribed to.
-        try? await consumer.bind(rooms.map { AMQPBusTopology.binding(.room($0, of: [])) })
-    }
-
-    package func unsubscribe(from rooms: [UUID]) async {
-        try? await consumer.unbind(rooms.map { AMQPBusTopology.binding(.room($0, of: [])) })
-    }
-
     package func send(_ packets: [BusPacket]) async throws(BusError) {
         guard state.withLock({ $0.standing.isConnected }) else { throw .away }
         do throws(AMQPError) {
@@ -91,7 +89,7 @@ package final class AMQPBus: Bus {
             case .lost(let message):
                 let wasConnected = state.standing.isConnected
                 tell(state.standing.lost(side, message), state)
-                // Its queue goes with it, and with that what was subscribed to: a bus begins anew as a whole.
+                // A bus begins anew as a whole.
                 if wasConnected, side == .publisher { consumer.reconnect(because: "the other connection was lost") }
             case .delivered(let delivery):
                 let packet = AMQPBusMessage.packet(delivery.body, key: delivery.routingKey, for: id)

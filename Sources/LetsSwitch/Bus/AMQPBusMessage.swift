@@ -13,8 +13,12 @@ enum AMQPBusMessage {
         body.append(language)
         withUnsafeBytes(of: sender.uuid.uuid) { body.append(contentsOf: $0) }
         body.append(contentsOf: packet.bytes)
-        return AMQPMessage(
+        var message = AMQPMessage(
             to: AMQPBusTopology.exchange.name, key: AMQPBusTopology.key(packet.destination), body)
+        if case .room(_, let daemons) = packet.destination {
+            message.furtherKeys = daemons.filter { $0 != sender }.map { AMQPBusTopology.key(.daemon($0)) }
+        }
+        return message
     }
 
     /// - Parameter body: `nil` if it was too long.

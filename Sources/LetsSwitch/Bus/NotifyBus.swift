@@ -1,5 +1,4 @@
 import Basics
-package import FoundationEssentials
 package import Postgres
 package import Rooms
 
@@ -9,7 +8,7 @@ package import Rooms
 /// send ──► NotifyPacker ──► SELECT pg_notify(…), one statement ──► PostgreSQL ──► PostgresListener ──► NotifyInbox ──► receive
 /// ```
 /// Notifications are delivered in the order of commits, and within a transaction in that of the calls; since one connection sends, that is
-/// the order of `send`. Each daemon listens to a channel that all have and to one of its own, so ``subscribe(to:)`` does nothing.
+/// the order of `send`. Each daemon listens to a channel that all have and to one of its own.
 ///
 /// May be started again after ``stop()``, also by another one with the same id.
 package actor NotifyBus: Bus {
@@ -103,10 +102,6 @@ package actor NotifyBus: Bus {
         await run.listener.stop()
         await run.sender.shutdown()
     }
-
-    package func subscribe(to rooms: [UUID]) async {}
-
-    package func unsubscribe(from rooms: [UUID]) async {}
 
     // MARK: Out
 

@@ -29,12 +29,6 @@ package protocol Bus: Sendable {
     /// Sends nothing any more; after it has returned, no event comes.
     func stop() async
 
-    /// Packets to these rooms are wanted. In force before what is sent after this call. Forgotten whenever the connection is lost.
-    func subscribe(to rooms: [UUID]) async
-
-    /// Packets to these rooms aren't wanted any more; some may still come.
-    func unsubscribe(from rooms: [UUID]) async
-
     /// Sends packets in order. Returns when the bus has taken them, and the next may be sent.
     ///
     /// - Throws: When some of them are lost, all perhaps: nobody sends them again.
@@ -48,7 +42,7 @@ package struct BusPacket: Sendable, Equatable {
         case everyDaemon
         /// One, which may be the one that sends.
         case daemon(DaemonID)
-        /// The daemons that have somebody in a room, as far as the sender knows: they have subscribed to it.
+        /// The daemons that have somebody in a room, as far as the sender knows; never the one that sends.
         case room(UUID, of: [DaemonID])
     }
 
@@ -62,7 +56,7 @@ package struct BusPacket: Sendable, Equatable {
 }
 
 package enum BusEvent: Sendable, Equatable {
-    /// From now on packets come, at first and after every reconnection. Of before, some may be lost; nothing is subscribed to.
+    /// From now on packets come, at first and after every reconnection. Of before, some may be lost.
     case connected
     case received(from: DaemonID, [UInt8])
     /// The bus is away, and goes on trying to connect. `message` is for the log.

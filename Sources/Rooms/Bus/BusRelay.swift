@@ -214,8 +214,6 @@ package actor BusRelay {
 
     private func send(_ batch: RelayState.Batch) async {
         if batch.dropped > 0 { report(.dropped(batch.dropped)) }
-        if !batch.subscriptions.isEmpty { await bus.subscribe(to: batch.subscriptions) }
-        if !batch.ended.isEmpty { await bus.unsubscribe(from: batch.ended) }
         guard !batch.packets.isEmpty else { return }
         do {
             for start in stride(from: 0, to: batch.packets.count, by: Self.packetsAtOnce) {

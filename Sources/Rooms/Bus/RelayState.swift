@@ -12,17 +12,15 @@ import FoundationEssentials
 /// The first batch after ``busConnected()`` says hello and tells all rooms. Ales have numbers, room by room: what is missing between them
 /// was lost, and is counted by who misses it.
 struct RelayState {
-    /// What is to be done next with the bus, in this order.
+    /// What is to be told next.
     struct Batch: Equatable {
-        var subscriptions: [UUID] = []
-        var ended: [UUID] = []
         var packets: [BusPacket] = []
         /// In the packets.
         var ales: UInt64 = 0
         /// Given up, because the bus is away.
         var dropped: UInt64 = 0
 
-        var isEmpty: Bool { subscriptions.isEmpty && ended.isEmpty && packets.isEmpty && dropped == 0 }
+        var isEmpty: Bool { packets.isEmpty && dropped == 0 }
     }
 
     /// What becomes of what came.
@@ -54,7 +52,6 @@ struct RelayState {
     private let grace: Duration
     private var connection = Connection.away
     private var rooms: [UUID: OwnRoom] = [:]
-    private var subscribed: Set<UUID> = []
     /// Since the last batch.
     private var changed: Set<UUID> = []
     private var ales: [UUID: UInt32] = [:]
@@ -88,7 +85,6 @@ struct RelayState {
 
     mutating func busConnected() {
         connection = .greeting
-        subscribed = []
     }
 
     mutating func busLost() {
@@ -192,8 +188,6 @@ struct RelayState {
         case .greeting:
             connection = .connected
             forgetEmptyRooms()
-            batch.subscriptions = rooms.filter { $0.value.members.connections > 0 }.map(\.key)
-            subscribed = Set(batch.subscriptions)
             send(ales, &batch.packets)
             // Who said hello is answered by this as well, and who is to be asked too.
             batch.packets.append(BusPacket(to: .everyDaemon, RelayMessage.hello.bytes))
@@ -201,7 +195,6 @@ struct RelayState {
             ignorant = []
             asked = []
         case .connected:
-            subscribe(&batch)
             send(ales, &batch.packets)
             tellChanges(&batch.packets)
         }
@@ -229,14 +222,6 @@ struct RelayState {
     private mutating func forgetEmptyRooms() {
         for room in changed where rooms[room]?.members.isEmpty == true { rooms[room] = nil }
         changed.removeAll(keepingCapacity: true)
-    }
-
-    private mutating func subscribe(_ batch: inout Batch) {
-        for room in changed {
-            let isWanted = (rooms[room]?.members.connections ?? 0) > 0
-            if isWanted, subscribed.insert(room).inserted { batch.subscriptions.append(room) }
-            if !isWanted, subscribed.remove(room) != nil { batch.ended.append(room) }
-        }
     }
 
     /// Those that were said since the last batch, and who is to hear them.

@@ -52,8 +52,18 @@ import Testing
         ] {
             let message = AMQPBusMessage.message(BusPacket(to: destination, [1, 2, 3]), from: sender)
             #expect(message.exchange == "letsswitch.bus" && message.routingKey == key)
+            #expect(message.furtherKeys.isEmpty)
             #expect(AMQPBusMessage.packet(message.body, key: key, for: receiver) == .received(from: sender, [1, 2, 3]))
         }
+    }
+
+    @Test("A packet to a room goes by its key, and to the daemons that it concerns")
+    func room() {
+        let (sender, receivers, room) = (DaemonID(), [DaemonID(), DaemonID()], UUID())
+        let packet = BusPacket(to: .room(room, of: receivers + [sender]), [7])
+        let message = AMQPBusMessage.message(packet, from: sender)
+        #expect(message.routingKey == room.uuidString)
+        #expect(message.furtherKeys == receivers.map { "daemon.\($0)" })
     }
 
     @Test("One's own come only from oneself to oneself")

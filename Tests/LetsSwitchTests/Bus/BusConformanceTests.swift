@@ -17,7 +17,6 @@ import Testing
 private struct NotifyMedium: BusMedium {
     let relay: StallingRelay
     let conninfo: String
-    let routesRooms = false
 
     init() async throws {
         let words = try await TestCluster.shared.makeDatabase().split(separator: " ")

@@ -56,7 +56,6 @@ import Testing
 
 struct MemoryMedium: BusMedium {
     let hub: MemoryHub
-    let routesRooms = true
 
     init(inboxLimit: Int = 100_000) {
         hub = MemoryHub(inboxLimit: inboxLimit)

@@ -9,7 +9,6 @@ struct RabbitMQMedium: BusMedium {
     let broker: TestBroker
     let relay: StallingRelay
     let queue: AMQPQueue
-    let routesRooms = true
 
     /// - Parameter queue: What each daemon has.
     init(_ broker: TestBroker, queue: AMQPQueue = AMQPBusTopology.queue) throws {
