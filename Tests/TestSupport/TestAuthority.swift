@@ -26,14 +26,18 @@ package final class TestAuthority: Sendable {
         try? FileManager.default.removeItem(atPath: directory)
     }
 
-    /// A certificate for 127.0.0.1 and localhost, in files of that name; those that are there are replaced.
-    package func issue(_ name: String = "server", serial: Int = 1, days: Int = 30) async throws -> Identity {
+    /// A certificate, in files of that name; those that are there are replaced.
+    ///
+    /// - Parameter hosts: For whom it is.
+    package func issue(
+        _ name: String = "server", serial: Int = 1, days: Int = 30, hosts: String = "DNS:localhost,IP:127.0.0.1"
+    ) async throws -> Identity {
         let identity = Identity(certificate: "\(directory)/\(name).pem", key: "\(directory)/\(name).key")
         try await openssl(
             [
                 "req", "-x509", "-CA", file, "-CAkey", "\(directory)/authority.key", "-keyout", identity.key, "-out",
                 identity.certificate, "-subj", "/CN=localhost", "-set_serial", "\(serial)", "-days", "\(days)",
-                "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-addext", "basicConstraints=critical,CA:FALSE",
+                "-addext", "subjectAltName=\(hosts)", "-addext", "basicConstraints=critical,CA:FALSE",
             ] + Self.ellipticCurve)
         return identity
     }

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 
 /// A broker of RabbitMQ for one test, in a temporary directory, with a name, a cookie, ports and an `epmd` of its own: it knows
-/// nothing of another on this machine. It runs as whoever runs the tests.
+/// nothing of another on this machine. It runs as whoever runs the tests; where that is root, as `nobody`.
 ///
 /// Its processes are killed when this object goes, and when the test process ends however it ends. Starting takes some seconds.
 package actor TestBroker {
@@ -24,7 +24,12 @@ package actor TestBroker {
         ? "there is no broker of RabbitMQ: sh Sources/Scripts/set-up.sh interop" : "they need a broker: make interop"
     package static var runs: Bool { isWanted && isInstalled }
 
+    /// Whom it runs as, if we may choose.
+    private static let user: (uid: uid_t, gid: gid_t)? =
+        geteuid() == 0 ? getpwnam("nobody").map { ($0.pointee.pw_uid, $0.pointee.pw_gid) } : nil
+
     package nonisolated let port: UInt16
+    package nonisolated let tlsPort: UInt16
     private let mapperPort: UInt16
     private let nodePort: UInt16
     private let directory: String
@@ -35,12 +40,18 @@ package actor TestBroker {
     /// As RabbitMQ's default user.
     package nonisolated var url: String { "amqp://guest:guest@127.0.0.1:\(port)/" }
 
+    /// The same with TLS, for a broker that has an identity.
+    package nonisolated var tlsURL: String { "amqps://guest:guest@localhost:\(tlsPort)/" }
+
     /// A broker that takes connections.
-    package static func start() async throws -> TestBroker {
+    ///
+    /// - Parameter identity: With which it speaks TLS too.
+    package static func start(as identity: TestAuthority.Identity? = nil) async throws -> TestBroker {
         var last: (any Error)?
         for _ in 0..<attempts {
             // A port that was free may have been taken meanwhile.
             let broker = try TestBroker()
+            if let identity { try await broker.setIdentity(identity) }
             do {
                 try await broker.start()
                 return broker
@@ -53,20 +64,52 @@ package actor TestBroker {
     }
 
     private init() throws {
-        directory = TestClusterDirectories.shared.make()
+        directory = "\(TestClusterDirectories.shared.make())/broker"
         port = try FreePort.find()
+        tlsPort = try FreePort.find()
         mapperPort = try FreePort.find()
         nodePort = try FreePort.find()
         node = "test-\(port)@localhost"
-        let settings = """
-            listeners.tcp.1 = 127.0.0.1:\(port)
-            disk_free_limit.absolute = 1MB
-            log.console = true
-            log.console.level = info
-            log.file = false
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
+        try Self.give(directory)
+        try write(settings(""), to: "rabbitmq.conf")
+        try write("[].", to: "plugins")
+    }
+
+    private nonisolated func settings(_ more: String) -> String {
+        """
+        listeners.tcp.1 = 127.0.0.1:\(port)
+        disk_free_limit.absolute = 1MB
+        log.console = true
+        log.console.level = info
+        log.file = false
+        \(more)
+        """
+    }
+
+    private nonisolated func write(_ text: String, to name: String) throws {
+        try text.write(toFile: "\(directory)/\(name)", atomically: true, encoding: .utf8)
+        try Self.give("\(directory)/\(name)")
+    }
+
+    /// To the user whom it runs as.
+    private static func give(_ path: String) throws {
+        guard let user else { return }
+        guard chown(path, user.uid, user.gid) == 0 else { throw ClientFailure.system(call: "chown", code: errno) }
+    }
+
+    /// From its next start on it speaks TLS too, as this.
+    package func setIdentity(_ identity: TestAuthority.Identity) throws {
+        for (file, name) in [(identity.certificate, "certificate.pem"), (identity.key, "key.pem")] {
+            try write(try String(contentsOfFile: file, encoding: .utf8), to: name)
+        }
+        let lines = """
+            listeners.ssl.1 = 127.0.0.1:\(tlsPort)
+            ssl_options.certfile = \(directory)/certificate.pem
+            ssl_options.keyfile = \(directory)/key.pem
+            ssl_options.verify = verify_none
             """
-        try settings.write(toFile: "\(directory)/rabbitmq.conf", atomically: true, encoding: .utf8)
-        try "[].".write(toFile: "\(directory)/plugins", atomically: true, encoding: .utf8)
+        try write(settings(lines), to: "rabbitmq.conf")
     }
 
     /// Starts it, if it doesn't run, with what it kept.
@@ -74,10 +117,9 @@ package actor TestBroker {
         guard broker == nil else { return }
         if mapper == nil {
             // The broker would leave one behind.
-            mapper = try await ChildProcess.start(
-                Self.portMapper, ["-address", "127.0.0.1", "-port", "\(mapperPort)"], environment: environment)
+            mapper = try await child(Self.portMapper, ["-address", "127.0.0.1", "-port", "\(mapperPort)"])
         }
-        let broker = try await ChildProcess.start(Self.server, [], environment: environment)
+        let broker = try await child(Self.server, [])
         self.broker = broker
         try await broker.lines.next("the broker's start", within: Self.startTimeout) {
             $0.text.contains("Server startup complete")
@@ -111,6 +153,26 @@ package actor TestBroker {
         try await run("set_vm_memory_high_watermark", isOn ? "0.0000001" : "0.9")
     }
 
+    private func child(_ program: String, _ arguments: [String]) async throws -> ChildProcess {
+        guard let user = Self.user else {
+            return try await ChildProcess.start(program, arguments, environment: environment)
+        }
+        // Whoever becomes another user isn't killed with us any more, unless he says so again.
+        let command = [
+            "--reuid=\(user.uid)", "--regid=\(user.gid)", "--clear-groups", "--pdeathsig", "KILL", "--", program,
+        ]
+        return try await ChildProcess.start("/usr/bin/setpriv", command + arguments, environment: environment)
+    }
+
+    /// Whom it runs as.
+    package func user() throws -> Int {
+        var status = stat()
+        guard let pid = broker?.pid, stat("/proc/\(pid)", &status) == 0 else {
+            throw ClientFailure.misuse("the broker doesn't run")
+        }
+        return Int(status.st_uid)
+    }
+
     /// Resident, in bytes.
     package func memory() throws -> Int {
         guard let pid = broker?.pid else { return 0 }
@@ -121,8 +183,7 @@ package actor TestBroker {
     /// - Returns: What `rabbitmqctl` writes.
     @discardableResult
     package func run(_ arguments: String...) async throws -> String {
-        let child = try await ChildProcess.start(
-            Self.control, ["--quiet", "--node", node] + arguments, environment: environment)
+        let child = try await child(Self.control, ["--quiet", "--node", node] + arguments)
         let status = try await child.waitForExit()
         guard status == .exited(0) else {
             throw ClientFailure.violation("rabbitmqctl \(arguments): \(child.lines.all.map(\.text))")

@@ -33,6 +33,8 @@ package struct Configuration: Sendable, Equatable {
     package var bus: BusChoice = .automatic
     /// The RabbitMQ server of ``BusChoice/amqp``: `amqp://user:password@host:5672/vhost`. May hold a password: never to be logged.
     package var amqpURL: AMQPURL?
+    /// The authorities by which an `amqps://` server is judged; the system's if it is `nil`.
+    package var amqpCAFile: String?
     /// Event loops, one thread's worth of work each. A room lives on one of them.
     package var loops = Configuration.onlineProcessors
 

@@ -24,5 +24,12 @@ extension Setting {
                     secret: "a RabbitMQ server is named amqp://user:password@host:5672/vhost: \(error.message)")
             }
         }.mayStandInFile,
+        text(
+            "amqp-ca", .bus, placeholder: "FILE", default: "none",
+            "whom to trust with amqps:// instead of the system's authorities, in PEM"
+        ) { configuration, value throws(InvalidValue) in
+            guard !value.isEmpty else { throw InvalidValue(value, "a file is wanted") }
+            configuration.amqpCAFile = value
+        },
     ]
 }

@@ -24,7 +24,7 @@ extension ConfigurationCheck {
             guard let url = configuration.amqpURL else { return }
             add("broker: \(url)")
             let id = DaemonID()
-            await check(AMQPBus(id, url: url), id)
+            await check(AMQPBus(id, url: url, authorities: configuration.amqpCAFile), id)
         }
     }
 
