@@ -124,7 +124,7 @@ bench-stored: release bench-build ## calls into the database with 1,000 and with
 	$(BENCH) stored --json .build/bench-stored.json --plans .build/bench-stored-plans.txt $(ARGS)
 
 .PHONY: bench-bus
-bench-bus: release bench-build ## two and three daemons on one database, beside one and beside relays that NOTIFY
+bench-bus: release bench-build ## two and three daemons on one database, beside what NOTIFY and RabbitMQ carry
 	$(BENCH) bus --json .build/bench-bus.json $(ARGS)
 
 # The tests' build, because the recorder is theirs: what it measures is the least that can be expected.

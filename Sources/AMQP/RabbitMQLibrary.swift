@@ -1,11 +1,11 @@
-import CRabbitMQ
-import Glibc
+package import CRabbitMQ
+package import Glibc
 
 /// librabbitmq, loaded when it is first asked for, and never unloaded: a daemon without a broker does without it.
 ///
 /// The pointers are constants once they are found, and librabbitmq's functions may be called from any thread for different
-/// connections.
-struct RabbitMQLibrary: @unchecked Sendable {
+/// connections. The benchmark's bare client has it from here too.
+package struct RabbitMQLibrary: @unchecked Sendable {
     private static let name = "librabbitmq.so.4"
     /// The oldest that has time-outs for all calls: 0.10.
     private static let oldestVersion: UInt32 = 0x00_0A_00_00
@@ -13,57 +13,61 @@ struct RabbitMQLibrary: @unchecked Sendable {
     private static let loaded = Result<RabbitMQLibrary, AMQPError> { () throws(AMQPError) in try RabbitMQLibrary() }
 
     /// Loads the library the first time, which takes some milliseconds.
-    static func load() throws(AMQPError) -> RabbitMQLibrary {
+    package static func load() throws(AMQPError) -> RabbitMQLibrary {
         try loaded.get()
     }
 
-    typealias Connection = amqp_connection_state_t
-    typealias Socket = OpaquePointer
-    typealias Channel = amqp_channel_t
-    typealias Bytes = amqp_bytes_t
-    typealias Reply = amqp_rpc_reply_t
+    package typealias Connection = amqp_connection_state_t
+    package typealias Socket = OpaquePointer
+    package typealias Channel = amqp_channel_t
+    package typealias Bytes = amqp_bytes_t
+    package typealias Reply = amqp_rpc_reply_t
 
-    let version: String
-    let statusText: @convention(c) (Int32) -> UnsafePointer<CChar>?
+    package let version: String
+    package let statusText: @convention(c) (Int32) -> UnsafePointer<CChar>?
 
-    let newConnection: @convention(c) () -> Connection?
-    let destroyConnection: @convention(c) (Connection?) -> Int32
-    let newSocket: @convention(c) (Connection?) -> Socket?
-    let newTLSSocket: @convention(c) (Connection?) -> Socket?
-    let setAuthorities: @convention(c) (Socket?, UnsafePointer<CChar>?) -> Int32
-    let setTLSVersions: @convention(c) (Socket?, amqp_tls_version_t, amqp_tls_version_t) -> Int32
-    let open: @convention(c) (Socket?, UnsafePointer<CChar>?, Int32, UnsafePointer<timeval>?) -> Int32
-    let descriptor: @convention(c) (Connection?) -> Int32
-    let setHandshakeTimeout: @convention(c) (Connection?, UnsafePointer<timeval>?) -> Int32
-    let setCallTimeout: @convention(c) (Connection?, UnsafePointer<timeval>?) -> Int32
+    package let newConnection: @convention(c) () -> Connection?
+    package let destroyConnection: @convention(c) (Connection?) -> Int32
+    package let newSocket: @convention(c) (Connection?) -> Socket?
+    package let newTLSSocket: @convention(c) (Connection?) -> Socket?
+    package let setAuthorities: @convention(c) (Socket?, UnsafePointer<CChar>?) -> Int32
+    package let setTLSVersions: @convention(c) (Socket?, amqp_tls_version_t, amqp_tls_version_t) -> Int32
+    package let open: @convention(c) (Socket?, UnsafePointer<CChar>?, Int32, UnsafePointer<timeval>?) -> Int32
+    package let descriptor: @convention(c) (Connection?) -> Int32
+    package let setHandshakeTimeout: @convention(c) (Connection?, UnsafePointer<timeval>?) -> Int32
+    package let setCallTimeout: @convention(c) (Connection?, UnsafePointer<timeval>?) -> Int32
     /// Variadic, for the shim.
-    let login: UnsafeMutableRawPointer
-    let close: @convention(c) (Connection?, Int32) -> Reply
+    package let login: UnsafeMutableRawPointer
+    package let close: @convention(c) (Connection?, Int32) -> Reply
 
-    let lastReply: @convention(c) (Connection?) -> Reply
-    let openChannel: @convention(c) (Connection?, Channel) -> UnsafeMutableRawPointer?
-    let declareExchange:
+    package let lastReply: @convention(c) (Connection?) -> Reply
+    package let openChannel: @convention(c) (Connection?, Channel) -> UnsafeMutableRawPointer?
+    package let declareExchange:
         @convention(c) (Connection?, Channel, Bytes, Bytes, Int32, Int32, Int32, Int32, amqp_table_t)
             -> UnsafeMutableRawPointer?
-    let declareQueue:
+    package let declareQueue:
         @convention(c) (Connection?, Channel, Bytes, Int32, Int32, Int32, Int32, amqp_table_t)
             -> UnsafeMutablePointer<amqp_queue_declare_ok_t>?
-    let bind: @convention(c) (Connection?, Channel, Bytes, Bytes, Bytes, amqp_table_t) -> UnsafeMutableRawPointer?
-    let limitUnacknowledged: @convention(c) (Connection?, Channel, UInt32, UInt16, Int32) -> UnsafeMutableRawPointer?
-    let consume:
+    package let bind:
+        @convention(c) (Connection?, Channel, Bytes, Bytes, Bytes, amqp_table_t) -> UnsafeMutableRawPointer?
+    package let limitUnacknowledged:
+        @convention(c) (Connection?, Channel, UInt32, UInt16, Int32) -> UnsafeMutableRawPointer?
+    package let consume:
         @convention(c) (Connection?, Channel, Bytes, Bytes, Int32, Int32, Int32, amqp_table_t)
             -> UnsafeMutableRawPointer?
-    let selectConfirms: @convention(c) (Connection?, Channel) -> UnsafeMutableRawPointer?
+    package let selectConfirms: @convention(c) (Connection?, Channel) -> UnsafeMutableRawPointer?
 
-    let publish:
+    package let publish:
         @convention(c) (
             Connection?, Channel, Bytes, Bytes, Int32, Int32, UnsafePointer<amqp_basic_properties_t>?, Bytes
         ) -> Int32
-    let acknowledge: @convention(c) (Connection?, Channel, UInt64, Int32) -> Int32
-    let reject: @convention(c) (Connection?, Channel, UInt64, Int32) -> Int32
-    let sendMethod: @convention(c) (Connection?, Channel, amqp_method_number_t, UnsafeMutableRawPointer?) -> Int32
-    let nextFrame: @convention(c) (Connection?, UnsafeMutablePointer<amqp_frame_t>?, UnsafePointer<timeval>?) -> Int32
-    let releaseBuffers: @convention(c) (Connection?) -> Void
+    package let acknowledge: @convention(c) (Connection?, Channel, UInt64, Int32) -> Int32
+    package let reject: @convention(c) (Connection?, Channel, UInt64, Int32) -> Int32
+    package let sendMethod:
+        @convention(c) (Connection?, Channel, amqp_method_number_t, UnsafeMutableRawPointer?) -> Int32
+    package let nextFrame:
+        @convention(c) (Connection?, UnsafeMutablePointer<amqp_frame_t>?, UnsafePointer<timeval>?) -> Int32
+    package let releaseBuffers: @convention(c) (Connection?) -> Void
 
     private init() throws(AMQPError) {
         guard let handle = dlopen(Self.name, RTLD_NOW | RTLD_LOCAL) else {
@@ -119,7 +123,7 @@ struct RabbitMQLibrary: @unchecked Sendable {
     }
 
     /// What a status of the library means, in words.
-    func describe(_ status: Int32) -> String {
+    package func describe(_ status: Int32) -> String {
         statusText(status).map { String(cString: $0) } ?? "librabbitmq's error \(status)"
     }
 }

@@ -37,17 +37,34 @@ import Testing
         #expect(output.contains("one ale in flight, K = 2"))
     }
 
-    @Test("Two daemons on one database lose nothing and double nothing, beside relays that NOTIFY")
+    @Test("Two daemons on one database lose nothing and double nothing, beside what NOTIFY carries, and relays")
     func bus() async throws {
-        let (output, report) = try await run(["bus", "--quick"])
+        let (output, report) = try await run(["bus", "--quick", "--only", "apart,cross"])
         let rows = try #require(report["rows"].array)
-        #expect(rows.compactMap { $0["id"].string } == ["apart-2", "apart-10", "cross-2-10"])
+        #expect(rows.compactMap { $0["id"].string } == ["apart-2", "apart-10", "cross-2-10", "relays-2-10"])
+        try expectWhole(rows, crossing: 2...3)
+        #expect(output.contains("2 daemons, 10 rooms (floor: NOTIFY alone)"))
+    }
+
+    @Test(
+        "So do they with RabbitMQ, beside what the broker carries",
+        .enabled(if: TestBroker.runs, Comment(rawValue: TestBroker.whySkipped)))
+    func busOverRabbitMQ() async throws {
+        let (output, report) = try await run(["bus", "--quick", "--only", "amqp"])
+        let rows = try #require(report["rows"].array)
+        #expect(rows.compactMap { $0["id"].string } == ["amqp-2-10"])
+        try expectWhole(rows, crossing: 0...0)
+        #expect(output.contains("2 daemons, 10 rooms (floor: RabbitMQ alone)"))
+    }
+
+    private func expectWhole(_ rows: [TestJSON], crossing: ClosedRange<Int>) throws {
         for row in rows {
             for server in ["daemons", "floor"] { #expect(try #require(row[server]["rate"].number) > 0) }
             for count in ["missing", "surplus", "lost"] { #expect(row[count].int == 0) }
         }
-        for wait in ["p50", "p99", "floorP50", "floorP99"] { #expect(try #require(rows[2][wait].number) > 0) }
-        #expect(output.contains("2 daemons, 10 rooms"))
+        for row in rows[crossing] {
+            for wait in ["p50", "p99", "floorP50", "floorP99"] { #expect(try #require(row[wait].number) > 0) }
+        }
     }
 
     @Test("No call into the database reads a table from end to end")

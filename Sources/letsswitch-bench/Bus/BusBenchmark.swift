@@ -1,9 +1,10 @@
 import FoundationEssentials
 import Glibc
 
-/// Several daemons on one database, beside one, and beside relays that NOTIFY and do nothing else.
+/// Several daemons on one database, beside one, beside what the bus itself carries, and beside relays that NOTIFY and do nothing
+/// else.
 ///
-/// Peers are dealt to the servers at random, the same way for daemons and relays; every room has `roomSize` of them.
+/// Peers are dealt at random, the same way for all; every room has `roomSize` of them.
 struct BusBenchmark {
     private static let roomSize = 5
     private static let daemonCounts = [1, 2, 3]
@@ -27,9 +28,25 @@ struct BusBenchmark {
         }
         if options.wantsSome(of: "apart") { try measureApart(&report) }
         for count in options.isQuick ? [2] : Self.daemonCounts where options.wantsSome(of: "cross-\(count)") {
-            try measureCrossing(count, &report)
+            try measureCrossing(count, over: .notify, &report)
         }
+        if options.wantsSome(of: "amqp") { try measureBroker(&report) }
         return report
+    }
+
+    private func measureBroker(_ report: inout BusReport) throws {
+        let broker: Broker
+        do {
+            broker = try Broker(directory: laboratory.directory, on: laboratory.processors)
+        } catch {
+            report.notes.append("Without RabbitMQ: \(error)")
+            return Terminal.note("without RabbitMQ: \(error)")
+        }
+        defer { broker.stop() }
+        for count in options.isQuick ? [2] : Self.daemonCounts where count > 1 {
+            guard options.wantsSome(of: "amqp-\(count)") else { continue }
+            try measureCrossing(count, over: .broker(broker), &report)
+        }
     }
 
     // MARK: Rooms that one daemon knows
@@ -60,44 +77,101 @@ struct BusBenchmark {
 
     // MARK: Rooms that several know
 
-    private func measureCrossing(_ count: Int, _ report: inout BusReport) throws {
-        let relays = try laboratory.relays(count)
-        let daemons = try laboratory.daemons(count, name: "fleet-\(count)", database: laboratory.conninfo)
-        defer {
-            relays.stop()
-            daemons.stop()
+    /// What carries ales from one daemon to the others.
+    private enum Engine {
+        case notify
+        case broker(Broker)
+
+        /// The rows' ids begin so.
+        var id: String {
+            switch self {
+            case .notify: "cross"
+            case .broker: "amqp"
+            }
         }
+
+        var name: String {
+            switch self {
+            case .notify: "NOTIFY"
+            case .broker: "RabbitMQ"
+            }
+        }
+
+        var daemonFlags: [String] {
+            switch self {
+            case .notify: []
+            case .broker(let broker): ["--bus", "amqp", "--amqp-url", broker.url]
+            }
+        }
+
+        /// Bare clients of it.
+        func carriers(_ count: Int, conninfo: String) throws(BenchFailure) -> [any Carrier] {
+            var carriers: [any Carrier] = []
+            for number in 0..<count {
+                switch self {
+                case .notify: carriers.append(try NotifyCarrier(number: number, of: count, conninfo: conninfo))
+                case .broker(let broker):
+                    carriers.append(try RabbitMQCarrier(number: number, of: count, port: broker.port))
+                }
+            }
+            return carriers
+        }
+    }
+
+    private func measureCrossing(_ count: Int, over engine: Engine, _ report: inout BusReport) throws {
+        let daemons = try laboratory.daemons(
+            count, name: "\(engine.id)-\(count)", database: laboratory.conninfo, flags: engine.daemonFlags)
+        defer { daemons.stop() }
+        // They know no broker.
+        var relays: Fleet?
+        if case .notify = engine { relays = try laboratory.relays(count) }
+        defer { relays?.stop() }
         for rooms in options.isQuick ? [10] : Self.roomCounts {
-            let id = "cross-\(count)-\(rooms)"
+            let id = "\(engine.id)-\(count)-\(rooms)"
             guard options.wants(id), rooms * Self.roomSize * 2 < laboratory.descriptors else { continue }
-            let fleets = [relays, daemons]
+            let fleets = [daemons] + (relays.map { [$0] } ?? [])
             let crowds = try fleets.map { try gather($0, rooms: rooms) }
             let lostBefore = try lost(daemons)
             var random = SeededRandom(seed: options.seed)
-            var most: [[Sample]] = [[], []]
-            var steady: [[Sample]] = [[], []]
+            // The daemons, the engine's clients, the relays.
+            var most: [[Sample]] = [[], [], []]
+            var steady: [[Sample]] = [[], [], []]
             for _ in 0..<options.rounds {
-                for (index, crowd) in crowds.enumerated() {
+                for (crowd, index) in zip(crowds, [0, 2]) {
                     for server in fleets.flatMap(\.servers) { try ProcessMeter(pid: server.pid).waitUntilIdle() }
                     var load = try FleetLoad(crowd, random: &random)
-                    most[index].append(
-                        try load.run(.closed, warmUp: options.seconds / 5, seconds: options.seconds))
+                    most[index].append(try load.run(.closed, warmUp: options.seconds / 5, seconds: options.seconds))
                     steady[index].append(
-                        try load.run(
-                            .open(rate: Self.rate), warmUp: options.seconds / 5, seconds: options.seconds))
+                        try load.run(.open(rate: Self.rate), warmUp: options.seconds / 5, seconds: options.seconds))
                 }
+                guard count > 1 else { continue }
+                var deal = SeededRandom(seed: options.seed)
+                var bare = try BareLoad(
+                    try engine.carriers(count, conninfo: laboratory.conninfo), roomSize: Self.roomSize, rooms: rooms,
+                    random: &random
+                ) { Int.random(in: 0..<count, using: &deal) }
+                most[1].append(try bare.run(.closed, warmUp: options.seconds / 5, seconds: options.seconds))
+                steady[1].append(
+                    try bare.run(.open(rate: Self.rate), warmUp: options.seconds / 5, seconds: options.seconds))
             }
             let title = "\(count) daemon\(count == 1 ? "" : "s"), \(Column.grouped(rooms)) rooms"
-            var row = BusReport.Row(id: id, title: title, floorName: "relays", floor: most[0], daemons: most[1])
-            row.setWaits(floor: steady[0], daemons: steady[1])
-            (row.missing, row.surplus) = crowds[1].miscounts()
-            row.lost = Int(try lost(daemons) - lostBefore)
-            let (missing, surplus) = crowds[0].miscounts()
+            let miscounts = crowds[0].miscounts()
+            guard miscounts.surplus == 0 else { throw BenchFailure("\(title): \(miscounts.surplus) frames too many") }
+            let lost = Int(try lost(daemons) - lostBefore)
+            func add(_ id: String, beside floor: Int, _ floorName: String, isJudged: Bool) {
+                var row = BusReport.Row(
+                    id: id, title: title, floorName: floorName, floor: most[floor], daemons: most[0])
+                row.setWaits(floor: steady[floor], daemons: steady[0])
+                (row.missing, row.surplus, row.lost) = (miscounts.missing, miscounts.surplus, lost)
+                report.add(isJudged ? row.judged(rate: 0.7, waits: 3) : row)
+            }
+            if count > 1 { add(id, beside: 1, "\(engine.name) alone", isJudged: true) }
+            guard crowds.count > 1 else { continue }
+            let (missing, surplus) = crowds[1].miscounts()
             guard missing == 0, surplus == 0 else {
                 throw BenchFailure("the relays: \(missing) frames missing, \(surplus) too many")
             }
-            guard row.surplus == 0 else { throw BenchFailure("\(title): \(row.surplus) frames too many") }
-            report.add(count == 1 ? row : row.judged(rate: 0.7, waits: 3))
+            add("relays-\(count)-\(rooms)", beside: 2, "relays", isJudged: false)
         }
     }
 

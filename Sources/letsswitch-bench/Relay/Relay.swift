@@ -179,7 +179,10 @@ struct Relay: ~Copyable {
             (rooms + Int(number)).initialize(to: RelayRoom(key: key))
         }
         numbers[key] = number
-        try bus?.register(number, key)
+        if let bus {
+            guard let id = key.id else { throw BenchFailure("a room without a UUID") }
+            bus.register(number, id)
+        }
         return number
     }
 

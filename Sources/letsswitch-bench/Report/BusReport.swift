@@ -97,8 +97,8 @@ struct BusReport: Encodable {
         }
         return """
             \(machine)
-            Deliveries a second: one ale in flight in each room. CPU: µs per delivery, of all servers together, PostgreSQL not \
-            counted. p50, p99: µs from an ale's due time to a peer on another daemon, at the same rate for all. missing: frames that \
+            Deliveries a second: one ale in flight in each room. CPU: µs per delivery, of all servers or clients together, \
+            PostgreSQL and RabbitMQ not counted. p50, p99: µs from an ale's due time to a peer on another daemon, at the same rate for all. missing: frames that \
             didn't come; lost: ales that the daemons counted as lost. Medians of \(rounds) rounds of \
             \(Column.number(secondsPerRound, decimals: 1)) s, in turn. Seed \(seed).
 

@@ -21,12 +21,16 @@ struct Fleet {
 extension Laboratory {
     /// Daemons that know of each other, each with one loop, for any room.
     ///
-    /// - Parameter database: Its conninfo.
-    func daemons(_ count: Int, name: String, database: String) throws(BenchFailure) -> Fleet {
+    /// - Parameters:
+    ///   - database: Its conninfo.
+    ///   - flags: What carries ales between them, if they aren't to find it themselves.
+    func daemons(
+        _ count: Int, name: String, database: String, flags: [String] = []
+    ) throws(BenchFailure) -> Fleet {
         var members: [(ServerProcess, Server)] = []
         for number in 0..<count {
             let daemon = try daemon(
-                name: "\(name)-\(number)", flags: ["--loops", "1", "--open-rooms"], on: processor(number),
+                name: "\(name)-\(number)", flags: ["--loops", "1", "--open-rooms"] + flags, on: processor(number),
                 database: database)
             members.append((daemon.process, daemon.server))
         }

@@ -33,7 +33,11 @@ struct RelayServer {
         guard write(STDOUT_FILENO, line, line.count) == line.count else { throw BenchFailure(call: "write") }
         var relay = try Relay(
             listener: listener, descriptors: FileDescriptorLimit.raise(),
-            bus: try bus.map { try RelayBus(RelayBus.Place($0)) })
+            bus: try bus.map { text in
+                let place = try RelayBus.Place(text)
+                return RelayBus(
+                    try NotifyCarrier(number: place.number, of: place.count, conninfo: place.conninfo))
+            })
         try relay.serve()
     }
 }

@@ -40,13 +40,16 @@ final class ServerProcess {
     }
 
     /// Waits until `find` finds something in what it has written.
-    func await<Value>(_ what: String, find: (String) -> Value?) throws(BenchFailure) -> Value {
-        for _ in 0..<3_000 {
+    @discardableResult
+    func await<Value>(
+        _ what: String, within seconds: Int = 30, find: (String) -> Value?
+    ) throws(BenchFailure) -> Value {
+        for _ in 0..<(100 * seconds) {
             if let value = find(written()) { return value }
             guard isRunning() else { throw BenchFailure("ended before \(what): \(written().suffix(2_000))") }
             usleep(10_000)
         }
-        throw BenchFailure("no \(what) within 30 s: \(written().suffix(2_000))")
+        throw BenchFailure("no \(what) within \(seconds) s: \(written().suffix(2_000))")
     }
 
     func isRunning() -> Bool {

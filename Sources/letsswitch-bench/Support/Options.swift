@@ -51,7 +51,7 @@ struct Options {
           hour                   8,000 matches due at the same second
           registrations          POST /task and GET /schedule beside pgbench
           stored                 each call into the database with 1,000 and with 1,000,000 tasks stored
-          bus                    two and three daemons on one database, beside relays that NOTIFY
+          bus                    two and three daemons on one database, beside what NOTIFY and RabbitMQ carry themselves
 
           --daemon PATH          letsswitchd [beside this program]
           --only ID,…            workloads whose ids begin so [all]

@@ -1,0 +1,136 @@
+import Basics
+import FoundationEssentials
+
+/// The load of ``FleetLoad``, carried by an engine's clients and nothing else: no servers, no peers, no sockets but the
+/// engine's. What it shows is what the engine itself carries.
+///
+/// All clients share this thread. In each room one member speaks, at the client that it was dealt to; those who were dealt to that one hear it
+/// at once, the others when the payload comes to theirs.
+struct BareLoad: ~Copyable {
+    private static let patience = Duration.seconds(2)
+    /// Ales of a room whose due times are remembered.
+    private static let window = 1_024
+
+    private struct Room {
+        /// Members, by client.
+        let members: [Int]
+        /// The speaker's client.
+        let home: Int
+        /// Ales that were said, and of these how many each client has heard.
+        var said = 0
+        var heard: [Int]
+        var due = [UInt64](repeating: 0, count: BareLoad.window)
+    }
+
+    private let buses: [RelayBus]
+    private let poller: Poller
+    /// The engine's sockets, and whose they are.
+    private let sockets: [(descriptor: Int32, client: Int)]
+    private var rooms: [Room] = []
+    private let roomSize: Int
+    private var delivered = 0
+    /// Ales that somebody hasn't heard yet.
+    private var outstanding = 0
+    private var latency = LatencyHistogram()
+    /// Heard everywhere, in this turn.
+    private var finished: [Int] = []
+
+    /// - Parameters:
+    ///   - carriers: Two at least.
+    ///   - deal: The client that the next peer goes to.
+    init(_ carriers: [any Carrier], roomSize: Int, rooms count: Int, random: inout SeededRandom, deal: () -> Int)
+        throws(BenchFailure)
+    {
+        let poller = try Poller()
+        let sockets = carriers.enumerated().flatMap { client, carrier in carrier.sockets.map { ($0, client) } }
+        for (number, socket) in sockets.enumerated() { try poller.add(socket.0, number: number) }
+        let buses = carriers.map { RelayBus($0) }
+        self.poller = poller
+        self.sockets = sockets
+        self.buses = buses
+        self.roomSize = roomSize
+        for number in 0..<count {
+            let homes = (0..<roomSize).map { _ in deal() }
+            rooms.append(
+                Room(
+                    members: buses.indices.map { index in homes.count { $0 == index } },
+                    home: homes[Int.random(in: 0..<roomSize, using: &random)],
+                    heard: Array(repeating: 0, count: buses.count)))
+            let id = UUID()
+            for bus in buses { bus.register(Int32(number), id) }
+        }
+    }
+
+    /// As ``FleetLoad/run(_:warmUp:seconds:)``. The CPU is this process's.
+    mutating func run(_ pace: FleetLoad.Pace, warmUp: Double, seconds: Double) throws(BenchFailure) -> Sample {
+        let start = MonotonicTime.now()
+        if case .closed = pace { for room in rooms.indices { say(in: room, due: start.nanoseconds) } }
+        var number = 0
+        try load(pace, &number, from: start, until: start + .seconds(warmUp))
+        latency = LatencyHistogram()
+        let meter = try ProcessMeter.own()
+        let (before, cpu, begun) = (delivered, try meter.cpu(), MonotonicTime.now())
+        try load(pace, &number, from: start, until: start + .seconds(warmUp + seconds))
+        var sample = Sample()
+        sample.work = delivered - before
+        sample.seconds = (MonotonicTime.now() - begun) / .seconds(1)
+        sample.serverCPU = try meter.cpu() - cpu
+        let end = MonotonicTime.now() + Self.patience
+        while outstanding > 0, .now() < end { try turn(until: end, goesOn: false) }
+        guard outstanding == 0 else { throw BenchFailure("\(outstanding) ales are lost on the way") }
+        sample.latency = latency
+        return sample
+    }
+
+    private mutating func load(
+        _ pace: FleetLoad.Pace, _ number: inout Int, from start: MonotonicTime, until end: MonotonicTime
+    ) throws(BenchFailure) {
+        while MonotonicTime.now() < end {
+            switch pace {
+            case .closed:
+                try turn(until: end, goesOn: true)
+            case .open(let rate):
+                while case let due = start + .seconds(Double(number) / rate), due <= .now() {
+                    say(in: number % rooms.count, due: due.nanoseconds)
+                    number += 1
+                }
+                try turn(until: min(end, start + .seconds(Double(number) / rate)), goesOn: false)
+            }
+        }
+    }
+
+    private mutating func say(in room: Int, due: UInt64) {
+        let home = rooms[room].home
+        rooms[room].due[rooms[room].said % Self.window] = due
+        rooms[room].said += 1
+        rooms[room].heard[home] += 1
+        delivered += rooms[room].members[home] - 1
+        outstanding += 1
+        buses[home].add(1, in: Int32(room))
+    }
+
+    /// Sends what there is, waits, and takes what has come.
+    private mutating func turn(until instant: MonotonicTime, goesOn: Bool) throws(BenchFailure) {
+        for bus in buses { try bus.send() }
+        for index in 0..<(try poller.wait(until: instant)) {
+            let (descriptor, client) = sockets[poller[index]]
+            try buses[client].ready(descriptor) { room, ales in hear(ales, in: Int(room), at: client) }
+        }
+        if goesOn { for room in finished { say(in: room, due: MonotonicTime.now().nanoseconds) } }
+        finished.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func hear(_ ales: Int, in room: Int, at client: Int) {
+        let now = MonotonicTime.now().nanoseconds
+        for number in rooms[room].heard[client]..<(rooms[room].heard[client] + ales) {
+            let wait = now &- rooms[room].due[number % Self.window]
+            for _ in 0..<rooms[room].members[client] { latency.add(nanoseconds: wait) }
+        }
+        let everywhere = rooms[room].heard.min() ?? 0
+        rooms[room].heard[client] += ales
+        delivered += ales * rooms[room].members[client]
+        let newly = (rooms[room].heard.min() ?? 0) - everywhere
+        outstanding -= newly
+        if newly > 0 { finished.append(room) }
+    }
+}
