@@ -75,8 +75,13 @@ import Testing
             try await fleet[2].process.freeze()
             // How long is what the test is about.
             try await Task.sleep(for: .seconds(Self.isLong ? 30 : 2))
+            let itsPeers = crowd.peers(at: 2)
+            let before = await itsPeers.asyncHeard
             await fleet[2].process.thaw()
-            try await fleet.waitUntilTogether()
+            try await Recovery.expect(after: "a daemon's standstill") {
+                try await eventually("ales at its peers") { await itsPeers.asyncHeard > before }
+                try await fleet.waitUntilTogether()
+            }
             try await load.end()
             let missing = await FleetCrowd.missing(among: crowd.peers)
             #expect(missing.allSatisfy { $0 >= 0 })
@@ -99,32 +104,51 @@ import Testing
         for peer in peers { #expect(await peer.isConnected) }
     }
 
-    @Test("the clock jumps ahead and back: nobody is given up, nobody's presence moves, and ales go on")
+    @Test(
+        "the clock jumps ahead and back under load: nobody is given up, ales cross, and each reminder comes once to each daemon"
+    )
     func clockSteps() async throws {
         try await Journey.run { journey in
-            let (one, first) = try await journey.daemonAndEndpoint { $0.openRooms = true }
-            let (other, second) = try await journey.daemonAndEndpoint { $0.openRooms = true }
-            for endpoint in [first, second] { try await DaemonFleet.wait(at: endpoint, others: 1) }
-            let room = UUID()
-            let ada = try await FleetPeer.enter(room, at: first, "&presence=true")
-            let bob = try await FleetPeer.enter(
-                room, at: second, daemon: 1, "&presence=true&taskId=\(UUID().uuidString)")
-            for peer in [ada, bob] { try await peer.waitForCount(2) }
-            for seconds in [3_600, -7_200] {
+            var daemons: [(daemon: Daemon, endpoint: ClientEndpoint)] = []
+            for _ in 0..<3 { daemons.append(try await journey.daemonAndEndpoint { $0.openRooms = true }) }
+            let endpoints = daemons.map(\.endpoint)
+            for endpoint in endpoints { try await DaemonFleet.wait(at: endpoint, others: 2) }
+            let crowd = try await FleetCrowd.gather(rooms: 2, of: 3, at: endpoints)
+            let (room, person) = (UUID(), UUID().uuidString)
+            let watcher = try await FleetPeer.enter(room, at: endpoints[0], "&presence=true")
+            let guest = try await FleetPeer.enter(room, at: endpoints[1], daemon: 1, "&taskId=\(person)")
+            try await watcher.waitForCount(2)
+            let streams = try await endpoints.asyncMap { try await $0.reminders(of: "ada") }
+            let load = Load(crowd.peers)
+
+            // Ahead, further back than it was, and to where it began.
+            for (number, seconds) in [3_600, -7_200, 3_600].enumerated() {
+                let start = try await journey.instant(in: seconds + 90)
+                // Due before the jump's end, or within half a minute after it.
+                if seconds > 0 { try await endpoints[number].register("ada", start, "\(number)") }
                 try await journey.sql("UPDATE letsswitch.test_clock SET shift = shift + interval '\(seconds) s'")
-                for daemon in [one, other] { await daemon.clockWasSet() }
-                // Both look at each other's rows twice with the new time.
+                for (daemon, _) in daemons { await daemon.clockWasSet() }
+                if seconds < 0 {
+                    let soon = try await journey.instant(in: 62)
+                    try await endpoints[number].register("ada", soon, "\(number)")
+                } else {
+                    try await journey.advance(to: start, -59)
+                }
+                for stream in streams { #expect(try await stream.nextReminder().title == "\(number)") }
+                // All look at each other's rows twice with the new time.
                 let beats = try await journey.sql("SELECT min(beats) AS n FROM letsswitch.daemon")[0].integer("n")
                 try await journey.wait(
-                    until: "(SELECT min(beats) > \(beats + 1) AND count(*) = 2 FROM letsswitch.daemon)")
-                for endpoint in [first, second] { try await DaemonFleet.wait(at: endpoint, others: 1) }
-                try await FleetCrowd.expectWhole([ada, bob])
+                    until: "(SELECT min(beats) > \(beats + 1) AND count(*) = 3 FROM letsswitch.daemon)")
+                for endpoint in endpoints { try await DaemonFleet.wait(at: endpoint, others: 2) }
             }
-            for peer in [ada, bob] { #expect(await peer.counts.suffix(1) == [2]) }
-            #expect(await ada.counts == [1, 2])
-            for endpoint in [first, second] {
+            try await load.end()
+            try await FleetCrowd.expectWhole(crowd.peers, seed: crowd.seed)
+            #expect(await watcher.counts == [1, 2])
+            #expect(await guest.isConnected)
+            for endpoint in endpoints {
                 #expect(try await MetricsReading(endpoint).sum("letsswitch_bus_lost_total") == 0)
             }
+            try await journey.expectDelivered(3)
         }
     }
 }

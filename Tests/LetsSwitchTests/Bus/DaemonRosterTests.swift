@@ -114,6 +114,22 @@ import Testing
         #expect(roster.alive.isEmpty)
     }
 
+    @Test("Whatever the database's clock jumps to, who counts on is alive, and who doesn't is gone in its time")
+    func clockSteps() {
+        let dead = DaemonID()
+        for steps in [[true, false, false, false], [true, true, false, true], [true, false, true, true]] {
+            var roster = DaemonRoster(own: own)
+            for (number, isFresh) in steps.enumerated() {
+                roster.look(
+                    at: [row(other, number, isFresh: isFresh), row(dead, 7, isFresh: isFresh)],
+                    now: at(4.95 * Double(number)))
+                #expect(roster.alive.contains { $0.id == other } && !roster.gone.contains { $0.info.id == other })
+                #expect(roster.alive.contains { $0.id == dead } == (number < 2), "\(number)")
+            }
+            #expect(roster.gone.map(\.info.id) == [dead])
+        }
+    }
+
     @Test("A row that goes back, as after a failover, is a row that moves")
     func backwards() {
         var roster = DaemonRoster(own: own)

@@ -21,13 +21,14 @@ struct FleetCrowd {
             for number in 0..<size {
                 let daemon =
                     number < endpoints.count ? number : Int.random(in: endpoints.indices, using: &random)
-                peers.append(try await FleetPeer.enter(room, at: endpoints[daemon], daemon: daemon))
+                // One of each daemon in each room is told who is there.
+                let query = number < endpoints.count ? "&presence=true" : ""
+                peers.append(try await FleetPeer.enter(room, at: endpoints[daemon], daemon: daemon, query))
             }
+            // Each daemon knows which others have to be told what is said there.
+            for peer in peers.suffix(size).prefix(endpoints.count) { try await peer.waitForCount(size) }
         }
-        let crowd = FleetCrowd(peers: peers, rooms: ids, seed: seed)
-        // From 250 ms after its handshake on, each hears what is said anywhere; nothing tells of it.
-        try await Task.sleep(for: TimeAllowance.bound(.milliseconds(500)))
-        return crowd
+        return FleetCrowd(peers: peers, rooms: ids, seed: seed)
     }
 
     func peers(at daemons: Int...) -> [FleetPeer] {

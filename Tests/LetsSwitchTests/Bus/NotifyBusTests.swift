@@ -94,7 +94,7 @@ import Testing
                     } else {
                         for member in [one, other] {
                             try await member.lost()
-                            try await member.connected(within: TimeAllowance.bound(.seconds(5)))
+                            try await Recovery.expect(after: "the end of a backend") { try await member.connected() }
                         }
                         #expect(one.losses == losses + 1)
                     }
@@ -131,11 +131,14 @@ import Testing
             try await one.lost()
             try await other.lost()
             try await cluster.start()
-            let allowed = TimeAllowance.bound(.seconds(5))
-            try await one.connected(within: allowed)
-            try await other.connected(within: allowed)
+            try await Recovery.expect(after: "the database's restart") {
+                try await one.connected()
+                try await other.connected()
+                let known = other.events.all.count
+                try await eventually("packets again") { other.events.all.count > known }
+            }
             let known = other.events.all.count
-            try await eventually("packets again") { other.events.all.count > known + 20 }
+            try await eventually("more packets") { other.events.all.count > known + 20 }
             load.cancel()
             let (sent, failed) = await load.value
             let last = sent + 50
@@ -178,8 +181,10 @@ import Testing
                     try await one.bus.send([BusPacket(to: .everyDaemon, [1])])
                 }
                 try await session.execute("DELETE FROM played.refusal")
-                try await one.bus.send([BusPacket(to: .everyDaemon, [2])])
-                try await other.hears([2], from: one)
+                try await Recovery.expect(after: "refused notifications") {
+                    try await one.bus.send([BusPacket(to: .everyDaemon, [2])])
+                    try await other.hears([2], from: one)
+                }
                 #expect(one.losses == 0)
                 #expect(!other.events.all.contains(.received(from: one.id, [1])))
             }
