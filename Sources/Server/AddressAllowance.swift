@@ -27,10 +27,13 @@ package struct AddressAllowance: Sendable {
 
     package init(_ limits: ServerLimits) {
         maxConnections = limits.maxConnectionsPerAddress
-        connections = RateLimit(perSecond: limits.connectionRate, burst: 2 * limits.connectionRate)
-        upgrades = RateLimit(perSecond: limits.upgradeRate, burst: limits.upgradeRate)
-        requests = RateLimit(perSecond: limits.requestRate, burst: limits.requestRate)
-        writes = RateLimit(perSecond: limits.writeRate, burst: 10 * limits.writeRate)
+        func rate(_ perSecond: Int) -> RateLimit {
+            RateLimit(perSecond: perSecond, burst: Int(Double(perSecond) * (limits.addressBurst / .seconds(1))))
+        }
+        connections = rate(limits.connectionRate)
+        upgrades = rate(limits.upgradeRate)
+        requests = rate(limits.requestRate)
+        writes = rate(limits.writeRate)
         registrations = RateLimit(perDay: limits.registrationsPerDay)
     }
 

@@ -6,17 +6,19 @@ package struct ServerLimits: Sendable, Hashable {
     package var http = HTTPLimits()
     /// Connections open at once, of every kind; more are closed as they come.
     package var maxConnections = 100_000
-    /// Connections that one address may have open: an IPv4 address, or an IPv6 network of 64 bits; 0 sets no limit. Of this and the next five the networks of 56 and 48 bits
+    /// Connections that one address may have open: an IPv4 address, or an IPv6 network of 64 bits; 0 sets no limit. Of this and the next six the networks of 56 and 48 bits
     /// around an IPv6 address have two and four times as much.
     package var maxConnectionsPerAddress = 8000
-    /// New connections of one address a second, and twice as many at once; 0 sets no limit.
+    /// New connections of one address a second; 0 sets no limit.
     package var connectionRate = 300
-    /// Attempts of one address at a WebSocket a second, and as many at once; 0 sets no limit.
+    /// Attempts of one address at a WebSocket a second; 0 sets no limit.
     package var upgradeRate = 200
-    /// Other requests of one address a second, and as many at once; 0 sets no limit.
+    /// Other requests of one address a second; 0 sets no limit.
     package var requestRate = 1000
-    /// Those of them that aren't safe (RFC 9110 §9.2.1) a second, and ten times as many at once; 0 sets no limit.
+    /// Those of them that aren't safe (RFC 9110 §9.2.1) a second; 0 sets no limit.
     package var writeRate = 100
+    /// After a pause, what comes at these rates in so long may come at once.
+    package var addressBurst = Duration.seconds(30)
     /// Requests of one address a day to routes that register something; 0 sets no limit. See ``Route/registers``.
     package var registrationsPerDay = 30_000
     /// Messages of one WebSocket peer a second, and twice as many at once; 0 sets no limit. Pings and pongs count too, and of a

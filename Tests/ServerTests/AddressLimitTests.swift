@@ -75,7 +75,7 @@ import Wire
         var edge = EdgePolicy()
         edge.expectsProxyHeader = true
         try await Self.withServer(edge: edge) {
-            // Two at once; another after a second, which nobody waits for.
+            // One at once; another after a second, which nobody waits for.
             $0.connectionRate = 1
         } _: { server in
             func connect(_ header: String) async throws -> HTTPTestClient {
@@ -109,9 +109,8 @@ import Wire
     @Test("Requests have a rate by address, and those that write another")
     func requestRate() async throws {
         try await Self.withServer {
-            $0.requestRate = 30
-            // Ten at once.
-            $0.writeRate = 1
+            // Thirty, and ten, at once.
+            ($0.requestRate, $0.writeRate, $0.addressBurst) = (3, 1, .seconds(10))
         } _: { server in
             let connection = try await server.connection()
             let client = HTTPTestClient(over: connection)

@@ -62,10 +62,11 @@ package struct Configuration: Sendable, Equatable {
 
     /// Matches' rooms.
     package var matchRooms = RoomPolicy.match()
-    // The limits per address leave room for a hall of 1,000 people behind one address, who all come within half a minute: each
-    // loads the page (10 requests over up to 6 connections, the most that a browser makes), asks for the day, opens a stream,
-    // and registers a task and a way for reminders: 6 × 1,000 connections, and a WebSocket each in the end; 200 new ones a second; 15 × 1,000 requests
-    // in 30 s are 500 a second, of which 2 × 1,000 are writes, 67 a second. Then each looks at the day every 30 s (the app by POST):
+    // The limits per address leave room for a hall of 1,000 people behind one address, who may all come in the same second: each
+    // loads the page (30 requests over up to 6 connections, the most that a browser makes), asks for the day, opens a stream,
+    // and registers a task and a way for reminders: 6 × 1,000 connections, and a WebSocket each in the end; 1,000 attempts at a
+    // WebSocket; 35 × 1,000 requests, of which 2 × 1,000 are writes. The burst takes 9,000, 6,000, 30,000 and 3,000 of these at once,
+    // and what is left of the requests in the next five seconds. Then each looks at the day every 30 s (the app by POST):
     // 33 a second; or, on the page, every few seconds while others register: 200 to 300.
 
     /// What peers may take of the server, and for how long. There may be fewer connections than ``ServerLimits/maxConnections``: the limit

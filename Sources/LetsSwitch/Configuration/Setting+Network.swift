@@ -45,16 +45,19 @@ extension Setting {
             "open connections of one address, a quarter of all at most; 0 for any number"),
         integer(
             "connection-rate", \.limits.connectionRate, in: 0...1_000_000, .limits,
-            "new connections of one address a second, twice as many at once; 0 for any number"),
+            "new connections of one address a second; 0 for any number"),
         integer(
             "upgrade-rate", \.limits.upgradeRate, in: 0...1_000_000, .limits,
-            "attempts of one address at a WebSocket a second, as many at once; 0 for any number"),
+            "attempts of one address at a WebSocket a second; 0 for any number"),
         integer(
             "request-rate", \.limits.requestRate, in: 0...1_000_000, .limits,
-            "other requests of one address a second, as many at once; 0 for any number"),
+            "other requests of one address a second; 0 for any number"),
         integer(
             "write-rate", \.limits.writeRate, in: 0...1_000_000, .limits,
-            "those that are no GET, HEAD or OPTIONS a second, ten times as many at once; 0 for any number"),
+            "those that are no GET, HEAD or OPTIONS a second; 0 for any number"),
+        duration(
+            "address-burst", \.limits.addressBurst, in: .seconds(1) ... .seconds(3_600), .limits,
+            "what comes at these four rates in so long may come at once"),
         integer(
             "registrations-per-day", \.limits.registrationsPerDay, in: 0...100_000_000, .limits,
             "tasks, tokens, subscriptions and calendars of one address a day; 0 for any number"),
