@@ -48,29 +48,33 @@ package actor NotifyBus: Bus {
     /// - Parameters:
     ///   - id: This daemon's, for its run.
     ///   - configuration: Where the database is; what else it says holds for neither connection.
+    ///   - patience: How long the server may say nothing before a connection is taken for dead.
     ///   - observer: Told of the sender's statements and connections, `bus_notify` and `bus_ping`.
-    package init(_ id: DaemonID, _ configuration: PostgresConfiguration, observer: (any PostgresObserver)? = nil) {
+    package init(
+        _ id: DaemonID, _ configuration: PostgresConfiguration, patience: Duration = .seconds(3),
+        observer: (any PostgresObserver)? = nil
+    ) {
         self.id = id
-        self.configuration = Self.adapted(configuration)
+        self.configuration = Self.adapted(configuration, patience)
         self.observer = observer
         // Above all that a bus with this id has sent before: none sends a payload a nanosecond.
         packer = NotifyPacker(sender: id, after: MonotonicTime.now().nanoseconds)
         inbox = NotifyInbox(own: id)
     }
 
-    private static func adapted(_ given: PostgresConfiguration) -> PostgresConfiguration {
+    private static func adapted(_ given: PostgresConfiguration, _ patience: Duration) -> PostgresConfiguration {
         var configuration = PostgresConfiguration(
             conninfo: given.conninfo, applicationName: "\(given.applicationName) bus")
         configuration.connectTimeout = given.connectTimeout
         configuration.maxConnections = 1
-        configuration.queryTimeout = .seconds(5)
-        configuration.stallTimeout = .seconds(3)
+        configuration.queryTimeout = patience + .seconds(2)
+        configuration.stallTimeout = patience
         configuration.shutdownTimeout = .seconds(1)
         configuration.maxBackoff = .milliseconds(500)
         configuration.listenerMaxBackoff = .milliseconds(500)
         // A connection that is dead without a word, of either side.
         configuration.heartbeatInterval = .seconds(5)
-        configuration.heartbeatTimeout = .seconds(3)
+        configuration.heartbeatTimeout = patience
         // A NOTIFY writes a commit: nobody waits for the disk with it.
         configuration.sessionSettings = ["synchronous_commit": "off"]
         return configuration

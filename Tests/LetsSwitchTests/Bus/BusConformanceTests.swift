@@ -35,7 +35,8 @@ private struct NotifyMedium: BusMedium {
     func makeBus(_ id: DaemonID) async throws -> any Bus {
         var configuration = PostgresConfiguration(conninfo: conninfo, applicationName: "test")
         configuration.connectTimeout = .seconds(20)
-        return NotifyBus(id, configuration)
+        // Nothing is lost here because the machine is slow.
+        return NotifyBus(id, configuration, patience: .seconds(10) * TimeAllowance.factor)
     }
 
     /// Connections end, and those to come hear nothing.
