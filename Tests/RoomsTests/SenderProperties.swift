@@ -179,7 +179,8 @@ struct SenderProperties {
         for event in hearer.peer.events {
             switch event {
             case .ales(let count): ales += count
-            case .message(let number): check(ales >= hearer.alesBefore[number] ?? 0, "ales come before what follows them")
+            case .message(let number):
+                check(ales >= hearer.alesBefore[number] ?? 0, "ales come before what follows them")
             case .presence, .closed: break
             }
         }
