@@ -103,7 +103,6 @@ let package = Package(
             resources: [
                 .embedInCode("SQL/0001-schema.sql"),
                 .embedInCode("SQL/0002-daemons.sql"),
-                .embedInCode("SQL/0003-presence.sql"),
                 .embedInCode("SQL/daemons.sql"),
             ],
             swiftSettings: swiftSettings),
@@ -126,7 +125,7 @@ let package = Package(
         // The load generator, the floor that it compares with, and the benchmarks.
         .executableTarget(
             name: "letsswitch-bench",
-            dependencies: ["AMQP", "Basics", "Postgres", "Sockets", "Wire", "CLibpq", "CLinux", "CRabbitMQ", "CSpawn"],
+            dependencies: ["Basics", "Postgres", "Sockets", "Wire", "CLibpq", "CLinux", "CSpawn"],
             swiftSettings: swiftSettings),
 
         // What several test targets share: clients, a private cluster, events to wait for.

@@ -43,10 +43,7 @@ struct Composition: Sendable {
         ) { count in
             metrics.scheduling.reminders.add(.delivered, count)
         }
-        let id = DaemonID()
-        let attendance = AttendanceWriter(store: database.attendance, by: id.uuid, log: log) {
-            deliveries.wake(.webhook)
-        }
+        let attendance = AttendanceWriter(store: database.attendance, log: log) { deliveries.wake(.webhook) }
         let loops = try EventLoopGroup(count: configuration.loops)
         let rooms = Rooms(
             loops: loops.loops, anyRoomIsOpen: configuration.openRooms, aleFrame: AleFrame.aleResponse,
@@ -66,6 +63,7 @@ struct Composition: Sendable {
             claims: stores.claims, store: stores.reminders, erasures: stores.erasures,
             retention: configuration.schedule.retention / .seconds(1), rooms: rooms, audience: streams,
             metrics: metrics.scheduling, log: log, claimed: { deliveries.wake() })
+        let id = DaemonID()
         let bus = BusService(
             configuration.bus,
             DaemonInfo(
@@ -74,9 +72,7 @@ struct Composition: Sendable {
             rooms: rooms, grace: configuration.presenceGrace, database: database.background, metrics: metrics.bus,
             log: log
         ) { [postgres] in
-            if configuration.bus == .amqp, let url = configuration.amqpURL {
-                return AMQPBus(id, url: url, authorities: configuration.amqpCAFile)
-            }
+            if configuration.bus == .amqp, let url = configuration.amqpURL { return AMQPBus(id, url: url) }
             return NotifyBus(id, postgres, observer: observer)
         }
         application = Application(
