@@ -28,11 +28,12 @@ import Testing
         for row in rows {
             for server in ["daemon", "baseline"] {
                 let figures = row[server]
-                #expect(try #require(figures["cost"].number) > 0)
+                // A moment's cost can be less than the kernel's clock of it ticks.
+                #expect(try #require(figures["cost"].number) >= 0)
                 #expect(try #require(figures["rate"].number) > 0)
                 #expect(try #require(figures["p50"].number) <= #require(figures["p99"].number))
             }
-            #expect(try #require(row["ratio"].number) > 0)
+            #expect(try #require(row["ratio"].number) >= 0)
         }
         #expect(output.contains("one ale in flight, K = 2"))
     }
