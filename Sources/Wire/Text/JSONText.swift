@@ -48,8 +48,14 @@ package struct JSONText {
 
     package mutating func string(_ text: String) {
         separate()
+        Self.append(string: text.utf8, to: &bytes)
+        needsComma = true
+    }
+
+    /// Writes a string, given in UTF-8, to the end of a text.
+    static func append(string text: some Sequence<UInt8>, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
-        for byte in text.utf8 {
+        for byte in text {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"):
                 bytes.append(UInt8(ascii: "\\"))
@@ -65,7 +71,6 @@ package struct JSONText {
             }
         }
         bytes.append(UInt8(ascii: "\""))
-        needsComma = true
     }
 
     private mutating func nested(_ open: UInt8, _ close: UInt8, _ body: (inout JSONText) -> Void) {

@@ -57,6 +57,23 @@ package enum WebSocketFrameEncoder {
         }
     }
 
+    /// A message in frames of at most `longestPayload` bytes each (§5.4): for peers that take no longer ones.
+    package static func encode(
+        _ opcode: WebSocketOpcode, _ message: UnsafeRawBufferPointer, longestPayload: Int, isCompressed: Bool = false,
+        into buffer: inout [UInt8]
+    ) {
+        var rest = message
+        var opcode = opcode
+        var isCompressed = isCompressed
+        while rest.count > longestPayload, longestPayload > 0 {
+            encode(opcode, rest.take(longestPayload), isFinal: false, isCompressed: isCompressed, into: &buffer)
+            opcode = .continuation
+            // RFC 7692 §6.1: the first fragment alone says so.
+            isCompressed = false
+        }
+        encode(opcode, rest, isCompressed: isCompressed, into: &buffer)
+    }
+
     /// A text message.
     package static func encode(text: String, mask: WebSocketMask? = nil, into buffer: inout [UInt8]) {
         var text = text

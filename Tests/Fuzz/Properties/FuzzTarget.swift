@@ -8,6 +8,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case deflate
     /// What peers say in a room.
     case message
+    /// What clients of Action Cable say.
+    case cable
     /// PROXY headers, versions 1 and 2.
     case proxy
     /// `X-Forwarded-For`.
@@ -28,6 +30,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .websocket: try WebSocketProperties.check(input)
         case .deflate: try DeflateProperties.check(input)
         case .message: try MessageProperties.check(input)
+        case .cable: try CableProperties.check(input)
         case .proxy: try ProxyProperties.check(input)
         case .forwarded: try ForwardedProperties.check(input)
         case .request: try RequestProperties.check(input)

@@ -1,0 +1,89 @@
+/// What a server of Action Cable says: objects without white space, their members in the order that its clients know.
+package enum CableMessage: Sendable, Equatable {
+    case welcome
+    /// With the seconds since 1970.
+    case ping(Int)
+    case confirmation(CableIdentifier)
+    case rejection(CableIdentifier)
+    case message(CableIdentifier, CableContent)
+    case disconnect(CableDisconnect)
+
+    /// Writes the object to the end of `buffer`.
+    package func encode(into buffer: inout [UInt8]) {
+        switch self {
+        case .welcome: buffer.append(contentsOf: #"{"type":"welcome"}"#.utf8)
+        case .ping(let seconds): buffer.append(contentsOf: #"{"type":"ping","message":\#(seconds)}"#.utf8)
+        case .confirmation(let identifier): Self.answer("confirm_subscription", to: identifier, into: &buffer)
+        case .rejection(let identifier): Self.answer("reject_subscription", to: identifier, into: &buffer)
+        case .message(let identifier, let content):
+            Self.begin(identifier, into: &buffer)
+            buffer.append(contentsOf: #","message":"#.utf8)
+            buffer.append(contentsOf: content.json)
+            buffer.append(UInt8(ascii: "}"))
+        case .disconnect(let reason):
+            buffer.append(
+                contentsOf:
+                    #"{"type":"disconnect","reason":"\#(reason.rawValue)","reconnect":\#(reason.mayReconnect)}"#.utf8)
+        }
+    }
+
+    package var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        encode(into: &bytes)
+        return bytes
+    }
+
+    private static func answer(_ type: String, to identifier: CableIdentifier, into buffer: inout [UInt8]) {
+        begin(identifier, into: &buffer)
+        buffer.append(contentsOf: #","type":"\#(type)"}"#.utf8)
+    }
+
+    private static func begin(_ identifier: CableIdentifier, into buffer: inout [UInt8]) {
+        buffer.append(contentsOf: #"{"identifier":"#.utf8)
+        JSONText.append(string: identifier.bytes, to: &buffer)
+    }
+}
+
+/// What a subscription is told: always an object with `type` and `data`. Encoded once, for whatever identifiers.
+package struct CableContent: Sendable, Hashable {
+    package static let emptyObject = Array("{}".utf8)
+
+    /// The whole object.
+    package let json: [UInt8]
+
+    /// - Parameter data: A JSON text.
+    package init(_ type: String, data: [UInt8] = emptyObject) {
+        var json = Array(#"{"type":"#.utf8)
+        JSONText.append(string: Array(type.utf8), to: &json)
+        json.append(contentsOf: #","data":"#.utf8)
+        json.append(contentsOf: data)
+        json.append(UInt8(ascii: "}"))
+        self.json = json
+    }
+
+    package init(_ type: String, data: (inout JSONText) -> Void) {
+        var text = JSONText()
+        text.object(data)
+        self.init(type, data: text.bytes)
+    }
+
+    /// The answer to an action that can't be done.
+    package static func error(_ code: String, _ reason: String) -> CableContent {
+        CableContent("error") { data in
+            data.member("code", code)
+            data.member("reason", reason)
+        }
+    }
+}
+
+/// Why a server ends a connection. Clients come again only where they may.
+package enum CableDisconnect: String, Sendable, CaseIterable {
+    case unauthorized
+    case tokenExpired = "token_expired"
+    case invalidRequest = "invalid_request"
+    case serverRestart = "server_restart"
+    /// By an operator, or because the device is erased.
+    case remote
+
+    package var mayReconnect: Bool { self == .serverRestart }
+}

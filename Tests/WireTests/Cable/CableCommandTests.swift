@@ -1,0 +1,90 @@
+import Testing
+
+@testable import Wire
+
+@Suite struct CableCommandTests {
+    private let room = CableIdentifier(#"{"channel":"RoomChannel","id":"7"}"#)
+
+    private func command(_ text: String) throws(CableFault) -> CableCommand {
+        let bytes = Array(text.utf8)
+        return try bytes.withUnsafeBytes { bytes in Result { () throws(CableFault) in try CableCommand(bytes) } }.get()
+    }
+
+    private func fault(_ text: String) -> CableFault? {
+        do throws(CableFault) {
+            _ = try command(text)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test("What Rails' JavaScript sends is understood")
+    func railsJavaScript() throws {
+        let identifier = #""{\"channel\":\"RoomChannel\",\"id\":\"7\"}""#
+        #expect(try command(#"{"command":"subscribe","identifier":\#(identifier)}"#) == .subscribe(room))
+        #expect(try command(#"{"command":"unsubscribe","identifier":\#(identifier)}"#) == .unsubscribe(room))
+        #expect(
+            try command(#"{"command":"message","identifier":\#(identifier),"data":"{\"action\":\"ale\"}"}"#)
+                == .message(room, data: Array(#"{"action":"ale"}"#.utf8)))
+    }
+
+    @Test("Members come in any order, with space and others between them")
+    func layout() throws {
+        let text = #" {"data":{"a":[1]}, "identifier" : "x" , "q":null,"command":"message" } "#
+        #expect(try command(text) == .message(CableIdentifier("x"), data: nil))
+    }
+
+    @Test("An identifier is its client's string, whatever its escapes")
+    func identifier() throws {
+        let text = #"{"command":"subscribe","identifier":"{\u0022channel\u0022: \"\u00c9\"}"}"#
+        let command = try command(text)
+        #expect(command.identifier == CableIdentifier(#"{"channel": "É"}"#))
+        #expect(command.identifier.parameters?.channel == Array("É".utf8))
+        // As the same letter in two scalars it is another.
+        #expect(command.identifier != CableIdentifier("{\"channel\": \"E\u{301}\"}"))
+    }
+
+    @Test(
+        "What is no command says why",
+        arguments: [
+            ("", .noObject), ("hello", .noObject), ("[]", .noObject), ("\"subscribe\"", .noObject), ("{", .noObject),
+            ("{\"command\":\"subscribe\",}", .noObject), ("{}", .unknownCommand), (#"{"command":1}"#, .unknownCommand),
+            (#"{"command":"Subscribe","identifier":"x"}"#, .unknownCommand),
+            (#"{"command":"whisper","identifier":"x"}"#, .unknownCommand), (#"{"command":"subscribe"}"#, .noIdentifier),
+            (#"{"command":"subscribe","identifier":{"channel":"RoomChannel"}}"#, .noIdentifier),
+            (#"{"command":"message","identifier":7,"data":"{}"}"#, .noIdentifier),
+        ] as [(String, CableFault)])
+    func faults(text: String, expected: CableFault) {
+        #expect(fault(text) == expected)
+    }
+
+    @Test("Parameters are text, of strings or numbers")
+    func parameters() throws {
+        let parameters = try #require(
+            CableIdentifier(#"{"channel":"C","id":12,"name":"x","presence":true,"no":null,"list":[]}"#).parameters)
+        #expect(parameters.text("id") == "12" && parameters.text("name") == "x")
+        #expect(
+            parameters.text("presence") == nil && parameters.text("list") == nil && parameters.text("nothing") == nil)
+        #expect(parameters.isTrue("presence") && !parameters.isTrue("id"))
+        #expect(parameters.has("list") && !parameters.has("no") && !parameters.has("nothing"))
+        #expect(CableIdentifier(#"{"presence":"true"}"#).parameters?.isTrue("presence") == true)
+        #expect(CableIdentifier("[]").parameters == nil)
+        #expect(CableIdentifier(#"{"channel":1}"#).parameters?.channel == nil)
+    }
+
+    @Test("An identifier has 1,024 bytes at most")
+    func length() {
+        #expect(!CableIdentifier(String(repeating: "é", count: 512)).isTooLong)
+        #expect(CableIdentifier(String(repeating: "é", count: 512) + "x").isTooLong)
+    }
+
+    @Test("An action is what data names, else receive")
+    func actions() throws {
+        func action(_ text: String) -> CableAction? { CableAction(Array(text.utf8)) }
+        #expect(action(#"{"action":"ale"}"#)?.isNamed("ale") == true)
+        for text in ["{}", #"{"action":null}"#, #"{"action":""}"#] { #expect(action(text)?.isNamed("receive") == true) }
+        for text in ["", "[]", "7", #"{"action":7}"#, #"{"action":["ale"]}"#] { #expect(action(text) == nil) }
+        #expect(try #require(action(#"{"action":"speak","content":"x"}"#)).members.string("content") == Array("x".utf8))
+    }
+}

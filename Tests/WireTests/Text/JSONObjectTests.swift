@@ -1,0 +1,52 @@
+import Testing
+
+@testable import Wire
+
+@Suite struct JSONObjectTests {
+    private func read(_ text: String) -> JSONObject? { JSONObject(Array(text.utf8)) }
+
+    @Test("Members are found by name, each as what it is")
+    func members() throws {
+        let object = try #require(
+            read(#" { "a" : "x" ,"b":-1.5e3,"c":true,"d":false,"e":null,"f":[{"g":"]}"},"\\"],"h":{} } "#))
+        #expect(object["a"] == .string(Array("x".utf8)))
+        #expect(object["b"] == .number(Array("-1.5e3".utf8)))
+        #expect(object["c"] == .boolean(true) && object["d"] == .boolean(false) && object["e"] == .null)
+        #expect(object["f"] == .nested(Array(#"[{"g":"]}"},"\\"]"#.utf8)))
+        #expect(object["h"] == .nested(Array("{}".utf8)))
+        #expect(object["g"] == nil && object.string("b") == nil)
+    }
+
+    @Test("Of a name that stands twice the last member counts")
+    func twice() {
+        #expect(read(#"{"a":"1","a":"2"}"#)?.string("a") == Array("2".utf8))
+        #expect(read(#"{"a":"1","\u0061":3}"#)?["a"] == .number(Array("3".utf8)))
+    }
+
+    @Test("Names are told by their bytes")
+    func canonicalEquivalence() {
+        #expect(read("{\"e\u{301}\":1}")?["é"] == nil)
+        #expect(read("{\"é\":1}")?["é"] == .number([UInt8(ascii: "1")]))
+    }
+
+    @Test(
+        "Escapes stand for what they name",
+        arguments: [
+            (#""\"\\\/\b\f\n\r\t""#, "\"\\/\u{8}\u{C}\n\r\t"), (#""\u00e9\uD83C\udf7a""#, "é🍺"),
+            (#""\ud83cx""#, "\u{FFFD}x"), (#""\udf7a""#, "\u{FFFD}"), (#""\ud83c\u0041""#, "\u{FFFD}A"),
+            (#""\ud83c\ud83c\udf7a""#, "\u{FFFD}🍺"), (#""\u0000""#, "\0"), (#""\ud83c""#, "\u{FFFD}"),
+        ])
+    func escapes(written: String, text: String) {
+        #expect(read("{\"a\":\(written)}")?.string("a") == Array(text.utf8))
+    }
+
+    @Test(
+        "What is no object is none", arguments: ["", "[]", "1", "\"a\"", "null", "{", "{}x", "{'a':1}", "{\"a\":01}"])
+    func none(text: String) {
+        #expect(read(text) == nil)
+    }
+
+    @Test func anEmptyObjectHasNoMembers() {
+        #expect(read(" {\n} ")?["a"] == .none)
+    }
+}
