@@ -42,7 +42,8 @@ extension HTTPConnection {
     private func upgrade(_ request: Request, _ route: WebSocketRoute) {
         let handshake: WebSocketHandshake.Acceptance
         do throws(WebSocketHandshakeError) {
-            handshake = try WebSocketHandshake.accept(request.head, route.compression)
+            handshake = try WebSocketHandshake.accept(
+                request.head, route.compression, subprotocol: route.options.subprotocol(request.head))
         } catch {
             let abort = Abort(error.status, reason: error.reason, headers: error.fields)
             return answer(Response(abort), to: request.head)
@@ -52,7 +53,9 @@ extension HTTPConnection {
         state = .over
         let unread = backlog
         backlog = []
-        let webSocket = WebSocket(socket, server: server, compression: handshake.compression)
+        let webSocket = WebSocket(
+            socket, server: server, compression: handshake.compression,
+            maxMessageBytes: route.options.maxMessageBytes)
         socket.handler = webSocket
         socket.setReading(true)
         webSocket.begin(route.onUpgrade(request, webSocket), unread: unread)

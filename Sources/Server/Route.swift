@@ -1,5 +1,5 @@
 package import Sockets
-import Wire
+package import Wire
 
 /// A method, a path, and what answers. An object, so that a search through routes copies none of it.
 package final class Route: Sendable {
@@ -70,6 +70,7 @@ package struct WebSocketRoute: Sendable {
     let affinity: Affinity
     let admit: Admit
     let compression: WebSocketCompression
+    let options: WebSocketOptions
     let onUpgrade: OnUpgrade
 
     /// Whether a request may become a WebSocket. A refusal is an ``Abort``, thrown.
@@ -77,5 +78,20 @@ package struct WebSocketRoute: Sendable {
         case admitted
         /// Not known on this loop: the closure finds out, in a task of its own; it throws the refusal.
         case unknown(@Sendable () async throws -> Void)
+    }
+}
+
+/// What the WebSockets of a route agree on and may take, where it isn't the same for all.
+package struct WebSocketOptions: Sendable {
+    /// What to take up of the subprotocols that a client offers (RFC 6455 §4.2.2).
+    package var subprotocol: @Sendable (HTTPRequestHead) -> String?
+    /// A message's size in bytes, where it isn't ``ServerLimits/maxMessageBytes``.
+    package var maxMessageBytes: Int?
+
+    package init(
+        subprotocol: @escaping @Sendable (HTTPRequestHead) -> String? = { _ in nil }, maxMessageBytes: Int? = nil
+    ) {
+        self.subprotocol = subprotocol
+        self.maxMessageBytes = maxMessageBytes
     }
 }

@@ -44,14 +44,16 @@ package final class RoutesBuilder {
     ///   - admit: Whether the request may become a WebSocket; asked before the handshake is looked at, also for a
     ///     request that wants no upgrade at all.
     ///   - compression: What to answer to offers of permessage-deflate.
+    ///   - options: What else is this route's own.
     ///   - onUpgrade: Called when the connection is a WebSocket; gives it its handler.
     package func webSocket(
         _ path: String..., loop: @escaping WebSocketRoute.Affinity = { _ in nil },
         admit: @escaping WebSocketRoute.Admit = { _, _ in .admitted },
-        compression: WebSocketCompression = .none,
+        compression: WebSocketCompression = .none, options: WebSocketOptions = WebSocketOptions(),
         onUpgrade: @escaping WebSocketRoute.OnUpgrade
     ) {
-        let route = WebSocketRoute(affinity: loop, admit: admit, compression: compression, onUpgrade: onUpgrade)
+        let route = WebSocketRoute(
+            affinity: loop, admit: admit, compression: compression, options: options, onUpgrade: onUpgrade)
         add(.get, path, .webSocket(route))
     }
 

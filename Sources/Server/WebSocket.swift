@@ -33,13 +33,17 @@ package final class WebSocket: StreamSocketHandler {
     /// How it ended, for a handler that comes too late to be told then.
     private var endCode: WebSocketCloseCode?
 
-    init(_ socket: StreamSocket, server: ServerShard, compression: WebSocketDeflateParameters? = nil) {
+    init(
+        _ socket: StreamSocket, server: ServerShard, compression: WebSocketDeflateParameters? = nil,
+        maxMessageBytes: Int? = nil
+    ) {
         self.socket = socket
         self.server = server
         self.compression = compression.map { WebSocketDeflate($0) }
         let limits = server.application.limits
         parser = WebSocketParser(
-            role: .server, maxMessageBytes: limits.maxMessageBytes, allowsCompressed: compression != nil)
+            role: .server, maxMessageBytes: maxMessageBytes ?? limits.maxMessageBytes,
+            allowsCompressed: compression != nil)
         socket.sendLimit = UInt32(clamping: limits.sendQueueBytes)
         server.counters.openWebSockets += 1
         server.counters.openedWebSockets += 1
@@ -49,6 +53,12 @@ package final class WebSocket: StreamSocketHandler {
     package var reactor: Reactor { socket.reactor }
     package var isOpen: Bool { phase == .open }
 
+    /// Whether the handler is told when the kernel has taken all that was sent.
+    package var reportsDrain: Bool {
+        get { socket.reportsDrain }
+        set { socket.reportsDrain = newValue }
+    }
+
     /// Goes on from the handshake: `unread` is what the peer sent behind it.
     func begin(_ handler: any WebSocketHandler, unread: [UInt8]) {
         if let endCode {
@@ -57,7 +67,7 @@ package final class WebSocket: StreamSocketHandler {
         } else {
             self.handler = handler
             noteActivity()
-            if server.isStopping { close(.goingAway, "the server stops") }
+            if server.isStopping { stop() }
         }
         if !unread.isEmpty {
             var unread = unread
@@ -186,7 +196,7 @@ package final class WebSocket: StreamSocketHandler {
         _ payload: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode
     ) throws(WebSocketError) -> UnsafeRawBufferPointer {
         try compression?.inflate(
-            payload, opcode, maxMessageBytes: server.application.limits.maxMessageBytes, with: server.deflatePool)
+            payload, opcode, maxMessageBytes: parser.maxMessageBytes, with: server.deflatePool)
             ?? payload
     }
 
@@ -248,10 +258,18 @@ package final class WebSocket: StreamSocketHandler {
     }
 
     package func serverStops(_ socket: StreamSocket) {
+        stop()
+    }
+
+    /// The handler may have a last word.
+    private func stop() {
+        if phase == .open { handler?.serverStops(self) }
         close(.goingAway, "the server stops")
     }
 
-    package func socketDidDrain(_ socket: StreamSocket) {}
+    package func socketDidDrain(_ socket: StreamSocket) {
+        handler?.webSocketDidDrain(self)
+    }
 }
 
 /// What an application does with one WebSocket. All calls come on the socket's loop.
@@ -263,4 +281,15 @@ package protocol WebSocketHandler: AnyObject {
     ///
     /// - Parameter code: The peer's close code or ours; 1006 when the connection ended without one.
     func webSocketDidClose(_ webSocket: WebSocket, code: WebSocketCloseCode)
+
+    /// The server goes away: what is sent now comes before the close frame.
+    func serverStops(_ webSocket: WebSocket)
+
+    /// The kernel has all that was sent. Called only while ``WebSocket/reportsDrain`` is set.
+    func webSocketDidDrain(_ webSocket: WebSocket)
+}
+
+extension WebSocketHandler {
+    package func serverStops(_ webSocket: WebSocket) {}
+    package func webSocketDidDrain(_ webSocket: WebSocket) {}
 }

@@ -15,10 +15,12 @@ package enum WebSocketHandshake {
         package let compression: WebSocketDeflateParameters?
     }
 
-    /// Accepts the WebSocket that `head` asks for, if it is a handshake. No subprotocol is taken up. Offers of compression that
-    /// `policy` can't take are no error (RFC 7692 §5); those that aren't written as §9.1 has it are, whatever the policy.
+    /// Accepts the WebSocket that `head` asks for, if it is a handshake. Offers of compression that `policy` can't take are no error
+    /// (RFC 7692 §5); those that aren't written as §9.1 has it are, whatever the policy.
+    ///
+    /// - Parameter subprotocol: What to take up of the subprotocols that the client offers.
     package static func accept(
-        _ head: HTTPRequestHead, _ policy: WebSocketCompression = .none
+        _ head: HTTPRequestHead, _ policy: WebSocketCompression = .none, subprotocol: String? = nil
     ) throws(WebSocketHandshakeError) -> Acceptance {
         let headers = head.headers
         guard isAsked(by: head) else { throw .noUpgrade }
@@ -38,6 +40,7 @@ package enum WebSocketHandshake {
         guard let fault else { throw .badKey }
         if let fault { throw fault }
         HTTPResponseEncoder.append("\r\n", to: &answer)
+        if let subprotocol { HTTPResponseEncoder.field("Sec-WebSocket-Protocol", subprotocol, into: &answer) }
         let compression = try compression(head, policy)
         if let compression {
             HTTPResponseEncoder.field("Sec-WebSocket-Extensions", compression.response, into: &answer)

@@ -25,7 +25,7 @@ package struct WebSocketParser: ~Copyable {
         case ended
     }
 
-    private let maxMessageBytes: Int
+    package let maxMessageBytes: Int
     private var state = State.idle
     private let role: WebSocketRole
     private let allowsCompressed: Bool
