@@ -221,7 +221,8 @@ let pages = [
     "Delivery": ["README.md", "NOTIFICATIONS.md", "WEBHOOK.md"],
     "Schema": ["README.md"],
     "LetsSwitch": [
-        "README.md", "Bus/DAEMONS.md", "Configuration/SETTINGS.md", "Identity/TICKETS.md", "Operations/MONITORING.md",
+        "README.md", "Bus/DAEMONS.md", "Cable/CABLE.md", "Cable/README.md", "Configuration/SETTINGS.md",
+        "Identity/TICKETS.md", "Operations/MONITORING.md",
         "Page/README.md",
     ],
     "letsswitchd": ["README.md", "SERVICE.md"],

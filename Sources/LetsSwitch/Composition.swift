@@ -75,16 +75,25 @@ struct Composition: Sendable {
             if configuration.bus == .amqp, let url = configuration.amqpURL { return AMQPBus(id, url: url) }
             return NotifyBus(id, postgres, observer: observer)
         }
+        let matches = MatchRooms(
+            rooms: rooms, policy: configuration.matchRooms, metrics: metrics.rooms,
+            find: database.reminders.findRoom, found: { await scheduler.found($0) })
+        let reminders = ReminderSource(streams: streams, backlog: database.reminders.backlog)
+        let cables = Cables(
+            [
+                RoomChannel(matches: matches, keys: database.roomKeys), RemindersChannel(source: reminders),
+                NotificationsChannel(source: reminders),
+            ],
+            loops: loops.loops, rooms: rooms, verifier: try IdentityVerifier(configuration.tickets),
+            limits: configuration.cable, metrics: metrics.cable, executor: database.executor)
         application = Application(
             on: loops, limits: edge.limits, edge: edge.policy, tls: edge.tls, handlerExecutor: database.executor,
             mapError: ErrorMapping(metrics: metrics, log: log).abort, audience: .people
         ) { routes in
             let zones = { @Sendable () async throws(RequestError) in try await database.timeZoneNames() }
             // First what is asked for most: the app asks for a room again and again when it is refused.
-            routes.register(
-                collection: AleController(
-                    rooms: rooms, policy: configuration.matchRooms, metrics: metrics.rooms,
-                    find: database.reminders.findRoom, found: { await scheduler.found($0) }))
+            routes.register(collection: AleController(matches))
+            routes.register(collection: CableController(cables: cables))
             routes.register(
                 collection: OperationsController(
                     readiness: report.readiness, metrics: report.metrics))
@@ -97,7 +106,8 @@ struct Composition: Sendable {
             routes.register(collection: ScheduleController(store: database.schedule, zones: zones))
             routes.register(
                 collection: DeviceController(
-                    store: database.erasures, changes: changes, erasures: erasures, log: log))
+                    store: database.erasures, changes: changes, erasures: erasures, log: log,
+                    erased: { cables.disconnect($0) }))
             routes.register(collection: TokenController(addresses: database.addresses, log: log))
             if let server = configuration.providers.ntfy.server {
                 routes.register(collection: NtfyController(server: server, addresses: database.addresses, log: log))
@@ -107,7 +117,7 @@ struct Composition: Sendable {
             routes.register(
                 collection: CalendarController(
                     store: database.calendars, publicURL: configuration.providers.publicURL, log: log))
-            routes.register(collection: EventStreamController(streams: streams, backlog: database.reminders.backlog))
+            routes.register(collection: EventStreamController(source: reminders))
             routes.register(collection: PageController(configuration))
             if configuration.echo { routes.register(collection: EchoController()) }
         }
@@ -151,7 +161,8 @@ struct Composition: Sendable {
             erasures, scheduler, database.storage, bus,
         ])
         page = MetricsPage(
-            product: metrics, rooms: rooms, providers: deliveries.metrics, storage: database.storage.quota,
+            product: metrics, rooms: rooms, cables: cables, providers: deliveries.metrics,
+            storage: database.storage.quota,
             connections: { await database.counts() })
     }
 

@@ -9,27 +9,15 @@ import Wire
 /// `GET /socket?id=<room>`: the way into a match's room. With `&taskId=<task>` the peer says whose it is; with `&presence=true` it is told
 /// how many people are there.
 struct AleController: RouteCollection, Sendable {
-    private let rooms: Rooms
-    private let policy: RoomPolicy
-    private let metrics: RoomMetrics
-    /// What the database knows of a room that is not open in memory.
-    private let find: @Sendable (UUID) async throws -> RoomState
-    /// Told of a room that the database knows to be open, before a peer enters it.
-    private let found: @Sendable (OpenRoom) async -> Void
+    private let matches: MatchRooms
     /// Each loop's own: no other thread counts its references.
     private let handshakeFrame = LoopLocal<SharedBytes>()
 
-    init(
-        rooms: Rooms, policy: RoomPolicy, metrics: RoomMetrics,
-        find: @escaping @Sendable (UUID) async throws -> RoomState,
-        found: @escaping @Sendable (OpenRoom) async -> Void
-    ) {
-        self.rooms = rooms
-        self.policy = policy
-        self.metrics = metrics
-        self.find = find
-        self.found = found
+    init(_ matches: MatchRooms) {
+        self.matches = matches
     }
+
+    private var rooms: Rooms { matches.rooms }
 
     func boot(routes: RoutesBuilder) {
         // Nothing is kept between messages: most connections are idle, and there are many of them.
@@ -39,7 +27,7 @@ struct AleController: RouteCollection, Sendable {
 
     /// The connection moves to its room's loop first, so that one loop alone knows whether the room is open.
     @Sendable private func loop(_ request: Request) -> Int? {
-        Self.room(request).map(rooms.homeIndex(of:))
+        Self.room(request).map(matches.rooms.homeIndex(of:))
     }
 
     @Sendable private func admit(_ request: Request, _ reactor: Reactor) throws -> WebSocketRoute.Admission {
@@ -47,25 +35,18 @@ struct AleController: RouteCollection, Sendable {
             throw Abort(
                 .badRequest, code: "invalid_request", reason: "id is the UUID of a room: /socket?id=<room uuid>.")
         }
-        switch rooms.shard(on: reactor).standing(of: room, policy: policy) {
+        switch rooms.shard(on: reactor).standing(of: room, policy: matches.policy) {
         case .open:
             return .admitted
         case .full:
-            metrics.turnedAway.add()
+            matches.metrics.turnedAway.add()
             throw Abort(
-                .conflict, code: "room_full", reason: "The room has \(policy.capacity) connections, its limit.")
+                .conflict, code: "room_full", reason: "The room has \(matches.policy.capacity) connections, its limit.")
         case .refused(let state, let age):
             guard let refusal = Abort(state, after: age) else { return .admitted }
             throw refusal
         case .unknown:
-            return .unknown {
-                let state = try await find(room)
-                if case .open(let closesAt) = state { await found(OpenRoom(id: room, closesAt: closesAt)) }
-                if let refusal = Abort(state) {
-                    rooms.remember(state, of: room)
-                    throw refusal
-                }
-            }
+            return .unknown { try await matches.learn(of: room) }
         }
     }
 
@@ -73,14 +54,14 @@ struct AleController: RouteCollection, Sendable {
         let reactor = webSocket.reactor
         // `admit` has seen that there is an id.
         let connection = rooms.shard(on: reactor).enter(
-            Self.room(request) ?? UUID(), webSocket, policy: policy,
+            Self.room(request) ?? UUID(), webSocket, policy: matches.policy,
             claimedIdentity: Self.uuid("taskId", in: request))
         if connection.isMember {
             webSocket.send(frame: handshakeFrame.value(on: reactor) { SharedBytes(AleFrame.handshake) })
             if Self.asksForPresence(request) { connection.watchPresence() }
         } else {
             // It closed, or filled, while the connection was on its way.
-            metrics.turnedAway.add()
+            matches.metrics.turnedAway.add()
             webSocket.close(.policyViolation, "the room is full or over")
         }
         return connection

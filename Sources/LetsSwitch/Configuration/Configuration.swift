@@ -74,6 +74,8 @@ package struct Configuration: Sendable, Equatable {
     package var limits = ServerLimits()
     /// Streams of reminders that one device may hold open; beyond it `429`.
     package var maxStreamsPerDevice = 16
+    /// What connections of Action Cable may take.
+    package var cable = CableLimits()
     /// How much of what strangers register is kept.
     package var storage = StorageLimits()
 

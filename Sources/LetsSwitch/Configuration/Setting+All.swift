@@ -98,6 +98,14 @@ extension Setting {
             "max-streams-per-device", \.maxStreamsPerDevice, in: 1...10_000, .limits,
             "reminder streams of one device"),
         .integer(
+            "max-subscriptions", \.cable.subscriptions, in: 1...10_000, .limits,
+            "subscriptions of one connection of Action Cable"),
+        .integer(
+            "max-cable-bytes", \.cable.messageBytes, in: 2_048...16_777_216, .limits, "a message of Action Cable"),
+        .integer(
+            "device-message-rate", \.cable.messageRate, in: 0...1_000_000, .limits,
+            "messages of Action Cable of one device a second, ten times as many at once; 0 for any number"),
+        .integer(
             "max-tasks-per-device", \.schedule.maxTasksPerDevice, in: 1...1_000_000, .limits,
             "tasks of one device that haven't started"),
         .integer("max-stored-tasks", \.storage.tasks, in: 1...1_000_000_000, .limits, "tasks in all"),

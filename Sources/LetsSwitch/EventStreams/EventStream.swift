@@ -42,7 +42,7 @@ final class EventStream: Peer {
     private enum Collected {
         case reminder(Reminder, StreamChunk, claimed: MonotonicTime?, settled: Int)
         case settled(Int)
-        case other(StreamChunk)
+        case other(StreamEvent, StreamChunk)
     }
 
     /// A reminder that was written and is not yet known to be with the kernel.
@@ -80,8 +80,8 @@ final class EventStream: Peer {
             }
             settle(newest)
         case .slots(let changes): send(changes, publication.form { ChangedSlots.Pieces() })
-        case .ownSlot(let slot): send(publication.form { StreamChunk { [slot].encode(into: &$0) } })
-        case .comment: send(publication.form { StreamChunk { ServerSentEvent.comment("", into: &$0) } })
+        case .ownSlot(let slot): send(.changed([slot]), publication.form { StreamChunk { [slot].encode(into: &$0) } })
+        case .comment: send(.comment, publication.form { StreamChunk { ServerSentEvent.comment("", into: &$0) } })
         case .restart:
             if case .begun(let sink) = state { sink.finish() }
             end()
@@ -97,9 +97,9 @@ final class EventStream: Peer {
         guard !range.isEmpty else { return }
         if let known = changes.known[device] {
             let rest = changes.slots[range].filter { !known.contains($0) }
-            if !rest.isEmpty { send(StreamChunk { rest.encode(into: &$0) }) }
+            if !rest.isEmpty { send(.changed(rest[...]), StreamChunk { rest.encode(into: &$0) }) }
         } else {
-            send(pieces.piece(of: range, in: changes.slots))
+            send(.changed(changes.slots[range]), pieces.piece(of: range, in: changes.slots))
         }
     }
 
@@ -111,7 +111,7 @@ final class EventStream: Peer {
         state = .begun(sink)
         sink.closed = { [weak self] in self?.end() }
         sink.drained = { [weak self] in self?.drained() }
-        sink.write(StreamChunk { ServerSentEvent.comment("reminders", into: &$0) })
+        sink.write(.comment, as: StreamChunk { ServerSentEvent.comment("reminders", into: &$0) })
         lastInOrder = backlog.seen.last?.id
         // The reader has them; whoever sent them may have died before it could say so.
         shard.taken(
@@ -126,7 +126,7 @@ final class EventStream: Peer {
             case .reminder(let reminder, let bytes, let claimed, let settled):
                 send(reminder, bytes, claimed: claimed, settled: settled)
             case .settled(let batch): settle(batch)
-            case .other(let bytes): send(bytes)
+            case .other(let event, let bytes): send(event, bytes)
             }
         }
         // More than one answer holds: the reader comes again for the rest.
@@ -152,7 +152,7 @@ final class EventStream: Peer {
             write(reminder, bytes, claimed: claimed, to: sink)
             // Whoever comes again from here on has seen no more than before: an id alone is no event (HTML, 9.2.6).
             let last = lastInOrder?.uuidString ?? ""
-            sink.write(StreamChunk { $0.append(contentsOf: "id: \(last)\n\n".utf8) })
+            sink.write(.position(lastInOrder), as: StreamChunk { $0.append(contentsOf: "id: \(last)\n\n".utf8) })
         case .overflow:
             sink.finish()
             end()
@@ -166,15 +166,15 @@ final class EventStream: Peer {
     }
 
     /// Sends what is no reminder.
-    private func send(_ bytes: StreamChunk) {
-        guard case .begun(let sink) = state else { return collect(.other(bytes)) }
-        sink.write(bytes)
+    private func send(_ event: StreamEvent, _ bytes: StreamChunk) {
+        guard case .begun(let sink) = state else { return collect(.other(event, bytes)) }
+        sink.write(event, as: bytes)
     }
 
     private func write(
         _ reminder: Reminder, _ bytes: StreamChunk, claimed: MonotonicTime?, to sink: any EventSink
     ) {
-        sink.write(bytes)
+        sink.write(.reminder(reminder), as: bytes)
         unacknowledged.append(Unacknowledged(id: reminder.id, lateness: reminder.lateness, claimed: claimed))
     }
 
@@ -202,14 +202,33 @@ final class EventStream: Peer {
     }
 }
 
-/// What events are written to: a response's stream, or a test's recorder.
+/// What is written to an ``EventSink``.
+enum StreamEvent {
+    /// A sign of life.
+    case comment
+    case reminder(Reminder)
+    /// Slots in order.
+    case changed(ArraySlice<Instant>)
+    /// Whoever comes again has seen all up to this one, though a later one was written.
+    case position(UUID?)
+}
+
+/// What events are written to: a response's stream, a subscription of Action Cable, or a test's recorder.
 protocol EventSink: AnyObject {
     /// Called when the kernel has taken all that was written.
     var drained: (() -> Void)? { get set }
     /// Called once, when it is over; not after ``finish()``.
     var closed: (() -> Void)? { get set }
     func write(_ piece: StreamChunk)
+    /// As ``write(_:)``, for who writes events in another form than `piece`.
+    func write(_ event: StreamEvent, as piece: StreamChunk)
     func finish()
+}
+
+extension EventSink {
+    func write(_ event: StreamEvent, as piece: StreamChunk) {
+        write(piece)
+    }
 }
 
 extension ResponseStream: EventSink {}

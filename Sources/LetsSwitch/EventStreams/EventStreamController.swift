@@ -8,9 +8,7 @@ import Wire
 /// `GET /reminders?deviceId=…&from=…&to=…`: the device's reminders as they fire, and changes of the slots between two instants,
 /// as server-sent events.
 struct EventStreamController: RouteCollection, Sendable {
-    let streams: EventStreams
-    /// The device's reminders whose task has not started, as they stand to the one with this id.
-    let backlog: @Sendable (DeviceID, UUID?) async throws -> ReminderBacklog
+    let source: ReminderSource
 
     func boot(routes: RoutesBuilder) {
         routes.get("reminders", use: follow)
@@ -27,23 +25,11 @@ struct EventStreamController: RouteCollection, Sendable {
         ]
         guard request.head.method == .get else { return Response(headers: headers, body: .stream { $0.finish() }) }
 
-        let loop = request.loop
-        guard await streams.takePlace(for: device) else {
+        guard let opened = try await source.open(device, window: window, after: last, on: request.loop) else {
             throw Abort(
                 .tooManyRequests, code: "too_many_streams", reason: "The device has as many streams open as it may.",
                 headers: [HTTPField("Retry-After", "15")])
         }
-        let reservation = await loop.run { streams.shard(on: $0).reserve(device, window: window) }
-        do {
-            let backlog = try await backlog(device, last)
-            return Response(
-                headers: headers,
-                body: .stream { stream in
-                    streams.shard(on: stream.reactor).begin(reservation, stream, backlog: backlog)
-                })
-        } catch {
-            await loop.run { streams.shard(on: $0).cancel(reservation) }
-            throw error
-        }
+        return Response(headers: headers, body: .stream { source.begin(opened, $0, on: $0.reactor) })
     }
 }

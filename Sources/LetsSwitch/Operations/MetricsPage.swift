@@ -10,6 +10,7 @@ import Server
 struct MetricsPage: Sendable {
     let product: ProductMetrics
     let rooms: Rooms
+    let cables: Cables
     let providers: [DeliveryMetrics]
     let storage: StorageQuota
     /// Connections to the database.
@@ -24,6 +25,8 @@ struct MetricsPage: Sendable {
         text.gauge("letsswitch_rooms_open", "Rooms that can be entered.", Double(census.open))
         text.gauge("letsswitch_rooms", "Rooms with somebody in them.", Double(census.occupied))
         text.gauge("letsswitch_room_members", "Connections in rooms.", Double(census.connections))
+        text.gauge(
+            "letsswitch_cable_connections", "Connections of Action Cable.", Double(await cables.connectionCount()))
         product.write(to: &text)
         DeliveryMetrics.write(providers, to: &text)
         storage.write(to: &text)

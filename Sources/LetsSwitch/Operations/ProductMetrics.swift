@@ -7,6 +7,7 @@ struct ProductMetrics: Sendable {
     let scheduling = SchedulingMetrics()
     let rooms = RoomMetrics()
     let streams = EventStreamMetrics()
+    let cable = CableMetrics()
     let tls = TLSMetrics()
     let bus = BusMetrics()
     let database: DatabaseMetrics
@@ -28,6 +29,7 @@ struct ProductMetrics: Sendable {
             ] + quotas.samples(label: "cause"))
         scheduling.writeReminders(to: &text)
         streams.write(to: &text)
+        cable.write(to: &text)
         bus.write(to: &text)
         scheduling.writeFailures(to: &text)
         database.write(to: &text)

@@ -10,6 +10,8 @@ struct DeviceController: RouteCollection, Sendable {
     let changes: ScheduleChanges
     let erasures: ErasureWorker
     let log: Log
+    /// Told of a device that is there no more.
+    let erased: @Sendable (DeviceID) -> Void
 
     func boot(routes: RoutesBuilder) {
         routes.delete("device", use: erase)
@@ -20,6 +22,7 @@ struct DeviceController: RouteCollection, Sendable {
         let step = try await store.erase(device)
         if step.hasMore { erasures.wake() }
         await changes.publish(step.slots)
+        erased(device)
         log.info("device erased", ["device": .device(device)])
         return .json(Array("{}".utf8))
     }

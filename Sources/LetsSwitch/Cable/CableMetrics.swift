@@ -1,0 +1,20 @@
+import Observability
+import Wire
+
+/// What connections of Action Cable count. Any thread.
+struct CableMetrics: Sendable {
+    /// Messages of clients that had no effect.
+    let ignored = CounterSet<CableFault>()
+    let rejected = Counter()
+    let disconnected = CounterSet<CableDisconnect>()
+
+    func write(to text: inout MetricsText) {
+        text.counter(
+            "letsswitch_cable_ignored_total", "Messages on /cable that had no effect, by cause.",
+            ignored.samples(label: "cause"))
+        text.counter("letsswitch_cable_rejected_total", "Subscriptions on /cable that were rejected.", rejected.value)
+        text.counter(
+            "letsswitch_cable_disconnects_total", "Connections of /cable that the server ended, by reason.",
+            disconnected.samples(label: "reason"))
+    }
+}

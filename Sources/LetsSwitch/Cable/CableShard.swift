@@ -1,0 +1,103 @@
+import Basics
+import Glibc
+import Sockets
+import Wire
+
+/// The connections of Action Cable on one event loop: their pings, by one timer, and what they share. On the loop.
+final class CableShard {
+    /// Of frames that are sent often; with more identifiers than that, some are made anew.
+    private static let sharedFrameLimit = 1024
+
+    private struct FrameKey: Hashable {
+        let identifier: CableIdentifier
+        let content: CableContent
+    }
+
+    let cables: Cables
+    let reactor: Reactor
+    let welcomeFrame = CableConnection.frame(.welcome)
+    private var wheel = PingWheel<CableConnection>()
+    private var isPingTimerSet = false
+    private var frames: [FrameKey: SharedBytes] = [:]
+    /// Who waits for something that is done elsewhere. The task knows its ticket, not the closure, which is no business of other threads.
+    private var awaiting: [UInt64: (any Sendable) -> Void] = [:]
+    private var lastTicket: UInt64 = 0
+
+    init(_ cables: Cables, on reactor: Reactor) {
+        self.cables = cables
+        self.reactor = reactor
+    }
+
+    var connectionCount: Int { wheel.count }
+
+    // MARK: Connections
+
+    /// It has been welcomed, and is pinged from now on.
+    func add(_ connection: CableConnection) {
+        connection.place = wheel.insert(connection, at: reactor.now)
+        setPingTimer()
+    }
+
+    func remove(_ connection: CableConnection) {
+        guard let place = connection.place else { return }
+        connection.place = nil
+        wheel.remove(place)?.place = place
+    }
+
+    /// O(connections).
+    func disconnect(_ reason: CableDisconnect, _ isMeant: (CableConnection) -> Bool) {
+        for connection in wheel.members where isMeant(connection) { connection.disconnect(reason) }
+    }
+
+    private func setPingTimer() {
+        guard !isPingTimerSet, let delay = wheel.delay(at: reactor.now) else { return }
+        isPingTimerSet = true
+        reactor.schedule(after: delay) { [weak self] in self?.ping() }
+    }
+
+    /// One frame for all of this moment.
+    private func ping() {
+        isPingTimerSet = false
+        let due = wheel.takeDue(at: reactor.now)
+        if !due.isEmpty {
+            let frame = CableConnection.frame(.ping(time(nil)))
+            for connection in due { connection.send(frame: frame) }
+        }
+        setPingTimer()
+    }
+
+    // MARK: What is shared
+
+    /// The frame of a content of which many are sent, for all subscriptions with the same identifier.
+    func frame(of content: CableContent, for identifier: CableIdentifier) -> SharedBytes {
+        let key = FrameKey(identifier: identifier, content: content)
+        if let frame = frames[key] { return frame }
+        if frames.count >= Self.sharedFrameLimit { frames = [:] }
+        let frame = CableConnection.frame(.message(identifier, content))
+        frames[key] = frame
+        return frame
+    }
+
+    // MARK: Waiting
+
+    /// Has `work` done in a task, and gives its outcome to `then`, on this loop.
+    func run<Value: Sendable>(
+        _ work: @escaping @Sendable () async throws -> Value, then: @escaping (Result<Value, any Error>) -> Void
+    ) {
+        lastTicket += 1
+        let ticket = lastTicket
+        awaiting[ticket] = { outcome in
+            if let outcome = outcome as? Result<Value, any Error> { then(outcome) }
+        }
+        let (cables, loop) = (cables, cables.loops[reactor.index])
+        Task(executorPreference: cables.executor) {
+            let outcome: Result<Value, any Error>
+            do { outcome = .success(try await work()) } catch { outcome = .failure(error) }
+            loop.submit { reactor in cables.shard(on: reactor).redeem(ticket, outcome) }
+        }
+    }
+
+    private func redeem(_ ticket: UInt64, _ outcome: any Sendable) {
+        awaiting.removeValue(forKey: ticket)?(outcome)
+    }
+}

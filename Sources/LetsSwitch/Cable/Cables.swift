@@ -1,0 +1,74 @@
+import Basics
+import Domain
+import Glibc
+import Observability
+import Rooms
+import Server
+import Sockets
+import Wire
+
+/// All connections of Action Cable of this daemon. May be used from anywhere.
+final class Cables: Sendable {
+    let loops: [EventLoop]
+    let rooms: Rooms
+    let verifier: IdentityVerifier
+    let limits: CableLimits
+    let messageRates: DeviceMessageRates
+    let metrics: CableMetrics
+    /// Where tasks run that wait for the database.
+    let executor: (any TaskExecutor)?
+    /// Seconds since 1970.
+    let now: @Sendable () -> Double
+    private let channels: [any CableChannel]
+    private let key = LoopLocal<CableShard>()
+
+    init(
+        _ channels: [any CableChannel], loops: [EventLoop], rooms: Rooms, verifier: IdentityVerifier,
+        limits: CableLimits,
+        metrics: CableMetrics, executor: (any TaskExecutor)?, now: @escaping @Sendable () -> Double = Cables.wallClock
+    ) {
+        self.channels = channels
+        self.loops = loops
+        self.rooms = rooms
+        self.verifier = verifier
+        self.limits = limits
+        messageRates = DeviceMessageRates(perSecond: limits.messageRate, burst: limits.messageBurst)
+        self.metrics = metrics
+        self.executor = executor
+        self.now = now
+    }
+
+    private static func wallClock() -> Double {
+        var time = timespec()
+        // It always exists.
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    /// The connections of a loop. On that loop.
+    func shard(on reactor: Reactor) -> CableShard {
+        key.value(on: reactor) { CableShard(self, on: reactor) }
+    }
+
+    /// Byte for byte, as Ruby compares names.
+    func channel(named name: [UInt8]?) -> (any CableChannel)? {
+        guard let name else { return nil }
+        return channels.first { channel in
+            UnsafeRawBufferPointer(start: channel.name.utf8Start, count: channel.name.utf8CodeUnitCount)
+                .elementsEqual(name)
+        }
+    }
+
+    /// Ends a device's connections for good.
+    func disconnect(_ device: DeviceID) {
+        for loop in loops {
+            loop.submit { self.shard(on: $0).disconnect(.remote) { $0.identity.device == device } }
+        }
+    }
+
+    func connectionCount() async -> Int {
+        var count = 0
+        for loop in loops { count += await loop.run { self.shard(on: $0).connectionCount } }
+        return count
+    }
+}

@@ -1,0 +1,137 @@
+import Domain
+import FoundationEssentials
+import Scheduling
+import Server
+import Sockets
+import Wire
+
+/// `{"channel":"RemindersChannel"}`: the device's reminders, as `GET /reminders` streams them.
+struct RemindersChannel: CableChannel {
+    let name: StaticString = "RemindersChannel"
+    let source: ReminderSource
+
+    func subscribe(
+        _ parameters: CableParameters, _ outlet: CableOutlet
+    ) throws(CableRejection) -> any CableSubscription {
+        try ReminderSubscription(parameters, outlet, source, tellsChanges: false)
+    }
+}
+
+/// `{"channel":"NotificationsChannel"}`: all that a device is told: its reminders, and that its day has changed.
+struct NotificationsChannel: CableChannel {
+    let name: StaticString = "NotificationsChannel"
+    let source: ReminderSource
+
+    func subscribe(
+        _ parameters: CableParameters, _ outlet: CableOutlet
+    ) throws(CableRejection) -> any CableSubscription {
+        try ReminderSubscription(parameters, outlet, source, tellsChanges: true)
+    }
+}
+
+/// Listens for a device, as an event stream does.
+private final class ReminderSubscription: CableSubscription {
+    private let device: DeviceID
+    private let source: ReminderSource
+    private unowned let outlet: CableOutlet
+    private let tellsChanges: Bool
+    private var hasBegun = false
+    private var sink: Sink?
+    /// Where to go on when the stream begins anew.
+    private var last: UUID?
+
+    init(
+        _ parameters: CableParameters, _ outlet: CableOutlet, _ source: ReminderSource, tellsChanges: Bool
+    ) throws(CableRejection) {
+        let identity = try parameters.identity(of: outlet)
+        guard let device = identity.device, identity.allows(.device(device)) else { throw CableRejection() }
+        self.device = device
+        self.source = source
+        self.outlet = outlet
+        self.tellsChanges = tellsChanges
+        listen()
+    }
+
+    private func listen() {
+        let loop = outlet.loop
+        outlet.run { [source, device, last] in
+            try await source.open(device, window: .near, after: last, on: loop)
+        } then: { [weak self] outcome in
+            guard let self else { return }
+            switch outcome {
+            case .success(let opened?): begin(opened)
+            case .success(nil) where !hasBegun: outlet.reject()
+            // The database is away: the client waits, as it would for a slow network.
+            case .success(nil), .failure: listenAgain()
+            }
+        }
+    }
+
+    private func listenAgain() {
+        outlet.call(after: CableLimits.retryPause) { [weak self] in self?.listen() }
+    }
+
+    private func begin(_ opened: ReminderSource.Opened) {
+        hasBegun = true
+        outlet.confirm()
+        outlet.reportsDrain = true
+        let sink = Sink(of: self)
+        self.sink = sink
+        source.begin(opened, sink, on: outlet.reactor)
+    }
+
+    func perform(_ action: CableAction) throws(CableActionError) {
+        throw .unknownAction
+    }
+
+    func allSent() {
+        sink?.drained?()
+    }
+
+    func end() {
+        let sink = sink
+        self.sink = nil
+        sink?.closed?()
+    }
+
+    private func write(_ event: StreamEvent) {
+        switch event {
+        case .comment: break
+        case .reminder(let reminder):
+            last = reminder.id
+            outlet.send(CableContent("reminder", data: Array(reminder.payload.utf8)))
+        case .position(let id):
+            last = id
+        case .changed(let slots):
+            guard tellsChanges else { return }
+            for slot in slots {
+                outlet.send(CableContent("schedule") { data in data.member("startsAt", slot.description) })
+            }
+        }
+    }
+
+    /// What the stream writes to.
+    private final class Sink: EventSink {
+        var drained: (() -> Void)?
+        var closed: (() -> Void)?
+        private weak var subscription: ReminderSubscription?
+
+        init(of subscription: ReminderSubscription) {
+            self.subscription = subscription
+        }
+
+        func write(_ piece: StreamChunk) {}
+
+        func write(_ event: StreamEvent, as piece: StreamChunk) {
+            guard let subscription, subscription.sink === self else { return }
+            subscription.write(event)
+        }
+
+        /// The reader is to come again, from where it is: of that its client needs to know nothing.
+        func finish() {
+            guard let subscription, subscription.sink === self else { return }
+            subscription.sink = nil
+            subscription.listenAgain()
+        }
+    }
+}

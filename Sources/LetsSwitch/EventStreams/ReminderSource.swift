@@ -1,0 +1,37 @@
+import Domain
+import FoundationEssentials
+import Scheduling
+import Sockets
+
+/// Where a device's reminders come from, to whoever wants them from some point on: what is stored, and then what fires. Any thread.
+struct ReminderSource: Sendable {
+    /// A stream that may begin.
+    struct Opened: Sendable {
+        fileprivate let reservation: EventStreamShard.Reservation
+        fileprivate let backlog: ReminderBacklog
+    }
+
+    let streams: EventStreams
+    /// The device's reminders whose task has not started, as they stand to the one with this id.
+    let backlog: @Sendable (DeviceID, UUID?) async throws -> ReminderBacklog
+
+    /// Makes room for a stream on `loop`, and asks the database what it has missed. It collects events from now on, for a while.
+    ///
+    /// - Returns: `nil` when the device has as many as it may.
+    /// - Throws: That the database is away.
+    func open(_ device: DeviceID, window: ChangeWindow, after last: UUID?, on loop: EventLoop) async throws -> Opened? {
+        guard await streams.takePlace(for: device) else { return nil }
+        let reservation = await loop.run { streams.shard(on: $0).reserve(device, window: window) }
+        do {
+            return Opened(reservation: reservation, backlog: try await backlog(device, last))
+        } catch {
+            await loop.run { streams.shard(on: $0).cancel(reservation) }
+            throw error
+        }
+    }
+
+    /// Writes to `sink` from now on. On the loop.
+    func begin(_ opened: Opened, _ sink: any EventSink, on reactor: Reactor) {
+        streams.shard(on: reactor).begin(opened.reservation, sink, backlog: opened.backlog)
+    }
+}

@@ -1,0 +1,24 @@
+/// What a connection of Action Cable may take.
+package struct CableLimits: Sendable, Hashable {
+    /// Subscriptions that a connection may have; more are rejected.
+    package var subscriptions = 100
+    /// A client's message in bytes; a longer one ends the connection with 1009.
+    package var messageBytes = 32_768
+    /// Messages of one device a second, on whatever connections; 0 sets no limit.
+    package var messageRate = 20
+    /// How many of them may come at once, after a pause.
+    var messageBurst: Int { 10 * messageRate }
+
+    package init() {}
+
+    /// Commands that may wait: for the welcome, or for those before them.
+    static let waitingCommands = 64
+    /// A frame's payload to a client in bytes: what Apple's and Vapor's clients take.
+    static let framePayload = 16_384
+    /// Between a confirmation and what follows it.
+    static let confirmPause = Duration.milliseconds(50)
+    /// Between two attempts at what the database is needed for.
+    static let retryPause = Duration.seconds(1)
+    /// Between two pings.
+    static let pingInterval = Duration.seconds(3)
+}

@@ -1,0 +1,77 @@
+import Foundation
+import TestSupport
+
+/// Rails' own client of Action Cable, its JavaScript unmodified, in Node: one process each, spoken to in lines of JSON.
+struct RailsClient: Sendable {
+    private static let node = "/usr/bin/node"
+    private static let library = "/usr/share/nodejs/@rails/actioncable/app/assets/javascripts/action_cable.js"
+    private static let webSocket = "/usr/share/nodejs/ws"
+
+    static let isInstalled = [node, library, webSocket].allSatisfy { FileManager.default.fileExists(atPath: $0) }
+    static let hint = "Node, its ws or Rails' actioncable is missing: make setup-test"
+
+    private let process: ChildProcess
+    private let conversation: RawConnection
+
+    /// Nothing is connected before the first subscription.
+    init(to endpoint: ClientEndpoint, _ query: String = "") async throws {
+        process = try await ChildProcess.start(
+            Self.node, ["-e", Self.program, "ws://\(endpoint.authority)/cable\(query)"],
+            environment: DaemonProcess.cleanEnvironment(), converses: true)
+        guard let conversation = process.conversation else { throw ClientFailure.misuse("no conversation") }
+        self.conversation = conversation
+    }
+
+    func subscribe(_ name: String, _ parameters: TestJSON) async throws {
+        try await say(["subscribe", .string(name), parameters])
+    }
+
+    func perform(_ name: String, _ action: String) async throws {
+        try await say(["perform", .string(name), .string(action)])
+    }
+
+    func unsubscribe(_ name: String) async throws {
+        try await say(["unsubscribe", .string(name)])
+    }
+
+    private func say(_ words: TestJSON) async throws {
+        try await conversation.send(try words.encoded() + [0x0A])
+    }
+
+    /// What a subscription is told next: its name, the callback's, and what that is given.
+    func hear(within allowed: Duration = Deadline.standard) async throws -> TestJSON {
+        do {
+            return try TestJSON(parsing: try await conversation.receiveUntil("\n", limit: 1 << 20, within: allowed))
+        } catch {
+            throw ClientFailure.violation("\(error); Node said \(process.lines.all.map(\.text).suffix(20))")
+        }
+    }
+
+    private static let program = """
+        // Rails' own client of Action Cable, unmodified, in Node: told what to do in lines of JSON, it tells what it hears.
+        globalThis.self = globalThis
+        globalThis.document = { visibilityState: "visible" }
+        globalThis.addEventListener = globalThis.removeEventListener = () => {}
+        const ActionCable = require("/usr/share/nodejs/@rails/actioncable/app/assets/javascripts/action_cable.js")
+        ActionCable.adapters.WebSocket = require("/usr/share/nodejs/ws")
+        ActionCable.adapters.logger = console
+        const tell = (...event) => process.stdout.write(JSON.stringify(event) + "\n")
+        const consumer = ActionCable.createConsumer(process.argv[1])
+        const subscriptions = {}
+        const todo = {
+          subscribe(name, params) {
+            subscriptions[name] = consumer.subscriptions.create(params, {
+              connected() { tell(name, "connected") },
+              disconnected(how) { tell(name, "disconnected", how) },
+              rejected() { tell(name, "rejected") },
+              received(message) { tell(name, "received", message) }
+            })
+          },
+          perform(name, action) { subscriptions[name].perform(action) },
+          unsubscribe(name) { subscriptions[name].unsubscribe() }
+        }
+        require("readline").createInterface({ input: process.stdin })
+          .on("line", line => { const [what, ...how] = JSON.parse(line); todo[what](...how) })
+          .on("close", () => process.exit())
+        """
+}

@@ -1,0 +1,70 @@
+import Foundation
+import TestSupport
+
+/// Rails' own server of Action Cable, with a room like ours: what ours is compared with.
+struct RailsServer: Sendable {
+    private static let puma = "/usr/bin/puma"
+    private static let gem = "/usr/share/rubygems-integration/all/specifications/actioncable-6.1.7.10.gemspec"
+
+    static let isInstalled = FileManager.default.fileExists(atPath: puma) && FileManager.default.fileExists(atPath: gem)
+    static let hint = "puma or Rails' actioncable is missing: make setup-test"
+
+    let endpoint: ClientEndpoint
+    private let process: ChildProcess
+
+    static func start() async throws -> RailsServer {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("rails-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        let file = directory.appendingPathComponent("config.ru")
+        try Data(application.utf8).write(to: file)
+        let port = try FreePort.find()
+        let process = try await ChildProcess.start(
+            puma, ["-b", "tcp://127.0.0.1:\(port)", "-t", "1:4", "-e", "production", file.path],
+            environment: DaemonProcess.cleanEnvironment())
+        let listens = try await process.lines.next("Puma listens", within: Deadline.standard) {
+            $0.text.contains("Use Ctrl-C to stop")
+        }
+        guard !listens.text.isEmpty, let endpoint = ClientEndpoint("127.0.0.1:\(port)") else {
+            throw ClientFailure.violation("Puma said \(process.lines.all.map(\.text))")
+        }
+        // It is read by now.
+        try FileManager.default.removeItem(at: directory)
+        return RailsServer(endpoint: endpoint, process: process)
+    }
+
+    func stop() async throws {
+        await process.signal(SIGKILL)
+        _ = try await process.waitForExit()
+    }
+
+    private static let application = #"""
+        # Rails' own server of Action Cable, without Rails: a room like ours, for the tests to compare.
+        require "action_cable"
+        require "active_support/all"
+
+        class RoomChannel < ActionCable::Channel::Base
+          def subscribed
+            return reject unless params[:id].to_s.match?(/\A\h{8}-(\h{4}-){3}\h{12}\z/)
+            stream_from "room:#{params[:id]}", coder: ActiveSupport::JSON do |message|
+              transmit(message["content"]) unless message["from"] == connection.object_id
+            end
+          end
+
+          def ale
+            ActionCable.server.broadcast("room:#{params[:id]}", { from: connection.object_id, content: { type: "aleResponse", data: {} } })
+          end
+        end
+
+        class CableConnection < ActionCable::Connection::Base
+        end
+
+        server = ActionCable.server
+        server.config.connection_class = -> { CableConnection }
+        server.config.cable = { "adapter" => "async" }
+        server.config.disable_request_forgery_protection = true
+        server.config.logger = Logger.new(File::NULL)
+        server.config.worker_pool_size = 1
+
+        run ->(env) { server.call(env) }
+        """#
+}
