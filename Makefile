@@ -49,11 +49,15 @@ screenshots: setup-test ## make the screenshots of the README anew
 
 # What needs a foreign server or takes more than half a minute; `make test` runs a short form of it, and says so.
 .PHONY: interop
-interop: torture interop-daemons interop-rabbitmq ## run the long tests that `make test` runs a short form of
+interop: torture interop-daemons interop-rabbitmq interop-cable ## run the long tests that `make test` runs a short form of
 
 .PHONY: interop-rabbitmq
 interop-rabbitmq: setup-interop ## of these: what a broker of RabbitMQ is needed for
 	@LETSSWITCH_INTEROP=1 $(TEST) $(SWIFTFLAGS) --filter RabbitMQ
+
+.PHONY: interop-cable
+interop-cable: setup-interop ## of these: Rails' own server and client of Action Cable
+	@LETSSWITCH_INTEROP=1 $(TEST) $(SWIFTFLAGS) --filter RailsTests
 
 # How often it kills a daemon or the database. LETSSWITCH_TEST_SEED repeats a run.
 TORTURE_KILLS ?= 200

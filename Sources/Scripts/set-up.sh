@@ -176,15 +176,15 @@ if [ "$with_tests" = true ]; then
     [ -x /usr/sbin/nghttpx ] || need nghttp2-proxy "HTTP/2, by people who know how, for the tests"
     has curl || need curl "a client for the tests"
     has_module websockets || need python3-websockets "an independent WebSocket client for the tests"
-    has node || need nodejs "runs a client of Action Cable that isn't ours"
-    [ -d /usr/share/nodejs/ws ] || need node-ws "its WebSocket"
-    [ -d /usr/share/nodejs/@rails/actioncable ] || need ruby-actioncable "Rails' own client and server of Action Cable, for the tests"
-    has puma || need puma "serves it"
     has_module ensurepip || need python3-venv "for what the tests take from PyPI"
 fi
 if [ "$purpose" = interop ]; then
     [ -x /usr/lib/rabbitmq/bin/rabbitmq-server ] || need rabbitmq-server "a broker, of which the tests run one of their own"
     has amqp-publish || need amqp-tools "a client of brokers that isn't ours"
+    has node || need nodejs "runs a client of Action Cable that isn't ours"
+    [ -d /usr/share/nodejs/ws ] || need node-ws "its WebSocket"
+    [ -d /usr/share/nodejs/@rails/actioncable ] || need ruby-actioncable "Rails' own client and server of Action Cable, for the tests"
+    has puma || need puma "serves it"
 fi
 wanted=
 if [ "$with_tests" = true ]; then

@@ -8,7 +8,7 @@ struct RailsClient: Sendable {
     private static let webSocket = "/usr/share/nodejs/ws"
 
     static let isInstalled = [node, library, webSocket].allSatisfy { FileManager.default.fileExists(atPath: $0) }
-    static let hint = "Node, its ws or Rails' actioncable is missing: make setup-test"
+    static let hint = "Node, its ws or Rails' actioncable is missing: make setup-interop"
 
     private let process: ChildProcess
     private let conversation: RawConnection
@@ -55,7 +55,7 @@ struct RailsClient: Sendable {
         const ActionCable = require("/usr/share/nodejs/@rails/actioncable/app/assets/javascripts/action_cable.js")
         ActionCable.adapters.WebSocket = require("/usr/share/nodejs/ws")
         ActionCable.adapters.logger = console
-        const tell = (...event) => process.stdout.write(JSON.stringify(event) + "\n")
+        const tell = (...event) => process.stdout.write(JSON.stringify(event) + "\\n")
         const consumer = ActionCable.createConsumer(process.argv[1])
         const subscriptions = {}
         const todo = {

@@ -7,7 +7,7 @@ struct RailsServer: Sendable {
     private static let gem = "/usr/share/rubygems-integration/all/specifications/actioncable-6.1.7.10.gemspec"
 
     static let isInstalled = FileManager.default.fileExists(atPath: puma) && FileManager.default.fileExists(atPath: gem)
-    static let hint = "puma or Rails' actioncable is missing: make setup-test"
+    static let hint = "puma or Rails' actioncable is missing: make setup-interop"
 
     let endpoint: ClientEndpoint
     private let process: ChildProcess

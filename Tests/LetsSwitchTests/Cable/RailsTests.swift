@@ -6,7 +6,7 @@ import Testing
 @testable import LetsSwitch
 
 /// Foreign ends: Rails' server beside ours, and Rails' JavaScript with ours.
-@Suite struct RailsTests {
+@Suite(.enabled(if: TestBroker.isWanted, "they need Rails: make interop-cable")) struct RailsTests {
     @Test(
         "A2: one dialogue, and both servers answer alike, byte for byte",
         .enabled(if: RailsServer.isInstalled, "\(RailsServer.hint)"))
@@ -16,7 +16,7 @@ import Testing
             let ours = try await dialogue(with: try await journey.daemon { $0.openRooms = true })
             let theirs = try await dialogue(with: rails.endpoint)
             #expect(ours == theirs)
-            #expect(ours.count > 12)
+            #expect(ours.count == 12)
         }
         try await rails.stop()
     }
