@@ -103,6 +103,7 @@ let package = Package(
             resources: [
                 .embedInCode("SQL/0001-schema.sql"),
                 .embedInCode("SQL/0002-daemons.sql"),
+                .embedInCode("SQL/0003-presence.sql"),
                 .embedInCode("SQL/daemons.sql"),
             ],
             swiftSettings: swiftSettings),
@@ -125,7 +126,7 @@ let package = Package(
         // The load generator, the floor that it compares with, and the benchmarks.
         .executableTarget(
             name: "letsswitch-bench",
-            dependencies: ["Basics", "Postgres", "Sockets", "Wire", "CLibpq", "CLinux", "CSpawn"],
+            dependencies: ["AMQP", "Basics", "Postgres", "Sockets", "Wire", "CLibpq", "CLinux", "CRabbitMQ", "CSpawn"],
             swiftSettings: swiftSettings),
 
         // What several test targets share: clients, a private cluster, events to wait for.

@@ -43,7 +43,10 @@ struct Composition: Sendable {
         ) { count in
             metrics.scheduling.reminders.add(.delivered, count)
         }
-        let attendance = AttendanceWriter(store: database.attendance, log: log) { deliveries.wake(.webhook) }
+        let id = DaemonID()
+        let attendance = AttendanceWriter(store: database.attendance, by: id.uuid, log: log) {
+            deliveries.wake(.webhook)
+        }
         let loops = try EventLoopGroup(count: configuration.loops)
         let rooms = Rooms(
             loops: loops.loops, anyRoomIsOpen: configuration.openRooms, aleFrame: AleFrame.aleResponse,
@@ -63,7 +66,6 @@ struct Composition: Sendable {
             claims: stores.claims, store: stores.reminders, erasures: stores.erasures,
             retention: configuration.schedule.retention / .seconds(1), rooms: rooms, audience: streams,
             metrics: metrics.scheduling, log: log, claimed: { deliveries.wake() })
-        let id = DaemonID()
         let bus = BusService(
             configuration.bus,
             DaemonInfo(
@@ -72,7 +74,9 @@ struct Composition: Sendable {
             rooms: rooms, grace: configuration.presenceGrace, database: database.background, metrics: metrics.bus,
             log: log
         ) { [postgres] in
-            if configuration.bus == .amqp, let url = configuration.amqpURL { return AMQPBus(id, url: url) }
+            if configuration.bus == .amqp, let url = configuration.amqpURL {
+                return AMQPBus(id, url: url, authorities: configuration.amqpCAFile)
+            }
             return NotifyBus(id, postgres, observer: observer)
         }
         let matches = MatchRooms(

@@ -8,10 +8,11 @@ package enum DatabaseSchema {
     private static let migrations = [
         PostgresMigration(version: 1, name: "schema", sql: text(PackageResources._001_schema_sql)),
         PostgresMigration(version: 2, name: "daemons", sql: text(PackageResources._002_daemons_sql)),
+        PostgresMigration(version: 3, name: "presence", sql: text(PackageResources._003_presence_sql)),
     ]
 
     private static let functions = PostgresFunctions(
-        revision: 2, oldestUsable: 1,
+        revision: 3, oldestUsable: 1,
         scripts: SchedulingSchema.scripts + DeliverySchema.scripts + [
             PostgresFunctions.Script(name: "daemons", sql: text(PackageResources.daemons_sql))
         ],

@@ -35,6 +35,8 @@ package actor DaemonRegistry: Service {
     private let looking = AsyncStream<Void>.makeStream()
     /// Our row's, when we last saw it; 0 before the first beat.
     private var ownBeats = 0
+    /// Rows of others were removed, and the people of those are still to be taken out of their rooms.
+    private var hasPresenceToClose = false
     private var work: Task<Void, Never>?
     private var isStopping = false
 
@@ -122,7 +124,9 @@ package actor DaemonRegistry: Service {
     /// - Returns: Whether the database has answered.
     private func beat() async -> Bool {
         do {
-            let rows = try await store.beat(own, gone: roster.gone)
+            let gone = roster.gone
+            let rows = try await store.beat(own, gone: gone)
+            hasPresenceToClose = hasPresenceToClose || !gone.isEmpty
             let heard = heard.withLock { heard in
                 defer { heard.removeAll(keepingCapacity: true) }
                 return heard
@@ -130,11 +134,24 @@ package actor DaemonRegistry: Service {
             roster.look(at: rows, heard: heard, now: .now())
             if let row = rows.first(where: { $0.info.id == own.id }) { await compare(row.beats) }
             looking.continuation.finish()
+            await closePresence()
             return true
         } catch {
             log.debug("heartbeat failed", ["error": .string("\(error)")])
             roster.failed()
             return false
+        }
+    }
+
+    /// In steps, for no longer than a beat may be late; the next one goes on.
+    private func closePresence() async {
+        let end = MonotonicTime.now() + timing.interval / 2
+        while hasPresenceToClose, !isStopping, .now() < end {
+            do {
+                hasPresenceToClose = try await store.closePresence()
+            } catch {
+                return log.debug("the attendance of a dead daemon's people stays open", ["error": .string("\(error)")])
+            }
         }
     }
 

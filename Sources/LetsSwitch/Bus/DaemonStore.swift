@@ -7,11 +7,13 @@ package struct DaemonStore: Sendable {
     /// Whom a daemon notifies that it has come, or that it goes; the payload is its id.
     package static let channel = "letsswitch_daemons"
     /// The names that metrics go by.
-    package static let statementNames = [beat, farewell].map(\.name)
+    package static let statementNames = [beat, farewell, closePresence].map(\.name)
 
     private static let beat = PostgresStatement(
         name: "beat", sql: "SELECT * FROM letsswitch.beat($1::uuid, $2, $3, $4, $5, $6, $7)")
     private static let farewell = PostgresStatement(name: "farewell", sql: "SELECT letsswitch.farewell($1::uuid)")
+    private static let closePresence = PostgresStatement(
+        name: "close_presence", sql: "SELECT letsswitch.close_presence(500) AS is_open")
     private static let alive = PostgresStatement(
         name: "",
         sql: """
@@ -41,6 +43,13 @@ package struct DaemonStore: Sendable {
 
     func farewell(_ id: DaemonID) async throws {
         _ = try await database.query(Self.farewell, [.text(id.description)], timeout: Self.timeout)
+    }
+
+    /// Has some of those leave their rooms, in the attendance, who were there on daemons whose rows were removed.
+    ///
+    /// - Returns: Whether there may be more.
+    func closePresence() async throws -> Bool {
+        try await database.query(Self.closePresence, [], timeout: Self.timeout)[0].boolean("is_open")
     }
 
     /// Those that have counted lately by the database's clock, for people to read.

@@ -9,10 +9,12 @@ package import Rooms
 package struct AttendanceWriter: Sendable {
     private let writer: BatchWriter<AttendanceReports>
 
-    /// - Parameter written: Called when there may be something for those who are told.
-    package init(store: AttendanceStore, log: Log, written: @escaping @Sendable () -> Void) {
+    /// - Parameters:
+    ///   - daemon: Whose people they are: when it dies without a word, the other daemons take them back.
+    ///   - written: Called when there may be something for those who are told.
+    package init(store: AttendanceStore, by daemon: UUID, log: Log, written: @escaping @Sendable () -> Void) {
         writer = BatchWriter(
-            AttendanceReports(store: store, log: log, written: written),
+            AttendanceReports(store: store, log: log, written: written, id: daemon),
             limits: BatchLimits(itemsPerBatch: 500, waitingItems: 50_000))
     }
 
@@ -37,7 +39,7 @@ struct AttendanceReports: BatchDestination {
     let log: Log
     let written: @Sendable () -> Void
     /// Of this life of the daemon.
-    let id = UUID()
+    let id: UUID
 
     func write(_ report: BatchQueue<PresenceEvent>.Batch) async -> BatchOutcome {
         do {

@@ -157,6 +157,16 @@ BEGIN
             OFFSET 0
         ) AS own
     ));
+    DELETE FROM letsswitch.presence WHERE presence.ctid = ANY (ARRAY(
+        SELECT own.place FROM (
+            SELECT task.id, task.room_id FROM letsswitch.task WHERE task.id = ANY (p_tasks) OFFSET 0
+        ) AS erased
+        CROSS JOIN LATERAL (
+            SELECT presence.ctid AS place FROM letsswitch.presence
+            WHERE presence.room_id = erased.room_id AND presence.task_id = erased.id
+            OFFSET 0
+        ) AS own
+    ));
     RETURN QUERY
     WITH anonymous AS (
         UPDATE letsswitch.task SET device_id = NULL, title = NULL

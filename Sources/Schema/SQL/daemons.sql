@@ -28,10 +28,17 @@ BEGIN
     END IF;
     IF p_gone <> '{}' THEN
         -- Two that give each other up don't wait for each other.
-        DELETE FROM letsswitch.daemon WHERE id IN (
-            SELECT daemon.id FROM letsswitch.daemon
-            JOIN unnest(p_gone, p_gone_beats) AS gone (id, beats) ON daemon.id = gone.id AND daemon.beats = gone.beats
-            FOR UPDATE OF daemon SKIP LOCKED);
+        WITH removed AS (
+            DELETE FROM letsswitch.daemon WHERE id IN (
+                SELECT daemon.id FROM letsswitch.daemon
+                JOIN unnest(p_gone, p_gone_beats) AS gone (id, beats)
+                    ON daemon.id = gone.id AND daemon.beats = gone.beats
+                FOR UPDATE OF daemon SKIP LOCKED)
+            RETURNING daemon.id, daemon.seen_at
+        )
+        INSERT INTO letsswitch.reporter AS known (id, number, wrote_at, gone_at, must_close)
+        SELECT removed.id, 0, letsswitch.clock(), removed.seen_at, true FROM removed
+        ON CONFLICT (id) DO UPDATE SET gone_at = excluded.gone_at, must_close = true;
     END IF;
     RETURN QUERY
         SELECT id, beats, host, build, language, bus, seen_at > letsswitch.clock() - interval '15 s'

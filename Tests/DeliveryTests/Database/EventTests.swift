@@ -157,6 +157,59 @@ struct EventTests {
         }
     }
 
+    @Test("a daemon that dies has its people leave; what it says of them later, given up too early, counts once")
+    func deadDaemon() async throws {
+        try await ScheduleDatabase.with(now: Self.before) { database in
+            let firing = try await database.claimMatch(for: [])
+            let ada = try #require(firing.reminders.first { $0.device == device("ada") })
+            let room = try #require(ada.roomId)
+            let (dead, living) = (UUID(), UUID())
+            let store = AttendanceStore(database: database.client)
+            func beat(_ id: UUID, gone: [UUID] = []) async throws {
+                let list = gone.map { "'\($0)'::uuid" }.joined(separator: ", ")
+                try await database.run(
+                    """
+                    SELECT letsswitch.beat('\(id)', 'h', '1', 1, 'none', ARRAY[\(list)]::uuid[],
+                        ARRAY[\(gone.map { _ in "1" }.joined(separator: ", "))]::bigint[])
+                    """)
+            }
+            func report(_ kind: PresenceEvent.Kind, _ task: UUID?, by writer: UUID, _ number: Int) async throws {
+                let event = PresenceEvent(kind, room: room, claimedIdentity: task, peers: 1, at: .now())
+                try await store.report([event], by: writer, number: number, at: .now())
+            }
+            func present() async throws -> [Int] {
+                try await database.run("SELECT present FROM letsswitch.attendance ORDER BY task_id")
+                    .map { try $0.integer("present") }
+            }
+            for id in [dead, living] { try await beat(id) }
+            try await report(.joined, ada.taskId, by: dead, 1)
+            try await report(.joined, nil, by: dead, 2)
+            try await report(.joined, ada.taskId, by: living, 1)
+            #expect(try await present() == [2, 1])
+            try await database.setClock("2026-11-22T08:00:20Z")
+            try await beat(living, gone: [dead])
+            #expect(try await database.count("daemon") == 1)
+            for isOpen in [true, true, true, false] {
+                let rows = try await database.run("SELECT letsswitch.close_presence(1) AS is_open")
+                #expect(try rows[0].boolean("is_open") == isOpen)
+            }
+            #expect(try await present() == [1, 0])
+            #expect(try await database.count("attendance WHERE left_at = '\(Self.before)'") == 1)
+            // It lives after all.
+            try await report(.left, ada.taskId, by: dead, 3)
+            #expect(try await present() == [1, 0])
+            try await beat(dead)
+            try await report(.joined, ada.taskId, by: dead, 4)
+            try await report(.left, ada.taskId, by: living, 2)
+            #expect(try await present() == [1, 0])
+            // With the match, all is forgotten.
+            try await database.setClock("2026-12-22T08:00:00Z")
+            _ = try await database.erasures.purge(retention: 1)
+            #expect(try await database.count("attendance") == 0)
+            #expect(try await database.count("presence") == 0)
+        }
+    }
+
     @Test("a room's end gets its number when it comes, and says who was there")
     func closed() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in

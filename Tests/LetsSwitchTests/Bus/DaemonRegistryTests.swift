@@ -14,12 +14,13 @@ import Testing
         let info: DaemonInfo
         let registry: DaemonRegistry
         let news = EventRecorder<DaemonRegistry.News>()
+        let failures = FailureRecorder()
         private let client: PostgresClient
         private let running: Task<Void, Never>
 
         init(_ configuration: PostgresConfiguration, host: String, bus: String = "postgresql", log: Log) {
             info = DaemonInfo(id: DaemonID(), host: host, language: 3, bus: bus)
-            client = PostgresClient(configuration: configuration)
+            client = PostgresClient(configuration: configuration, observer: failures)
             registry = DaemonRegistry(
                 info, database: client,
                 timing: DaemonTiming(
@@ -47,6 +48,17 @@ import Testing
             await client.shutdown()
             await registry.stop(within: .zero)
         }
+    }
+
+    /// When beats failed.
+    private struct FailureRecorder: PostgresObserver {
+        let beats = EventRecorder<ContinuousClock.Instant>()
+
+        func query(name: String, duration: Duration, outcome: PostgresQueryOutcome) {
+            if name == "beat", outcome != .succeeded { beats.append(.now) }
+        }
+
+        func connection(_ event: PostgresConnectionEvent, message: String) {}
     }
 
     private func withDatabase(
@@ -112,6 +124,45 @@ import Testing
         }
     }
 
+    @Test("The people of who dies have left their rooms at its last beat; of others, nobody has")
+    func attendance() async throws {
+        try await withDatabase { database, make in
+            let (first, second) = (make("first"), make("second"))
+            try await first.knows([second])
+            // More rooms than one step takes; in one of them there is somebody on the other daemon too.
+            try await database.run(
+                """
+                INSERT INTO letsswitch.attendance
+                    (room_id, closes_at, came_at, changed_at, present, visits, most_peers)
+                SELECT gen_random_uuid(), clock_timestamp(), '2026-01-01', '2026-01-01', 2, 2, 2
+                FROM generate_series(1, 700)
+                """)
+            try await database.run(
+                """
+                INSERT INTO letsswitch.presence (reporter_id, room_id, connections)
+                SELECT '\(second.info.id)', room_id, 2 FROM letsswitch.attendance
+                """)
+            let shared = try await database.run(
+                """
+                UPDATE letsswitch.attendance SET present = 3
+                WHERE room_id = (SELECT min(room_id::text) FROM letsswitch.attendance)::uuid RETURNING room_id::text AS room
+                """)[0].string("room")
+            await second.die()
+            let last = try await database.run(
+                "SELECT seen_at::text AS at FROM letsswitch.daemon WHERE host = 'second'")[0].string("at")
+            try await first.knows([])
+            try await eventually("their end") {
+                try await database.count("attendance WHERE left_at = '\(last)' AND present = 0") == 699
+            }
+            #expect(try await database.count("attendance WHERE room_id = '\(shared)' AND present = 1") == 1)
+            #expect(try await database.count("presence") == 0)
+            try await eventually("nothing more to do") {
+                try await database.count("reporter WHERE must_close") == 0
+            }
+            await first.stop()
+        }
+    }
+
     @Test("Whose beats stop is gone, and is back when they go on; it finds its row, or makes it anew")
     func stillness() async throws {
         try await withDatabase { database, make in
@@ -140,8 +191,11 @@ import Testing
         try await members[0].knows([members[1]])
         try await members[1].knows([members[0]])
         await cluster.crash()
-        // Far beyond their patience.
-        try await Task.sleep(for: .seconds(3))
+        // Far beyond their patience, each beat has failed.
+        let start = ContinuousClock.now
+        for member in members {
+            try await eventually("beats in vain") { member.failures.beats.all.contains { $0 > start + .seconds(2) } }
+        }
         try await cluster.start()
         let beats = PostgresStatement(name: "", sql: "SELECT coalesce(sum(beats), 0) AS beats FROM letsswitch.daemon")
         let before = try await client.query(beats)[0].integer("beats")

@@ -130,6 +130,12 @@ import Testing
                 for peer in [ada, bob] { try await peer.waitForCount(2) }
                 let guest = try await FleetPeer.enter(room, at: fleet.endpoints[0])
                 try await expect("room.joined", peers: 3)
+                // By whose daemon they are there: if it dies, the other one can tell.
+                try await journey.wait(
+                    until: """
+                        (SELECT array_agg(connections ORDER BY connections) = '{1,2}'
+                        FROM letsswitch.presence JOIN letsswitch.daemon ON daemon.id = reporter_id)
+                        """)
                 await guest.leave()
                 try await expect("room.left", peers: 2)
                 try await ada.waitForCount(2)
