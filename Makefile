@@ -13,8 +13,7 @@ ARGS ?=
 FILTER ?=
 # STRICT=1 makes warnings errors. Off by default: a newer compiler may warn of what today's doesn't.
 STRICT ?=
-# The index is for editors, which make one of their own; without it building takes a fifth less.
-SWIFTFLAGS ?= --disable-index-store $(if $(STRICT),-Xswiftc -warnings-as-errors)
+SWIFTFLAGS ?= $(if $(STRICT),-Xswiftc -warnings-as-errors)
 FILTERFLAGS = $(if $(FILTER),--filter '$(FILTER)')
 
 # The Swift library is linked in: the binary then needs C libraries only, and is smaller in memory.
