@@ -10,8 +10,8 @@ struct CableMetrics: Sendable {
 
     func write(to text: inout MetricsText) {
         text.counter(
-            "letsswitch_cable_ignored_total", "Messages on /cable that had no effect, by cause.",
-            ignored.samples(label: "cause"))
+            "letsswitch_cable_ignored_total", "Messages on /cable that had no effect, by reason.",
+            ignored.samples(label: "reason"))
         text.counter("letsswitch_cable_rejected_total", "Subscriptions on /cable that were rejected.", rejected.value)
         text.counter(
             "letsswitch_cable_disconnects_total", "Connections of /cable that the server ended, by reason.",

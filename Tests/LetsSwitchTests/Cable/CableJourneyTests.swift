@@ -161,8 +161,8 @@ import Testing
             }
             try await peer.enter(identifier)
             let metrics = try await MetricsReading(endpoint)
-            let causes = ["no_object", "unknown_command", "no_identifier", "not_subscribed"]
-            let counts = causes.map { metrics[#"letsswitch_cable_ignored_total{cause="\#($0)"}"#] }
+            let reasons = ["no_object", "unknown_command", "no_identifier", "not_subscribed"]
+            let counts = reasons.map { metrics[#"letsswitch_cable_ignored_total{reason="\#($0)"}"#] }
             #expect(counts == [12, 6, 8, 4])
         }
     }
