@@ -203,14 +203,14 @@ extension BusConformance {
             // Stops while it tries to connect, too.
             try await medium.cut()
             try await member.awaitLost()
-            let stopping = await ContinuousClock().measure { await member.bus.stop() }
+            let stopping = await Stopwatch.measure { await member.bus.stop() }
             #expect(stopping < TimeAllowance.bound(.seconds(5)), "stopping while the medium is away")
         }
         await expectLoss(of: packet, by: member, "after it is stopped")
     }
 
     private func expectLoss(of packets: [BusPacket], by member: BusMember, _ when: Comment) async {
-        let time = await ContinuousClock().measure {
+        let time = await Stopwatch.measure {
             await #expect(throws: BusError.self, when) { try await member.bus.send(packets) }
         }
         #expect(time < TimeAllowance.bound(.seconds(2)), when)

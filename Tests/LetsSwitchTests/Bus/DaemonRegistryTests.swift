@@ -114,7 +114,7 @@ import Testing
             let (first, second) = (make("first"), make("second"))
             try await first.knows([second])
             try await second.knows([first])
-            let time = try await ContinuousClock().measure {
+            let time = try await Stopwatch.measure {
                 await second.die()
                 try await first.knows([])
             }

@@ -24,8 +24,10 @@ import Testing
     private static func cheer(_ speaker: WebSocketTestClient, _ listener: WebSocketTestClient, in room: UUID)
         async throws
     {
+        let stopwatch = Stopwatch()
         try await speaker.send(text: RoomWords.ale(room))
-        #expect(try await listener.nextMessage(within: TimeAllowance.bound(.seconds(1))) == RoomWords.cheer)
+        #expect(try await listener.nextMessage() == RoomWords.cheer)
+        #expect(stopwatch.elapsed <= TimeAllowance.bound(.seconds(1)))
     }
 
     @Test(
@@ -33,7 +35,7 @@ import Testing
         arguments: DatabaseFault.allCases)
     func fault(_ fault: DatabaseFault) async throws {
         let cluster = try await fault.cluster()
-        try await Journey.run(on: cluster) { journey in
+        try await Journey.run(on: cluster, patience: .promised) { journey in
             let database = try await FaultyDatabase(fault, cluster, journey)
             do {
                 try await run(fault, database, journey)
@@ -68,24 +70,24 @@ import Testing
 
         try await database.begin()
         // A session may be told of its server's new settings later than the one that looked: what it still takes is no refusal.
-        var gone = ContinuousClock.now
+        var gone = Stopwatch()
         var refused = try await endpoint.post("/task", wish)
         while fault == .readOnly, [200, 201].contains(refused.status) {
-            gone = ContinuousClock.now
+            gone = Stopwatch()
             refused = try await endpoint.post("/task", wish)
         }
-        let refusal = ContinuousClock.now - gone
+        let refusal = gone.elapsed
         #expect(refused.status == 503 && refused.headers["Retry-After"] != nil)
         #expect(try refused.json()["code"] == "database_unavailable")
         #expect(refusal <= Self.refusalBound)
         try await Self.cheer(peers[0], peers[1], in: room)
-        let asked = ContinuousClock.now
+        let asked = Stopwatch()
         #expect(try await endpoint.get("/healthz").status == 200)
-        #expect(ContinuousClock.now - asked <= TimeAllowance.bound(.milliseconds(500)))
+        #expect(asked.elapsed <= TimeAllowance.bound(.milliseconds(500)))
         if fault != .lockedTables {
             let ready = try await endpoint.get("/readyz")
             #expect(ready.status == 503 && ready.headers["Retry-After"] != nil)
-            #expect(ContinuousClock.now - asked <= TimeAllowance.bound(.milliseconds(2500)))
+            #expect(asked.elapsed <= TimeAllowance.bound(.milliseconds(2500)))
         }
         #expect(try await endpoint.status(of: room) == 101)
         let isDue = due(during).timeIntervalSinceNow
@@ -93,21 +95,24 @@ import Testing
         try await Self.cheer(peers[1], peers[0], in: room)
 
         try await database.end()
-        let back = (instant: ContinuousClock.now, date: Date())
+        let back = (stopwatch: Stopwatch(), date: Date())
         var answer = try await endpoint.post("/task", wish)
         while answer.status == 503 { answer = try await endpoint.post("/task", wish) }
-        let returned = ContinuousClock.now - back.instant
+        let returned = back.stopwatch.elapsed
         #expect([200, 201].contains(answer.status))
         #expect(returned <= Self.returnBound)
         while try await endpoint.get("/readyz").status != 200 {
             try await Task.sleep(for: .milliseconds(20))
-            try #require(ContinuousClock.now - back.instant <= Self.returnBound)
+            try #require(back.stopwatch.elapsed <= Self.returnBound)
         }
         let received = try await reminders
-        #expect(received.map(\.reminder.roomId) == rooms)
-        for ((_, at), start) in zip(received, [during, after]) {
+        // One that was claimed as the database went, and whose answer got lost, may come behind the one that was claimed after.
+        #expect(Set(received.map(\.reminder.roomId)) == Set(rooms))
+        for (reminder, at) in received {
+            let start = reminder.roomId == rooms[0] ? during : after
             #expect(at >= due(start))
-            #expect(.seconds(at.timeIntervalSince(max(due(start), back.date))) <= Self.latenessBound)
+            let lateness = at.timeIntervalSince(max(due(start), back.date))
+            #expect(.seconds(lateness) <= Self.latenessBound + back.stopwatch.allowance)
         }
 
         try await Self.cheer(peers[0], peers[1], in: room)

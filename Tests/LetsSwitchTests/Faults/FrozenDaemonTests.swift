@@ -34,7 +34,7 @@ import Testing
     @Test(
         "1,000 due at once, one daemon stopped in its claim and resumed: all are delivered, each once to every stream")
     func stoppedInItsClaim() async throws {
-        try await Journey.run { journey in
+        try await Journey.run(patience: .promised) { journey in
             // There is no lease; what comes nearest is a query's time, past which the resumed one gives its claim up.
             let frozen = try await journey.process(["--database-timeout", "1s"])
             let start = try await journey.instant(in: 3600)

@@ -35,7 +35,7 @@ import Testing
             ("expire_reminders", .hangs), ("purge", .fails),
         ])
     func catchingUp(function: String, kind: Sabotage) async throws {
-        try await Journey.run { journey in
+        try await Journey.run(patience: .promised) { journey in
             let endpoint = try await journey.daemon { $0.database = .url(journey.faultyConninfo) }
             let streams = try await ["ada", "bob", "cleo"].asyncMap { try await endpoint.reminders(of: $0) }
             let start = try await journey.instant(in: 3600)

@@ -15,10 +15,20 @@ final class Journey: Sendable {
     /// libpq's name of the database.
     let conninfo: String
     let client: PostgresClient
+    private let patience: Patience
     private let daemons = RunningDaemons()
 
-    private init(conninfo: String) {
+    /// What the daemons take a silent database for.
+    enum Patience {
+        /// Busy: so it is in tests of something else, on a machine that has much to do.
+        case long
+        /// Away, after the time that is promised.
+        case promised
+    }
+
+    private init(conninfo: String, patience: Patience) {
         self.conninfo = conninfo
+        self.patience = patience
         var configuration = PostgresConfiguration(conninfo: conninfo)
         configuration.maxConnections = 4
         configuration.connectTimeout = .seconds(20)
@@ -27,10 +37,12 @@ final class Journey: Sendable {
         client = PostgresClient(configuration: configuration)
     }
 
-    static func run(on cluster: TestCluster = .shared, _ body: (Journey) async throws -> Void) async throws {
+    static func run(
+        on cluster: TestCluster = .shared, patience: Patience = .long, _ body: (Journey) async throws -> Void
+    ) async throws {
         await JourneyLimit.shared.enter()
         do {
-            let journey = Journey(conninfo: try await cluster.makeDatabase())
+            let journey = Journey(conninfo: try await cluster.makeDatabase(), patience: patience)
             do {
                 try await journey.prepare()
                 try await body(journey)
@@ -77,7 +89,10 @@ final class Journey: Sendable {
         configuration.database = .url(conninfo)
         configuration.loops = 2
         configuration.postgres.maxConnections = 4
-        configuration.postgres.stallTimeout *= TimeAllowance.factor
+        switch patience {
+        case .long: configuration.postgres.stallTimeout = .seconds(30)
+        case .promised: configuration.postgres.stallTimeout *= TimeAllowance.factor
+        }
         // Of test clients that don't read any more.
         configuration.limits.closeTimeout = .milliseconds(200)
         change(&configuration)
@@ -88,8 +103,9 @@ final class Journey: Sendable {
     func process(
         _ arguments: [String] = [], environment: [String: String] = [:]
     ) async throws -> (daemon: DaemonProcess, endpoint: ClientEndpoint) {
-        try await DaemonProcess.listening(
-            ["--listen", "127.0.0.1:0", "--database-url", conninfo, "--close-timeout", "0.2s"] + arguments,
+        let wait = patience == .long ? ["--database-wait", "30s"] : []
+        return try await DaemonProcess.listening(
+            ["--listen", "127.0.0.1:0", "--database-url", conninfo, "--close-timeout", "0.2s"] + wait + arguments,
             environment: environment)
     }
 

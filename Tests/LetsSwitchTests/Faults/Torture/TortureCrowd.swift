@@ -111,8 +111,8 @@ actor TortureCrowd {
     private func newAlesComeEverywhere() async -> Bool {
         let before = Self.missing(in: await tallies())
         for visit in visits where await visit.peer.isConnected { try? await visit.peer.say() }
-        let deadline = ContinuousClock.now + TimeAllowance.bound(.seconds(1))
-        while ContinuousClock.now < deadline {
+        let stopwatch = Stopwatch()
+        while stopwatch.elapsed < TimeAllowance.bound(.seconds(1)) {
             let missing = Self.missing(in: await tallies())
             if missing.allSatisfy({ $0.value <= before[$0.key] ?? .max }) { return true }
             try? await Task.sleep(for: Self.pause)
