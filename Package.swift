@@ -97,13 +97,21 @@ let package = Package(
                 .embedInCode("SQL/events.sql"),
             ],
             swiftSettings: swiftSettings),
+        // What people say that is kept: questions of an audience, and their SQL.
+        .target(
+            name: "Messaging", dependencies: ["Crypto", "Domain", "Postgres", "Wire"],
+            resources: [
+                .embedInCode("SQL/questions.sql")
+            ],
+            swiftSettings: swiftSettings),
         // What is kept in the database: tables by numbered migrations, and which functions stand there.
         .target(
-            name: "Schema", dependencies: ["Delivery", "Postgres", "Scheduling"],
+            name: "Schema", dependencies: ["Delivery", "Messaging", "Postgres", "Scheduling"],
             resources: [
                 .embedInCode("SQL/0001-schema.sql"),
                 .embedInCode("SQL/0002-daemons.sql"),
                 .embedInCode("SQL/0003-presence.sql"),
+                .embedInCode("SQL/0004-questions.sql"),
                 .embedInCode("SQL/daemons.sql"),
             ],
             swiftSettings: swiftSettings),
@@ -111,8 +119,9 @@ let package = Package(
         .target(
             name: "LetsSwitch",
             dependencies: [
-                "AMQP", "Basics", "Crypto", "Delivery", "Domain", "HTTPClient", "Observability", "Postgres", "Rooms",
-                "Schema", "Scheduling", "Server", "Sockets", "Wire",
+                "AMQP", "Basics", "Crypto", "Delivery", "Domain", "HTTPClient", "Messaging", "Observability",
+                "Postgres",
+                "Rooms", "Schema", "Scheduling", "Server", "Sockets", "Wire",
             ],
             exclude: ["Page/Screenshots"],
             resources: [
@@ -179,10 +188,15 @@ let package = Package(
             ],
             swiftSettings: swiftSettings),
         .testTarget(
+            name: "MessagingTests",
+            dependencies: ["Domain", "Messaging", "Postgres", "ScheduleTestSupport", "Scheduling", "TestSupport"],
+            swiftSettings: swiftSettings),
+        .testTarget(
             name: "LetsSwitchTests",
             dependencies: [
                 "LetsSwitch", "letsswitchd", "AMQP", "Basics", "BusTestSupport", "Crypto", "Delivery", "Domain",
-                "HTTPClient", "Observability", "Postgres", "Rooms", "ScheduleTestSupport", "Schema", "Scheduling",
+                "HTTPClient", "Messaging", "Observability", "Postgres", "Rooms", "ScheduleTestSupport", "Schema",
+                "Scheduling",
                 "Server", "TestSupport", "Wire",
             ],
             swiftSettings: swiftSettings),
@@ -220,11 +234,12 @@ let pages = [
     "Rooms": ["README.md"],
     "Scheduling": ["README.md", "Calendar/CALENDAR.md"],
     "Delivery": ["README.md", "NOTIFICATIONS.md", "WEBHOOK.md"],
+    "Messaging": ["README.md"],
     "Schema": ["README.md"],
     "LetsSwitch": [
         "README.md", "Bus/DAEMONS.md", "Cable/CABLE.md", "Cable/README.md", "Configuration/SETTINGS.md",
         "Identity/TICKETS.md", "Operations/MONITORING.md",
-        "Page/README.md",
+        "Page/README.md", "Questions/QUESTIONS.md",
     ],
     "letsswitchd": ["README.md", "SERVICE.md"],
     "letsswitch-bench": ["README.md", "MEASUREMENTS.md"],

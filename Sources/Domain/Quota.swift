@@ -7,14 +7,23 @@ package enum Quota: String, Sendable, CaseIterable {
     case storedTasks = "max-stored-tasks"
     case storedAddresses = "max-stored-addresses"
     case storedCalendars = "max-stored-calendars"
+    case sessionsPerDevice = "max-sessions-per-device"
+    case questionsPerSession = "max-questions-per-session"
+    case storedSessions = "max-stored-sessions"
+    case storedQuestions = "max-stored-questions"
+    case storedVotes = "max-stored-votes"
 }
 
 /// Rows, of all people's together, of what strangers can register: beyond them `503` for what is new. A task takes 0.5 KB, 3 KB with
-/// the longest names; an address up to 2.4 KB.
+/// the longest names; an address up to 2.4 KB; a question up to 16 KB with the longest text and answer, a vote 0.1 KB.
 package struct StorageLimits: Sendable, Hashable {
     package var tasks: Int
     package var addresses: Int
     package var calendars: Int
+    /// Sessions of questions.
+    package var sessions = 100_000
+    package var questions = 1_000_000
+    package var votes = 10_000_000
     /// How long push tokens, subscriptions, topics and calendars are kept after their last use: that they were registered, a
     /// calendar was read, or their device registered a task. Over a year, for those who promise something once a year.
     package var addressRetention: Duration = .seconds(400 * 86_400)
@@ -30,6 +39,9 @@ package struct StorageLimits: Sendable, Hashable {
         case .tasks: tasks
         case .addresses: addresses
         case .calendars: calendars
+        case .sessions: sessions
+        case .questions: questions
+        case .votes: votes
         }
     }
 }
@@ -78,6 +90,10 @@ package enum StoredTable: String, Sendable, CaseIterable {
     /// Push tokens, browsers' subscriptions, ntfy's topics.
     case addresses
     case calendars
+    /// Of questions.
+    case sessions
+    case questions
+    case votes
 
     /// What bounds its rows.
     package var quota: Quota {
@@ -85,6 +101,9 @@ package enum StoredTable: String, Sendable, CaseIterable {
         case .tasks: .storedTasks
         case .addresses: .storedAddresses
         case .calendars: .storedCalendars
+        case .sessions: .storedSessions
+        case .questions: .storedQuestions
+        case .votes: .storedVotes
         }
     }
 }

@@ -45,9 +45,13 @@ package struct RequestFields {
     }
 
     package func boolean(_ member: String) throws -> Bool {
-        let boolean = try value(member, "must be true or false") { try $0.decodeIfPresent(Bool.self, forKey: $1) }
-        guard let boolean else { throw RequestError.invalid(member, "is missing") }
+        guard let boolean = try optionalBoolean(member) else { throw RequestError.invalid(member, "is missing") }
         return boolean
+    }
+
+    /// Nil when it is missing or `null`.
+    package func optionalBoolean(_ member: String) throws -> Bool? {
+        try value(member, "must be true or false") { try $0.decodeIfPresent(Bool.self, forKey: $1) }
     }
 
     /// A member that is an object; what is wrong in it is told by whoever reads it.

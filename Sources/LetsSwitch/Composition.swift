@@ -1,6 +1,7 @@
 import Basics
 import Delivery
 import Domain
+import Messaging
 import Observability
 import Postgres
 import Rooms
@@ -59,6 +60,10 @@ struct Composition: Sendable {
         ) { reminders in
             Task { await acknowledgements.add(reminders) }
         }
+        let identities = try IdentityVerifier(configuration.tickets)
+        let questions = Questions(
+            store: database.questions, rooms: rooms, keys: database.roomKeys, loops: loops.loops,
+            executor: database.executor, sessionSize: configuration.sessionSize, metrics: metrics.questions, log: log)
         let changes = ScheduleChanges(client: database.background, streams: streams)
         let stores = database.schedulerStores
         let erasures = ErasureWorker(store: database.erasures, log: log) { await changes.publish($0) }
@@ -96,7 +101,11 @@ struct Composition: Sendable {
         ) { routes in
             let zones = { @Sendable () async throws(RequestError) in try await database.timeZoneNames() }
             // First what is asked for most: the app asks for a room again and again when it is refused.
-            routes.register(collection: AleController(matches))
+            routes.register(
+                collection: AleController(
+                    matches,
+                    lobby: configuration.openQuestions
+                        ? OpenSessionDoor(questions: questions, identities: identities) : nil))
             routes.register(collection: CableController(cables: cables))
             routes.register(
                 collection: OperationsController(
@@ -111,7 +120,10 @@ struct Composition: Sendable {
             routes.register(
                 collection: DeviceController(
                     store: database.erasures, changes: changes, erasures: erasures, log: log,
-                    erased: { cables.disconnect($0) }))
+                    erased: {
+                        cables.disconnect($0)
+                        questions.end($0)
+                    }))
             routes.register(collection: TokenController(addresses: database.addresses, log: log))
             if let server = configuration.providers.ntfy.server {
                 routes.register(collection: NtfyController(server: server, addresses: database.addresses, log: log))
@@ -122,6 +134,13 @@ struct Composition: Sendable {
                 collection: CalendarController(
                     store: database.calendars, publicURL: configuration.providers.publicURL, log: log))
             routes.register(collection: EventStreamController(source: reminders))
+            routes.register(
+                collection: QuestionSocketController(
+                    questions: questions, hasOpenSession: configuration.openQuestions, identities: identities))
+            routes.register(
+                collection: QuestionsController(
+                    questions: questions, pages: QuestionPages(), hasOpenSession: configuration.openQuestions,
+                    identities: identities, log: log))
             routes.register(collection: PageController(configuration))
             if configuration.echo { routes.register(collection: EchoController()) }
         }
@@ -129,7 +148,7 @@ struct Composition: Sendable {
             configuration: postgres,
             channels: [
                 ReminderStore.dueChannel, ReminderStore.firedChannel, DeliveryStore.notifications,
-                ScheduleChanges.channel, DaemonStore.channel,
+                ScheduleChanges.channel, DaemonStore.channel, QuestionStore.channel,
             ]
         ) { event in
             switch event {
@@ -137,6 +156,7 @@ struct Composition: Sendable {
                 Task { await scheduler.resynchronise() }
                 deliveries.wake()
                 Task { await bus.hasNews() }
+                Task { await questions.feeds.resynchronise() }
             case .notification(ReminderStore.dueChannel, let payload):
                 if let epoch = Double(payload) { Task { await scheduler.expect(epoch) } }
             case .notification(ReminderStore.firedChannel, let payload):
@@ -146,6 +166,8 @@ struct Composition: Sendable {
                 if let name = ProviderName(rawValue: payload) { deliveries.wake(name) }
             case .notification(DaemonStore.channel, let payload):
                 Task { await bus.hasNews(of: payload) }
+            case .notification(QuestionStore.channel, let payload):
+                Task { await questions.feeds.receive(payload) }
             case .notification(_, let payload):
                 Task { await changes.receive(payload) }
                 // Another daemon's tasks: the webhook may be told of them.
@@ -165,8 +187,8 @@ struct Composition: Sendable {
             erasures, scheduler, database.storage, bus,
         ])
         page = MetricsPage(
-            product: metrics, rooms: rooms, cables: cables, providers: deliveries.metrics,
-            storage: database.storage.quota,
+            product: metrics, rooms: rooms, cables: cables, questions: questions.audience,
+            providers: deliveries.metrics, storage: database.storage.quota,
             connections: { await database.counts() })
     }
 
@@ -176,6 +198,7 @@ struct Composition: Sendable {
         + ErasureStore.statementNames + DeliveryStore.statementNames + AttendanceStore.statementNames
         + AddressStore.statementNames + CalendarStore.statementNames + StorageStore.statementNames
         + Database.statementNames + DaemonStore.statementNames + NotifyBus.statementNames
+        + QuestionStore.statementNames
 
     func metricsPage() async -> [UInt8] {
         await page.render(application)

@@ -1,6 +1,7 @@
 import Basics
 import Delivery
 import Domain
+import Messaging
 import Observability
 import Postgres
 import Rooms
@@ -39,6 +40,7 @@ actor Database {
     nonisolated let deliveries: DeliveryStore
     nonisolated let addresses: AddressStore
     nonisolated let attendance: AttendanceStore
+    nonisolated let questions: QuestionStore
     nonisolated let storage: StorageMonitor
     private nonisolated let requests: PostgresClient
     private nonisolated let backgroundReminders: ReminderStore
@@ -81,6 +83,7 @@ actor Database {
         deliveries = DeliveryStore(database: deliveryClient)
         attendance = AttendanceStore(database: deliveryClient)
         addresses = AddressStore(database: requests, storage: quota)
+        questions = QuestionStore(database: requests, settings: settings.questions, storage: quota)
         storage = StorageMonitor(
             store: StorageStore(database: requests), quota: quota, log: log)
     }

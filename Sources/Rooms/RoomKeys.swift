@@ -17,6 +17,10 @@ package final class RoomKeys: Sendable {
         case nearDays = 3
         /// Whatever event stream there is.
         case allStreams = 4
+        /// A session of questions.
+        case questions = 5
+        /// No room: by which a session of questions knows a device.
+        case asker = 6
     }
 
     private enum State {

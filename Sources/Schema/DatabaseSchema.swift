@@ -1,4 +1,5 @@
 import Delivery
+import Messaging
 package import Postgres
 import Scheduling
 
@@ -9,11 +10,12 @@ package enum DatabaseSchema {
         PostgresMigration(version: 1, name: "schema", sql: text(PackageResources._001_schema_sql)),
         PostgresMigration(version: 2, name: "daemons", sql: text(PackageResources._002_daemons_sql)),
         PostgresMigration(version: 3, name: "presence", sql: text(PackageResources._003_presence_sql)),
+        PostgresMigration(version: 4, name: "questions", sql: text(PackageResources._004_questions_sql)),
     ]
 
     private static let functions = PostgresFunctions(
-        revision: 3, oldestUsable: 1,
-        scripts: SchedulingSchema.scripts + DeliverySchema.scripts + [
+        revision: 4, oldestUsable: 1,
+        scripts: SchedulingSchema.scripts + DeliverySchema.scripts + MessagingSchema.scripts + [
             PostgresFunctions.Script(name: "daemons", sql: text(PackageResources.daemons_sql))
         ],
         // The tests put one of their own in its place.

@@ -10,7 +10,9 @@ extension HTTPConnection {
         state = .over
         let detached = socket.detach()
         let (application, peer) = (server.application, peer)
-        let request = Request(head: request.head, body: request.body, parameters: request.parameters, loop: target)
+        let request = Request(
+            head: request.head, body: request.body, parameters: request.parameters, loop: target,
+            isSecure: request.isSecure)
         target.submit { reactor in
             HTTPConnection.resume(
                 detached, from: peer, on: reactor, server: application.server(on: reactor), with: request,
@@ -55,7 +57,7 @@ extension HTTPConnection {
         backlog = []
         let webSocket = WebSocket(
             socket, server: server, compression: handshake.compression,
-            maxMessageBytes: route.options.maxMessageBytes)
+            maxMessageBytes: route.options.maxMessageBytes(request.head))
         socket.handler = webSocket
         socket.setReading(true)
         webSocket.begin(route.onUpgrade(request, webSocket), unread: unread)

@@ -9,6 +9,8 @@ package struct Request: Sendable {
     package let parameters: [String: String]
     /// The loop that the connection is on.
     package let loop: EventLoop
+    /// Whether the client asked by TLS: here, or at a trusted proxy that says so.
+    package var isSecure = false
 
     /// The value of the first query item with this name.
     package func query(_ name: String) -> String? {

@@ -86,10 +86,11 @@ package struct WebSocketOptions: Sendable {
     /// What to take up of the subprotocols that a client offers (RFC 6455 §4.2.2).
     package var subprotocol: @Sendable (HTTPRequestHead) -> String?
     /// A message's size in bytes, where it isn't ``ServerLimits/maxMessageBytes``.
-    package var maxMessageBytes: Int?
+    package var maxMessageBytes: @Sendable (HTTPRequestHead) -> Int?
 
     package init(
-        subprotocol: @escaping @Sendable (HTTPRequestHead) -> String? = { _ in nil }, maxMessageBytes: Int? = nil
+        subprotocol: @escaping @Sendable (HTTPRequestHead) -> String? = { _ in nil },
+        maxMessageBytes: @escaping @Sendable (HTTPRequestHead) -> Int? = { _ in nil }
     ) {
         self.subprotocol = subprotocol
         self.maxMessageBytes = maxMessageBytes

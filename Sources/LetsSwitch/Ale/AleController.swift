@@ -10,11 +10,14 @@ import Wire
 /// how many people are there.
 struct AleController: RouteCollection, Sendable {
     private let matches: MatchRooms
+    /// Where those are let in who name no room; nil: nowhere.
+    private let lobby: (any SocketLobby)?
     /// Each loop's own: no other thread counts its references.
     private let handshakeFrame = LoopLocal<SharedBytes>()
 
-    init(_ matches: MatchRooms) {
+    init(_ matches: MatchRooms, lobby: (any SocketLobby)? = nil) {
         self.matches = matches
+        self.lobby = lobby
     }
 
     private var rooms: Rooms { matches.rooms }
@@ -22,7 +25,11 @@ struct AleController: RouteCollection, Sendable {
     func boot(routes: RoutesBuilder) {
         // Nothing is kept between messages: most connections are idle, and there are many of them.
         routes.webSocket(
-            "socket", loop: loop, admit: admit, compression: .noContextTakeover, onUpgrade: enter)
+            "socket", loop: loop, admit: admit, compression: .noContextTakeover,
+            options: WebSocketOptions(maxMessageBytes: { [lobby] in
+                guard let lobby, Self.isForLobby($0) else { return nil }
+                return lobby.maxMessageBytes
+            }), onUpgrade: enter)
     }
 
     /// The connection moves to its room's loop first, so that one loop alone knows whether the room is open.
@@ -32,6 +39,10 @@ struct AleController: RouteCollection, Sendable {
 
     @Sendable private func admit(_ request: Request, _ reactor: Reactor) throws -> WebSocketRoute.Admission {
         guard let room = Self.room(request) else {
+            if let lobby, Self.isForLobby(request.head) {
+                try lobby.admit(request)
+                return .admitted
+            }
             throw Abort(
                 .badRequest, code: "invalid_request", reason: "id is the UUID of a room: /socket?id=<room uuid>.")
         }
@@ -51,6 +62,7 @@ struct AleController: RouteCollection, Sendable {
     }
 
     @Sendable private func enter(_ request: Request, _ webSocket: WebSocket) -> any WebSocketHandler {
+        if let lobby, Self.isForLobby(request.head) { return lobby.enter(request, webSocket) }
         let reactor = webSocket.reactor
         // `admit` has seen that there is an id.
         let connection = rooms.shard(on: reactor).enter(
@@ -65,6 +77,12 @@ struct AleController: RouteCollection, Sendable {
             webSocket.close(.policyViolation, "the room is full or over")
         }
         return connection
+    }
+
+    private static func isForLobby(_ head: HTTPRequestHead) -> Bool {
+        var namesRoom = false
+        head.withQueryValue("id") { _ in namesRoom = true }
+        return !namesRoom && WebSocketHandshake.isAsked(by: head)
     }
 
     private static func asksForPresence(_ request: Request) -> Bool {
@@ -83,6 +101,14 @@ struct AleController: RouteCollection, Sendable {
         request.head.withQueryValue(name) { uuid = UUID(ascii: $0) }
         return uuid
     }
+}
+
+/// Who takes the WebSockets of `/socket` that name no room.
+protocol SocketLobby: Sendable {
+    /// Of a message that it takes.
+    var maxMessageBytes: Int { get }
+    func admit(_ request: Request) throws
+    func enter(_ request: Request, _ webSocket: WebSocket) -> any WebSocketHandler
 }
 
 extension Abort {

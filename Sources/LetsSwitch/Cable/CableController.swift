@@ -10,7 +10,7 @@ struct CableController: RouteCollection {
             "cable", compression: .noContextTakeover,
             options: WebSocketOptions(
                 subprotocol: { CableSubprotocol(offeredBy: $0.headers).token },
-                maxMessageBytes: cables.limits.messageBytes)
+                maxMessageBytes: { _ in cables.limits.messageBytes })
         ) { request, webSocket in
             CableConnection(webSocket, greeting(request.head), on: cables.shard(on: webSocket.reactor))
         }

@@ -2,6 +2,7 @@ package import AMQP
 package import Delivery
 package import Domain
 import Glibc
+package import Messaging
 package import Observability
 package import Postgres
 package import Rooms
@@ -48,6 +49,8 @@ package struct Configuration: Sendable, Equatable {
     package var tickets = TicketSettings()
     /// Whether any UUID is a room at any time: for development, load tests, and use without the scheduler.
     package var openRooms = false
+    /// Whether there is a session of questions that is everybody's, without keys.
+    package var openQuestions = false
     /// Whether `/echo` sends every WebSocket message back: for third-party conformance suites.
     package var echo = false
 
@@ -76,6 +79,10 @@ package struct Configuration: Sendable, Equatable {
     package var maxStreamsPerDevice = 16
     /// What connections of Action Cable may take.
     package var cable = CableLimits()
+    /// Sockets in a session of questions.
+    package var sessionSize = 5_000
+    /// How many sessions and questions there may be.
+    package var questions = QuestionSettings()
     /// How much of what strangers register is kept.
     package var storage = StorageLimits()
 

@@ -1,4 +1,5 @@
 import Domain
+import Messaging
 import Observability
 import Postgres
 import Rooms
@@ -79,6 +80,9 @@ extension Setting {
             "address-retention", \.storage.addressRetention, in: .seconds(60)...day * 3_650, .schedule,
             "how long tokens, subscriptions and calendars are kept that nobody uses"),
         .boolean("open-rooms", \.openRooms, .schedule, "any UUID is a room at any time (for development and tests)"),
+        .boolean(
+            "open-questions", \.openQuestions, .schedule,
+            "a session of questions that is everybody's: /socket without id, /questions"),
         .boolean("echo", \.echo, .schedule, "/echo sends every WebSocket message back (for conformance suites)"),
     ]
 
@@ -113,6 +117,18 @@ extension Setting {
             "max-stored-addresses", \.storage.addresses, in: 1...1_000_000_000, .limits,
             "tokens, subscriptions and ntfy topics in all"),
         .integer("max-stored-calendars", \.storage.calendars, in: 1...1_000_000_000, .limits, "calendars in all"),
+        .integer("session-size", \.sessionSize, in: 2...1_000_000, .limits, "sockets in a session of questions"),
+        .integer(
+            "max-sessions-per-device", \.questions.sessionsPerDevice, in: 1...1_000_000, .limits,
+            "sessions of questions of one device"),
+        .integer(
+            "max-questions-per-session", \.questions.questionsPerSession, in: 1...10_000_000, .limits,
+            "questions in a session"),
+        .integer(
+            "max-stored-sessions", \.storage.sessions, in: 1...1_000_000_000, .limits,
+            "sessions of questions in all"),
+        .integer("max-stored-questions", \.storage.questions, in: 1...1_000_000_000, .limits, "questions in all"),
+        .integer("max-stored-votes", \.storage.votes, in: 1...1_000_000_000, .limits, "votes for questions in all"),
     ]
 
     private static let waits: [Setting] = [

@@ -11,6 +11,7 @@ struct MetricsPage: Sendable {
     let product: ProductMetrics
     let rooms: Rooms
     let cables: Cables
+    let questions: QuestionAudience
     let providers: [DeliveryMetrics]
     let storage: StorageQuota
     /// Connections to the database.
@@ -27,6 +28,8 @@ struct MetricsPage: Sendable {
         text.gauge("letsswitch_room_members", "Connections in rooms.", Double(census.connections))
         text.gauge(
             "letsswitch_cable_connections", "Connections of Action Cable.", Double(await cables.connectionCount()))
+        text.gauge(
+            "letsswitch_question_sockets", "Connections in sessions of questions.", Double(questions.total))
         product.write(to: &text)
         DeliveryMetrics.write(providers, to: &text)
         storage.write(to: &text)

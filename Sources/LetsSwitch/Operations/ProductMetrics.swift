@@ -10,6 +10,7 @@ struct ProductMetrics: Sendable {
     let cable = CableMetrics()
     let tls = TLSMetrics()
     let bus = BusMetrics()
+    let questions = QuestionMetrics()
     let database: DatabaseMetrics
     /// Registrations that a full quota turned away.
     let quotas = CounterSet<Quota>()
@@ -26,11 +27,13 @@ struct ProductMetrics: Sendable {
             [
                 MetricSample(["cause": "room-size"], rooms.turnedAway.value),
                 MetricSample(["cause": "max-streams-per-device"], streams.turnedAway.value),
+                MetricSample(["cause": "session-size"], questions.turnedAway.value),
             ] + quotas.samples(label: "cause"))
         scheduling.writeReminders(to: &text)
         streams.write(to: &text)
         cable.write(to: &text)
         bus.write(to: &text)
+        questions.write(to: &text)
         scheduling.writeFailures(to: &text)
         database.write(to: &text)
         text.gauge(

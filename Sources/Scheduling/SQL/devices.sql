@@ -92,6 +92,7 @@ DECLARE
     v_erasure letsswitch.erasure;
     v_tasks uuid[];
     v_silenced bigint;
+    v_emptied bigint;
 BEGIN
     SELECT * INTO v_erasure FROM letsswitch.erasure WHERE erasure.device_id = p_device;
     v_tasks := ARRAY(
@@ -103,7 +104,8 @@ BEGIN
         RETURN QUERY SELECT gone.starts_at FROM letsswitch.erase_tasks(v_tasks) AS gone;
     END IF;
     v_silenced := letsswitch.silence_events(v_erasure.person, v_erasure.events_up_to, p_limit);
-    IF cardinality(v_tasks) < p_limit AND v_silenced < p_limit THEN
+    v_emptied := letsswitch.empty_questions(p_device, p_limit);
+    IF cardinality(v_tasks) < p_limit AND v_silenced < p_limit AND v_emptied < p_limit THEN
         DELETE FROM letsswitch.erasure WHERE erasure.device_id = p_device;
     END IF;
 END

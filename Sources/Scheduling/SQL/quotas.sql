@@ -94,5 +94,8 @@ LANGUAGE sql VOLATILE AS $$
     VALUES
         ('tasks', letsswitch.stored('letsswitch.task')),
         ('addresses', letsswitch.stored('letsswitch.address')),
-        ('calendars', letsswitch.stored('letsswitch.calendar'))
+        ('calendars', letsswitch.stored('letsswitch.calendar')),
+        ('sessions', letsswitch.stored('letsswitch.question_session')),
+        ('questions', letsswitch.stored('letsswitch.question')),
+        ('votes', letsswitch.stored('letsswitch.question_vote'))
 $$;

@@ -20,7 +20,7 @@ package struct ErasureStore: Sendable {
             name: "purge",
             sql: """
                 SELECT letsswitch.purge($1, $2) + letsswitch.purge_deliveries($2) + letsswitch.purge_events($1, $2)
-                    AS taken
+                    + letsswitch.purge_questions($1, $2) AS taken
                 """)
     }
 

@@ -14,6 +14,7 @@ package struct HTTPStatus: Sendable, Hashable {
     package static var created: HTTPStatus { HTTPStatus(code: 201) }
     package static var accepted: HTTPStatus { HTTPStatus(code: 202) }
     package static var noContent: HTTPStatus { HTTPStatus(code: 204) }
+    package static var seeOther: HTTPStatus { HTTPStatus(code: 303) }
     package static var notModified: HTTPStatus { HTTPStatus(code: 304) }
     package static var badRequest: HTTPStatus { HTTPStatus(code: 400) }
     package static var unauthorized: HTTPStatus { HTTPStatus(code: 401) }
@@ -50,6 +51,7 @@ package struct HTTPStatus: Sendable, Hashable {
         case 201: "Created"
         case 202: "Accepted"
         case 204: "No Content"
+        case 303: "See Other"
         case 304: "Not Modified"
         case 400: "Bad Request"
         case 401: "Unauthorized"

@@ -40,6 +40,14 @@ package struct JSONText {
         needsComma = true
     }
 
+    /// - Parameter value: Finite, and less than 10¹⁶, so that it needs no exponent.
+    package mutating func member(_ name: String, _ value: Double) {
+        self.name(name)
+        separate()
+        bytes.append(contentsOf: "\(value)".utf8)
+        needsComma = true
+    }
+
     package mutating func number(_ number: Int) {
         separate()
         bytes.append(contentsOf: String(number).utf8)

@@ -10,6 +10,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case message
     /// What clients of Action Cable say.
     case cable
+    /// What an audience says, and forms.
+    case questions
     /// PROXY headers, versions 1 and 2.
     case proxy
     /// `X-Forwarded-For`.
@@ -31,6 +33,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .deflate: try DeflateProperties.check(input)
         case .message: try MessageProperties.check(input)
         case .cable: try CableProperties.check(input)
+        case .questions: try QuestionProperties.check(input)
         case .proxy: try ProxyProperties.check(input)
         case .forwarded: try ForwardedProperties.check(input)
         case .request: try RequestProperties.check(input)

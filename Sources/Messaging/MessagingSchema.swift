@@ -1,0 +1,9 @@
+package import Postgres
+
+/// The functions of the database that messages need: `SQL/`.
+package enum MessagingSchema {
+    package static let scripts = [
+        PostgresFunctions.Script(
+            name: "questions", sql: String(decoding: PackageResources.questions_sql, as: UTF8.self))
+    ]
+}

@@ -1,0 +1,105 @@
+package import Domain
+package import FoundationEssentials
+import Postgres
+package import Wire
+
+/// A question of a session as it stands.
+package struct Question: Sendable, Hashable {
+    package enum State: String, Sendable, Hashable {
+        /// Waits for the presenter: others don't see it.
+        case pending
+        case approved
+        case dismissed
+    }
+
+    package let id: UUID
+    package let session: UUID
+    package let content: String
+    package let answered: Bool
+    package let answer: String?
+    package let votes: Int
+    package let state: State
+    package let askedAt: Instant
+    /// By which the session knows who asked. For the presenter alone.
+    package let askedFrom: UUID
+    /// The session's, of its last change.
+    package let version: Int
+
+    package init(
+        id: UUID, session: UUID, content: String, answered: Bool = false, answer: String? = nil, votes: Int = 0,
+        state: State = .approved, askedAt: Instant, askedFrom: UUID, version: Int = 0
+    ) {
+        self.id = id
+        self.session = session
+        self.content = content
+        self.answered = answered
+        self.answer = answer
+        self.votes = votes
+        self.state = state
+        self.askedAt = askedAt
+        self.askedFrom = askedFrom
+        self.version = version
+    }
+
+    /// - Parameter forPresenter: Whether to say who asked.
+    package func write(to json: inout JSONText, forPresenter: Bool) {
+        json.object { object in
+            object.member("id", id.uuidString)
+            object.member("session", session.uuidString)
+            object.member("content", content)
+            object.member("answered", answered)
+            object.member("answer", answer)
+            object.member("votes", votes)
+            object.member("state", state.rawValue)
+            object.member("askedAt", askedAt.description)
+            if forPresenter { object.member("askedFrom", askedFrom.uuidString) }
+        }
+    }
+
+    package func json(forPresenter: Bool) -> [UInt8] {
+        var json = JSONText()
+        write(to: &json, forPresenter: forPresenter)
+        return json.bytes
+    }
+}
+
+/// What a question may say, and an answer.
+package enum QuestionText {
+    /// Unicode scalars.
+    package static let maximumScalars = 2_000
+
+    /// The text, or throws `invalid_request` naming the member.
+    package static func check(_ text: String, _ member: String) throws(RequestError) -> String {
+        try RequestText.checkShown(text, member, maximumScalars: maximumScalars)
+    }
+}
+
+/// Part of a list of questions.
+package struct QuestionPage: Sendable {
+    /// Entries of a page, and about how many bytes of JSON: whichever is first.
+    package static let maximumCount = 100
+    package static let maximumBytes = 32 * 1024
+
+    package let session: QuestionSession
+    package let questions: [Question]
+    /// Whether there are others behind them.
+    package let more: Bool
+    /// Who presents; nil: everybody.
+    package let key: PresenterKeyDigest?
+
+    package init(session: QuestionSession, questions: [Question], more: Bool, key: PresenterKeyDigest? = nil) {
+        self.session = session
+        self.questions = questions
+        self.more = more
+        self.key = key
+    }
+
+    /// `"questions":[…],"more":…`, within an object.
+    package func writeMembers(to json: inout JSONText, forPresenter: Bool) {
+        json.name("questions")
+        json.array { array in
+            for question in questions { question.write(to: &array, forPresenter: forPresenter) }
+        }
+        json.member("more", more)
+    }
+}

@@ -1,0 +1,144 @@
+package import Domain
+package import FoundationEssentials
+
+/// A session that somebody wants to make: `{deviceId, title, moderated?}`.
+package struct SessionRequest: Sendable, Hashable {
+    package let device: DeviceID
+    package let title: String
+    package let isModerated: Bool
+
+    /// Throws `invalid_request`, naming the member.
+    package init(device: DeviceID, title: String, isModerated: Bool) throws(RequestError) {
+        self.device = device
+        self.title = try RequestText.checkShown(title, "title", maximumScalars: RequestText.maximumTitleScalars)
+        self.isModerated = isModerated
+    }
+
+    /// Throws `invalid_request`, naming the member.
+    ///
+    /// - Parameter identify: Tells who asks, by `deviceId` if that is there.
+    package static func decode(
+        _ body: [UInt8], identify: (String?) throws -> DeviceID = { try DeviceID($0) }
+    ) throws -> SessionRequest {
+        let members = try RequestFields.decode(Members.self, from: body)
+        return try SessionRequest(
+            device: identify(members.deviceId), title: members.title, isModerated: members.moderated)
+    }
+
+    private struct Members: Decodable {
+        let deviceId: String?
+        let title: String
+        let moderated: Bool
+
+        init(from decoder: any Decoder) throws {
+            let fields = try RequestFields(decoder)
+            deviceId = try fields.optionalText("deviceId")
+            title = try fields.text("title")
+            moderated = try fields.optionalBoolean("moderated") ?? false
+        }
+    }
+}
+
+/// What a presenter does with a question.
+package enum QuestionAction: String, Sendable, CaseIterable {
+    case answer, approve, dismiss
+    /// As it was asked: unanswered, and no longer dismissed.
+    case reopen
+}
+
+/// The body of an answer: `{answer?}`.
+package struct AnswerRequest: Sendable, Hashable {
+    package let answer: String?
+
+    /// Throws `invalid_request`, naming the member. A blank answer is none: a form always sends its field.
+    package init(answer: String?) throws(RequestError) {
+        guard let answer, !answer.unicodeScalars.allSatisfy(\.properties.isWhitespace) else {
+            self.answer = nil
+            return
+        }
+        self.answer = try QuestionText.check(answer, "answer")
+    }
+
+    package static func decode(_ body: [UInt8]) throws(RequestError) -> AnswerRequest {
+        guard !body.isEmpty else { return try AnswerRequest(answer: nil) }
+        return try AnswerRequest(answer: RequestFields.decode(Members.self, from: body).answer)
+    }
+
+    private struct Members: Decodable {
+        let answer: String?
+
+        init(from decoder: any Decoder) throws {
+            answer = try RequestFields(decoder).optionalText("answer")
+        }
+    }
+}
+
+/// To whom an announcement goes, by the ids under which a session knows its people.
+package enum Recipients: Sendable, Hashable {
+    case all
+    case ids([UUID])
+    case allBut([UUID])
+
+    /// Of one announcement.
+    package static let maximumCount = 1_000
+}
+
+/// `{content, to}`; `to`: `"all"`, `{"ids":[…]}`, `{"allBut":[…]}`.
+package struct AnnouncementRequest: Sendable, Hashable {
+    package let content: String
+    package let recipients: Recipients
+
+    /// Throws `invalid_request`, naming the member.
+    package init(content: String, recipients: Recipients) throws(RequestError) {
+        self.content = try QuestionText.check(content, "content")
+        self.recipients = recipients
+    }
+
+    package static func decode(_ body: [UInt8]) throws(RequestError) -> AnnouncementRequest {
+        let members = try RequestFields.decode(Members.self, from: body)
+        return try AnnouncementRequest(content: members.content, recipients: members.recipients)
+    }
+
+    private struct Members: Decodable {
+        let content: String
+        let recipients: Recipients
+
+        init(from decoder: any Decoder) throws {
+            let fields = try RequestFields(decoder)
+            content = try fields.text("content")
+            recipients = try Self.recipients(fields)
+        }
+
+        private static func recipients(_ fields: RequestFields) throws -> Recipients {
+            if let word = try? fields.optionalText("to") {
+                guard word.utf8.elementsEqual("all".utf8) else { throw Self.wrong }
+                return .all
+            }
+            let named = try? fields.member("to", Named.self)
+            switch (named?.ids, named?.allBut) {
+            case (let ids?, nil): return .ids(try check(ids))
+            case (nil, let ids?): return .allBut(try check(ids))
+            default: throw Self.wrong
+            }
+        }
+
+        private static let wrong = RequestError.invalid("to", #"must be "all", {"ids":[…]} or {"allBut":[…]}"#)
+
+        private static func check(_ ids: [String]) throws(RequestError) -> [UUID] {
+            guard ids.count <= Recipients.maximumCount else {
+                throw .invalid("to", "names more than \(Recipients.maximumCount)")
+            }
+            var uuids: [UUID] = []
+            for id in ids {
+                guard let uuid = UUID(text: id) else { throw .invalid("to", "must name UUIDs") }
+                uuids.append(uuid)
+            }
+            return uuids
+        }
+    }
+
+    private struct Named: Decodable {
+        let ids: [String]?
+        let allBut: [String]?
+    }
+}

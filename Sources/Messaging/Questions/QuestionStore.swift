@@ -1,0 +1,253 @@
+package import Domain
+package import FoundationEssentials
+package import Postgres
+
+/// Sessions of questions in the database. Every operation is one statement, so one transaction: it has NOTIFY in it too, so that
+/// nobody hears of what isn't stored. Throws `PostgresError`, and `RequestError` for what is refused.
+///
+///     NOTIFY letsswitch_questions   payload: a session and its version, "<uuid> <number>"
+package struct QuestionStore: Sendable {
+    package static let channel = "letsswitch_questions"
+    /// The names that metrics go by.
+    package static let statementNames = Statement.all.map(\.name)
+    /// Questions of one asker a minute.
+    package static let questionsPerMinute = 6
+
+    /// A statement each, a transaction each.
+    enum Statement {
+        static let all = [
+            makeSession, makeOpenSession, setSession, ask, moderate, vote, announce, list, changes, announcements,
+        ]
+
+        static let makeSession = PostgresStatement(
+            name: "make_question_session",
+            sql: "SELECT letsswitch.make_question_session($1, $2, $3, $4, $5, $6) AS code")
+        static let makeOpenSession = PostgresStatement(
+            name: "make_open_question_session", sql: "SELECT letsswitch.make_open_question_session($1, $2)")
+        static let setSession = PostgresStatement(
+            name: "set_question_session", sql: "SELECT * FROM letsswitch.set_question_session($1, $2, $3)")
+        static let ask = PostgresStatement(
+            name: "ask_question", sql: "SELECT * FROM letsswitch.ask_question($1, $2, $3, $4, $5, $6, $7)")
+        static let moderate = PostgresStatement(
+            name: "moderate_question", sql: "SELECT * FROM letsswitch.moderate_question($1, $2, $3, $4, $5)")
+        static let vote = PostgresStatement(
+            name: "vote_questions",
+            sql: """
+                SELECT * FROM letsswitch.vote_questions(
+                    $1::text[]::uuid[], $2::text[]::uuid[], $3::text[]::uuid[], $4::text[]::boolean[])
+                """)
+        static let announce = PostgresStatement(
+            name: "announce", sql: "SELECT * FROM letsswitch.announce($1, $2, $3, $4::text[]::uuid[], $5)")
+        static let list = PostgresStatement(
+            name: "list_questions", sql: "SELECT * FROM letsswitch.list_questions($1, $2, $3, $4)")
+        static let changes = PostgresStatement(
+            name: "changed_questions", sql: "SELECT * FROM letsswitch.changed_questions($1, $2, $3)")
+        static let announcements = PostgresStatement(
+            name: "announcements",
+            sql: """
+                SELECT content, recipients, array_to_string(ids, ' ') AS ids FROM letsswitch.announcement
+                WHERE session_id = $1 AND version > $2 AND version <= $3 ORDER BY version LIMIT 100
+                """)
+    }
+
+    let database: PostgresClient
+    private let settings: QuestionSettings
+    private let storage: StorageQuota
+
+    package init(database: PostgresClient, settings: QuestionSettings, storage: StorageQuota) {
+        self.database = database
+        self.settings = settings
+        self.storage = storage
+    }
+
+    // MARK: Sessions
+
+    package func makeSession(_ request: SessionRequest, key: PresenterKey) async throws -> QuestionSession {
+        guard !storage.isFull(.sessions) else { throw RequestError.storageFull(.sessions) }
+        let session = QuestionSession(id: UUID(), title: request.title, isModerated: request.isModerated)
+        let row = try await database.query(
+            Statement.makeSession,
+            [
+                .text(session.id.uuidString), .text(request.device.text), .text(session.title),
+                .boolean(session.isModerated), .text(try key.digest().text), .integer(settings.sessionsPerDevice),
+            ])[0]
+        guard try row.string("code") == "made" else {
+            throw RequestError(
+                status: 429, code: "too_many_sessions",
+                reason: "The device has made \(settings.sessionsPerDevice) sessions, its limit.",
+                quota: .sessionsPerDevice)
+        }
+        storage.added(.sessions)
+        return session
+    }
+
+    /// ``QuestionSession/open``, if it isn't there yet.
+    package func makeOpenSession() async throws {
+        let session = QuestionSession.open
+        _ = try await database.query(
+            Statement.makeOpenSession, [.text(session.id.uuidString), .text(session.title)])
+    }
+
+    /// Opens a session, or closes it.
+    ///
+    /// - Parameter keys: Those that the presenter shows.
+    package func set(
+        _ session: UUID, to state: QuestionSession.State, keys: [PresenterKeyDigest]
+    ) async throws -> QuestionSession {
+        let row = try await database.query(
+            Statement.setSession, [.text(session.uuidString), .text(state.rawValue), .textArray(keys.map(\.text))])[0]
+        try row.throwRefusal()
+        return QuestionSession(
+            id: session, title: try row.string("title"), state: state, isModerated: try row.boolean("is_moderated"),
+            version: try row.integer("version"))
+    }
+
+    // MARK: Questions
+
+    /// What became of asking.
+    package struct Asked: Sendable {
+        package let id: UUID
+        /// Epoch seconds.
+        package let createdAt: Double
+        package let version: Int
+    }
+
+    /// - Parameters:
+    ///   - asker: By which the session knows who asks.
+    ///   - device: So that the question can be forgotten with it.
+    package func ask(_ content: String, in session: UUID, asker: UUID, device: DeviceID?) async throws -> Asked {
+        guard !storage.isFull(.questions) else { throw RequestError.storageFull(.questions) }
+        let id = UUID()
+        let row = try await database.query(
+            Statement.ask,
+            [
+                .text(id.uuidString), .text(session.uuidString), .text(asker.uuidString),
+                device.map { .text($0.text) } ?? .null, .text(content), .integer(Self.questionsPerMinute),
+                .integer(settings.questionsPerSession),
+            ])[0]
+        switch try row.string("code") {
+        case "asked":
+            storage.added(.questions)
+            return Asked(id: id, createdAt: try row.double("created_at"), version: try row.integer("version"))
+        case "too_fast":
+            throw RequestError(
+                status: 429, code: "too_many_questions",
+                reason: "More than \(Self.questionsPerMinute) questions a minute: please wait a little.")
+        case "session_full":
+            throw RequestError(
+                status: 409, code: "session_full",
+                reason: "The session has \(settings.questionsPerSession) questions, its limit.",
+                quota: .questionsPerSession)
+        case let code: throw try RequestError.refused(code)
+        }
+    }
+
+    /// - Parameters:
+    ///   - keys: Those that the presenter shows.
+    ///   - opensAll: Whether everybody is the presenter of ``QuestionSession/open``; else there is no such session.
+    /// - Returns: The question as it is now, and its session's version.
+    package func moderate(
+        _ question: UUID, _ action: QuestionAction, answer: String? = nil, keys: [PresenterKeyDigest], opensAll: Bool
+    ) async throws -> (question: Question, version: Int) {
+        let row = try await database.query(
+            Statement.moderate,
+            [
+                .text(question.uuidString), .text(action.rawValue), answer.map { .text($0) } ?? .null,
+                .textArray(keys.map(\.text)), .boolean(opensAll),
+            ])[0]
+        try row.throwRefusal()
+        return (try Question(row), try row.integer("session_version"))
+    }
+
+    /// What became of a vote.
+    package enum VoteOutcome: Sendable, Hashable {
+        /// Counted before, or now. The version of its session then.
+        case counted(version: Int)
+        case refused(RequestError)
+    }
+
+    /// Counts many votes in their order.
+    ///
+    /// - Returns: For each what became of it.
+    package func count(_ votes: [Vote]) async throws -> [VoteOutcome] {
+        guard !storage.isFull(.votes) else { return votes.map { _ in .refused(.storageFull(.votes)) } }
+        let rows = try await database.query(
+            Statement.vote,
+            [
+                .textArray(votes.map(\.session.uuidString)), .textArray(votes.map(\.question.uuidString)),
+                .textArray(votes.map(\.voter.uuidString)), .textArray(votes.map { $0.isFor ? "t" : "f" }),
+            ])
+        var outcomes = [VoteOutcome](repeating: .refused(.noSuchQuestion), count: votes.count)
+        for row in rows {
+            let index = try row.integer("place") - 1
+            guard outcomes.indices.contains(index) else { continue }
+            switch try row.string("code") {
+            case "counted":
+                if votes[index].isFor { storage.added(.votes) }
+                outcomes[index] = .counted(version: try row.integer("version"))
+            case let code: outcomes[index] = .refused(try RequestError.refused(code))
+            }
+        }
+        return outcomes
+    }
+
+    /// - Returns: The session's version.
+    package func announce(
+        _ announcement: AnnouncementRequest, in session: UUID, keys: [PresenterKeyDigest]
+    ) async throws -> Int {
+        let (word, ids): (String, [UUID]) =
+            switch announcement.recipients {
+            case .all: ("all", [])
+            case .ids(let ids): ("ids", ids)
+            case .allBut(let ids): ("allBut", ids)
+            }
+        let row = try await database.query(
+            Statement.announce,
+            [
+                .text(session.uuidString), .text(announcement.content), .text(word),
+                .textArray(ids.map(\.uuidString)), .textArray(keys.map(\.text)),
+            ])[0]
+        try row.throwRefusal()
+        return try row.integer("version")
+    }
+}
+
+/// How much may be kept. Flags set it: see ``Setting`` in the daemon.
+package struct QuestionSettings: Sendable, Hashable {
+    /// Sessions of one device.
+    package var sessionsPerDevice = 100
+    package var questionsPerSession = 10_000
+
+    package init() {}
+}
+
+extension RequestError {
+    package static let noSuchQuestion = RequestError(
+        status: 404, code: "no_such_question", reason: "There is no such question.")
+    package static let noSuchSession = RequestError(
+        status: 404, code: "no_such_session", reason: "There is no such session of questions.")
+    package static let presenterOnly = RequestError(
+        status: 403, code: "presenter_only", reason: "That is for the session's presenter, who has its key.")
+    package static let sessionClosed = RequestError(
+        status: 409, code: "session_closed", reason: "The session is closed.")
+
+    /// By the functions' codes.
+    static func refused(_ code: String) throws -> RequestError {
+        switch code {
+        case "no_such_question": .noSuchQuestion
+        case "no_such_session": .noSuchSession
+        case "presenter_only": .presenterOnly
+        case "session_closed": .sessionClosed
+        default: throw PostgresError(kind: .decoding, message: "unknown code \(code)")
+        }
+    }
+}
+
+extension PostgresRow {
+    /// Throws what a function's `code` says, unless it is `done`.
+    fileprivate func throwRefusal() throws {
+        let code = try string("code")
+        guard code != "done" else { return }
+        throw try RequestError.refused(code)
+    }
+}

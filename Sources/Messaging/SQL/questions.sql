@@ -1,0 +1,414 @@
+-- Sessions of questions. Whatever changes something in a session takes the session's row first, counts its version on and notifies
+-- letsswitch_questions with "<session> <version>", all in one transaction: nobody hears of what isn't stored.
+
+-- Counts so many changes of a session whose row is held, and has daemons told. Returns the last one's version.
+CREATE FUNCTION letsswitch.count_changes(p_session uuid, p_count integer) RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_now timestamptz := letsswitch.clock();
+    v_version bigint;
+BEGIN
+    UPDATE letsswitch.question_session SET
+        version = version + p_count,
+        used_at = CASE WHEN used_at < v_now - interval '1 hour' THEN v_now ELSE used_at END
+    WHERE id = p_session
+    RETURNING version INTO v_version;
+    PERFORM pg_notify('letsswitch_questions', p_session || ' ' || v_version);
+    RETURN v_version;
+END
+$$;
+
+-- Sessions ---------------------------------------------------------------------------------------------------------
+
+-- Code: made, too_many_sessions. p_most: of a device.
+CREATE FUNCTION letsswitch.make_question_session(
+    p_id uuid, p_device text, p_title text, p_is_moderated boolean, p_key_digest text, p_most integer
+) RETURNS text
+LANGUAGE plpgsql AS $$
+BEGIN
+    IF p_most <= (
+        SELECT count(*) FROM (
+            SELECT FROM letsswitch.question_session WHERE device_id = p_device LIMIT p_most
+        ) AS own
+    ) THEN
+        RETURN 'too_many_sessions';
+    END IF;
+    INSERT INTO letsswitch.question_session (id, device_id, title, is_moderated, state, key_digest, used_at)
+    VALUES (p_id, p_device, p_title, p_is_moderated, 'open', p_key_digest, letsswitch.clock());
+    RETURN 'made';
+END
+$$;
+
+-- The session that everybody presents, if it isn't there yet.
+CREATE FUNCTION letsswitch.make_open_question_session(p_id uuid, p_title text) RETURNS void
+LANGUAGE sql AS $$
+    INSERT INTO letsswitch.question_session (id, title, is_moderated, state, used_at)
+    VALUES (p_id, p_title, false, 'open', letsswitch.clock())
+    ON CONFLICT (id) DO NOTHING
+$$;
+
+-- Opens or closes a session. Code: done, no_such_session, presenter_only.
+CREATE FUNCTION letsswitch.set_question_session(p_id uuid, p_state text, p_keys text[]) RETURNS TABLE (
+    code text, id uuid, title text, is_moderated boolean, state text, version bigint
+)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    v_session letsswitch.question_session;
+BEGIN
+    SELECT * INTO v_session FROM letsswitch.question_session WHERE id = p_id FOR UPDATE;
+    code := letsswitch.presenter_refusal(v_session, p_keys);
+    IF code IS NULL THEN
+        code := 'done';
+        IF v_session.state <> p_state THEN
+            UPDATE letsswitch.question_session SET state = p_state WHERE id = p_id;
+            v_session.version := letsswitch.count_changes(p_id, 1);
+        END IF;
+    END IF;
+    RETURN QUERY SELECT code, p_id, v_session.title, v_session.is_moderated, p_state, v_session.version;
+END
+$$;
+
+-- Why somebody with these keys (digests) may not do what a presenter may; NULL if nothing speaks against it.
+CREATE FUNCTION letsswitch.presenter_refusal(p_session letsswitch.question_session, p_keys text[]) RETURNS text
+LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE
+        WHEN p_session.id IS NULL THEN 'no_such_session'
+        WHEN p_session.key_digest IS NOT NULL AND NOT p_session.key_digest = ANY (p_keys) THEN 'presenter_only'
+    END
+$$;
+
+-- Questions --------------------------------------------------------------------------------------------------------
+
+-- Asks. p_per_minute: of one asker; p_most: in a session.
+-- Code: asked, no_such_session, session_closed, too_fast, session_full.
+CREATE FUNCTION letsswitch.ask_question(
+    p_id uuid, p_session uuid, p_asker uuid, p_device text, p_content text, p_per_minute integer, p_most integer
+) RETURNS TABLE (code text, created_at double precision, state text, version bigint)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    v_session letsswitch.question_session;
+    v_now timestamptz;
+BEGIN
+    SELECT * INTO v_session FROM letsswitch.question_session WHERE id = p_session FOR UPDATE;
+    v_now := letsswitch.clock();
+    IF v_session.id IS NULL THEN
+        code := 'no_such_session';
+    ELSIF v_session.state = 'closed' THEN
+        code := 'session_closed';
+    ELSIF p_per_minute <= (
+        SELECT count(*) FROM (
+            SELECT FROM letsswitch.question
+            WHERE session_id = p_session AND asked_from = p_asker AND question.created_at > v_now - interval '1 minute'
+            LIMIT p_per_minute
+        ) AS recent
+    ) THEN
+        code := 'too_fast';
+    ELSIF v_session.question_count >= p_most THEN
+        code := 'session_full';
+    ELSE
+        code := 'asked';
+        created_at := extract(epoch FROM v_now);
+        state := CASE WHEN v_session.is_moderated THEN 'pending' ELSE 'approved' END;
+        version := letsswitch.count_changes(p_session, 1);
+        UPDATE letsswitch.question_session SET question_count = question_count + 1 WHERE id = p_session;
+        INSERT INTO letsswitch.question (id, session_id, number, content, state, asked_from, device_id, created_at, version)
+        VALUES (p_id, p_session, version, p_content, state, p_asker, p_device, v_now, version);
+    END IF;
+    RETURN NEXT;
+END
+$$;
+
+-- What a presenter does with a question: answer, approve, dismiss, reopen. Code: done, no_such_question, presenter_only, session_closed.
+-- With p_opens_all a session without a key is everybody's; else it isn't there.
+CREATE FUNCTION letsswitch.moderate_question(
+    p_id uuid, p_action text, p_answer text, p_keys text[], p_opens_all boolean
+) RETURNS TABLE (
+    code text, session_version bigint, id uuid, session_id uuid, content text, answered boolean, answer text, state text,
+    votes integer, asked_from uuid, asked_at bigint, version bigint
+)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    v_session letsswitch.question_session;
+    v_old letsswitch.question;
+    v_new letsswitch.question;
+BEGIN
+    SELECT * INTO v_session FROM letsswitch.question_session
+    WHERE question_session.id = (SELECT question.session_id FROM letsswitch.question WHERE question.id = p_id)
+    FOR UPDATE;
+    SELECT * INTO v_old FROM letsswitch.question WHERE question.id = p_id AND question.content IS NOT NULL;
+    IF v_session.id IS NULL OR (v_session.key_digest IS NULL AND NOT p_opens_all) THEN
+        code := 'no_such_question';
+    ELSE
+        code := letsswitch.presenter_refusal(v_session, p_keys);
+    END IF;
+    IF code IS NULL AND v_old.id IS NULL THEN
+        code := 'no_such_question';
+    ELSIF code IS NULL AND v_session.state = 'closed' THEN
+        code := 'session_closed';
+    END IF;
+    IF code IS NOT NULL THEN
+        RETURN NEXT;
+        RETURN;
+    END IF;
+
+    v_new := v_old;
+    CASE p_action
+        WHEN 'answer' THEN
+            -- A second answer changes nothing.
+            IF NOT v_old.answered THEN
+                v_new.answered := true;
+                v_new.answer := p_answer;
+            END IF;
+        WHEN 'approve' THEN v_new.state := 'approved';
+        WHEN 'dismiss' THEN v_new.state := 'dismissed';
+        WHEN 'reopen' THEN
+            v_new.answered := false;
+            v_new.answer := NULL;
+            v_new.answered_in := NULL;
+            IF v_old.state = 'dismissed' THEN
+                v_new.state := CASE WHEN v_session.is_moderated THEN 'pending' ELSE 'approved' END;
+            END IF;
+    END CASE;
+    IF v_new IS DISTINCT FROM v_old THEN
+        v_new.version := letsswitch.count_changes(v_session.id, 1);
+        v_session.version := v_new.version;
+        IF v_new.answered AND NOT v_old.answered THEN
+            v_new.answered_in := v_new.version;
+        END IF;
+        UPDATE letsswitch.question SET
+            answered = v_new.answered, answer = v_new.answer, answered_in = v_new.answered_in, state = v_new.state,
+            version = v_new.version
+        WHERE question.id = p_id;
+    END IF;
+    RETURN QUERY SELECT
+        'done', v_session.version, v_new.id, v_new.session_id, v_new.content, v_new.answered, v_new.answer, v_new.state,
+        v_new.votes, v_new.asked_from, floor(extract(epoch FROM v_new.created_at))::bigint, v_new.version;
+END
+$$;
+
+-- Votes, and votes taken back, of many at once, in their order. Returns for each its place and what became of it (counted,
+-- no_such_question, session_closed), and the version of its session then. A repeat changes nothing.
+CREATE FUNCTION letsswitch.vote_questions(
+    p_sessions uuid[], p_questions uuid[], p_voters uuid[], p_are_votes boolean[]
+) RETURNS TABLE (place bigint, code text, version bigint)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    v_session letsswitch.question_session;
+    v_vote record;
+    v_changed uuid[];
+    v_steps integer[];
+    v_places bigint[];
+BEGIN
+    FOR v_session IN
+        SELECT * FROM letsswitch.question_session WHERE id = ANY (p_sessions) ORDER BY id FOR UPDATE
+    LOOP
+        v_changed := '{}';
+        v_steps := '{}';
+        v_places := '{}';
+        FOR v_vote IN
+            SELECT given.place, given.question, given.voter, given.is_vote, question.id AS known
+            FROM unnest(p_sessions, p_questions, p_voters, p_are_votes) WITH ORDINALITY
+                AS given (session, question, voter, is_vote, place)
+            LEFT JOIN letsswitch.question ON question.id = given.question AND question.session_id = given.session
+                AND question.state = 'approved' AND question.content IS NOT NULL
+            WHERE given.session = v_session.id
+            ORDER BY given.place
+        LOOP
+            place := v_vote.place;
+            version := NULL;
+            IF v_vote.known IS NULL THEN
+                code := 'no_such_question';
+                RETURN NEXT;
+                CONTINUE;
+            ELSIF v_session.state = 'closed' THEN
+                code := 'session_closed';
+                RETURN NEXT;
+                CONTINUE;
+            ELSIF v_vote.is_vote THEN
+                INSERT INTO letsswitch.question_vote (question_id, voter) VALUES (v_vote.question, v_vote.voter)
+                ON CONFLICT DO NOTHING;
+            ELSE
+                DELETE FROM letsswitch.question_vote WHERE question_id = v_vote.question AND voter = v_vote.voter;
+            END IF;
+            IF FOUND THEN
+                v_changed := v_changed || v_vote.question;
+                v_steps := v_steps || CASE WHEN v_vote.is_vote THEN 1 ELSE -1 END;
+            END IF;
+            v_places := v_places || v_vote.place;
+        END LOOP;
+        IF v_changed <> '{}' THEN
+            WITH sums AS (
+                SELECT step.question, sum(step.step) AS step, row_number() OVER (ORDER BY step.question) AS number
+                FROM unnest(v_changed, v_steps) AS step (question, step)
+                GROUP BY step.question
+            )
+            UPDATE letsswitch.question SET votes = votes + sums.step, version = v_session.version + sums.number
+            FROM sums WHERE question.id = sums.question;
+            v_session.version := letsswitch.count_changes(
+                v_session.id, (SELECT count(DISTINCT changed.id) FROM unnest(v_changed) AS changed (id))::integer);
+        END IF;
+        RETURN QUERY SELECT counted.place, 'counted', v_session.version FROM unnest(v_places) AS counted (place);
+    END LOOP;
+END
+$$;
+
+-- Announces. Code: done, no_such_session, presenter_only, session_closed.
+CREATE FUNCTION letsswitch.announce(
+    p_session uuid, p_content text, p_recipients text, p_ids uuid[], p_keys text[]
+) RETURNS TABLE (code text, version bigint)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    v_session letsswitch.question_session;
+BEGIN
+    SELECT * INTO v_session FROM letsswitch.question_session WHERE id = p_session FOR UPDATE;
+    code := coalesce(
+        letsswitch.presenter_refusal(v_session, p_keys),
+        CASE WHEN v_session.state = 'closed' THEN 'session_closed' ELSE 'done' END);
+    IF code = 'done' THEN
+        version := letsswitch.count_changes(p_session, 1);
+        UPDATE letsswitch.question_session SET announced = question_session.version WHERE id = p_session;
+        INSERT INTO letsswitch.announcement (session_id, version, content, recipients, ids, made_at)
+        VALUES (p_session, version, p_content, p_recipients, p_ids, letsswitch.clock());
+    END IF;
+    RETURN NEXT;
+END
+$$;
+
+-- Reading ----------------------------------------------------------------------------------------------------------
+
+-- A session, and p_limit questions of it in the order of asking, after p_after if that is one of them; one row without a question
+-- if there is none. p_all: in whatever state; else the approved.
+CREATE FUNCTION letsswitch.list_questions(p_session uuid, p_after uuid, p_all boolean, p_limit integer) RETURNS TABLE (
+    title text, is_moderated boolean, session_state text, key_digest text, session_version bigint,
+    id uuid, session_id uuid, content text, answered boolean, answer text, state text,
+    votes integer, asked_from uuid, asked_at bigint, version bigint
+)
+LANGUAGE sql STABLE AS $$
+    SELECT
+        session.title, session.is_moderated, session.state, session.key_digest, session.version,
+        listed.id, session.id, listed.content, listed.answered, listed.answer, listed.state,
+        listed.votes, listed.asked_from, floor(extract(epoch FROM listed.created_at))::bigint, listed.version
+    FROM letsswitch.question_session AS session
+    LEFT JOIN LATERAL (
+        SELECT * FROM letsswitch.question
+        WHERE question.session_id = session.id AND question.content IS NOT NULL AND (p_all OR question.state = 'approved')
+            AND question.number > coalesce((
+                SELECT last.number FROM letsswitch.question AS last WHERE last.id = p_after AND last.session_id = session.id
+            ), 0)
+        ORDER BY question.number LIMIT p_limit
+    ) AS listed ON true
+    WHERE session.id = p_session
+    ORDER BY listed.number
+$$;
+
+-- A session, and what has changed in it after a version: p_limit questions in the order of their changes; one row without a question
+-- if none has.
+CREATE FUNCTION letsswitch.changed_questions(p_session uuid, p_after bigint, p_limit integer) RETURNS TABLE (
+    title text, is_moderated boolean, session_state text, session_version bigint, announced bigint,
+    id uuid, session_id uuid, content text, answered boolean, answer text, state text,
+    votes integer, asked_from uuid, asked_at bigint, version bigint, answered_in bigint,
+    -- Nothing has happened to it but that it was asked.
+    is_new boolean
+)
+LANGUAGE sql STABLE AS $$
+    SELECT
+        session.title, session.is_moderated, session.state, session.version, session.announced,
+        changed.id, session.id, changed.content, changed.answered, changed.answer, changed.state,
+        changed.votes, changed.asked_from, floor(extract(epoch FROM changed.created_at))::bigint, changed.version,
+        changed.answered_in, changed.version = changed.number
+    FROM letsswitch.question_session AS session
+    LEFT JOIN LATERAL (
+        SELECT * FROM letsswitch.question
+        WHERE question.session_id = session.id AND question.version > p_after
+        ORDER BY question.version LIMIT p_limit
+    ) AS changed ON true
+    WHERE session.id = p_session
+    ORDER BY changed.version
+$$;
+
+-- Forgetting -------------------------------------------------------------------------------------------------------
+
+-- Empties p_limit questions of a device: others see them go. Returns how many it emptied: more may be left until that is less.
+CREATE FUNCTION letsswitch.empty_questions(p_device text, p_limit integer) RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_session uuid;
+    v_questions uuid[];
+    v_count integer := 0;
+    v_version bigint;
+BEGIN
+    UPDATE letsswitch.question_session SET device_id = NULL WHERE device_id = p_device;
+    WHILE v_count < p_limit LOOP
+        SELECT question.session_id INTO v_session FROM letsswitch.question
+        WHERE question.device_id = p_device ORDER BY question.session_id LIMIT 1;
+        EXIT WHEN NOT FOUND;
+        PERFORM FROM letsswitch.question_session WHERE id = v_session FOR UPDATE;
+        v_questions := ARRAY(
+            SELECT question.id FROM letsswitch.question
+            WHERE question.device_id = p_device AND question.session_id = v_session LIMIT p_limit - v_count
+        );
+        v_version := letsswitch.count_changes(v_session, cardinality(v_questions)) - cardinality(v_questions);
+        UPDATE letsswitch.question SET
+            content = NULL, answer = NULL, device_id = NULL, state = 'dismissed', version = v_version + gone.place
+        FROM unnest(v_questions) WITH ORDINALITY AS gone (id, place)
+        WHERE question.id = gone.id;
+        v_count := v_count + cardinality(v_questions);
+    END LOOP;
+    RETURN v_count;
+END
+$$;
+
+-- Forgets questions asked longer than p_retention seconds ago, and sessions in which nothing has happened since; p_limit rows of each
+-- kind at a time. Returns how many it took: more may be left until that is 0.
+CREATE FUNCTION letsswitch.purge_questions(p_retention double precision, p_limit integer) RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_now timestamptz := letsswitch.clock();
+    v_before timestamptz := v_now - make_interval(secs => p_retention);
+    v_questions uuid[];
+    v_taken bigint;
+    v_sum bigint;
+BEGIN
+    DELETE FROM letsswitch.announcement WHERE announcement.ctid = ANY (ARRAY(
+        SELECT past.ctid FROM letsswitch.announcement AS past
+        WHERE past.made_at < v_now - interval '1 hour' ORDER BY past.made_at LIMIT p_limit FOR UPDATE SKIP LOCKED
+    ));
+    GET DIAGNOSTICS v_sum = ROW_COUNT;
+    v_questions := ARRAY(
+        SELECT past.id FROM letsswitch.question AS past
+        WHERE past.created_at < v_before ORDER BY past.created_at LIMIT p_limit FOR UPDATE SKIP LOCKED
+    );
+    DELETE FROM letsswitch.question_vote WHERE question_vote.ctid = ANY (ARRAY(
+        SELECT own.place FROM unnest(v_questions) AS past (id)
+        CROSS JOIN LATERAL (
+            SELECT vote.ctid AS place FROM letsswitch.question_vote AS vote WHERE vote.question_id = past.id
+        ) AS own
+        LIMIT p_limit
+    ));
+    GET DIAGNOSTICS v_taken = ROW_COUNT;
+    v_sum := v_sum + v_taken;
+    -- A question goes once its votes are gone.
+    IF v_taken < p_limit THEN
+        WITH gone AS (
+            DELETE FROM letsswitch.question WHERE question.id = ANY (v_questions) RETURNING question.session_id
+        )
+        UPDATE letsswitch.question_session SET question_count = question_count - sums.count
+        FROM (SELECT gone.session_id, count(*) AS count FROM gone GROUP BY gone.session_id) AS sums
+        WHERE question_session.id = sums.session_id;
+        v_sum := v_sum + cardinality(v_questions);
+    END IF;
+    DELETE FROM letsswitch.question_session WHERE question_session.id = ANY (ARRAY(
+        SELECT past.id FROM letsswitch.question_session AS past
+        WHERE past.used_at < v_before AND past.key_digest IS NOT NULL
+            AND NOT EXISTS (SELECT FROM letsswitch.question WHERE question.session_id = past.id)
+        ORDER BY past.used_at LIMIT p_limit FOR UPDATE SKIP LOCKED
+    ));
+    GET DIAGNOSTICS v_taken = ROW_COUNT;
+    RETURN v_sum + v_taken;
+END
+$$;
