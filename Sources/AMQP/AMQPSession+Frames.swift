@@ -21,7 +21,7 @@ extension AMQPSession {
     /// Hands over what has come, without waiting. Heartbeats of both sides are seen to.
     ///
     /// - Returns: Whether there may be more.
-    func receive(_ take: (BrokerWord) throws(AMQPError) -> Void) throws(AMQPError) -> Bool {
+    func receive(_ take: (BrokerWord) -> Void) throws(AMQPError) -> Bool {
         defer { library.releaseBuffers(connection) }
         for _ in 0..<Self.framesAtOnce {
             var frame = amqp_frame_t()
@@ -29,7 +29,7 @@ extension AMQPSession {
             let status = library.nextFrame(connection, &frame, &atOnce)
             if status == AMQP_STATUS_TIMEOUT.rawValue { return false }
             try check(status: status, "the connection")
-            if let word = try word(in: frame) { try take(word) }
+            if let word = try word(in: frame) { take(word) }
             frames += 1
             if frames % Self.framesKept == 0 { library.releaseBuffers(connection) }
         }

@@ -17,6 +17,8 @@ final class ConnectionDriver {
     private var connections = 0
     /// The library may hold frames that the socket doesn't show.
     private var hasMore = false
+    /// What has come at once, and nobody has been told of yet.
+    private var words: [BrokerWord] = []
 
     init(
         _ configuration: AMQPConfiguration, _ declarations: [AMQPDeclaration], _ mailbox: ConnectionMailbox,
@@ -103,10 +105,14 @@ final class ConnectionDriver {
         Waiting.wait(readable: [mailbox.wakeUp.descriptor, session.descriptor], until: .now() + pause)
     }
 
-    /// What has come.
+    /// What has come. Whoever is told may take its time: only the broker is watched meanwhile.
     func receive(from session: AMQPSession) throws(AMQPError) {
+        defer {
+            for word in words { take(word) }
+            words.removeAll(keepingCapacity: true)
+        }
         hasMore = try watchdog.watch(for: configuration.callTimeout) { () throws(AMQPError) in
-            try session.receive { word throws(AMQPError) in take(word) }
+            try session.receive { words.append($0) }
         }
     }
 

@@ -94,6 +94,29 @@ struct RabbitMQConnectionTests {
         }
     }
 
+    @Test("Whoever takes long over what comes keeps the connection, and gets all of it")
+    func slowListener() async throws {
+        var configuration = AMQPConfiguration(url: try AMQPURL(try await Self.broker.value.url), name: "slow")
+        configuration.callTimeout = .seconds(1)
+        let queue = AMQPQueue("slow", isAutoDeleted: true)
+        let connection = AMQPConnection(
+            configuration, declaring: [.queue(queue), .consumption(queue: "slow", .none)])
+        let events = EventRecorder<AMQPEvent>()
+        connection.start { event in
+            // Longer than a call may take: how long is what the test is about.
+            if case .delivered(let delivery) = event, delivery.body == Array("0".utf8) { usleep(3_000_000) }
+            events.append(event)
+        }
+        try await events.next("connected") { $0 == .connected }
+        try await withConnection([]) { other, _ in
+            try await other.publish((0..<100).map { AMQPMessage(to: "", key: "slow", Array("\($0)".utf8)) })
+        }
+        for number in 0..<100 { #expect(try await next(events).body == Array("\(number)".utf8)) }
+        let since = events.all.drop { $0 != .connected }
+        #expect(since.count == 101, "never lost")
+        await connection.stop()
+    }
+
     @Test("A broker that says no ends the connection, in its words; what is asked then is away")
     func refused() async throws {
         try await withConnection([.exchange(AMQPExchange("one", .topic))]) { connection, events in
