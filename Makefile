@@ -55,8 +55,8 @@ interop-rabbitmq: setup-interop ## of these: what a broker of RabbitMQ is needed
 	@LETSSWITCH_INTEROP=1 $(TEST) $(SWIFTFLAGS) --filter RabbitMQ
 
 .PHONY: interop-cable
-interop-cable: setup-interop ## of these: Rails' own server and client of Action Cable
-	@LETSSWITCH_INTEROP=1 $(TEST) $(SWIFTFLAGS) --filter RailsTests
+interop-cable: setup-interop ## of these: Action Cable with Rails' own server and client, and with Python's clients
+	@LETSSWITCH_INTEROP=1 $(TEST) $(SWIFTFLAGS) --filter 'RailsTests|CablePythonTests|CablePageTests'
 
 # How often it kills a daemon or the database. LETSSWITCH_TEST_SEED repeats a run.
 TORTURE_KILLS ?= 200

@@ -240,21 +240,27 @@ fi
 
 # --- From PyPI ---------------------------------------------------------------------------------------------------
 
-# Implementations that nobody here wrote: they read our calendars and decrypt our messages. In an environment of their own;
-# without them the tests that ask them say that they are skipped.
-python=$root/.build/python
-python_packages="icalendar==6.3.1 http-ece==1.2.1 py-vapid==1.9.2"
-if [ "$with_tests" = true ] && [ "$(cat "$python/packages" 2>/dev/null)" != "$python_packages" ]; then
-    say "installing from PyPI, in .build/python: $python_packages"
+# Into an environment of their own in .build; without them the tests that ask them say that they are skipped.
+install_from_pypi() { # NAME PACKAGES
+    environment=$root/.build/$1
+    [ "$(cat "$environment/packages" 2>/dev/null)" != "$2" ] || return 0
+    say "installing from PyPI, in .build/$1: $2"
+    # Unquoted: one word each.
     # shellcheck disable=SC2086
-    if quietly /usr/bin/python3 -m venv --clear "$python" &&
-        quietly "$python/bin/python" -m pip --quiet --disable-pip-version-check --retries 1 --timeout 20 install $python_packages
+    if quietly /usr/bin/python3 -m venv --clear "$environment" &&
+        quietly "$environment/bin/python" -m pip --quiet --disable-pip-version-check --retries 1 --timeout 20 install $2
     then
-        printf '%s' "$python_packages" >"$python/packages"
+        printf '%s' "$2" >"$environment/packages"
     else
         say "warning: they could not be installed; the tests that need them are skipped"
     fi
-fi
+}
+
+# Implementations that nobody here wrote: they read our calendars and decrypt our messages.
+[ "$with_tests" = false ] || install_from_pypi python "icalendar==6.3.1 http-ece==1.2.1 py-vapid==1.9.2"
+# Clients of Action Cable. The second doesn't say that it needs the third.
+[ "$purpose" != interop ] ||
+    install_from_pypi python-cable "aioactioncable==0.8.1 actioncable-client==0.1.0 websocket-client==1.9.2"
 
 # --- Time zone rules, once a day --------------------------------------------------------------------------------
 

@@ -1,22 +1,31 @@
 import Foundation
 
-/// Implementations from PyPI that nobody here wrote: `icalendar`, `http-ece`, `py-vapid`. set-up.sh puts them into an
-/// environment of their own; where that could not be made, `areInstalled` is false.
-package enum PythonPackages {
-    private static let directory = URL(fileURLWithPath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .appendingPathComponent(".build/python").path
+/// Implementations from PyPI that nobody here wrote. set-up.sh puts them into environments of their own; where one could not be
+/// made, `areInstalled` is false.
+package struct PythonPackages: Sendable {
+    /// `icalendar`, `http-ece`, `py-vapid`.
+    package static let ofTests = PythonPackages(in: "python", hint: "make setup-test")
+    /// Clients of Action Cable: `aioactioncable`, and `actioncable-client`; with them `websockets`.
+    package static let ofCable = PythonPackages(in: "python-cable", hint: "make setup-interop")
 
-    package static let areInstalled = FileManager.default.fileExists(atPath: "\(directory)/packages")
-    package static let hint = "the packages from PyPI are missing: make setup-test"
+    private let directory: String
+    package let areInstalled: Bool
+    package let hint: String
+
+    private init(in name: String, hint: String) {
+        directory =
+            URL(fileURLWithPath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent(".build/\(name)").path
+        areInstalled = FileManager.default.fileExists(atPath: "\(directory)/packages")
+        self.hint = "packages from PyPI are missing: \(hint)"
+    }
 
     /// Runs a program that reads JSON from its standard input and prints JSON, each one line.
-    package static func run(
+    package func run(
         _ program: String, _ input: TestJSON, within allowed: Duration = Deadline.standard
     ) async throws -> TestJSON {
-        let process = try await ChildProcess.start(
-            "\(directory)/bin/python", ["-u", "-c", program],
-            environment: DaemonProcess.cleanEnvironment().filter { !$0.key.hasPrefix("PYTHON") }, converses: true)
+        let process = try await start(program, converses: true)
         guard let conversation = process.conversation else { throw ClientFailure.misuse("no conversation") }
         do {
             try await conversation.send(try input.encoded() + [0x0A], within: allowed)
@@ -24,5 +33,12 @@ package enum PythonPackages {
         } catch {
             throw ClientFailure.violation("\(error); Python said \(process.lines.all.map(\.text).suffix(20))")
         }
+    }
+
+    /// Starts a program; what it prints is in the process' lines, unless it converses.
+    package func start(_ program: String, converses: Bool = false) async throws -> ChildProcess {
+        try await ChildProcess.start(
+            "\(directory)/bin/python", ["-u", "-c", program],
+            environment: DaemonProcess.cleanEnvironment().filter { !$0.key.hasPrefix("PYTHON") }, converses: converses)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 
 /// Rails' own client of Action Cable, its JavaScript unmodified, in Node: one process each, spoken to in lines of JSON.
@@ -47,31 +48,57 @@ struct RailsClient: Sendable {
         }
     }
 
-    private static let program = """
-        // Rails' own client of Action Cable, unmodified, in Node: told what to do in lines of JSON, it tells what it hears.
+    /// Runs a module that imports the library by its name, in Node with what it wants of a browser. What it prints is in the lines.
+    static func run(program: String, _ body: (ChildProcess) async throws -> Void) async throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("node-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        // Modules look for libraries beside them only.
+        try FileManager.default.createSymbolicLink(
+            atPath: directory.appendingPathComponent("node_modules").path, withDestinationPath: "/usr/share/nodejs")
+        let (module, globals) = (
+            directory.appendingPathComponent("program.mjs"), directory.appendingPathComponent("browser.cjs")
+        )
+        try Data(program.utf8).write(to: module)
+        try Data("\(browser)globalThis.WebSocket = require(\"\(webSocket)\")".utf8).write(to: globals)
+        let process = try await ChildProcess.start(
+            node, ["--require", globals.path, module.path], environment: DaemonProcess.cleanEnvironment())
+        try await body(process)
+        await process.signal(SIGKILL)
+        _ = try await process.waitForExit()
+    }
+
+    /// The library looks for these when it is loaded.
+    private static let browser = """
         globalThis.self = globalThis
         globalThis.document = { visibilityState: "visible" }
         globalThis.addEventListener = globalThis.removeEventListener = () => {}
-        const ActionCable = require("/usr/share/nodejs/@rails/actioncable/app/assets/javascripts/action_cable.js")
-        ActionCable.adapters.WebSocket = require("/usr/share/nodejs/ws")
-        ActionCable.adapters.logger = console
-        const tell = (...event) => process.stdout.write(JSON.stringify(event) + "\\n")
-        const consumer = ActionCable.createConsumer(process.argv[1])
-        const subscriptions = {}
-        const todo = {
-          subscribe(name, params) {
-            subscriptions[name] = consumer.subscriptions.create(params, {
-              connected() { tell(name, "connected") },
-              disconnected(how) { tell(name, "disconnected", how) },
-              rejected() { tell(name, "rejected") },
-              received(message) { tell(name, "received", message) }
-            })
-          },
-          perform(name, action) { subscriptions[name].perform(action) },
-          unsubscribe(name) { subscriptions[name].unsubscribe() }
-        }
-        require("readline").createInterface({ input: process.stdin })
-          .on("line", line => { const [what, ...how] = JSON.parse(line); todo[what](...how) })
-          .on("close", () => process.exit())
+
         """
+
+    /// Told what to do in lines of JSON, it tells what it hears.
+    private static let program =
+        browser + """
+            const ActionCable = require("/usr/share/nodejs/@rails/actioncable/app/assets/javascripts/action_cable.js")
+            ActionCable.adapters.WebSocket = require("/usr/share/nodejs/ws")
+            ActionCable.adapters.logger = console
+            const tell = (...event) => process.stdout.write(JSON.stringify(event) + "\\n")
+            const consumer = ActionCable.createConsumer(process.argv[1])
+            const subscriptions = {}
+            const todo = {
+              subscribe(name, params) {
+                subscriptions[name] = consumer.subscriptions.create(params, {
+                  connected() { tell(name, "connected") },
+                  disconnected(how) { tell(name, "disconnected", how) },
+                  rejected() { tell(name, "rejected") },
+                  received(message) { tell(name, "received", message) }
+                })
+              },
+              perform(name, action) { subscriptions[name].perform(action) },
+              unsubscribe(name) { subscriptions[name].unsubscribe() }
+            }
+            require("readline").createInterface({ input: process.stdin })
+              .on("line", line => { const [what, ...how] = JSON.parse(line); todo[what](...how) })
+              .on("close", () => process.exit())
+            """
 }

@@ -99,7 +99,7 @@ import Testing
     }
 
     /// On both sides of London's change of clocks; and a title that has everything in it.
-    @Test(.enabled(if: PythonPackages.areInstalled, Comment(rawValue: PythonPackages.hint)))
+    @Test(.enabled(if: PythonPackages.ofTests.areInstalled, Comment(rawValue: PythonPackages.ofTests.hint)))
     func aForeignParserFindsTheInstantsAndTheWords() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -114,7 +114,7 @@ import Testing
             }
             let url = try await Self.subscribe("anna", at: endpoint)
             let text = try await endpoint.get(url).text
-            let calendar = try await PythonPackages.run(Self.parser, ["calendar": .string(text)])
+            let calendar = try await PythonPackages.ofTests.run(Self.parser, ["calendar": .string(text)])
             #expect(calendar["name"] == "Let's Switch")
             #expect(calendar["errors"] == [])
             let events = try #require(calendar["events"].array)

@@ -57,7 +57,7 @@ import Wire
     }
 
     /// `http-ece` decrypts it, `py-vapid` and `cryptography` check who sent it: nobody here wrote those.
-    @Test(.enabled(if: PythonPackages.areInstalled, Comment(rawValue: PythonPackages.hint)))
+    @Test(.enabled(if: PythonPackages.ofTests.areInstalled, Comment(rawValue: PythonPackages.ofTests.hint)))
     func aForeignImplementationDecryptsTheMessageAndKnowsTheSender() async throws {
         try await PushRecorder.run { service in
             try await Journey.run { journey in
@@ -70,7 +70,7 @@ import Wire
                 try await endpoint.register("anna", start, "Übung — 語🎹")
                 try await journey.advance(to: start, -50)
                 let received = try await service.next()
-                let answer = try await PythonPackages.run(
+                let answer = try await PythonPackages.ofTests.run(
                     Self.program,
                     [
                         "body": .string(Base64.encode(received.body)), "auth": .string(Base64.encode(browser.secret)),

@@ -1,0 +1,56 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import LetsSwitch
+
+/// The programs of CABLE.md, as they are written there; only the address is another.
+@Suite(.enabled(if: TestBroker.isWanted, "they are of the long tests: make interop-cable"))
+struct CablePageTests {
+    private static let page = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appendingPathComponent("Sources/LetsSwitch/Cable/CABLE.md")
+    private static let address = "127.0.0.1:8080"
+
+    /// The page's one program in this language.
+    private static func program(_ language: String, at endpoint: ClientEndpoint) throws -> String {
+        let parts = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "```\(language)\n")
+        let program = try #require(parts.count == 2 ? parts[1].components(separatedBy: "```").first : nil)
+        #expect(program.contains(address))
+        return program.replacingOccurrences(of: address, with: endpoint.authority)
+    }
+
+    @Test("JavaScript hears an ale, and says one", .enabled(if: RailsClient.isInstalled, "\(RailsClient.hint)"))
+    func javaScript() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.openRooms = true }
+            let room = try #require(UUID(uuidString: "E866787E-12C7-4729-8F66-56AF8310A937"))
+            let program = try Self.program("js", at: endpoint)
+            #expect(program.contains(room.uuidString))
+            let peer = try await endpoint.enter(room)
+            try await RailsClient.run(program: program) { node in
+                #expect(try await peer.nextMessage() == RoomWords.cheer)
+                try await peer.send(text: RoomWords.ale(room))
+                try await node.lines.next("what it prints") { $0.text == "aleResponse" }
+            }
+        }
+    }
+
+    @Test("Python gets a reminder", .enabled(if: PythonPackages.ofCable.areInstalled, "\(PythonPackages.ofCable.hint)"))
+    func python() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            let start = try await journey.instant(in: 3600)
+            try await endpoint.register("ada-7c1f", start, "First")
+            try await journey.advance(to: start, -59)
+            let program = try Self.program("python", at: endpoint)
+            let python = try await PythonPackages.ofCable.start(program)
+            try await python.lines.next("the reminder") {
+                $0.text.contains("First") && $0.text.contains("RemindersChannel")
+            }
+            await python.signal(SIGKILL)
+            _ = try await python.waitForExit()
+        }
+    }
+}
