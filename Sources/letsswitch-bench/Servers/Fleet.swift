@@ -19,7 +19,7 @@ struct Fleet {
 }
 
 extension Laboratory {
-    /// Daemons that know of each other, each with one loop, for any room.
+    /// Daemons that know of each other, each with one loop, for any room, and peers that say as much as they can.
     ///
     /// - Parameters:
     ///   - database: Its conninfo.
@@ -30,8 +30,8 @@ extension Laboratory {
         var members: [(ServerProcess, Server)] = []
         for number in 0..<count {
             let daemon = try daemon(
-                name: "\(name)-\(number)", flags: ["--loops", "1", "--open-rooms"] + flags, on: processor(number),
-                database: database)
+                name: "\(name)-\(number)", flags: ["--loops", "1", "--open-rooms", "--message-rate", "0"] + flags,
+                on: processor(number), database: database)
             members.append((daemon.process, daemon.server))
         }
         let fleet = Fleet(members)
