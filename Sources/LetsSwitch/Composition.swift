@@ -92,6 +92,7 @@ struct Composition: Sendable {
             [
                 RoomChannel(matches: matches, keys: database.roomKeys), RemindersChannel(source: reminders),
                 NotificationsChannel(source: reminders),
+                QuestionsChannel(questions: questions, hasOpenSession: configuration.openQuestions),
             ],
             loops: loops.loops, rooms: rooms, verifier: try IdentityVerifier(configuration.tickets),
             limits: configuration.cable, metrics: metrics.cable, executor: database.executor)

@@ -1,0 +1,130 @@
+import Domain
+import FoundationEssentials
+import Messaging
+import Rooms
+import Server
+import Sockets
+import Wire
+
+/// `{"channel":"QuestionsChannel","session":"<uuid>"}`: a session of questions, as a live socket of the audience's follows it.
+struct QuestionsChannel: CableChannel {
+    let name: StaticString = "QuestionsChannel"
+    let questions: Questions
+    /// Whether ``QuestionSession/open`` is there.
+    let hasOpenSession: Bool
+
+    func subscribe(
+        _ parameters: CableParameters, _ outlet: CableOutlet
+    ) throws(CableRejection) -> any CableSubscription {
+        guard let session = parameters.text("session").flatMap(UUID.init(text:)),
+            hasOpenSession || session != QuestionSession.open.id,
+            let member = try? questions.member(
+                of: session, parameters.identity(of: outlet), isPresenter: false, isLive: true)
+        else { throw CableRejection() }
+        let subscription = QuestionsSubscription(member, questions, by: outlet)
+        subscription.open()
+        return subscription
+    }
+}
+
+/// A place in a session.
+private final class QuestionsSubscription: CableSubscription, QuestionSink {
+    private let member: QuestionMember
+    private let questions: Questions
+    private unowned let outlet: CableOutlet
+    private var subscriber: QuestionSubscriber?
+
+    init(_ member: QuestionMember, _ questions: Questions, by outlet: CableOutlet) {
+        self.member = member
+        self.questions = questions
+        self.outlet = outlet
+    }
+
+    // MARK: Coming and going
+
+    func open() {
+        outlet.run { [questions, session = member.session] in
+            try await questions.feeds.open(session)
+        } then: { [weak self] outcome in
+            guard let self else { return }
+            switch outcome {
+            case .success(_?) where !questions.audience.isFull(member.session): enter()
+            case .success: outlet.reject()
+            // The database is away: the client waits, as it would for a slow network.
+            case .failure: outlet.call(after: CableLimits.retryPause) { [weak self] in self?.open() }
+            }
+        }
+    }
+
+    private func enter() {
+        outlet.confirm()
+        subscriber = questions.shard(on: outlet.reactor, loop: outlet.loop).enter(member, self)
+    }
+
+    func end() {
+        if let subscriber { questions.shard(on: outlet.reactor, loop: outlet.loop).leave(subscriber) }
+        subscriber = nil
+    }
+
+    // MARK: What is said
+
+    func perform(_ action: CableAction) throws(CableActionError) {
+        let question = action.members.text("questionId").flatMap(UUID.init(text:))
+        let message: QuestionMessage
+        if action.isNamed("ask") {
+            message = .ask(id: member.id, content: action.members.text("content"))
+        } else if action.isNamed("vote") {
+            message = .vote(question: question, isFor: true)
+        } else if action.isNamed("unvote") {
+            message = .vote(question: question, isFor: false)
+        } else {
+            throw .unknownAction
+        }
+        subscriber?.received(message, at: outlet.reactor.now)
+    }
+
+    // MARK: What it is told
+
+    var webSocket: WebSocket? { nil }
+
+    func send(_ event: QuestionEvent) {
+        outlet.send(event.content)
+        // The rest of a list follows when this part of it is taken.
+        if case .questions(let page, _) = event, page.more { outlet.reportsDrain = true }
+    }
+
+    func send(_ publication: QuestionPublication, _ shared: Publication, forPresenter: Bool) {
+        let contents = shared.form { AudienceContents(publication) }
+        for content in contents.all { outlet.send(content) }
+    }
+
+    func allSent() {
+        outlet.reportsDrain = false
+        subscriber?.drained()
+    }
+
+    func end(_ code: QuestionSinkEnd) {
+        outlet.end()
+    }
+}
+
+/// What the audience is told of changes, made once for all cables of a loop.
+private final class AudienceContents {
+    let all: [CableContent]
+
+    init(_ publication: QuestionPublication) {
+        all = publication.events(forPresenter: false).map(\.content)
+    }
+}
+
+extension QuestionEvent {
+    fileprivate var content: CableContent {
+        CableContent(type) { data in writeMembers(to: &data) }
+    }
+}
+
+extension JSONObject {
+    fileprivate func text(_ name: StaticString) -> String? {
+        string(name).map { String(decoding: $0, as: UTF8.self) }
+    }
+}
