@@ -152,7 +152,8 @@ let package = Package(
         .testTarget(
             name: "CryptoTests", dependencies: ["Crypto", "TestSupport", "Wire"], swiftSettings: swiftSettings),
         .testTarget(
-            name: "SocketsTests", dependencies: ["Basics", "Sockets", "TestSupport"], swiftSettings: swiftSettings),
+            name: "SocketsTests", dependencies: ["Basics", "COpenSSL", "Sockets", "TestSupport"],
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "ServerTests", dependencies: ["Basics", "Server", "TestSupport"], swiftSettings: swiftSettings),
         .testTarget(

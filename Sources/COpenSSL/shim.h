@@ -6,6 +6,7 @@
 #include <openssl/rand.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
+#include <openssl/x509v3.h>
 
 // Macros, which Swift doesn't import: each has its own name with a C before it.
 
@@ -23,6 +24,10 @@ static inline void CSSL_CTX_set_mode(SSL_CTX *context, long mode) {
 
 static inline int CSSL_CTX_add1_chain_cert(SSL_CTX *context, X509 *certificate) {
     return (int)SSL_CTX_add1_chain_cert(context, certificate);
+}
+
+static inline int CSSL_set_tlsext_host_name(SSL *session, const char *name) {
+    return (int)SSL_set_tlsext_host_name(session, name);
 }
 
 static const uint64_t CSSL_OP_NO_RENEGOTIATION = SSL_OP_NO_RENEGOTIATION;

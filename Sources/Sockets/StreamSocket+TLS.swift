@@ -30,6 +30,17 @@ extension StreamSocket {
         if !received.isEmpty { receiveRecords(received) }
     }
 
+    /// Begins the client's side of a TLS handshake with `host`, which the server's certificate has to be for. `handler` speaks for
+    /// the socket until it is complete.
+    package func beginTLS(_ context: TLSClientContext, to host: String, handler: any TLSHandshakeHandler) {
+        guard isOpen else { return }
+        self.handler = handler
+        tls = TLSSession(context, to: host)
+        guard tls != nil else { return fail(.failed(ENOMEM)) }
+        // Nothing has come; but it is for the client to begin.
+        receiveRecords(UnsafeRawBufferPointer(start: nil, count: 0))
+    }
+
     func receiveRecords(_ ciphertext: UnsafeRawBufferPointer) {
         guard let tls else { return }
         let input = tls.open(ciphertext, with: reactor.tlsTraffic)

@@ -27,19 +27,38 @@ final class TLSSession {
 
     private let ssl: OpaquePointer
     private let bio: OpaquePointer
-    private var inspector = ClientHelloInspector()
+    /// `nil` in a client's session: what a server sends comes after what we asked for.
+    private var inspector: ClientHelloInspector?
     private var handshakeBytes = 0
     private var hasSaidGoodbye = false
     private(set) var isSecure = false
     /// Ciphertext that the kernel has not taken yet.
     private(set) var unsent: [UInt8] = []
 
+    /// A server's end of a connection.
+    ///
     /// - Returns: `nil` when there is no memory.
-    init?(_ context: TLSContext) {
+    convenience init?(_ context: TLSContext) {
         guard let ssl = SSL_new(context.handle) else {
             TLSErrorQueue.clear()
             return nil
         }
+        SSL_set_accept_state(ssl)
+        self.init(ssl, inspector: ClientHelloInspector())
+    }
+
+    /// A client's end of a connection to `host`, whose certificate has to be for that name.
+    ///
+    /// - Returns: `nil` when there is no memory, or `host` can be none.
+    convenience init?(_ context: TLSClientContext, to host: String) {
+        guard let ssl = context.makeSession(to: host) else {
+            TLSErrorQueue.clear()
+            return nil
+        }
+        self.init(ssl, inspector: nil)
+    }
+
+    private init?(_ ssl: OpaquePointer, inspector: ClientHelloInspector?) {
         guard let bio = TLSBIO.make() else {
             SSL_free(ssl)
             TLSErrorQueue.clear()
@@ -47,9 +66,9 @@ final class TLSSession {
         }
         // The session owns the BIO: both ways are the same one, of which it takes one reference.
         SSL_set_bio(ssl, bio, bio)
-        SSL_set_accept_state(ssl)
         self.ssl = ssl
         self.bio = bio
+        self.inspector = inspector
     }
 
     deinit {
@@ -64,7 +83,7 @@ final class TLSSession {
         if !isSecure {
             handshakeBytes += ciphertext.count
             let isOldVersion = SSL_version(ssl) == TLS1_2_VERSION
-            if case .refused(let cause) = inspector.inspect(ciphertext, isOldVersion: isOldVersion) {
+            if case .refused(let cause)? = inspector?.inspect(ciphertext, isOldVersion: isOldVersion) {
                 input.failure = (cause, "no ClientHello, or none of a sensible length")
                 return input
             }
@@ -87,11 +106,19 @@ final class TLSSession {
             return true
         }
         if SSL_get_error(ssl, result) != SSL_ERROR_WANT_READ {
-            input.failure = (.protocolError, TLSErrorQueue.take())
+            input.failure = (.protocolError, certificateRefusal ?? TLSErrorQueue.take())
+            TLSErrorQueue.clear()
         } else if handshakeBytes > Self.maxHandshakeBytes {
             input.failure = (.tooLarge, "more than \(Self.maxHandshakeBytes) bytes")
         }
         return false
+    }
+
+    /// Why the peer's certificate isn't believed, where that was it.
+    private var certificateRefusal: String? {
+        let result = SSL_get_verify_result(ssl)
+        guard result != X509_V_OK, let text = X509_verify_cert_error_string(result) else { return nil }
+        return "the certificate is not believed: \(String(cString: text))"
     }
 
     private func decrypt(into buffer: UnsafeMutableRawBufferPointer, _ input: inout Input) {

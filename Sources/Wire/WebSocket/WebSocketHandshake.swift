@@ -62,7 +62,7 @@ package enum WebSocketHandshake {
 
     /// The base64 of the SHA-1 of the key and the protocol's own UUID (§4.2.2). SHA-1 guards nothing here; it shows that the
     /// server understood. `false` on a system that forbids it altogether.
-    private static func appendAcceptValue(forKey key: UnsafeRawBufferPointer, to answer: inout [UInt8]) -> Bool {
+    static func appendAcceptValue(forKey key: UnsafeRawBufferPointer, to answer: inout [UInt8]) -> Bool {
         withUnsafeTemporaryAllocation(byteCount: 60 + Int(EVP_MAX_MD_SIZE), alignment: 1) { memory in
             let (text, digest) = (memory[..<60], UnsafeMutableRawBufferPointer(rebasing: memory[60...]))
             text[..<24].copyBytes(from: key)

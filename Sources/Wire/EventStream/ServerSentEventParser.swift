@@ -1,0 +1,76 @@
+/// Reads an event stream, however the bytes are split (WHATWG HTML §9.2.6). Lines end with CR, LF or both.
+package struct ServerSentEventParser: Sendable {
+    /// Bytes of an event with all its lines, beyond which it is refused.
+    private let maxEventBytes: Int
+    private var line: [UInt8] = []
+    private var endedWithCarriageReturn = false
+    private var isFirstLine = true
+    private var event: String?
+    private var data: [String] = []
+    private var eventBytes = 0
+    /// The last id that came: what is sent as `Last-Event-ID` when the stream is asked for again.
+    package private(set) var lastEventID: String?
+
+    package init(maxEventBytes: Int = 64 * 1024) {
+        self.maxEventBytes = maxEventBytes
+    }
+
+    /// An event longer than the limit.
+    package struct TooLong: Error, Hashable {}
+
+    /// Reads all of `bytes`: the events that they complete, in order.
+    package mutating func read(_ bytes: some Sequence<UInt8>) throws(TooLong) -> [ServerSentEvent] {
+        var events: [ServerSentEvent] = []
+        for byte in bytes {
+            let followsCarriageReturn = endedWithCarriageReturn
+            endedWithCarriageReturn = byte == ASCII.carriageReturn
+            switch byte {
+            case ASCII.lineFeed where followsCarriageReturn: break
+            case ASCII.lineFeed, ASCII.carriageReturn:
+                if let event = takeLine() { events.append(event) }
+            default:
+                eventBytes += 1
+                guard eventBytes <= maxEventBytes else { throw TooLong() }
+                line.append(byte)
+            }
+        }
+        return events
+    }
+
+    /// The event that this line ends, if it is an empty one and there was data.
+    private mutating func takeLine() -> ServerSentEvent? {
+        if isFirstLine, line.starts(with: [0xEF, 0xBB, 0xBF]) { line.removeFirst(3) }
+        isFirstLine = false
+        defer { line.removeAll(keepingCapacity: true) }
+        guard !line.isEmpty else { return dispatch() }
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else {
+            takeField(line[...], [])
+            return nil
+        }
+        var value = line[(colon + 1)...]
+        if value.first == ASCII.space { value.removeFirst() }
+        takeField(line[..<colon], value)
+        return nil
+    }
+
+    private mutating func takeField(_ name: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) {
+        let text = String(decoding: value, as: UTF8.self)
+        if name.elementsEqual("data".utf8) {
+            data.append(text)
+        } else if name.elementsEqual("event".utf8) {
+            event = text.isEmpty ? nil : text
+        } else if name.elementsEqual("id".utf8), !value.contains(0) {
+            lastEventID = text
+        }
+    }
+
+    private mutating func dispatch() -> ServerSentEvent? {
+        defer {
+            event = nil
+            data = []
+            eventBytes = 0
+        }
+        guard !data.isEmpty else { return nil }
+        return ServerSentEvent(id: lastEventID, event: event, data: data.joined(separator: "\n"))
+    }
+}

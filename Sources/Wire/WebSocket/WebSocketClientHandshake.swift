@@ -1,0 +1,76 @@
+/// The client's side of the opening handshake (RFC 6455 §4.1). It offers no compression.
+package struct WebSocketClientHandshake: Sendable {
+    /// `Sec-WebSocket-Key`.
+    let key: String
+    private let subprotocols: [String]
+
+    /// - Parameters:
+    ///   - subprotocols: What is offered, the most wanted first.
+    ///   - nonce: Sixteen random bytes.
+    package init(
+        subprotocols: [String] = [], nonce: (UInt64, UInt64) = (.random(in: 0 ... .max), .random(in: 0 ... .max))
+    ) {
+        self.subprotocols = subprotocols
+        key = Base64.encode(withUnsafeBytes(of: nonce) { Array($0) })
+    }
+
+    /// The request's bytes.
+    ///
+    /// - Parameter fields: Those of the client's own.
+    package func request(_ target: String, host: String, fields: [HTTPField] = []) -> [UInt8] {
+        var all = [
+            HTTPField("Upgrade", "websocket"), HTTPField("Connection", "Upgrade"),
+            HTTPField("Sec-WebSocket-Version", "13"), HTTPField("Sec-WebSocket-Key", key),
+        ]
+        if !subprotocols.isEmpty {
+            all.append(HTTPField("Sec-WebSocket-Protocol", subprotocols.joined(separator: ", ")))
+        }
+        return HTTPRequestEncoder.encode("GET", target, host: host, fields: all + fields)
+    }
+
+    /// Judges the answer; what follows it on the connection are frames then.
+    ///
+    /// - Returns: The subprotocol that the server took; `nil` for none.
+    package func accept(_ response: HTTPResponseHead) throws(WebSocketAnswerError) -> String? {
+        guard response.status == .switchingProtocols else { throw .notSwitching }
+        guard response.contains("Upgrade", token: "websocket"), response.contains("Connection", token: "upgrade")
+        else { throw .noUpgrade }
+        var expected: [UInt8] = []
+        let isDigested = Array(key.utf8).withUnsafeBytes {
+            WebSocketHandshake.appendAcceptValue(forKey: $0, to: &expected)
+        }
+        guard isDigested, let accept = response.value("Sec-WebSocket-Accept"), Array(accept.utf8) == expected else {
+            throw .wrongAccept
+        }
+        guard response.values("Sec-WebSocket-Extensions").allSatisfy(\.isEmpty) else { throw .foreignExtension }
+        let chosen = response.values("Sec-WebSocket-Protocol")
+        guard let first = chosen.first else { return nil }
+        guard chosen.count == 1, subprotocols.contains(where: { $0.utf8.elementsEqual(first.utf8) }) else {
+            throw .foreignSubprotocol
+        }
+        return first
+    }
+}
+
+/// Why an answer to a handshake is none (RFC 6455 §4.1): the client fails the connection.
+package enum WebSocketAnswerError: Error, Hashable, CaseIterable {
+    /// Any status but `101`: the server refuses, and its answer says why.
+    case notSwitching
+    /// It switches to something else than WebSocket.
+    case noUpgrade
+    /// `Sec-WebSocket-Accept` isn't what follows from the key.
+    case wrongAccept
+    case foreignExtension
+    case foreignSubprotocol
+
+    /// The rule that was broken, with its section.
+    package var reason: String {
+        switch self {
+        case .notSwitching: "RFC 6455 §4.1: the answer to a handshake is 101."
+        case .noUpgrade: "RFC 6455 §4.1: the answer's Upgrade is websocket, and its Connection says Upgrade."
+        case .wrongAccept: "RFC 6455 §4.1: Sec-WebSocket-Accept follows from the key."
+        case .foreignExtension: "RFC 6455 §4.1: the server takes up an extension that wasn't offered."
+        case .foreignSubprotocol: "RFC 6455 §4.1: the server takes up a subprotocol that wasn't offered."
+        }
+    }
+}

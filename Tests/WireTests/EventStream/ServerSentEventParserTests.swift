@@ -1,0 +1,42 @@
+import Testing
+
+@testable import Wire
+
+@Suite struct ServerSentEventParserTests {
+    private static let stream =
+        "\u{FEFF}: hello\n\nid: 1\nevent: reminder\ndata: one\ndata:two\n\ndata: \r\rid\nevent: x\n\ndata:  3\r\n\r\n"
+
+    @Test("Events are the same however the bytes are cut, and wherever lines end")
+    func splits() throws {
+        for pieces in arrivals(of: Array(Self.stream.utf8)) {
+            var parser = ServerSentEventParser()
+            let events = try pieces.flatMap { try parser.read($0) }
+            #expect(
+                events == [
+                    ServerSentEvent(id: "1", event: "reminder", data: "one\ntwo"),
+                    ServerSentEvent(id: "1", data: ""),
+                    ServerSentEvent(id: "", data: " 3"),
+                ])
+        }
+    }
+
+    @Test("What the server writes is read as it was meant")
+    func bothSides() throws {
+        let event = ServerSentEvent(id: "A", event: "schedule", data: "{}\n{}")
+        var bytes: [UInt8] = []
+        ServerSentEvent.comment("still here", into: &bytes)
+        event.encode(into: &bytes)
+        var parser = ServerSentEventParser()
+        #expect(try parser.read(bytes) == [event])
+        #expect(parser.lastEventID == "A")
+    }
+
+    @Test("An event that never ends is refused, also one without line ends")
+    func limit() throws {
+        var parser = ServerSentEventParser(maxEventBytes: 10)
+        #expect(try parser.read(Array("data: 1234\n\ndata: 5678\n\n".utf8)).count == 2)
+        #expect(throws: ServerSentEventParser.TooLong()) { try parser.read(Array("data: 123\ndata: 4".utf8)) }
+        var other = ServerSentEventParser(maxEventBytes: 10)
+        #expect(throws: ServerSentEventParser.TooLong()) { try other.read(Array(repeating: 65, count: 11)) }
+    }
+}
