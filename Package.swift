@@ -26,10 +26,15 @@ let fuzzTargets: [Target] =
             linkerSettings: [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])])
     ]
 
+// The client library has its own sockets here; Apple's systems have URLSession.
+let onLinux = TargetDependencyCondition.when(platforms: [.linux])
+
 let package = Package(
     name: "LetsSwitch",
+    platforms: [.macOS(.v13), .iOS(.v16)],
     products: [
-        .executable(name: "letsswitchd", targets: ["letsswitchd"])
+        .executable(name: "letsswitchd", targets: ["letsswitchd"]),
+        .library(name: "LetsSwitchClient", targets: ["LetsSwitchClient"]),
     ],
     targets: [
         // C libraries of the system: a module map and a shim header each, no logic.
@@ -132,6 +137,14 @@ let package = Package(
         .executableTarget(
             name: "letsswitchd", dependencies: ["LetsSwitch", "Sockets"], exclude: ["systemd"],
             swiftSettings: swiftSettings),
+        // What a program has to talk to a daemon: the one target with public declarations.
+        .target(
+            name: "LetsSwitchClient",
+            dependencies: [
+                .target(name: "Basics", condition: onLinux), .target(name: "Sockets", condition: onLinux),
+                .target(name: "Wire", condition: onLinux),
+            ],
+            swiftSettings: swiftSettings),
         // The load generator, the floor that it compares with, and the benchmarks.
         .executableTarget(
             name: "letsswitch-bench",
@@ -201,6 +214,10 @@ let package = Package(
                 "Server", "TestSupport", "Wire",
             ],
             swiftSettings: swiftSettings),
+        .testTarget(
+            name: "LetsSwitchClientTests",
+            dependencies: ["Basics", "LetsSwitchClient", "letsswitchd", "CLinux", "TestSupport"],
+            swiftSettings: swiftSettings),
         // The page, in a real browser.
         .testTarget(name: "PageTests", dependencies: ["letsswitchd", "TestSupport"], swiftSettings: swiftSettings),
 
@@ -242,6 +259,7 @@ let pages = [
         "Identity/TICKETS.md", "Operations/MONITORING.md",
         "Page/README.md", "Questions/QUESTIONS.md",
     ],
+    "LetsSwitchClient": ["README.md"],
     "letsswitchd": ["README.md", "SERVICE.md"],
     "letsswitch-bench": ["README.md", "MEASUREMENTS.md"],
 ]

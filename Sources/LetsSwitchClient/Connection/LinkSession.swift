@@ -1,0 +1,263 @@
+/// A connection that is to stay, over one ``Link`` after another: the driver of a ``ConnectionLife``.
+///
+/// It begins with the first reader or sender. All that the life decides is done here, and nothing is decided.
+actor LinkSession {
+    enum Event: Sendable {
+        case opened
+        case received(LinkEvent)
+        case waiting(Duration)
+        case closed(CloseCode)
+    }
+
+    /// Makes a link; gets the id of the last event that came.
+    typealias Connect = @Sendable (_ lastEventID: String?) async throws(ClientError) -> any Link
+
+    /// Sends that may wait for a connection.
+    private static let maxWaitingSends = 1024
+
+    private let connect: Connect
+    private let time: ClientTime
+    private var life: ConnectionLife
+    private var buffer: EventBuffer<Event>
+    private var lastEventID: String?
+
+    private var link: (any Link)?
+    private var linkTask: Task<Void, Never>?
+    /// Of the link: what comes of an earlier one is stale.
+    private var generation = 0
+    private var timer: (due: Duration, task: Task<Void, Never>)?
+
+    private var readers: [Waiter<Event?>] = []
+    private var openWaiters: [Waiter<any Link>] = []
+    private var pongWaiters: [Waiter<Void>] = []
+    private var endWaiters: [CheckedContinuation<Void, Never>] = []
+    private var lastWaiter: UInt64 = 0
+
+    private struct Waiter<Value: Sendable> {
+        let id: UInt64
+        let continuation: CheckedContinuation<Value, any Error>
+    }
+
+    init(
+        _ policy: ReconnectPolicy, silence: Duration, capacity: Int = EventBuffer<Event>.standardCapacity,
+        time: ClientTime = .system, connect: @escaping Connect
+    ) {
+        life = ConnectionLife(policy, silence: silence)
+        buffer = EventBuffer(capacity: capacity)
+        self.time = time
+        self.connect = connect
+    }
+
+    // MARK: Reading
+
+    /// The next event; `nil` at the end. Cancelling the reading task cancels the session.
+    func next() async throws -> Event? {
+        begin()
+        if let next = buffer.next() { return try next.get() }
+        let id = nextWaiter()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { readers.append(Waiter(id: id, continuation: $0)) }
+        } onCancel: {
+            Task { await self.cancel(with: .goingAway) }
+        }
+    }
+
+    /// As ``next()``, for those who read event by event: an end is an error.
+    func begin() {
+        perform(life.begin(at: time.now()))
+    }
+
+    // MARK: Sending
+
+    /// Sends a frame, on the next connection if there is none.
+    func send(_ frame: LinkFrame) async throws {
+        try await openLink().send(frame)
+    }
+
+    /// The time that a ping takes there and back.
+    func ping() async throws -> Duration {
+        let link = try await openLink()
+        let id = nextWaiter()
+        let start = time.now()
+        try await link.send(.ping(Self.bytes(of: id)))
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                guard self.link != nil else {
+                    return continuation.resume(throwing: ClientError.closed(.lost, reason: ""))
+                }
+                pongWaiters.append(Waiter(id: id, continuation: continuation))
+            }
+        } onCancel: {
+            Task { await self.giveUp(id) }
+        }
+        return time.now() - start
+    }
+
+    private func openLink() async throws -> any Link {
+        begin()
+        if let link, case .open = life.state { return link }
+        if case .ended = life.state { throw ClientError.cancelled }
+        if case .closing = life.state { throw ClientError.cancelled }
+        guard openWaiters.count < Self.maxWaitingSends else { throw ClientError.bufferFull }
+        let id = nextWaiter()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { openWaiters.append(Waiter(id: id, continuation: $0)) }
+        } onCancel: {
+            Task { await self.giveUp(id) }
+        }
+    }
+
+    private func giveUp(_ id: UInt64) {
+        if let index = openWaiters.firstIndex(where: { $0.id == id }) {
+            openWaiters.remove(at: index).continuation.resume(throwing: CancellationError())
+        }
+        if let index = pongWaiters.firstIndex(where: { $0.id == id }) {
+            pongWaiters.remove(at: index).continuation.resume(throwing: CancellationError())
+        }
+    }
+
+    private func nextWaiter() -> UInt64 {
+        lastWaiter += 1
+        return lastWaiter
+    }
+
+    private static func bytes(of id: UInt64) -> [UInt8] {
+        withUnsafeBytes(of: id.bigEndian) { Array($0) }
+    }
+
+    // MARK: Ending
+
+    /// Says goodbye, and returns when all has ended.
+    func cancel(with code: CloseCode) async {
+        perform(life.cancel(with: code, at: time.now()))
+        guard life.state != .ended else { return }
+        await withCheckedContinuation { endWaiters.append($0) }
+    }
+
+    /// It can't go on: what was received makes no sense, or the server says never to come again.
+    func fail(_ error: ClientError) {
+        perform(life.fail(error))
+    }
+
+    // MARK: Driving
+
+    private func perform(_ actions: [ConnectionLife.Action]) {
+        for action in actions {
+            switch action {
+            case .connect: beginLink()
+            case .close(let code):
+                if let link { Task { try? await link.send(.close(code)) } }
+            case .drop: dropLink()
+            case .tellClosed(let code): deliver(.closed(code))
+            case .tellWaiting(let wait): deliver(.waiting(wait))
+            case .end(let error): finish(error)
+            }
+        }
+        setTimer()
+    }
+
+    private func beginLink() {
+        generation += 1
+        let generation = generation
+        let (connect, lastEventID) = (connect, lastEventID)
+        linkTask = Task {
+            do throws(ClientError) {
+                let link = try await connect(lastEventID)
+                guard self.opened(link, generation) else { return link.drop() }
+                while true {
+                    let event = try await link.receive()
+                    guard self.received(event, generation) else { return }
+                }
+            } catch {
+                self.linkEnded(error, generation)
+            }
+        }
+    }
+
+    private func dropLink() {
+        generation += 1
+        linkTask?.cancel()
+        linkTask = nil
+        link?.drop()
+        link = nil
+        let lost = pongWaiters
+        pongWaiters = []
+        for waiter in lost { waiter.continuation.resume(throwing: ClientError.closed(.lost, reason: "")) }
+    }
+
+    private func opened(_ link: any Link, _ generation: Int) -> Bool {
+        guard generation == self.generation else { return false }
+        self.link = link
+        life.opened(at: time.now())
+        deliver(.opened)
+        setTimer()
+        let waiting = openWaiters
+        openWaiters = []
+        for waiter in waiting { waiter.continuation.resume(returning: link) }
+        return true
+    }
+
+    private func received(_ event: LinkEvent, _ generation: Int) -> Bool {
+        guard generation == self.generation else { return false }
+        life.heard(at: time.now())
+        switch event {
+        case .alive: break
+        case .pong(let bytes):
+            if let index = pongWaiters.firstIndex(where: { Self.bytes(of: $0.id) == bytes }) {
+                pongWaiters.remove(at: index).continuation.resume()
+            }
+        case .event(_, _, let id):
+            if let id { lastEventID = id }
+            deliver(.received(event))
+        case .message: deliver(.received(event))
+        }
+        return generation == self.generation
+    }
+
+    private func linkEnded(_ error: ClientError, _ generation: Int) {
+        guard generation == self.generation else { return }
+        perform(life.ended(error, at: time.now(), fraction: time.fraction()))
+    }
+
+    private func deliver(_ event: Event) {
+        if !readers.isEmpty {
+            readers.removeFirst().continuation.resume(returning: event)
+        } else if !buffer.append(event) {
+            perform(life.fail(.bufferFull))
+        }
+    }
+
+    private func finish(_ error: ClientError?) {
+        buffer.finish(error)
+        timer?.task.cancel()
+        timer = nil
+        while !readers.isEmpty, let next = buffer.next() {
+            readers.removeFirst().continuation.resume(with: next.mapError { $0 })
+        }
+        let waiting = openWaiters
+        openWaiters = []
+        for waiter in waiting { waiter.continuation.resume(throwing: error ?? .cancelled) }
+        let ending = endWaiters
+        endWaiters = []
+        for waiter in ending { waiter.resume() }
+    }
+
+    /// A timer that is set for an earlier time serves a later one too: most deadlines move with every message.
+    private func setTimer() {
+        guard let due = life.deadline else { return }
+        if let timer, timer.due <= due { return }
+        timer?.task.cancel()
+        let time = time
+        let task = Task {
+            guard (try? await time.sleep(due)) != nil else { return }
+            self.timerFired(due)
+        }
+        timer = (due, task)
+    }
+
+    private func timerFired(_ due: Duration) {
+        guard timer?.due == due else { return }
+        timer = nil
+        perform(life.timePassed(at: time.now(), fraction: time.fraction()))
+    }
+}

@@ -1,0 +1,148 @@
+#if canImport(Glibc)
+    import Basics
+    import Glibc
+    import Sockets
+
+    /// One connection, on its loop: what came and wasn't read, who waits for more, who waits to have sent.
+    final class ConnectionState: TLSHandshakeHandler {
+        /// Bytes that are kept for a reader; beyond them the socket isn't read.
+        private static let unreadLimit = 256 * 1024
+        /// Bytes that may wait for a server that doesn't read: a few of the longest messages.
+        private static let unsentLimit: UInt32 = 16 << 20
+
+        private let socket: StreamSocket
+        private let number: UInt64
+        private var opener: ConnectionTable.Opener?
+        /// Called when it never opened: nobody will ask to drop it.
+        private let neverOpened: () -> Void
+        private var input: [UInt8] = []
+        private var reader: ConnectionTable.Reader?
+        private var writers: [ConnectionTable.Writer] = []
+        /// `nil` while more may come; then nothing, or what went wrong.
+        private var end: Result<Void, ClientError>?
+
+        init(_ socket: StreamSocket, number: UInt64, neverOpened: @escaping () -> Void) {
+            self.socket = socket
+            self.number = number
+            self.neverOpened = neverOpened
+            socket.handler = self
+            socket.sendLimit = Self.unsentLimit
+            socket.reportsDrain = true
+        }
+
+        func begin(host: String, tls: TLSClientContext?, within limit: Duration, _ opener: ConnectionTable.Opener) {
+            guard let tls else { return opener.resume(returning: .success(number)) }
+            self.opener = opener
+            socket.deadline = socket.reactor.now + limit
+            socket.beginTLS(tls, to: host, handler: self)
+        }
+
+        func read(_ reader: ConnectionTable.Reader) {
+            if !input.isEmpty {
+                reader.resume(returning: .success(input))
+                input = []
+                socket.setReading(true)
+            } else if let end {
+                reader.resume(returning: end.map { nil })
+            } else if self.reader != nil {
+                reader.resume(returning: .failure(.bufferFull))
+            } else {
+                self.reader = reader
+            }
+        }
+
+        func send(_ bytes: [UInt8], _ writer: ConnectionTable.Writer?) {
+            guard socket.isOpen else {
+                writer?.resume(returning: .failure(.closed(.lost, reason: "")))
+                return
+            }
+            if let writer { writers.append(writer) }
+            socket.enqueue(SharedBytes(bytes))
+        }
+
+        /// Nobody wants it any more.
+        func drop() {
+            fail(.cancelled)
+            // What was sent last, such as a close frame, still leaves.
+            socket.finish(sending: .seconds(1))
+        }
+
+        private func fail(_ error: ClientError) {
+            if end == nil { end = .failure(error) }
+            reader?.resume(returning: .failure(error))
+            reader = nil
+            let waiting = writers
+            writers = []
+            for writer in waiting { writer.resume(returning: .failure(error)) }
+            refuse(error)
+        }
+
+        private func refuse(_ error: ClientError) {
+            guard let opener else { return }
+            self.opener = nil
+            opener.resume(returning: .failure(error))
+            neverOpened()
+        }
+
+        // MARK: The socket
+
+        func socket(_ socket: StreamSocket, received bytes: UnsafeMutableRawBufferPointer) {
+            if let reader {
+                self.reader = nil
+                reader.resume(returning: .success(Array(bytes)))
+            } else {
+                input.append(contentsOf: bytes)
+                if input.count >= Self.unreadLimit { socket.setReading(false) }
+            }
+        }
+
+        func socketReceivedEnd(_ socket: StreamSocket) {
+            if end == nil { end = .success(()) }
+            reader?.resume(returning: .success(nil))
+            reader = nil
+            guard opener != nil else { return }
+            refuse(.unreachable("it hung up in the TLS handshake"))
+            socket.close()
+        }
+
+        func socketDidDrain(_ socket: StreamSocket) {
+            let sent = writers
+            writers = []
+            for writer in sent { writer.resume(returning: .success(())) }
+        }
+
+        func socketDeadlinePassed(_ socket: StreamSocket) {
+            guard opener != nil else { return }
+            fail(.unreachable("no answer in the TLS handshake"))
+            socket.close()
+        }
+
+        func socketDidClose(_ socket: StreamSocket, because cause: StreamSocket.CloseCause) {
+            switch cause {
+            case .failed(let code):
+                let reason = String(cString: strerror(code))
+                fail(opener == nil ? .closed(.lost, reason: reason) : .unreachable(reason))
+            case .closedHere, .loopStopped: fail(.closed(.lost, reason: ""))
+            case .sendQueueFull: fail(.bufferFull)
+            }
+        }
+
+        func serverStops(_ socket: StreamSocket) {}
+
+        // MARK: TLS
+
+        func socketDidSecure(_ socket: StreamSocket) {
+            socket.deadline = .distantFuture
+            opener?.resume(returning: .success(number))
+            opener = nil
+        }
+
+        func socket(
+            _ socket: StreamSocket, handshakeFailed failure: TLSHandshakeFailure, because reason: String
+        ) {
+            fail(.untrusted(reason.isEmpty ? "no TLS is spoken there" : reason))
+            // The alert leaves, which tells the server why.
+            socket.finish(sending: .seconds(1))
+        }
+    }
+#endif

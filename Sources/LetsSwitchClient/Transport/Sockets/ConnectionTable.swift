@@ -1,0 +1,76 @@
+#if canImport(Glibc)
+    import Basics
+    import Glibc
+    import Sockets
+
+    /// The connections on a loop, by number: what is outside knows a number only.
+    final class ConnectionTable {
+        typealias Reader = CheckedContinuation<Result<[UInt8]?, ClientError>, Never>
+        typealias Writer = CheckedContinuation<Result<Void, ClientError>, Never>
+        typealias Opener = CheckedContinuation<Result<UInt64, ClientError>, Never>
+
+        private static let key = LoopLocal<ConnectionTable>()
+
+        private let reactor: Reactor
+        private var connections: [UInt64: ConnectionState] = [:]
+        private var lastNumber: UInt64 = 0
+
+        private init(_ reactor: Reactor) {
+            self.reactor = reactor
+        }
+
+        static func on(_ reactor: Reactor) -> ConnectionTable {
+            key.value(on: reactor) { ConnectionTable(reactor) }
+        }
+
+        func connect(
+            to address: SocketAddress, host: String, tls: TLSClientContext?, within limit: Duration,
+            _ opener: Opener
+        ) {
+            do throws(SocketError) {
+                // The reactor holds it until it is done.
+                _ = try ConnectingSocket(to: address, on: reactor, within: limit) { [self] result in
+                    switch result {
+                    case .success(let detached): adopt(detached, host: host, tls: tls, within: limit, opener)
+                    case .failure(let error): opener.resume(returning: .failure(.unreachable("\(error)")))
+                    }
+                }
+            } catch {
+                opener.resume(returning: .failure(.unreachable("\(error)")))
+            }
+        }
+
+        private func adopt(
+            _ detached: DetachedSocket, host: String, tls: TLSClientContext?, within limit: Duration,
+            _ opener: Opener
+        ) {
+            do throws(SocketError) {
+                let socket = try StreamSocket(detached, on: reactor)
+                lastNumber += 1
+                let number = lastNumber
+                let state = ConnectionState(socket, number: number) { [weak self] in self?.connections[number] = nil }
+                connections[number] = state
+                state.begin(host: host, tls: tls, within: limit, opener)
+            } catch {
+                opener.resume(returning: .failure(.unreachable("\(error)")))
+            }
+        }
+
+        func read(_ number: UInt64, _ reader: Reader) {
+            guard let state = connections[number] else { return reader.resume(returning: .failure(.cancelled)) }
+            state.read(reader)
+        }
+
+        func send(_ bytes: [UInt8], _ number: UInt64, _ writer: Writer?) {
+            guard let state = connections[number] else {
+                writer?.resume(returning: .failure(.cancelled))
+                return
+            }
+            state.send(bytes, writer)
+        }
+
+        func drop(_ number: UInt64) {
+            connections.removeValue(forKey: number)?.drop()
+        }
+    }
+#endif

@@ -1,0 +1,36 @@
+#if canImport(Glibc)
+    import Wire
+
+    /// An event stream as a link: events come, nothing goes.
+    actor EventStreamLink: Link {
+        private let response: StreamedResponse
+        private var parser = ServerSentEventParser()
+        private var events: [LinkEvent] = []
+
+        init(_ response: StreamedResponse) {
+            self.response = response
+        }
+
+        func receive() async throws(ClientError) -> LinkEvent {
+            if !events.isEmpty { return events.removeFirst() }
+            // A stream has no end: a server that ends it goes away.
+            guard let bytes = try await response.next() else { throw .closed(.goingAway, reason: "") }
+            do {
+                events = try parser.read(bytes).map {
+                    .event(type: $0.event ?? "message", data: $0.data, id: $0.id)
+                }
+            } catch {
+                throw .garbled("an event that is too long")
+            }
+            return events.isEmpty ? .alive : events.removeFirst()
+        }
+
+        func send(_ frame: LinkFrame) async throws(ClientError) {
+            if case .close = frame { drop() }
+        }
+
+        nonisolated func drop() {
+            response.connection.drop()
+        }
+    }
+#endif

@@ -1,0 +1,118 @@
+#if canImport(Glibc)
+    import Basics
+    import Dispatch
+    import Sockets
+    import Wire
+
+    /// Our own sockets and parsers: a connection for each request, WebSocket and stream.
+    struct SocketTransport: Transport {
+        /// For connecting, by all addresses of a name together.
+        private static let connectLimit = Duration.seconds(10)
+        /// For a request and its whole answer.
+        private static let exchangeLimit = Duration.seconds(30)
+        /// Of an answer that is taken whole.
+        private static let bodyLimit = 1 << 20
+
+        let server: ServerAddress
+        /// A file of authorities in PEM, in place of the system's.
+        var authorities: String?
+
+        func exchange(_ request: ClientRequest) async throws(ClientError) -> ClientResponse {
+            let response = try await respond(to: request, bodyLimit: Self.bodyLimit)
+            return try await withLimit(response.connection) { () async throws(ClientError) in
+                try await response.collect()
+            }
+        }
+
+        func eventStream(_ request: ClientRequest) async throws(ClientError) -> any Link {
+            let response = try await respond(to: request, bodyLimit: .max)
+            let type = response.head.value("content-type") ?? ""
+            guard response.head.status == 200, type.hasPrefix("text/event-stream") else {
+                throw try await refusal(response)
+            }
+            return EventStreamLink(response)
+        }
+
+        func webSocket(
+            _ request: ClientRequest, subprotocols: [String]
+        ) async throws(ClientError) -> any Link {
+            let handshake = WebSocketClientHandshake(subprotocols: subprotocols)
+            let bytes = handshake.request(
+                server.path + request.target, host: server.authority, fields: request.fields.map(\.wire))
+            let response = try await respond(bytes, bodyLimit: Self.bodyLimit)
+            guard response.head.status == 101 else { throw try await refusal(response) }
+            do {
+                _ = try handshake.accept(response.wireHead)
+            } catch {
+                throw .garbled(error.reason)
+            }
+            return WebSocketLink(response.connection, received: await response.takeRest())
+        }
+
+        private func refusal(_ response: StreamedResponse) async throws(ClientError) -> ClientError {
+            let answer = try await withLimit(response.connection) { () async throws(ClientError) in
+                try await response.collect(atMost: Self.bodyLimit)
+            }
+            return .refused(ServerRefusal(answer))
+        }
+
+        private func respond(
+            to request: ClientRequest, bodyLimit: Int
+        ) async throws(ClientError) -> StreamedResponse {
+            let fields = request.fields.map(\.wire) + [HTTPField("Connection", "close")]
+            return try await respond(
+                HTTPRequestEncoder.encode(
+                    request.method, server.path + request.target, host: server.authority, fields: fields,
+                    body: request.body), bodyLimit: bodyLimit)
+        }
+
+        private func respond(_ request: [UInt8], bodyLimit: Int) async throws(ClientError) -> StreamedResponse {
+            let connection = try await connect()
+            return try await withLimit(connection) { () async throws(ClientError) in
+                try await connection.send(request)
+                return try await StreamedResponse(connection, bodyLimit: bodyLimit)
+            }
+        }
+
+        private func connect() async throws(ClientError) -> SocketConnection {
+            let addresses = try await Self.resolve(server)
+            var context: TLSClientContext?
+            if server.isSecure {
+                do { context = try TLSClientContext(authorities: authorities) } catch { throw .untrusted("\(error)") }
+            }
+            return try await SocketConnection.open(
+                to: addresses, host: server.host, tls: context, within: Self.connectLimit)
+        }
+
+        /// On a thread that may wait: the system's resolver has no other way.
+        private static func resolve(_ server: ServerAddress) async throws(ClientError) -> [SocketAddress] {
+            let result: Result<[SocketAddress], ClientError> = await withCheckedContinuation { continuation in
+                DispatchQueue.global().async {
+                    do throws(ResolveError) {
+                        let addresses = try SocketAddress.resolve(host: server.host, port: server.port)
+                        continuation.resume(returning: .success(addresses))
+                    } catch {
+                        continuation.resume(returning: .failure(.unreachable("\(error)")))
+                    }
+                }
+            }
+            return try result.get()
+        }
+
+        /// Does `work`, and drops the connection when it takes too long.
+        private func withLimit<Value: Sendable>(
+            _ connection: SocketConnection, _ work: () async throws(ClientError) -> Value
+        ) async throws(ClientError) -> Value {
+            let result = await withTimeout(Self.exchangeLimit) { () async -> Result<Value, ClientError> in
+                do throws(ClientError) { return .success(try await work()) } catch { return .failure(error) }
+            } onTimeout: {
+                connection.drop()
+            }
+            return try result.get()
+        }
+    }
+
+    extension ClientField {
+        fileprivate var wire: HTTPField { HTTPField(name, value) }
+    }
+#endif

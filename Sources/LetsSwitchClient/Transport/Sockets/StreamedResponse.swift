@@ -1,0 +1,104 @@
+#if canImport(Glibc)
+    import Wire
+
+    /// A response whose head is there and whose body comes. One reader at a time.
+    actor StreamedResponse {
+        nonisolated let connection: SocketConnection
+        nonisolated let head: ClientResponse
+        nonisolated let wireHead: HTTPResponseHead
+        private var parser: HTTPResponseParser
+        private var unread: [UInt8]
+        private var hasEnded = false
+
+        /// Reads the head.
+        ///
+        /// - Parameter bodyLimit: Bytes of the body, beyond which it is refused.
+        init(_ connection: SocketConnection, bodyLimit: Int) async throws(ClientError) {
+            var parser = HTTPResponseParser(limits: HTTPLimits(bodyBytes: bodyLimit))
+            var unread: [UInt8] = []
+            var wireHead: HTTPResponseHead?
+            while wireHead == nil {
+                guard let bytes = try await connection.receive() else {
+                    throw .unreachable("it hung up without an answer")
+                }
+                unread = bytes
+                if case .head(let head)? = try Self.next(&parser, &unread) { wireHead = head }
+            }
+            guard let wireHead else { throw .garbled("an answer without a head") }
+            self.connection = connection
+            self.wireHead = wireHead
+            self.parser = parser
+            self.unread = unread
+            head = ClientResponse(
+                status: wireHead.status.code,
+                fields: wireHead.fields.map { ClientField($0.name.lowercased(), $0.value) })
+        }
+
+        private enum Event {
+            case head(HTTPResponseHead)
+            case body([UInt8])
+            case end
+        }
+
+        private static func next(
+            _ parser: inout HTTPResponseParser, _ bytes: inout [UInt8]
+        ) throws(ClientError) -> Event? {
+            var event: Result<Event?, HTTPResponseError> = .success(nil)
+            let rest = bytes.withUnsafeBytes { input -> Int in
+                var input = input
+                event = Result { () throws(HTTPResponseError) in
+                    switch try parser.next(&input) {
+                    case .head(let head): .head(head)
+                    case .body(let part): .body(Array(part))
+                    case .end: .end
+                    case nil: nil
+                    }
+                }
+                return input.count
+            }
+            bytes.removeFirst(bytes.count - rest)
+            switch event {
+            case .success(let event): return event
+            case .failure(let error): throw .garbled("\(error)")
+            }
+        }
+
+        /// The next part of the body; `nil` at its end.
+        func next() async throws(ClientError) -> [UInt8]? {
+            while !hasEnded {
+                switch try Self.next(&parser, &unread) {
+                case .body(let bytes): return bytes
+                case .end: hasEnded = true
+                case .head: throw .garbled("two heads")
+                case nil:
+                    guard let bytes = try await connection.receive() else {
+                        hasEnded = true
+                        do { try parser.inputEnded() } catch { throw .closed(.lost, reason: "cut short") }
+                        return nil
+                    }
+                    unread = bytes
+                }
+            }
+            return nil
+        }
+
+        /// The response with its body.
+        func collect(atMost limit: Int = .max) async throws(ClientError) -> ClientResponse {
+            var response = head
+            while let part = try await next() {
+                guard response.body.count + part.count <= limit else {
+                    throw .garbled("an answer of over \(limit) bytes")
+                }
+                response.body += part
+            }
+            connection.drop()
+            return response
+        }
+
+        /// What came behind the head: it belongs to what the connection was upgraded to.
+        func takeRest() -> [UInt8] {
+            defer { unread = [] }
+            return unread
+        }
+    }
+#endif

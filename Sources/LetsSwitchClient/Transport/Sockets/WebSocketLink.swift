@@ -1,0 +1,108 @@
+#if canImport(Glibc)
+    import Wire
+
+    /// A WebSocket as a link: frames are read and written here, pings and close frames answered.
+    actor WebSocketLink: Link {
+        /// Of a message. The longest that this server sends are lists of 32 KiB; others may have longer ones.
+        private static let maxMessageBytes = 1 << 20
+
+        private nonisolated let connection: SocketConnection
+        private var parser = WebSocketParser(role: .client, maxMessageBytes: maxMessageBytes)
+        private var unread: [UInt8]
+        private var hasSentClose = false
+
+        init(_ connection: SocketConnection, received: [UInt8]) {
+            self.connection = connection
+            unread = received
+        }
+
+        func receive() async throws(ClientError) -> LinkEvent {
+            while true {
+                if let event = try next() { return event }
+                guard let bytes = try await connection.receive() else {
+                    throw .closed(.lost, reason: "")
+                }
+                unread = bytes
+            }
+        }
+
+        private func next() throws(ClientError) -> LinkEvent? {
+            var found: Result<Found?, WebSocketError> = .success(nil)
+            let rest = unread.withUnsafeMutableBytes { bytes -> Int in
+                var input = bytes
+                found = Result { () throws(WebSocketError) in try parser.next(&input).map(Found.init) }
+                return input.count
+            }
+            unread.removeFirst(unread.count - rest)
+            switch found {
+            case .success(nil): return nil
+            case .success(.event(let event)?): return event
+            case .success(.ping(let payload)?):
+                // Pongs that nobody takes are no harm: the socket is dropped before they are many.
+                if !hasSentClose { connection.sendSoon(Self.frame(.pong, payload)) }
+                return .alive
+            case .success(.close(let code, let reason)?):
+                answerClose(code ?? .normalClosure)
+                throw .closed(CloseCode(rawValue: (code ?? .noStatusReceived).rawValue), reason: reason)
+            case .failure(let error):
+                answerClose(error.code)
+                throw .garbled(error.reason)
+            }
+        }
+
+        private func answerClose(_ code: WebSocketCloseCode) {
+            guard !hasSentClose else { return }
+            hasSentClose = true
+            var bytes: [UInt8] = []
+            WebSocketFrameEncoder.close(code, mask: Self.mask(), into: &bytes)
+            connection.sendSoon(bytes)
+        }
+
+        func send(_ frame: LinkFrame) async throws(ClientError) {
+            guard !hasSentClose else { throw .cancelled }
+            switch frame {
+            case .message(let opcode, let bytes):
+                try await connection.send(Self.frame(opcode == .text ? .text : .binary, bytes))
+            case .ping(let payload): try await connection.send(Self.frame(.ping, payload))
+            case .close(let code): answerClose(WebSocketCloseCode(rawValue: code.rawValue))
+            }
+        }
+
+        nonisolated func drop() {
+            connection.drop()
+        }
+
+        private static func frame(_ opcode: WebSocketOpcode, _ payload: [UInt8]) -> [UInt8] {
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(payload.count + 14)
+            WebSocketFrameEncoder.encode(opcode, payload, mask: mask(), into: &bytes)
+            return bytes
+        }
+
+        /// A fresh one for each frame, from the system's strong source (RFC 6455 §10.3).
+        private static func mask() -> WebSocketMask {
+            let key = UInt32.random(in: 0 ... .max)
+            return WebSocketMask(
+                UInt8(truncatingIfNeeded: key), UInt8(truncatingIfNeeded: key >> 8),
+                UInt8(truncatingIfNeeded: key >> 16), UInt8(truncatingIfNeeded: key >> 24))
+        }
+
+        /// An event of the parser's, out of its memory.
+        private enum Found {
+            case event(LinkEvent)
+            case ping([UInt8])
+            case close(WebSocketCloseCode?, String)
+
+            init(_ event: WebSocketEvent) {
+                switch event {
+                case .message(.text, _, let bytes): self = .event(.message(.text, Array(bytes)))
+                case .message(_, _, let bytes): self = .event(.message(.binary, Array(bytes)))
+                case .fragment: self = .event(.alive)
+                case .ping(let bytes): self = .ping(Array(bytes))
+                case .pong(let bytes): self = .event(.pong(Array(bytes)))
+                case .close(let code, let reason): self = .close(code, reason)
+                }
+            }
+        }
+    }
+#endif

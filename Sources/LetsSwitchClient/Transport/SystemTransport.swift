@@ -1,0 +1,8 @@
+/// What this system has.
+func systemTransport(to server: ServerAddress) -> any Transport {
+    #if canImport(Glibc)
+        SocketTransport(server: server)
+    #else
+        URLSessionTransport(server: server)
+    #endif
+}

@@ -1,0 +1,180 @@
+#if !canImport(Glibc)
+    import Foundation
+
+    /// What Apple's systems have. Written for macOS 13 and iOS 16; it isn't built on Linux, where the tests run.
+    struct URLSessionTransport: Transport {
+        let server: ServerAddress
+
+        private func url(_ request: ClientRequest, _ scheme: String) throws(ClientError) -> URLRequest {
+            let address = "\(scheme)\(server.isSecure ? "s" : "")://\(server.authority)\(server.path)\(request.target)"
+            guard let url = URL(string: address) else { throw .invalidAddress(address) }
+            var converted = URLRequest(url: url, timeoutInterval: 30)
+            converted.httpMethod = request.method
+            for field in request.fields { converted.addValue(field.value, forHTTPHeaderField: field.name) }
+            converted.httpBody = request.body.map { Data($0) }
+            return converted
+        }
+
+        func exchange(_ request: ClientRequest) async throws(ClientError) -> ClientResponse {
+            let request = try url(request, "http")
+            do {
+                let (body, response) = try await URLSession.shared.data(for: request)
+                return Self.response(response, Array(body))
+            } catch { throw Self.failure(error) }
+        }
+
+        func eventStream(_ request: ClientRequest) async throws(ClientError) -> any Link {
+            var request = try url(request, "http")
+            request.timeoutInterval = 60
+            do {
+                let (bytes, response) = try await URLSession.shared.bytes(for: request)
+                let head = Self.response(response, [])
+                guard head.status == 200 else { throw ClientError.refused(ServerRefusal(head)) }
+                return EventLineLink(bytes)
+            } catch { throw Self.failure(error) }
+        }
+
+        func webSocket(
+            _ request: ClientRequest, subprotocols: [String]
+        ) async throws(ClientError) -> any Link {
+            var request = try url(request, "ws")
+            if !subprotocols.isEmpty {
+                request.setValue(subprotocols.joined(separator: ", "), forHTTPHeaderField: "Sec-WebSocket-Protocol")
+            }
+            let task = URLSession.shared.webSocketTask(with: request)
+            task.maximumMessageSize = 1 << 20
+            task.resume()
+            let link = TaskLink(task)
+            do {
+                // The first pong says that the server took us in.
+                try await link.send(.ping([]))
+            } catch {
+                guard let response = task.response as? HTTPURLResponse, response.statusCode != 101 else { throw error }
+                throw .refused(ServerRefusal(Self.response(response, [])))
+            }
+            return link
+        }
+
+        private static func response(_ response: URLResponse, _ body: [UInt8]) -> ClientResponse {
+            guard let response = response as? HTTPURLResponse else { return ClientResponse(status: 500) }
+            let fields = response.allHeaderFields.map { ClientField("\($0.key)".lowercased(), "\($0.value)") }
+            return ClientResponse(status: response.statusCode, fields: fields, body: body)
+        }
+
+        fileprivate static func failure(_ error: any Error) -> ClientError {
+            if let error = error as? ClientError { return error }
+            guard let error = error as? URLError else { return .unreachable(error.localizedDescription) }
+            switch error.code {
+            case .cancelled: return .cancelled
+            case .serverCertificateUntrusted, .serverCertificateHasBadDate, .serverCertificateHasUnknownRoot,
+                .serverCertificateNotYetValid, .secureConnectionFailed:
+                return .untrusted(error.localizedDescription)
+            default: return .unreachable(error.localizedDescription)
+            }
+        }
+    }
+
+    /// A WebSocket task as a link. It shows no pings, so a link that is quiet asks for pongs itself.
+    private struct TaskLink: Link {
+        private static let quiet = Duration.seconds(20)
+        private let task: URLSessionWebSocketTask
+
+        init(_ task: URLSessionWebSocketTask) {
+            self.task = task
+        }
+
+        func receive() async throws(ClientError) -> LinkEvent {
+            let pinging = Task {
+                try await Task.sleep(for: Self.quiet)
+                try await send(.ping([]))
+            }
+            defer { pinging.cancel() }
+            do {
+                switch try await task.receive() {
+                case .string(let text): return .message(.text, Array(text.utf8))
+                case .data(let data): return .message(.binary, Array(data))
+                @unknown default: return .alive
+                }
+            } catch {
+                let code = CloseCode(rawValue: UInt16(clamping: task.closeCode.rawValue))
+                let reason = task.closeReason.map { String(decoding: $0, as: UTF8.self) } ?? ""
+                throw .closed(code.rawValue == 0 ? .lost : code, reason: reason)
+            }
+        }
+
+        func send(_ frame: LinkFrame) async throws(ClientError) {
+            do {
+                switch frame {
+                case .message(.text, let bytes): try await task.send(.string(String(decoding: bytes, as: UTF8.self)))
+                case .message(.binary, let bytes): try await task.send(.data(Data(bytes)))
+                case .ping:
+                    try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
+                        task.sendPing { error in
+                            if let error { done.resume(throwing: error) } else { done.resume() }
+                        }
+                    }
+                case .close(let code):
+                    task.cancel(with: .init(rawValue: Int(code.rawValue)) ?? .goingAway, reason: nil)
+                }
+            } catch { throw URLSessionTransport.failure(error) }
+        }
+
+        func drop() {
+            task.cancel()
+        }
+    }
+
+    /// An event stream, by its lines.
+    private actor EventLineLink: Link {
+        private let bytes: URLSession.AsyncBytes
+        private var iterator: URLSession.AsyncBytes.AsyncIterator
+        private var line: [UInt8] = []
+        private var (type, data, id): (String?, [String], String?) = (nil, [], nil)
+
+        init(_ bytes: URLSession.AsyncBytes) {
+            self.bytes = bytes
+            iterator = bytes.makeAsyncIterator()
+        }
+
+        func receive() async throws(ClientError) -> LinkEvent {
+            var iterator = iterator
+            defer { self.iterator = iterator }
+            do {
+                while let byte = try await iterator.next() {
+                    guard byte == 0x0A else {
+                        guard line.count < 64 * 1024 else { throw ClientError.garbled("an event that is too long") }
+                        line.append(byte)
+                        continue
+                    }
+                    if let event = takeLine() { return event }
+                }
+            } catch { throw URLSessionTransport.failure(error) }
+            throw .closed(.goingAway, reason: "")
+        }
+
+        private func takeLine() -> LinkEvent? {
+            let text = String(decoding: line, as: UTF8.self)
+            line = []
+            guard !text.isEmpty else {
+                defer { (type, data) = (nil, []) }
+                return data.isEmpty
+                    ? .alive : .event(type: type ?? "message", data: data.joined(separator: "\n"), id: id)
+            }
+            let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            let value = parts.count > 1 ? String(parts[1].first == " " ? parts[1].dropFirst() : parts[1]) : ""
+            switch parts[0] {
+            case "event": type = value
+            case "data": data.append(value)
+            case "id": id = value
+            default: break
+            }
+            return nil
+        }
+
+        func send(_ frame: LinkFrame) async throws(ClientError) {}
+
+        nonisolated func drop() {
+            bytes.task.cancel()
+        }
+    }
+#endif

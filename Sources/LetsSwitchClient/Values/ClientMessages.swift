@@ -1,0 +1,50 @@
+/// A request, whatever carries it.
+struct ClientRequest: Sendable, Hashable {
+    var method = "GET"
+    /// Path and query below the server's ``ServerAddress/path``, percent-encoded.
+    var target: String
+    /// Names in small letters.
+    var fields: [ClientField] = []
+    var body: [UInt8]?
+}
+
+/// A header field.
+struct ClientField: Sendable, Hashable {
+    let name: String
+    let value: String
+
+    init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// A response, with what of its body was wanted.
+struct ClientResponse: Sendable, Hashable {
+    var status: Int
+    /// Names in small letters.
+    var fields: [ClientField] = []
+    var body: [UInt8] = []
+
+    /// The value of the only field called `name`, which is in small letters.
+    func value(_ name: String) -> String? {
+        let values = fields.filter { $0.name == name }
+        return values.count == 1 ? values[0].value : nil
+    }
+}
+
+/// The value of a query's parameter: all but letters, digits and `-._~` escaped (RFC 3986 §2.3).
+func escaped(_ text: String) -> String {
+    var escaped = ""
+    for byte in text.utf8 {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "~"):
+            escaped.unicodeScalars.append(Unicode.Scalar(byte))
+        default:
+            escaped += (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+        }
+    }
+    return escaped
+}

@@ -1,0 +1,54 @@
+/// Why a WebSocket was closed (RFC 6455 §7.4).
+///
+/// ```swift
+/// if case .closed(.goingAway) = event { print("the server restarts") }
+/// ```
+public struct CloseCode: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+    /// The number that goes over the wire.
+    ///
+    /// ```swift
+    /// CloseCode.goingAway.rawValue  // 1001
+    /// ```
+    public let rawValue: UInt16
+
+    /// The code of this number.
+    ///
+    /// ```swift
+    /// let own = CloseCode(rawValue: 4000)
+    /// ```
+    public init(rawValue: UInt16) {
+        self.rawValue = rawValue
+    }
+
+    /// 1000: all is said. `if code == .normal { … }`
+    public static var normal: CloseCode { CloseCode(rawValue: 1000) }
+    /// 1001: the server stops, or this program does. `await socket.cancel(with: .goingAway)`
+    public static var goingAway: CloseCode { CloseCode(rawValue: 1001) }
+    /// 1002: one end broke the protocol. `if code == .protocolError { … }`
+    public static var protocolError: CloseCode { CloseCode(rawValue: 1002) }
+    /// 1005: the close frame had no code; never sent. `if code == .none { … }`
+    public static var none: CloseCode { CloseCode(rawValue: 1005) }
+    /// 1006: the connection was lost without a close frame; never sent. `if code == .lost { … }`
+    public static var lost: CloseCode { CloseCode(rawValue: 1006) }
+    /// 1008: this client did what the server doesn't take, such as not reading. `if code == .policyViolation { … }`
+    public static var policyViolation: CloseCode { CloseCode(rawValue: 1008) }
+    /// 1009: a message was too long. `if code == .messageTooBig { … }`
+    public static var messageTooBig: CloseCode { CloseCode(rawValue: 1009) }
+    /// 1011: the server failed. `if code == .internalError { … }`
+    public static var internalError: CloseCode { CloseCode(rawValue: 1011) }
+
+    /// The number. `"\(CloseCode.normal)"` is `1000`.
+    public var description: String { String(rawValue) }
+}
+
+/// How a message is marked on the wire.
+///
+/// ```swift
+/// try await socket.send(message, as: .text)
+/// ```
+public enum Opcode: Sendable, Hashable {
+    /// UTF-8: `try await socket.send(message, as: .text)`
+    case text
+    /// Any bytes: `try await socket.send(message, as: .binary)`
+    case binary
+}

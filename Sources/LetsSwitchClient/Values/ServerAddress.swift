@@ -1,0 +1,120 @@
+/// Where a server is: scheme, host, port, and the path below which it answers, if a proxy gave it one.
+///
+/// ```swift
+/// let local = try ServerAddress("http://127.0.0.1:8080")
+/// let public = try ServerAddress("https://switch.example.org")
+/// ```
+public struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
+    /// Whether TLS is spoken.
+    ///
+    /// ```swift
+    /// try ServerAddress("https://example.org").isSecure  // true
+    /// ```
+    public let isSecure: Bool
+    /// A name or an IP address, without brackets.
+    ///
+    /// ```swift
+    /// try ServerAddress("http://[::1]:8080").host  // "::1"
+    /// ```
+    public let host: String
+    /// 80 or 443 where the text names none.
+    ///
+    /// ```swift
+    /// try ServerAddress("https://example.org").port  // 443
+    /// ```
+    public let port: UInt16
+    /// What stands before every path; empty or `/…` without a slash at its end.
+    ///
+    /// ```swift
+    /// try ServerAddress("https://example.org/switch/").path  // "/switch"
+    /// ```
+    public let path: String
+
+    /// Reads `http://`, `https://`, `ws://`, `wss://`, or just `host:port`, which is plain.
+    ///
+    /// ```swift
+    /// let server = try ServerAddress("127.0.0.1:8080")
+    /// ```
+    ///
+    /// - Throws: ``ClientError/invalidAddress(_:)``.
+    public init(_ text: String) throws(ClientError) {
+        guard let parts = Parts(text) else { throw .invalidAddress(text) }
+        isSecure = parts.isSecure
+        host = parts.host
+        port = parts.port
+        path = parts.path
+    }
+
+    /// As ``init(_:)`` reads it.
+    ///
+    /// ```swift
+    /// try ServerAddress("localhost:8080").description  // "http://localhost:8080"
+    /// ```
+    public var description: String { "\(isSecure ? "https" : "http")://\(authority)\(path)" }
+
+    /// `host:port` as `Host` wants it: without the scheme's own port.
+    var authority: String {
+        let name = host.contains(":") ? "[\(host)]" : host
+        return port == (isSecure ? 443 : 80) ? name : "\(name):\(port)"
+    }
+
+    private struct Parts {
+        var isSecure = false
+        var host = ""
+        var port: UInt16 = 80
+        var path = ""
+
+        init?(_ text: String) {
+            var rest = text[...]
+            if let end = text.range(of: "://") {
+                switch text[..<end.lowerBound].lowercased() {
+                case "http", "ws": break
+                case "https", "wss": isSecure = true
+                default: return nil
+                }
+                rest = text[end.upperBound...]
+            }
+            // What may stand in a host, a port and a path; no user, query or fragment.
+            let isPlain = rest.utf8.allSatisfy { (0x21...0x7E).contains($0) && !Self.refused.contains($0) }
+            guard isPlain else { return nil }
+            let slash = rest.firstIndex(of: "/") ?? rest.endIndex
+            path = String(rest[slash...])
+            while path.hasSuffix("/") { path.removeLast() }
+            guard let (host, port) = Self.authority(rest[..<slash]) else { return nil }
+            self.host = host
+            self.port = port ?? (isSecure ? 443 : 80)
+        }
+
+        private static let refused = Set("@?#\\\"<>%".utf8)
+
+        private static func authority(_ text: Substring) -> (host: String, port: UInt16?)? {
+            var host = text
+            var port: UInt16?
+            let end = text.lastIndex(of: "]")
+            if let colon = text.lastIndex(of: ":"), end.map({ $0 < colon }) ?? true {
+                guard let number = UInt16(text[text.index(after: colon)...]), number > 0 else { return nil }
+                port = number
+                host = text[..<colon]
+            }
+            if host.hasPrefix("["), host.hasSuffix("]") {
+                host = host.dropFirst().dropLast()
+            } else if host.contains(":") {
+                return nil
+            }
+            guard !host.isEmpty, host.utf8.count <= 253, !host.contains("["), !host.contains("]") else { return nil }
+            return (String(host), port)
+        }
+    }
+}
+
+extension String {
+    /// The first place of `text`; FoundationEssentials has none.
+    fileprivate func range(of text: String) -> Range<Index>? {
+        var start = startIndex
+        while start < endIndex {
+            if self[start...].hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
+            start = index(after: start)
+        }
+        return nil
+    }
+}

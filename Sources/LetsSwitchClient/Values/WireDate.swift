@@ -1,0 +1,18 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Instants as they go over the wire: `2026-11-22T09:00:00Z`.
+enum WireDate {
+    static func text(_ date: Date) -> String { date.formatted(.iso8601) }
+
+    static func date(_ text: String) -> Date? { try? Date(text, strategy: .iso8601) }
+
+    static let decoder: JSONDecoder = {
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        return decoder
+    }()
+}

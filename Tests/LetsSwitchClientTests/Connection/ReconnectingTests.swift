@@ -1,0 +1,75 @@
+import Testing
+
+@testable import LetsSwitchClient
+
+@Suite struct ReconnectingTests {
+    private static let lost = ClientError.closed(.lost, reason: "")
+
+    private static func refused(_ status: Int, _ code: String? = nil, after: Duration? = nil) -> ClientError {
+        .refused(ServerRefusal(status: status, code: code, retryAfter: after))
+    }
+
+    @Test("The bound doubles up to half a minute, and the wait is a part of it")
+    func doubling() {
+        for fraction in [0, 0.25, 0.999] {
+            var reconnecting = Reconnecting(.default)
+            let waits = (0..<80).map { _ in reconnecting.wait(after: Self.lost, openFor: nil, fraction: fraction) }
+            for (wait, bound) in zip(waits, [1, 2, 4, 8, 16] + Array(repeating: 30, count: 75)) {
+                #expect(wait == .seconds(bound) * fraction)
+            }
+        }
+    }
+
+    @Test("Ten seconds open begin the waits anew, less do not")
+    func steady() {
+        var reconnecting = Reconnecting(.default)
+        for _ in 0..<3 { _ = reconnecting.wait(after: Self.lost, openFor: .seconds(9.999), fraction: 1) }
+        #expect(reconnecting.wait(after: Self.lost, openFor: .seconds(10), fraction: 1) == .seconds(1))
+        #expect(reconnecting.wait(after: Self.lost, openFor: .seconds(9.999), fraction: 1) == .seconds(2))
+    }
+
+    @Test("Of close codes, those that pass", arguments: Array(UInt16(1000)...1015) + [3000, 4999])
+    func codes(code: UInt16) {
+        var reconnecting = Reconnecting(.default)
+        let error = ClientError.closed(CloseCode(rawValue: code), reason: "")
+        let comesAgain = [1001, 1006, 1011, 1012, 1013].contains(code)
+        #expect((reconnecting.wait(after: error, openFor: .seconds(1), fraction: 0) != nil) == comesAgain)
+    }
+
+    @Test(
+        "Of refusals, those that pass; and no sooner than was asked for",
+        arguments: [400, 401, 403, 404, 410, 429, 500, 502, 503])
+    func refusals(status: Int) {
+        var reconnecting = Reconnecting(.default)
+        let wait = reconnecting.wait(after: Self.refused(status, after: .seconds(7)), openFor: nil, fraction: 0.5)
+        #expect(wait == ([429, 503].contains(status) ? .seconds(7) : nil))
+        #expect(reconnecting.wait(after: Self.refused(429), openFor: nil, fraction: 0.5) != nil)
+    }
+
+    @Test("A room that isn't open yet is waited for")
+    func roomNotOpen() {
+        var reconnecting = Reconnecting(.default)
+        let error = Self.refused(403, "room_not_open", after: .seconds(3600))
+        #expect(reconnecting.wait(after: error, openFor: nil, fraction: 0) == .seconds(3600))
+        #expect(reconnecting.wait(after: Self.refused(403, "origin_not_allowed"), openFor: nil, fraction: 0) == nil)
+    }
+
+    @Test("What no second attempt would change ends it")
+    func endings() {
+        for error: ClientError in [.untrusted(""), .garbled(""), .sentAway(""), .bufferFull, .cancelled] {
+            var reconnecting = Reconnecting(.default)
+            #expect(reconnecting.wait(after: error, openFor: nil, fraction: 0) == nil)
+        }
+        var reconnecting = Reconnecting(.default)
+        #expect(reconnecting.wait(after: .unreachable(""), openFor: nil, fraction: 0) == .zero)
+    }
+
+    @Test("A policy may give up")
+    func attempts() {
+        var reconnecting = Reconnecting(ReconnectPolicy(attempts: 2))
+        let waits = (0..<3).map { _ in reconnecting.wait(after: Self.lost, openFor: nil, fraction: 0) }
+        #expect(waits == [.zero, .zero, nil])
+        var never = Reconnecting(.never)
+        #expect(never.wait(after: Self.lost, openFor: .seconds(60), fraction: 0) == nil)
+    }
+}

@@ -1,0 +1,169 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LetsSwitchClient
+
+/// Against a server that the test plays, by a clock that it puts forward.
+@Suite struct WebSocketClientTests {
+    private struct Note: Codable, Sendable, Equatable {
+        let text: String
+    }
+
+    private typealias Socket = WebSocketClient<Note, Note>
+
+    private let transport = PlayedTransport()
+    private let clock = ManualTime()
+
+    private func socket() -> Socket {
+        Socket(transport, path: "/x", time: clock.time)
+    }
+
+    private func expect(_ events: inout AsyncThrowingStream<Socket.Event, any Error>.Iterator, _ wanted: String)
+        async throws
+    {
+        let event = try await events.next()
+        #expect(event.map(Self.text) ?? "end" == wanted)
+    }
+
+    private static func text(_ event: Socket.Event) -> String {
+        switch event {
+        case .opened: "opened"
+        case .message(let note): "message \(note.text)"
+        case .undecodable(let data): "undecodable \(String(decoding: data, as: UTF8.self))"
+        case .waiting(let wait): "waiting \(wait)"
+        case .closed(let code): "closed \(code)"
+        }
+    }
+
+    @Test("Nothing is connected before somebody reads or sends")
+    func lazy() async throws {
+        let socket = socket()
+        let link = transport.admit()
+        #expect(transport.attempts.all.isEmpty)
+        try await socket.send(Note(text: "a"), as: .text)
+        #expect(link.sent.all == [.message(.text, Array(#"{"text":"a"}"#.utf8))])
+        #expect(transport.attempts.all.map(\.target) == ["/x"])
+    }
+
+    @Test("What can't be decoded is an event, not the end; text and bytes are both read")
+    func decoding() async throws {
+        let link = transport.admit()
+        var events = socket().events.makeAsyncIterator()
+        link.say(#"{"text":"a"}"#)
+        link.say("garbage")
+        link.say(.message(.binary, Array(#"{"text":"b"}"#.utf8)))
+        for wanted in ["opened", "message a", "undecodable garbage", "message b"] { try await expect(&events, wanted) }
+    }
+
+    @Test("A lost connection is made again, as often as it takes, and later each time")
+    func reconnects() async throws {
+        let first = transport.admit()
+        transport.refuse(.unreachable("x"))
+        transport.refuse(.refused(ServerRefusal(status: 503, retryAfter: .seconds(9))))
+        let last = transport.admit()
+        let socket = socket()
+        var events = socket.events.makeAsyncIterator()
+        try await expect(&events, "opened")
+        first.close(.goingAway)
+        try await expect(&events, "closed 1001")
+        try await expect(&events, "waiting 0.5 seconds")
+        try await clock.pass(.seconds(0.5))
+        try await expect(&events, "waiting 1.0 seconds")
+        try await clock.pass(.seconds(1.5))
+        try await expect(&events, "waiting 9.0 seconds")
+        // Who sends in between waits for the connection.
+        async let sending: Void = socket.send(Note(text: "late"))
+        try await clock.pass(.seconds(10.5))
+        try await expect(&events, "opened")
+        try await sending
+        #expect(last.sent.all.count == 1)
+    }
+
+    @Test("Codes after which nobody comes again end it", arguments: [UInt16(1002), 1003, 1007, 1008, 1009, 4000])
+    func ends(code: UInt16) async throws {
+        let link = transport.admit()
+        var events = socket().events.makeAsyncIterator()
+        try await expect(&events, "opened")
+        link.close(CloseCode(rawValue: code), "why")
+        try await expect(&events, "closed \(code)")
+        await #expect(throws: ClientError.closed(CloseCode(rawValue: code), reason: "why")) { try await events.next() }
+        #expect(try await events.next() == nil)
+    }
+
+    @Test("Refusals and garbage end it with what was wrong")
+    func refused() async throws {
+        for error in [
+            ClientError.refused(ServerRefusal(status: 404, code: "no_such_room")), .garbled("x"), .untrusted("y"),
+        ] {
+            transport.refuse(error)
+            var events = socket().events.makeAsyncIterator()
+            await #expect(throws: error) { try await events.next() }
+        }
+    }
+
+    @Test("Silence of 45 seconds counts as lost; whatever comes breaks it")
+    func silence() async throws {
+        let link = transport.admit()
+        var events = socket().events.makeAsyncIterator()
+        try await expect(&events, "opened")
+        clock.advance(to: .seconds(40))
+        link.say(#"{"text":"a"}"#)
+        try await expect(&events, "message a")
+        try await clock.pass(.seconds(45))
+        try await clock.pass(.seconds(85))
+        try await expect(&events, "closed 1006")
+        try await link.drops.next("a drop")
+    }
+
+    @Test("Cancelling says 1001 and waits for the answer, five seconds at most", arguments: [true, false])
+    func cancel(answers: Bool) async throws {
+        let link = transport.admit()
+        let socket = socket()
+        var events = socket.events.makeAsyncIterator()
+        try await expect(&events, "opened")
+        async let cancelled: Void = socket.cancel()
+        try await link.sent.next("a close frame") { $0 == .close(.goingAway) }
+        if answers { link.close(.goingAway) } else { try await clock.pass(.seconds(5)) }
+        await cancelled
+        try await expect(&events, "closed 1001")
+        try await expect(&events, "end")
+        await #expect(throws: ClientError.cancelled) { try await socket.send(Note(text: "a")) }
+    }
+
+    @Test("Cancelling the reading task cancels the socket, and so does letting go of it")
+    func letGo() async throws {
+        let link = transport.admit()
+        let socket = socket()
+        let opened = EventRecorder<Void>()
+        let task = Task {
+            for try await _ in socket.events { opened.append(()) }
+        }
+        try await opened.next()
+        task.cancel()
+        try await link.sent.next("a close frame") { $0 == .close(.goingAway) }
+        let other = transport.admit()
+        do { try await self.socket().send(Note(text: "a")) }
+        try await other.sent.next("a close frame") { $0 == .close(.goingAway) }
+    }
+
+    @Test("1,024 events wait for their reader; one more ends the stream with an error")
+    func overflow() async throws {
+        let link = transport.admit()
+        let socket = socket()
+        try await socket.send(Note(text: "a"))
+        // With the event that it opened.
+        for number in 0..<1024 { link.say("\(number)") }
+        try await link.drops.next("a drop")
+        var events = socket.events.makeAsyncIterator()
+        try await expect(&events, "opened")
+        for number in 0..<1023 { try await expect(&events, "undecodable \(number)") }
+        await #expect(throws: ClientError.bufferFull) { try await events.next() }
+    }
+
+    @Test("A ping tells its time; one that is under way fails with the connection")
+    func pings() async throws {
+        transport.admit()
+        #expect(try await socket().ping() == .zero)
+    }
+}
