@@ -34,6 +34,7 @@ let package = Package(
     platforms: [.macOS(.v13), .iOS(.v16)],
     products: [
         .executable(name: "letsswitchd", targets: ["letsswitchd"]),
+        .executable(name: "letsswitch", targets: ["letsswitch"]),
         .library(name: "LetsSwitchClient", targets: ["LetsSwitchClient"]),
     ],
     targets: [
@@ -145,6 +146,8 @@ let package = Package(
                 .target(name: "Wire", condition: onLinux),
             ],
             swiftSettings: swiftSettings),
+        // The command for the terminal.
+        .executableTarget(name: "letsswitch", dependencies: ["LetsSwitchClient"], swiftSettings: swiftSettings),
         // The load generator, the floor that it compares with, and the benchmarks.
         .executableTarget(
             name: "letsswitch-bench",
@@ -216,7 +219,7 @@ let package = Package(
             swiftSettings: swiftSettings),
         .testTarget(
             name: "LetsSwitchClientTests",
-            dependencies: ["Basics", "LetsSwitchClient", "letsswitchd", "CLinux", "TestSupport"],
+            dependencies: ["Basics", "LetsSwitchClient", "letsswitch", "letsswitchd", "CLinux", "TestSupport"],
             swiftSettings: swiftSettings),
         // The page, in a real browser.
         .testTarget(name: "PageTests", dependencies: ["letsswitchd", "TestSupport"], swiftSettings: swiftSettings),
@@ -260,6 +263,7 @@ let pages = [
         "Page/README.md", "Questions/QUESTIONS.md",
     ],
     "LetsSwitchClient": ["README.md"],
+    "letsswitch": ["README.md"],
     "letsswitchd": ["README.md", "SERVICE.md"],
     "letsswitch-bench": ["README.md", "MEASUREMENTS.md"],
 ]

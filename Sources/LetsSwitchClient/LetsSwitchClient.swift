@@ -57,17 +57,12 @@ public final class LetsSwitchClient: Sendable {
     /// - Parameter timeZone: An IANA name, in which the server shows the time.
     /// - Throws: ``ClientError``, such as `registration_closed` in a ``ClientError/refused(_:)``.
     public func promise(_ title: String, at start: Date, timeZone: String) async throws -> TaskPromise {
-        try await post(
-            "/task", ["deviceId": deviceID, "title": title, "timeZone": timeZone, "startsAt": WireDate.text(start)])
+        try await promise(title, at: .instant(WireDate.text(start)), timeZone: timeZone)
     }
 
-    /// The same by the wall clock of a zone: `2026-11-22`, `09:00`.
-    package func promise(
-        _ title: String, on day: String, at time: String, timeZone: String
-    ) async throws -> TaskPromise {
-        try await post(
-            "/task",
-            ["deviceId": deviceID, "title": title, "timeZone": timeZone, "date": day, "startTime": time])
+    /// The same for those who have the time as text.
+    package func promise(_ title: String, at time: WrittenTime, timeZone: String) async throws -> TaskPromise {
+        try await post("/task", time.members(timeZone).merging(["title": title]) { $1 })
     }
 
     /// Takes a promise back; once it has a partner, the server refuses.
@@ -86,7 +81,18 @@ public final class LetsSwitchClient: Sendable {
         return try TaskPromise(try await answer(to: request))
     }
 
+    /// The same by its time.
+    package func cancel(at time: WrittenTime, timeZone: String) async throws -> TaskPromise {
+        try await post("/task/delete", time.members(timeZone))
+    }
+
+    /// Throws ``ClientError/unreachable(_:)`` or ``ClientError/untrusted(_:)`` when nobody answers there.
+    package func checkReachability() async throws {
+        _ = try await transport.exchange(ClientRequest(target: "/healthz"))
+    }
+
     private func post(_ target: String, _ members: [String: String]) async throws -> TaskPromise {
+        let members = members.merging(["deviceId": deviceID]) { $1 }
         let body = try Array(JSONEncoder().encode(members))
         let type = ClientField("content-type", "application/json")
         let request = ClientRequest(method: "POST", target: target, fields: fields + [type], body: body)

@@ -78,8 +78,10 @@ import Testing
         zip(block, block.dropFirst()).contains { $0.hasPrefix("  --") && $1.hasPrefix("        ") }
     }
 
-    /// The benchmark's, and systemctl's.
-    private static let flagsOfOthers = ["--only", "--rounds", "--now"]
+    /// The benchmark's, systemctl's, and those of `letsswitch`.
+    private static let flagsOfOthers = [
+        "--only", "--rounds", "--now", "--at", "--zone", "--server", "--device", "--help",
+    ]
 
     @Test("A flag that a page names is there") func flags() throws {
         let help = HelpText.render()

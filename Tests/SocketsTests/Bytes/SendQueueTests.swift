@@ -1,6 +1,5 @@
 import Glibc
 import Testing
-
 @testable import Sockets
 
 @Suite struct SendQueueTests {

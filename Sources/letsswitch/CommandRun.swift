@@ -1,0 +1,114 @@
+import FoundationEssentials
+import Glibc
+import LetsSwitchClient
+
+/// Does what was asked for.
+struct CommandRun {
+    private let invocation: Invocation
+    private let output: Output
+
+    init(_ invocation: Invocation, output: Output) {
+        self.invocation = invocation
+        self.output = output
+    }
+
+    func perform() async -> ExitCode {
+        do {
+            try await perform(invocation.command)
+            return .done
+        } catch let error as UsageError {
+            output.complain("letsswitch: \(error.reason)")
+            return .usage
+        } catch let error as ClientError {
+            output.complain("letsswitch: \(error)")
+            switch error {
+            case .unreachable, .untrusted: return .unreachable
+            case .invalidAddress, .invalidValue: return .usage
+            case .refused, .garbled, .closed, .sentAway, .bufferFull, .cancelled: return .refused
+            }
+        } catch {
+            output.complain("letsswitch: \(error)")
+            return .refused
+        }
+    }
+
+    private func perform(_ command: Invocation.Command) async throws {
+        switch command {
+        case .help: output.say(Help.text)
+        case .promise(let title, let at): try await promise(title, at)
+        case .cancel(let task): try await cancel(task)
+        case .watch: try await watch()
+        case .join(let room): try await RoomRun(try Self.id(room), invocation.server, output).join()
+        case .cheer(let room, let times):
+            try await RoomRun(try Self.id(room), invocation.server, output).cheer(times)
+        }
+    }
+
+    private func client() throws -> LetsSwitchClient {
+        let device = invocation.device
+        guard let file = DeviceFile(environment: Environment.value) else {
+            guard let device else { throw UsageError(reason: "neither HOME nor --device is set") }
+            return LetsSwitchClient(invocation.server, deviceID: device)
+        }
+        return LetsSwitchClient(invocation.server, deviceID: try device ?? file.read())
+    }
+
+    private static func id(_ room: String) throws(UsageError) -> UUID {
+        guard let id = UUID(uuidString: room) else { throw UsageError(reason: "\(room) is no room's id") }
+        return id
+    }
+
+    // MARK: Tasks
+
+    private var zone: String { invocation.zone ?? WallTime.systemZone() }
+
+    private func promise(_ title: String, _ at: WallTime) async throws {
+        let client = try client()
+        let promise = try await client.promise(title, at: written(at), timeZone: zone)
+        output.tell(promise.source, Self.text(promise))
+    }
+
+    private func cancel(_ task: Invocation.CancelledTask) async throws {
+        let client = try client()
+        let promise =
+            switch task {
+            case .id(let id): try await client.cancel(taskID: id)
+            case .at(let time): try await client.cancel(at: written(time), timeZone: zone)
+            }
+        output.tell(promise.source, "\(promise.title) at \(promise.startTime) is cancelled.")
+    }
+
+    private func written(_ time: WallTime) -> WrittenTime {
+        switch time {
+        case .instant(let text): .instant(text)
+        case .clock(let text, let seconds):
+            .clock(day: WallTime.day(of: seconds, zone: zone, now: Glibc.time(nil)), time: text)
+        }
+    }
+
+    private static func text(_ promise: TaskPromise) -> String {
+        let partner = promise.partnerTitle.map { "Somebody starts \($0) with you." } ?? "Nobody else yet."
+        return """
+            \(promise.title) at \(promise.startTime) (\(promise.timeZone)). \(partner)
+            task \(promise.id)
+            room \(promise.roomID)
+            """
+    }
+
+    // MARK: Reminders
+
+    private func watch() async throws {
+        let client = try client()
+        try await client.checkReachability()
+        for try await reminder in client.reminders {
+            output.tell(reminder.source, Self.text(reminder))
+        }
+    }
+
+    private static func text(_ reminder: Reminder) -> String {
+        guard let partner = reminder.partnerTitle, let room = reminder.roomID else {
+            return "\(reminder.startTime) \(reminder.title), alone"
+        }
+        return "\(reminder.startTime) \(reminder.title); somebody starts \(partner): letsswitch join \(room)"
+    }
+}

@@ -1,0 +1,22 @@
+/// What `--help` says.
+enum Help {
+    static let text = """
+        letsswitch: promise to start something, be reminded, cheer.
+
+          letsswitch promise TITLE --at TIME [--zone ZONE]
+                                     somebody who promises the same time is the partner
+          letsswitch cancel TASK     take a promise back, by the task's id
+          letsswitch cancel --at TIME [--zone ZONE]
+          letsswitch watch           reminders, as they come
+          letsswitch join ROOM       be in a room; in a terminal, any key cheers
+          letsswitch cheer ROOM [-n TIMES]
+
+          --server ADDRESS           http://127.0.0.1:8080, https://example.org; also LETSSWITCH_SERVER
+          --device ID                who you are; else an id that is made once
+          --at TIME                  09:00 or 09:00:30, the next there is; or 2026-11-22T09:00:00Z
+          --zone ZONE                whose clock that is: Europe/London; else this machine's
+
+        Options stand before or after the command. Where the output is no terminal, each object of the server's is one
+        line of JSON. Exit status: 0, 1 when the server refuses, 64 for wrong usage, 69 when nobody answers.
+        """
+}

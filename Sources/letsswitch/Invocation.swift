@@ -1,0 +1,107 @@
+import LetsSwitchClient
+
+/// How the command was called.
+struct UsageError: Error, Equatable {
+    let reason: String
+}
+
+/// What is to be done, for whom, at which server: read from the arguments, which may stand in any order.
+struct Invocation: Equatable {
+    enum Command: Equatable {
+        case help
+        case promise(title: String, at: WallTime)
+        case cancel(CancelledTask)
+        case watch
+        case join(room: String)
+        case cheer(room: String, times: Int)
+    }
+
+    /// Which promise is taken back.
+    enum CancelledTask: Equatable {
+        case id(String)
+        case at(WallTime)
+    }
+
+    static let defaultServer = "http://127.0.0.1:8080"
+    static let mostCheers = 1000
+
+    let command: Command
+    let server: ServerAddress
+    /// `nil` for the one that this user has.
+    let device: String?
+    /// An IANA name; `nil` for the system's.
+    let zone: String?
+
+    init(_ arguments: [String], environment: (String) -> String?) throws(UsageError) {
+        var options: [String: String] = [:]
+        var words: [String] = []
+        var rest = arguments[...]
+        var isHelp = arguments.isEmpty
+        while let argument = rest.popFirst() {
+            if argument == "--" {
+                words += rest
+                break
+            }
+            guard argument.hasPrefix("-"), argument.utf8.count > 1 else {
+                words.append(argument)
+                continue
+            }
+            if argument == "--help" || argument == "-h" {
+                isHelp = true
+                continue
+            }
+            let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard Self.options.contains(parts[0]) else { throw UsageError(reason: "no option \(parts[0])") }
+            guard let value = parts.count > 1 ? parts[1] : rest.popFirst() else {
+                throw UsageError(reason: "\(parts[0]) wants a value")
+            }
+            guard options.updateValue(value, forKey: parts[0]) == nil else {
+                throw UsageError(reason: "\(parts[0]) is given twice")
+            }
+        }
+        device = options["--device"]
+        zone = options["--zone"]
+        let address = options["--server"] ?? environment("LETSSWITCH_SERVER") ?? Self.defaultServer
+        do { server = try ServerAddress(address) } catch { throw UsageError(reason: error.description) }
+        command = isHelp || words == ["help"] ? .help : try Self.command(words, options)
+    }
+
+    private static let options: Set = ["--server", "--device", "--zone", "--at", "-n"]
+
+    private static func command(_ words: [String], _ options: [String: String]) throws(UsageError) -> Command {
+        let at = try options["--at"].map { text throws(UsageError) in try WallTime(text) }
+        let command: Command
+        var taken: Set = ["--server", "--device"]
+        switch (words.first ?? "", words.count) {
+        case ("promise", 2):
+            guard let at else { throw UsageError(reason: "promise wants --at") }
+            command = .promise(title: words[1], at: at)
+            taken.formUnion(["--at", "--zone"])
+        case ("cancel", 2):
+            command = .cancel(.id(words[1]))
+        case ("cancel", 1):
+            guard let at else { throw UsageError(reason: "cancel wants a task's id, or --at") }
+            command = .cancel(.at(at))
+            taken.formUnion(["--at", "--zone"])
+        case ("watch", 1):
+            command = .watch
+        case ("join", 2):
+            command = .join(room: words[1])
+        case ("cheer", 2):
+            guard let times = Int(options["-n"] ?? "1"), (1...mostCheers).contains(times) else {
+                throw UsageError(reason: "-n is a number from 1 to \(mostCheers)")
+            }
+            command = .cheer(room: words[1], times: times)
+            taken.insert("-n")
+        case ("promise", _): throw UsageError(reason: "promise wants one title; put it in quotes")
+        case ("cancel", _), ("watch", _), ("join", _), ("cheer", _):
+            throw UsageError(reason: "\(words[0]) takes \(words[0] == "watch" ? "no word" : "one word") more")
+        case ("", _): throw UsageError(reason: "no command")
+        default: throw UsageError(reason: "no command \(words[0])")
+        }
+        if let foreign = options.keys.filter({ !taken.contains($0) }).min() {
+            throw UsageError(reason: "\(words[0]) has no option \(foreign)")
+        }
+        return command
+    }
+}

@@ -1,0 +1,34 @@
+import Glibc
+
+/// `letsswitch`: promises, reminders and rooms from a terminal.
+@main
+struct Letsswitch {
+    static func main() async {
+        do throws(UsageError) {
+            let invocation = try Invocation(
+                Array(CommandLine.arguments.dropFirst()), environment: { Environment.value($0) })
+            let status = await CommandRun(invocation, output: Output()).perform()
+            exit(status.rawValue)
+        } catch {
+            Output().complain("letsswitch: \(error.reason)\nletsswitch --help says how it is used.")
+            exit(ExitCode.usage.rawValue)
+        }
+    }
+}
+
+/// What the shell is told (sysexits.h).
+enum ExitCode: Int32 {
+    case done = 0
+    /// The server said no.
+    case refused = 1
+    case usage = 64
+    case unreachable = 69
+}
+
+enum Environment {
+    /// An empty value counts as none.
+    static func value(_ name: String) -> String? {
+        guard let value = getenv(name).map({ String(cString: $0) }), !value.isEmpty else { return nil }
+        return value
+    }
+}

@@ -1,0 +1,57 @@
+import Glibc
+import LetsSwitchClient
+
+/// When something is to start: `09:00` or `09:00:30` by the wall clock, or an instant, `2026-11-22T09:00:00Z`.
+enum WallTime: Equatable {
+    case clock(text: String, seconds: Int)
+    case instant(String)
+
+    init(_ text: String) throws(UsageError) {
+        if text.utf8.count > 8 {
+            self = .instant(text)
+            return
+        }
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false).map { part in
+            part.utf8.count == 2 && part.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(part) : nil
+        }
+        guard (2...3).contains(parts.count), let hour = parts[0], let minute = parts[1], hour < 24, minute < 60,
+            let second = parts.count == 3 ? parts[2] : 0, second < 60
+        else { throw UsageError(reason: "--at is 09:00, 09:00:30 or 2026-11-22T09:00:00Z, not \(text)") }
+        self = .clock(text: text, seconds: hour * 3600 + minute * 60 + second)
+    }
+
+    /// The day on which the clock shows `seconds` next, in this zone.
+    static func day(of seconds: Int, zone: String, now: Int) -> String {
+        setenv("TZ", ":" + zone, 1)
+        tzset()
+        func local(_ time: Int) -> tm {
+            var time = time
+            var parts = tm()
+            localtime_r(&time, &parts)
+            return parts
+        }
+        var parts = local(now)
+        let today = Int(parts.tm_hour) * 3600 + Int(parts.tm_min) * 60 + Int(parts.tm_sec)
+        if seconds <= today {
+            // Noon is in the next day, whatever the clocks do in the night.
+            parts.tm_hour = 12
+            parts.tm_mday += 1
+            parts.tm_isdst = -1
+            parts = local(mktime(&parts))
+        }
+        func two(_ number: CInt) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
+    }
+
+    /// The system's own zone, by its IANA name; `UTC` where none is set.
+    static func systemZone() -> String {
+        if let name = Environment.value("TZ") { return name.hasPrefix(":") ? String(name.dropFirst()) : name }
+        var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink("/etc/localtime", &path, path.count - 1)
+        guard count > 0 else { return "UTC" }
+        let target = String(decoding: path[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+        let parts = target.split(separator: "/")
+        guard let start = parts.firstIndex(of: "zoneinfo"), start + 1 < parts.count else { return "UTC" }
+        return parts[(start + 1)...].joined(separator: "/")
+    }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The built command, as a shell runs it.
+@Suite struct CommandTests {
+    private static func start(_ arguments: [String], state: String) async throws -> ChildProcess {
+        let daemon = URL(fileURLWithPath: try DaemonProcess.executable())
+        let path = daemon.deletingLastPathComponent().appendingPathComponent("letsswitch").path
+        let environment = DaemonProcess.cleanEnvironment().merging(["XDG_STATE_HOME": state, "TZ": "UTC"]) { $1 }
+        return try await ChildProcess.start(path, arguments, environment: environment)
+    }
+
+    private static func run(_ arguments: [String], state: String) async throws -> (status: ExitStatus, lines: [String])
+    {
+        let process = try await start(arguments, state: state)
+        let status = try await process.waitForExit()
+        return (status, process.lines.all.map(\.text))
+    }
+
+    private static func json(_ line: String) throws -> TestJSON { try TestJSON(parsing: Array(line.utf8)) }
+
+    @Test("Two terminals: promise, watch, join, cheer")
+    func journey() async throws {
+        let state = "/tmp/ls-command-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: state) }
+        let database = try await TestCluster.shared.makeDatabase()
+        let (daemon, endpoint) = try await DaemonProcess.listening([
+            "--listen", "127.0.0.1:0", "--database-url", database, "--log-format", "json", "--reminder-lead", "1h",
+        ])
+        let server = ["--server", "\(endpoint)"]
+        let start = Date(timeIntervalSince1970: (Date.now.timeIntervalSince1970 + 3605).rounded())
+        let time = ["--at", start.formatted(.iso8601)]
+        let ada = try await Self.run(["promise", "History"] + time + server, state: state)
+        #expect(ada.status == .exited(0))
+        let promise = try Self.json(try #require(ada.lines.first))
+        #expect(promise["title"].string == "History")
+        let device = "\(state)/letsswitch/device"
+        #expect(
+            promise["deviceId"].string == (try String(contentsOfFile: device, encoding: .utf8)).dropLast().description)
+        let mode = try FileManager.default.attributesOfItem(atPath: device)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        let bob = try await Self.run(server + ["promise", "Maths", "--device", "bob"] + time, state: state)
+        #expect(try Self.json(try #require(bob.lines.first))["partnerTitle"].string == "History")
+        let refused = try await Self.run(["cancel"] + time + server, state: state)
+        #expect(refused.status == .exited(1))
+        #expect(refused.lines.first?.hasPrefix("letsswitch: ") == true)
+
+        let watching = try await Self.start(["watch"] + server, state: state)
+        let line = try await watching.lines.next("a reminder") { $0.text.hasPrefix("{") }.text
+        let room = try #require(try Self.json(line)["roomId"].string)
+        await watching.signal(SIGTERM)
+        let joined = try await Self.start(["join", room] + server, state: state)
+        try await joined.lines.next("the handshake") { $0.text == #"{"type":"handshake"}"# }
+        #expect(try await Self.run(["cheer", room, "-n", "2"] + server, state: state).status == .exited(0))
+        for _ in 0..<2 { try await joined.lines.next("an ale") { $0.text == #"{"type":"aleResponse"}"# } }
+        await joined.signal(SIGTERM)
+        #expect(
+            try await Self.run(["join", UUID().uuidString] + server, state: state).status == .exited(1))
+        try await daemon.terminate()
+    }
+
+    @Test("Exit statuses tell wrong usage from nobody there")
+    func statuses() async throws {
+        let state = "/tmp/ls-command-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: state) }
+        let help = try await Self.run(["--help"], state: state)
+        #expect(help.status == .exited(0))
+        #expect(help.lines.contains { $0.contains("letsswitch watch") })
+        #expect(try await Self.run(["dance"], state: state).status == .exited(64))
+        #expect(try await Self.run(["join", "x"], state: state).status == .exited(64))
+        for command in [["watch"], ["join", UUID().uuidString], ["promise", "x", "--at", "09:00"]] {
+            let outcome = try await Self.run(command + ["--server", "127.0.0.1:1", "--device", "x"], state: state)
+            #expect(outcome.status == .exited(69), "\(command)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: state))
+    }
+}

@@ -1,0 +1,64 @@
+import LetsSwitchClient
+import Testing
+
+@testable import letsswitch
+
+@Suite struct InvocationTests {
+    private func read(_ line: String, server: String? = nil) throws(UsageError) -> Invocation {
+        let words = line.split(separator: " ").map(String.init)
+        return try Invocation(words) { $0 == "LETSSWITCH_SERVER" ? server : nil }
+    }
+
+    @Test("Options stand anywhere")
+    func options() throws {
+        for line in [
+            "promise History --at 09:00 --zone Europe/London --device ada",
+            "--device=ada promise --at=09:00 History --zone Europe/London",
+            "--zone Europe/London --at 09:00 --device ada -- promise History",
+        ] {
+            let invocation = try read(line)
+            #expect(invocation.command == .promise(title: "History", at: .clock(text: "09:00", seconds: 32_400)))
+            #expect(invocation.device == "ada")
+            #expect(invocation.zone == "Europe/London")
+        }
+        #expect(try read("cancel --at 09:00:30").command == .cancel(.at(.clock(text: "09:00:30", seconds: 32_430))))
+        #expect(try read("cancel X").command == .cancel(.id("X")))
+        #expect(try read("cheer R -n 3").command == .cheer(room: "R", times: 3))
+        #expect(
+            try read("promise X --at 2026-11-22T09:00:00Z").command
+                == .promise(title: "X", at: .instant("2026-11-22T09:00:00Z")))
+        for line in ["", "--help", "watch --help", "help"] { #expect(try read(line).command == .help) }
+    }
+
+    @Test("The server is the option's, the environment's, or the local one")
+    func server() throws {
+        #expect(try read("watch").server.description == Invocation.defaultServer)
+        #expect(try read("watch", server: "https://a.test").server.description == "https://a.test")
+        #expect(try read("watch --server b.test:81", server: "https://a.test").server.description == "http://b.test:81")
+    }
+
+    @Test(
+        "What makes no sense is a usage error",
+        arguments: [
+            "dance", "promise X", "promise --at 09:00", "promise X Y --at 09:00", "promise X --at 25:00",
+            "promise X --at 9:00",
+            "promise X --at 09:00 --at 10:00", "cancel", "watch X", "watch --at 09:00", "join", "cheer R -n 0",
+            "cheer R -n x",
+            "watch --no-such 1", "watch --device", "watch --server ftp://a", "join R -n 3",
+        ])
+    func usage(line: String) {
+        #expect(throws: UsageError.self) { try read(line) }
+    }
+
+    @Test("A time of day is the next there is, also where the clocks change")
+    func days() {
+        // 2026-11-22 12:00:00 UTC
+        let noon = 1_795_348_800
+        #expect(WallTime.day(of: 43_201, zone: "UTC", now: noon) == "2026-11-22")
+        #expect(WallTime.day(of: 43_200, zone: "UTC", now: noon) == "2026-11-23")
+        #expect(WallTime.day(of: 0, zone: "Pacific/Auckland", now: noon) == "2026-11-24")
+        // The evening before London's clocks go back, and the end of a year.
+        #expect(WallTime.day(of: 0, zone: "Europe/London", now: 1_792_879_200) == "2026-10-25")
+        #expect(WallTime.day(of: 0, zone: "UTC", now: 1_798_761_599) == "2027-01-01")
+    }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LetsSwitchClient
+
+/// Against the daemon itself.
+@Suite struct DaemonTests {
+    private static func withDaemon(
+        _ arguments: [String], _ body: (ServerAddress, DaemonProcess) async throws -> Void
+    ) async throws {
+        let database = try await TestCluster.shared.makeDatabase()
+        let (daemon, endpoint) = try await DaemonProcess.listening(
+            ["--listen", "127.0.0.1:0", "--database-url", database, "--log-format", "json"] + arguments)
+        do {
+            try await body(try ServerAddress("\(endpoint)"), daemon)
+        } catch {
+            await daemon.signal(SIGKILL)
+            throw error
+        }
+        await daemon.signal(SIGKILL)
+        _ = try await daemon.waitForExit()
+    }
+
+    @Test("Two promise the same time, are reminded, meet and cheer")
+    func journey() async throws {
+        try await Self.withDaemon(["--reminder-lead", "1h"]) { server, _ in
+            let ada = LetsSwitchClient(server, deviceID: "ada")
+            let bob = LetsSwitchClient(server, deviceID: "bob")
+            let start = Date(timeIntervalSince1970: (Date.now.timeIntervalSince1970 + 3604).rounded())
+            let first = try await ada.promise("History", at: start, timeZone: "Europe/London")
+            #expect(first.startsAt == start)
+            #expect(!first.isPaired)
+            let other = try await ada.promise("Alone", at: start + 7200, timeZone: "UTC")
+            try await ada.cancel(other)
+            let second = try await bob.promise("Maths", at: start, timeZone: "UTC")
+            #expect(second.partnerTitle == "History")
+            #expect(second.roomID == first.roomID)
+            await #expect {
+                try await bob.cancel(second)
+            } throws: { error in
+                guard case ClientError.refused(let refusal)? = error as? ClientError else { return false }
+                return refusal.status == 409 && refusal.code == "has_partner" && refusal.reason != nil
+            }
+            var reminders = ada.reminders.makeAsyncIterator()
+            let reminder = try #require(try await reminders.next())
+            #expect(reminder.taskID == first.id)
+            #expect(reminder.partnerTitle == "Maths")
+            let room = try #require(reminder.roomID)
+            let (adas, bobs) = (ada.room(room), bob.room(room))
+            var heard = bobs.events.makeAsyncIterator()
+            #expect(try await heard.next() == .entered)
+            try await adas.cheer()
+            #expect(try await heard.next() == .ale)
+            await adas.leave()
+            await bobs.leave()
+            #expect(try await heard.next() == .closed(.goingAway))
+            #expect(try await heard.next() == nil)
+        }
+    }
+
+    @Test("A room that isn't open says when; one that is none ends it")
+    func refusals() async throws {
+        try await Self.withDaemon([]) { server, _ in
+            let client = LetsSwitchClient(server, deviceID: "ada")
+            let promise = try await client.promise("History", at: .now + 3600, timeZone: "UTC")
+            _ = try await LetsSwitchClient(server, deviceID: "bob").promise(
+                "Maths", at: promise.startsAt, timeZone: "UTC")
+            let room = client.room(promise.roomID)
+            var events = room.events.makeAsyncIterator()
+            guard case .waiting(let wait)? = try await events.next() else {
+                Issue.record("no wait")
+                return
+            }
+            #expect((3400...3600).contains(wait.components.seconds))
+            await room.leave()
+            var others = client.room(UUID()).events.makeAsyncIterator()
+            await #expect {
+                _ = try await others.next()
+            } throws: { error in
+                guard case ClientError.refused(let refusal)? = error as? ClientError else { return false }
+                return refusal.status == 404 && refusal.code == "no_such_room"
+            }
+        }
+    }
+
+    @Test("A daemon that stops is waited for, and entered again")
+    func restart() async throws {
+        let database = try await TestCluster.shared.makeDatabase()
+        let arguments = ["--database-url", database, "--log-format", "json", "--open-rooms", "--listen"]
+        let (daemon, endpoint) = try await DaemonProcess.listening(arguments + ["127.0.0.1:0"])
+        let room = LetsSwitchClient(try ServerAddress("\(endpoint)"), deviceID: "ada").room(UUID())
+        var events = room.events.makeAsyncIterator()
+        #expect(try await events.next() == .entered)
+        try await daemon.terminate()
+        #expect(try await events.next() == .closed(.goingAway))
+        let (again, _) = try await DaemonProcess.listening(arguments + ["\(endpoint)"])
+        var event = try await events.next()
+        while case .waiting? = event { event = try await events.next() }
+        #expect(event == .entered)
+        await room.leave()
+        try await again.terminate()
+    }
+
+    @Test("TLS is believed by its authority only, and a server without it is none that is believed")
+    func tls() async throws {
+        let authority = try await TestAuthority()
+        let identity = try await authority.issue(hosts: "DNS:localhost,IP:127.0.0.1")
+        let database = try await TestCluster.shared.makeDatabase()
+        let (daemon, endpoint) = try await DaemonProcess.listening([
+            "--database-url", database, "--log-format", "json", "--open-rooms", "--listen", "tls:127.0.0.1:0",
+            "--tls-certificate", identity.certificate, "--tls-key", identity.key,
+        ])
+        let server = try ServerAddress("https://\(endpoint)")
+        var transport = SocketTransport(server: server, authorities: authority.file)
+        let room = LetsSwitchClient(transport, deviceID: "ada").room(UUID())
+        var events = room.events.makeAsyncIterator()
+        #expect(try await events.next() == .entered)
+        #expect(try await transport.exchange(ClientRequest(target: "/healthz")).status == 200)
+        transport.authorities = nil
+        await #expect {
+            _ = try await transport.exchange(ClientRequest(target: "/healthz"))
+        } throws: { error in
+            guard case ClientError.untrusted? = error as? ClientError else { return false }
+            return true
+        }
+        await room.leave()
+        try await daemon.terminate()
+        withExtendedLifetime(authority) {}
+    }
+
+    @Test("Where nobody listens, nobody is reached")
+    func unreachable() async throws {
+        let client = LetsSwitchClient(try ServerAddress("127.0.0.1:1"), deviceID: "ada")
+        await #expect {
+            try await client.checkReachability()
+        } throws: { error in
+            guard case ClientError.unreachable? = error as? ClientError else { return false }
+            return true
+        }
+    }
+}
