@@ -11,8 +11,9 @@ import Testing
         return try await ChildProcess.start(path, arguments, environment: environment)
     }
 
-    private static func run(_ arguments: [String], state: String) async throws -> (status: ExitStatus, lines: [String])
-    {
+    private typealias Outcome = (status: TestSupport.ExitStatus, lines: [String])
+
+    private static func run(_ arguments: [String], state: String) async throws -> Outcome {
         let process = try await start(arguments, state: state)
         let status = try await process.waitForExit()
         return (status, process.lines.all.map(\.text))

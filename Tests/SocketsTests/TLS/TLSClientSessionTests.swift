@@ -36,7 +36,7 @@ import Testing
             }
             guard server.seal(&queue, isLast: false, with: traffic, vectors) else { break }
             var answer = (server.unsent + Array(traffic.output))[...]
-            server.sent(answer.count, of: UnsafeRawBufferPointer(start: nil, count: 0))
+            server.sent(answer.count, of: traffic.output)
             while !answer.isEmpty {
                 let input = Array(answer.prefix(size)).withUnsafeBytes { client.open($0, with: traffic) }
                 outcome.received += input.plaintext
