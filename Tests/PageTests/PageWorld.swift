@@ -74,6 +74,7 @@ final class PageWorld: Sendable {
     private func end() async {
         for page in people.all + guests.all { try? await page.close() }
         _ = try? await daemons.all.last?.terminate()
+        await TestCluster.shared.remove(conninfo)
     }
 
     // MARK: The daemon

@@ -20,34 +20,47 @@ package struct ScheduleDatabase {
         now: String?, lead: Double = 60, connections: Int = 4,
         _ body: (ScheduleDatabase) async throws -> Result
     ) async throws -> Result {
-        var configuration = PostgresConfiguration(conninfo: try await TestCluster.shared.makeDatabase())
-        configuration.maxConnections = connections
-        configuration.sessionSettings = DatabaseSchema.sessionSettings
-        configuration.queryTimeout = .seconds(60)
-        configuration.stallTimeout = .seconds(30)
-        configuration.connectTimeout = .seconds(30)
-        let client = PostgresClient(configuration: configuration)
-        let database = ScheduleDatabase(
-            configuration: configuration,
-            client: client,
-            schedule: ScheduleStore(database: client, settings: ScheduleSettings(reminderLead: lead)),
-            reminders: ReminderStore(database: client))
-        do {
-            _ = try await client.migrate(DatabaseSchema.current)
+        let conninfo = try await TestCluster.shared.makeDatabase(named: "schedule") { conninfo in
+            let database = make(conninfo, lead: lead, connections: 1)
+            _ = try await database.client.migrate(DatabaseSchema.current)
             try await database.run("CREATE TABLE letsswitch.test_clock AS SELECT NULL::timestamptz AS at")
             try await database.run(
                 """
                 CREATE OR REPLACE FUNCTION letsswitch.clock() RETURNS timestamptz LANGUAGE sql VOLATILE AS
                 $$ SELECT coalesce((SELECT at FROM letsswitch.test_clock), clock_timestamp()) $$
                 """)
+            await database.client.shutdown()
+        }
+        let database = make(conninfo, lead: lead, connections: connections)
+        do {
             if let now { try await database.setClock(now) }
             let result = try await body(database)
-            await client.shutdown()
+            await database.end()
             return result
         } catch {
-            await client.shutdown()
+            await database.end()
             throw error
         }
+    }
+
+    private static func make(_ conninfo: String, lead: Double, connections: Int) -> ScheduleDatabase {
+        var configuration = PostgresConfiguration(conninfo: conninfo)
+        configuration.maxConnections = connections
+        configuration.sessionSettings = DatabaseSchema.sessionSettings
+        configuration.queryTimeout = .seconds(60)
+        configuration.stallTimeout = .seconds(30)
+        configuration.connectTimeout = .seconds(30)
+        let client = PostgresClient(configuration: configuration)
+        return ScheduleDatabase(
+            configuration: configuration,
+            client: client,
+            schedule: ScheduleStore(database: client, settings: ScheduleSettings(reminderLead: lead)),
+            reminders: ReminderStore(database: client))
+    }
+
+    private func end() async {
+        await client.shutdown()
+        await TestCluster.shared.remove(configuration.conninfo)
     }
 
     package func setClock(_ now: String) async throws {

@@ -17,6 +17,7 @@ final class Journey: Sendable {
     let client: PostgresClient
     private let patience: Patience
     private let daemons = RunningDaemons()
+    private let cluster: TestCluster
 
     /// What the daemons take a silent database for.
     enum Patience {
@@ -26,15 +27,20 @@ final class Journey: Sendable {
         case promised
     }
 
-    private init(conninfo: String, patience: Patience) {
+    private init(conninfo: String, cluster: TestCluster, patience: Patience) {
         self.conninfo = conninfo
+        self.cluster = cluster
         self.patience = patience
+        client = Self.client(conninfo)
+    }
+
+    private static func client(_ conninfo: String) -> PostgresClient {
         var configuration = PostgresConfiguration(conninfo: conninfo)
         configuration.maxConnections = 4
         configuration.connectTimeout = .seconds(20)
         configuration.queryTimeout = .seconds(60)
         configuration.stallTimeout = .seconds(30)
-        client = PostgresClient(configuration: configuration)
+        return PostgresClient(configuration: configuration)
     }
 
     static func run(
@@ -42,9 +48,9 @@ final class Journey: Sendable {
     ) async throws {
         await JourneyLimit.shared.enter()
         do {
-            let journey = Journey(conninfo: try await cluster.makeDatabase(), patience: patience)
+            let conninfo = try await cluster.makeDatabase(named: "journey") { try await prepare($0) }
+            let journey = Journey(conninfo: conninfo, cluster: cluster, patience: patience)
             do {
-                try await journey.prepare()
                 try await body(journey)
                 await journey.end()
             } catch {
@@ -58,19 +64,22 @@ final class Journey: Sendable {
         }
     }
 
-    private func prepare() async throws {
+    private static func prepare(_ conninfo: String) async throws {
+        let client = client(conninfo)
         _ = try await client.migrate(DatabaseSchema.current)
-        try await sql("CREATE TABLE letsswitch.test_clock AS SELECT interval '0' AS shift")
+        try await sql("CREATE TABLE letsswitch.test_clock AS SELECT interval '0' AS shift", client)
         try await sql(
             """
             CREATE OR REPLACE FUNCTION letsswitch.clock() RETURNS timestamptz LANGUAGE sql VOLATILE AS
             $$ SELECT clock_timestamp() + (SELECT shift FROM letsswitch.test_clock) $$
-            """)
+            """, client)
+        await client.shutdown()
     }
 
     private func end() async {
         await daemons.stop()
         await client.shutdown()
+        await cluster.remove(conninfo)
     }
 
     // MARK: Daemons
@@ -129,6 +138,11 @@ final class Journey: Sendable {
 
     @discardableResult
     func sql(_ text: String) async throws -> PostgresRows {
+        try await Self.sql(text, client)
+    }
+
+    @discardableResult
+    private static func sql(_ text: String, _ client: PostgresClient) async throws -> PostgresRows {
         try await client.query(PostgresStatement(name: "", sql: text), [], timeout: nil)
     }
 
