@@ -87,7 +87,8 @@ struct Composition: Sendable {
         let matches = MatchRooms(
             rooms: rooms, policy: configuration.matchRooms, metrics: metrics.rooms,
             find: database.reminders.findRoom, found: { await scheduler.found($0) })
-        let reminders = ReminderSource(streams: streams, backlog: database.reminders.backlog)
+        let reminders = ReminderSource(
+            streams: streams, ready: { _ = try await database.timeZoneNames() }, backlog: database.reminders.backlog)
         let cables = Cables(
             [
                 RoomChannel(matches: matches, keys: database.roomKeys), RemindersChannel(source: reminders),

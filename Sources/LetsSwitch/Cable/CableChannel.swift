@@ -41,6 +41,7 @@ struct CableActionError: Error, Hashable {
     let reason: String
 
     static let unknownAction = CableActionError(code: "unknown_action", reason: "The channel has no such action.")
+    static let busy = CableActionError(code: "busy", reason: "More actions wait than may.")
     static let badData = CableActionError(
         code: "invalid_request", reason: "data is a string that holds an object, whose action is a string.")
 }

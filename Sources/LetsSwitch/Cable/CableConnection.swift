@@ -28,6 +28,9 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
         case ended
     }
 
+    /// Seconds that a ticket is believed without another look at the clock.
+    private static let longestExpiryWait = 30.0
+
     private let webSocket: WebSocket
     private let shard: CableShard
     let identity: Identity
@@ -40,11 +43,7 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
     /// What it has paid for, where it has no device that pays.
     private var paidUntil: UInt64 = 0
     /// In matches' rooms; few connections are in any.
-    private(set) lazy var sender: Sender = {
-        hasSender = true
-        return shard.cables.rooms.shard(on: shard.reactor).makeSender()
-    }()
-    private var hasSender = false
+    private(set) lazy var sender = shard.cables.rooms.shard(on: shard.reactor).makeSender()
 
     init(_ webSocket: WebSocket, _ greeting: Greeting, on shard: CableShard) {
         self.webSocket = webSocket
@@ -77,10 +76,10 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
     /// A ticket's end is the connection's.
     private func awaitExpiry() {
         guard let end = identity.expiry else { return }
-        let left = end - shard.cables.now()
+        let left = end - shard.cables.verifier.now()
         guard left > 0 else { return disconnect(.tokenExpired) }
         // The clock may be set meanwhile.
-        let delay = Duration.seconds(min(left, 3600))
+        let delay = Duration.seconds(min(left, Self.longestExpiryWait))
         expiry = shard.reactor.schedule(after: delay) { [weak self] in self?.awaitExpiry() }
     }
 
@@ -130,6 +129,7 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
         case .repeated: break
         case .confirmedAgain: send(.confirmation(identifier))
         case .rejected: sendRejection(of: identifier)
+        case .busy: send(.message(identifier, .error(CableActionError.busy.code, CableActionError.busy.reason)))
         case .overflow: disconnect(.invalidRequest)
         }
     }
@@ -241,6 +241,5 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
         let outlets = outlets.values
         self.outlets = [:]
         for outlet in outlets { outlet.finish() }
-        if hasSender { sender.leaveAll() }
     }
 }

@@ -169,14 +169,18 @@ final class CableOutlet {
 
     // MARK: Waiting
 
-    /// Has `work` done elsewhere, and gives its outcome to `then` on this loop, unless the subscription is over by then. Actions that come
-    /// meanwhile wait.
+    /// Has `work` done elsewhere, and gives its outcome to `then` on this loop; what comes of it when the subscription is over by then, to
+    /// `unwanted`. Actions that come meanwhile wait.
     func run<Value: Sendable>(
-        _ work: @escaping @Sendable () async throws -> Value, then: @escaping (Result<Value, any Error>) -> Void
+        _ work: @escaping @Sendable () async throws -> Value, then: @escaping (Result<Value, any Error>) -> Void,
+        unwanted: @escaping (Value) -> Void = { _ in }
     ) {
         connection.beginWork(self)
         shard.run(work) { [self] result in
-            guard !isOver else { return }
+            guard !isOver else {
+                if case .success(let value) = result { unwanted(value) }
+                return
+            }
             connection.endWork(self) { then(result) }
         }
     }

@@ -1,6 +1,5 @@
 import Basics
 import Domain
-import Glibc
 import Observability
 import Rooms
 import Server
@@ -17,15 +16,12 @@ final class Cables: Sendable {
     let metrics: CableMetrics
     /// Where tasks run that wait for the database.
     let executor: (any TaskExecutor)?
-    /// Seconds since 1970.
-    let now: @Sendable () -> Double
     private let channels: [any CableChannel]
     private let key = LoopLocal<CableShard>()
 
     init(
         _ channels: [any CableChannel], loops: [EventLoop], rooms: Rooms, verifier: IdentityVerifier,
-        limits: CableLimits,
-        metrics: CableMetrics, executor: (any TaskExecutor)?, now: @escaping @Sendable () -> Double = Cables.wallClock
+        limits: CableLimits, metrics: CableMetrics, executor: (any TaskExecutor)?
     ) {
         self.channels = channels
         self.loops = loops
@@ -35,14 +31,6 @@ final class Cables: Sendable {
         messageRates = DeviceMessageRates(perSecond: limits.messageRate, burst: limits.messageBurst)
         self.metrics = metrics
         self.executor = executor
-        self.now = now
-    }
-
-    private static func wallClock() -> Double {
-        var time = timespec()
-        // It always exists.
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
     /// The connections of a loop. On that loop.

@@ -16,7 +16,7 @@ struct ConfirmPause {
     enum Verdict: Equatable {
         case send
         case hold
-        /// It is held, and ``release(at:)`` is to be called after so long.
+        /// It is held, and ``release()`` is to be called after so long.
         case holdUntil(Duration)
         /// More is held than may be.
         case overflow

@@ -15,6 +15,11 @@ struct SubscriptionTable {
     enum Command: Equatable {
         case subscribe, unsubscribe
         case message([UInt8]?)
+
+        /// Bytes that it says.
+        var size: Int {
+            if case .message(let data?) = self { data.count } else { 0 }
+        }
     }
 
     /// What comes of a command that has just come.
@@ -28,7 +33,9 @@ struct SubscriptionTable {
         case repeated
         case confirmedAgain
         case rejected
-        /// More waits than may.
+        /// More waits than may: the message is not to be done.
+        case busy
+        /// The same, of a command that can't be left out.
         case overflow
     }
 
@@ -58,6 +65,7 @@ struct SubscriptionTable {
     private var entries: [CableIdentifier: Entry] = [:]
     private var lastNumber: Number = 0
     private var waiting = 0
+    private var waitingBytes = 0
     private let limit: Int
 
     /// - Parameter limit: Subscriptions at once.
@@ -96,8 +104,13 @@ struct SubscriptionTable {
     }
 
     private mutating func enqueue(_ command: Command, _ identifier: CableIdentifier) -> Reception {
+        if case .message = command {
+            guard waiting < CableLimits.waitingCommands, waitingBytes + command.size <= CableLimits.waitingBytes
+            else { return .busy }
+        }
         guard waiting < CableLimits.waitingCommands else { return .overflow }
         waiting += 1
+        waitingBytes += command.size
         entries[identifier]?.queue.append(command)
         return .queued
     }
@@ -106,6 +119,7 @@ struct SubscriptionTable {
     mutating func next(of identifier: CableIdentifier) -> Step? {
         guard let entry = entries[identifier], !entry.isWorking, let command = entry.queue.first else { return nil }
         waiting -= 1
+        waitingBytes -= command.size
         entries[identifier]?.queue.removeFirst()
         switch command {
         case .subscribe:
@@ -164,6 +178,7 @@ struct SubscriptionTable {
         let next = entry.queue.firstIndex(of: .subscribe) ?? entry.queue.endIndex
         let lost = entry.queue[..<next]
         waiting -= lost.count
+        waitingBytes -= lost.reduce(0) { $0 + $1.size }
         let messages = lost.count { $0 != .unsubscribe }
         entry.queue.removeSubrange(..<next)
         entry.isConfirmed = false

@@ -102,7 +102,7 @@ extension Setting {
             "max-streams-per-device", \.maxStreamsPerDevice, in: 1...10_000, .limits,
             "reminder streams of one device"),
         .integer(
-            "max-subscriptions", \.cable.subscriptions, in: 1...10_000, .limits,
+            "max-subscriptions", \.cable.subscriptions, in: 1...1_000, .limits,
             "subscriptions of one connection of Action Cable"),
         .integer(
             "max-cable-bytes", \.cable.messageBytes, in: 2_048...16_777_216, .limits, "a message of Action Cable"),

@@ -5,6 +5,8 @@ import Domain
 enum ChangeWindow: Hashable, Sendable {
     /// From yesterday to the day after tomorrow, at whatever time it is: for readers that name no days.
     case near
+    /// None but of its device's own tasks.
+    case own
     case between(Instant, Instant)
 
     /// Days behind and ahead of now that are near, so that today and tomorrow are, in every time zone.
@@ -56,14 +58,18 @@ enum ChangeWindow: Hashable, Sendable {
                 Instant(seconds: now.seconds + Self.nearSeconds.lowerBound),
                 Instant(seconds: now.seconds + Self.nearSeconds.upperBound)
             )
+        case .own: (now, now)
         case .between(let first, let end): (first, end)
         }
     }
 
     /// The days of UTC that it touches, counted from 1970; nil for one that moves with the time.
-    var days: ClosedRange<Int>? {
-        guard case .between(let first, let end) = self else { return nil }
-        return first.day...Instant(seconds: end.seconds - 1).day
+    var days: Range<Int>? {
+        switch self {
+        case .near: nil
+        case .own: 0..<0
+        case .between(let first, let end): first.day..<Instant(seconds: end.seconds - 1).day + 1
+        }
     }
 }
 

@@ -12,6 +12,8 @@ struct ReminderSource: Sendable {
     }
 
     let streams: EventStreams
+    /// Throws until the database has been read once: the rooms that streams listen to have their ids by what stands there.
+    let ready: @Sendable () async throws -> Void
     /// The device's reminders whose task has not started, as they stand to the one with this id.
     let backlog: @Sendable (DeviceID, UUID?) async throws -> ReminderBacklog
 
@@ -20,6 +22,7 @@ struct ReminderSource: Sendable {
     /// - Returns: `nil` when the device has as many as it may.
     /// - Throws: That the database is away.
     func open(_ device: DeviceID, window: ChangeWindow, after last: UUID?, on loop: EventLoop) async throws -> Opened? {
+        try await ready()
         guard await streams.takePlace(for: device) else { return nil }
         let reservation = await loop.run { streams.shard(on: $0).reserve(device, window: window) }
         do {
@@ -33,5 +36,10 @@ struct ReminderSource: Sendable {
     /// Writes to `sink` from now on. On the loop.
     func begin(_ opened: Opened, _ sink: any EventSink, on reactor: Reactor) {
         streams.shard(on: reactor).begin(opened.reservation, sink, backlog: opened.backlog)
+    }
+
+    /// Nobody is there any more to begin it. On the loop.
+    func cancel(_ opened: Opened, on reactor: Reactor) {
+        streams.shard(on: reactor).cancel(opened.reservation)
     }
 }

@@ -11,7 +11,8 @@ struct IdentityVerifier: Sendable {
     /// Made only where there are secrets: cryptography's library takes two megabytes.
     private let tickets: SharedTokens?
     private let areRequired: Bool
-    private let now: @Sendable () -> Double
+    /// Seconds since 1970, by which tickets expire.
+    let now: @Sendable () -> Double
 
     /// - Parameter now: In seconds since 1970.
     init(_ settings: TicketSettings, now: @escaping @Sendable () -> Double = Self.wallClock) throws(CryptoError) {

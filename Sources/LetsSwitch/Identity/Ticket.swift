@@ -3,7 +3,7 @@ import Wire
 
 /// What a JSON Web Token says: for which device it is, until when, and perhaps for what alone.
 struct Ticket: Sendable, Hashable {
-    /// A connection has no more subscriptions either.
+    /// As many as a connection has subscriptions, unless it may have more.
     static let maximumTopics = 100
 
     let device: DeviceID

@@ -13,6 +13,8 @@ package struct CableLimits: Sendable, Hashable {
 
     /// Commands that may wait: for the welcome, or for those before them.
     static let waitingCommands = 64
+    /// Bytes of what they say.
+    static let waitingBytes = 65_536
     /// A frame's payload to a client in bytes: what Apple's and Vapor's clients take.
     static let framePayload = 16_384
     /// Between a confirmation and what follows it.

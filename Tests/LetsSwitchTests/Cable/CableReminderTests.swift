@@ -65,6 +65,26 @@ import Testing
         }
     }
 
+    @Test("Who subscribes and takes it back at once leaves no place taken")
+    func takenBack() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.maxStreamsPerDevice = 1 }
+            let peer = try await CablePeer.welcomed(at: endpoint, "?deviceId=ada")
+            for _ in 0..<4 {
+                try await peer.subscribe(reminders)
+                try await peer.unsubscribe(reminders)
+            }
+            try await eventually("the place is given back") {
+                try await peer.subscribe(notifications)
+                while true {
+                    let answer = try await peer.hear()
+                    if answer == CablePeer.confirmation(notifications) { return true }
+                    if answer == CablePeer.rejection(notifications) { return false }
+                }
+            }
+        }
+    }
+
     @Test("A device listens as often as its streams may be, on whatever door")
     func quota() async throws {
         try await Journey.run { journey in

@@ -112,11 +112,31 @@ import Wire
         _ = table.receive(.subscribe(a))
         _ = table.next(of: a)
         for _ in 0..<64 { #expect(table.receive(.message(a, data: ale)) == .queued) }
-        #expect(table.receive(.message(a, data: ale)) == .overflow)
+        #expect(table.receive(.message(a, data: ale)) == .busy)
         #expect(table.receive(.subscribe(b)) == .overflow)
         table.confirm(1, of: a)
         #expect(table.next(of: a) == .perform(1, ale))
         #expect(table.receive(.message(a, data: ale)) == .queued)
+    }
+
+    @Test("64 KiB of what is said may wait, over all identifiers")
+    func bytes() {
+        var table = SubscriptionTable(limit: 100)
+        for identifier in [a, b] {
+            _ = table.receive(.subscribe(identifier))
+            _ = table.next(of: identifier)
+        }
+        let half = [UInt8](repeating: 7, count: 32_768)
+        for identifier in [a, b] { #expect(table.receive(.message(identifier, data: half)) == .queued) }
+        #expect(table.receive(.message(a, data: [1])) == .busy)
+        // Of one that is done, and of one that has nothing to take effect on, nothing is counted any more.
+        table.confirm(1, of: a)
+        #expect(table.next(of: a) == .perform(1, half))
+        #expect(table.receive(.message(a, data: half)) == .queued)
+        #expect(table.receive(.message(a, data: [1])) == .busy)
+        #expect(table.remove(2, of: b) == 1)
+        #expect(table.next(of: a) == .perform(1, half))
+        for _ in 0..<2 { #expect(table.receive(.message(a, data: half)) == .queued) }
     }
 
     @Test("Whatever comes in whatever order, nothing waits for ever, and the count of what waits is right")

@@ -11,7 +11,7 @@ import Testing
         #expect(try ChangeWindow(from: nil, to: nil) == .near)
         let window = try ChangeWindow(from: "2026-11-22T01:00:00+01:00", to: "2026-11-23T00:00:00Z")
         #expect(window == .between(Instant(seconds: 1_795_305_600), Instant(seconds: 1_795_392_000)))
-        #expect(window.days == 20_779...20_779)
+        #expect(window.days == 20_779..<20_780)
     }
 
     @Test(

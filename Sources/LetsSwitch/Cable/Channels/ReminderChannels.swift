@@ -36,6 +36,8 @@ private final class ReminderSubscription: CableSubscription {
     private unowned let outlet: CableOutlet
     private let tellsChanges: Bool
     private var hasBegun = false
+    /// What is there to be written, while the confirmation has its time for itself.
+    private var opened: ReminderSource.Opened?
     private var sink: Sink?
     /// Where to go on when the stream begins anew.
     private var last: UUID?
@@ -54,8 +56,9 @@ private final class ReminderSubscription: CableSubscription {
 
     private func listen() {
         let loop = outlet.loop
+        let window = tellsChanges ? ChangeWindow.near : .own
         outlet.run { [source, device, last] in
-            try await source.open(device, window: .near, after: last, on: loop)
+            try await source.open(device, window: window, after: last, on: loop)
         } then: { [weak self] outcome in
             guard let self else { return }
             switch outcome {
@@ -64,6 +67,8 @@ private final class ReminderSubscription: CableSubscription {
             // The database is away: the client waits, as it would for a slow network.
             case .success(nil), .failure: listenAgain()
             }
+        } unwanted: { [source, reactor = outlet.reactor] opened in
+            if let opened { source.cancel(opened, on: reactor) }
         }
     }
 
@@ -72,8 +77,17 @@ private final class ReminderSubscription: CableSubscription {
     }
 
     private func begin(_ opened: ReminderSource.Opened) {
+        self.opened = opened
+        guard !hasBegun else { return write() }
         hasBegun = true
+        // May lead to the end, by a command that has waited. What is stored is written once that needs not be held back.
         outlet.confirm()
+        outlet.call(after: CableLimits.confirmPause) { [weak self] in self?.write() }
+    }
+
+    private func write() {
+        guard let opened else { return }
+        self.opened = nil
         outlet.reportsDrain = true
         let sink = Sink(of: self)
         self.sink = sink
@@ -89,6 +103,8 @@ private final class ReminderSubscription: CableSubscription {
     }
 
     func end() {
+        if let opened { source.cancel(opened, on: outlet.reactor) }
+        opened = nil
         let sink = sink
         self.sink = nil
         sink?.closed?()

@@ -20,7 +20,9 @@ struct RoomChannel: CableChannel {
         let identity = try parameters.identity(of: outlet)
         guard identity.allows(.room(room)) else { throw CableRejection() }
         let subscription = RoomSubscription(
-            to: room, matches, by: outlet, person: identity.device.map { keys.device($0) },
+            to: room, matches, by: outlet,
+            person: parameters.text("taskId").flatMap(UUID.init(text:)).map { .task($0) }
+                ?? identity.device.map { .device($0, keys) },
             wantsPresence: parameters.isTrue("presence"))
         subscription.enter()
         return subscription
@@ -29,18 +31,33 @@ struct RoomChannel: CableChannel {
 
 /// A place in a match's room. Nobody is told of ales that its own connection sends, by whichever subscription.
 private final class RoomSubscription: CableSubscription, Peer {
+    /// Who is there, as far as it says so.
+    enum Person {
+        /// As ``AleController`` knows people: who comes by both doors is one.
+        case task(UUID)
+        case device(DeviceID, RoomKeys)
+
+        /// Made when it is needed: the rooms' keys may not have been read before.
+        var identity: UUID {
+            switch self {
+            case .task(let task): task
+            case .device(let device, let keys): keys.device(device)
+            }
+        }
+    }
+
     private static let ale = CableContent("aleResponse")
     private static let closed = CableContent("closed")
 
     private let room: UUID
     private let matches: MatchRooms
     private unowned let outlet: CableOutlet
-    private let person: UUID?
+    private let person: Person?
     private let wantsPresence: Bool
     private var member: Member?
     private lazy var aleFrame: SharedBytes = outlet.sharedFrame(of: RoomSubscription.ale)
 
-    init(to room: UUID, _ matches: MatchRooms, by outlet: CableOutlet, person: UUID?, wantsPresence: Bool) {
+    init(to room: UUID, _ matches: MatchRooms, by outlet: CableOutlet, person: Person?, wantsPresence: Bool) {
         self.room = room
         self.matches = matches
         self.outlet = outlet
@@ -51,8 +68,8 @@ private final class RoomSubscription: CableSubscription, Peer {
     // MARK: Coming and going
 
     func enter() {
-        member = outlet.sender.enter(room, self, policy: matches.policy, claimedIdentity: person) { [weak self] in
-            self?.entered($0)
+        member = outlet.sender.enter(room, self, policy: matches.policy, claimedIdentity: person?.identity) {
+            [weak self] in self?.entered($0)
         }
     }
 
@@ -104,7 +121,8 @@ private final class RoomSubscription: CableSubscription, Peer {
     func deliver(_ publication: Publication) {
         guard let presence = publication.message as? PresenceCount else { return }
         outlet.send(
-            publication.form { CableContent("presence") { data in data.member("count", presence.count) } })
+            frame: outlet.sharedFrame(
+                of: publication.form { CableContent("presence") { data in data.member("count", presence.count) } }))
     }
 
     func roomClosed() {
