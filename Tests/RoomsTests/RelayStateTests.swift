@@ -1,5 +1,6 @@
 import Basics
 import FoundationEssentials
+import Glibc
 import Testing
 
 @testable import Rooms
@@ -248,6 +249,32 @@ struct RelayStateTests {
         #expect(daemons[2].state.membersElsewhere(of: room) == RoomMembers(people: [person]))
         _ = daemons[2].state.beat(at: daemons.now + .seconds(15))
         #expect(daemons[2].state.membersElsewhere(of: room).isEmpty)
+    }
+
+    @Test("a room of many costs as much to hear of as one of few")
+    func manyRooms() {
+        /// What it takes to hear the list of all rooms, on this thread.
+        func work(_ count: Int) -> Double {
+            let sender = Daemon()
+            let receiver = Daemon()
+            for _ in 0..<count { sender.enter(UUID(), 1) }
+            sender.state.busConnected()
+            let packets = sender.state.nextBatch().packets
+            let start = Self.threadTime()
+            for packet in packets { _ = try? receiver.state.receive(packet.bytes, from: sender.id, at: now) }
+            return Self.threadTime() - start
+        }
+        let (few, many) = (work(1_000), work(32_000))
+        // 32 times, were it not for caches; each room's costing the others' is a thousand times.
+        #expect(many < 300 * few)
+    }
+
+    private let now = MonotonicTime(nanoseconds: 1_000_000_000)
+
+    private static func threadTime() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
     @Test("nothing that a foreign daemon sends ends this one", arguments: 0..<32)

@@ -9,6 +9,8 @@ struct OtherDaemons {
         /// The number of the next ale, of rooms that somebody here is in; none before the first was heard, or announced.
         var numbers: [UUID: UInt64] = [:]
         var news = News.unknown
+        /// Those in the list of all rooms that is coming.
+        var listed: Set<UUID> = []
         /// It has ended, and its people count until then.
         var departsAt: MonotonicTime?
     }
@@ -19,8 +21,8 @@ struct OtherDaemons {
         case unknown
         /// It was asked for all of it.
         case asked
-        /// The list of all rooms is coming; these were in it.
-        case listing(Set<UUID>, number: UInt64)
+        /// The list of all rooms is coming.
+        case listing(number: UInt64)
         /// Everything up to this number.
         case complete(UInt64)
     }
@@ -52,13 +54,11 @@ struct OtherDaemons {
 
     /// - Returns: How many ales of the daemon were never heard.
     mutating func set(_ room: RelayMessage.Members, of daemon: DaemonID) -> UInt64 {
-        var other = daemons[daemon] ?? Other()
+        // Taken out, so that its tables have one owner and aren't copied with each room.
+        var other = daemons.removeValue(forKey: daemon) ?? Other()
         let wasInterested = (other.rooms[room.room]?.connections ?? 0) > 0
         other.rooms[room.room] = room.members.isEmpty ? nil : room.members
-        if case .listing(var listed, let number) = other.news {
-            listed.insert(room.room)
-            other.news = .listing(listed, number: number)
-        }
+        if case .listing = other.news { other.listed.insert(room.room) }
         let lost = other.numbers[room.room].map { Self.gap(from: $0, to: room.next) } ?? 0
         if other.numbers[room.room] != nil {
             other.numbers[room.room] = room.members.connections > 0 ? room.next : nil
@@ -84,7 +84,10 @@ struct OtherDaemons {
         var other = daemons[daemon] ?? Other()
         defer { daemons[daemon] = other }
         guard !place.contains(.whole) else {
-            if place.contains(.first) { other.news = .listing([], number: number) }
+            if place.contains(.first) {
+                other.news = .listing(number: number)
+                other.listed = []
+            }
             return true
         }
         switch other.news {
@@ -117,13 +120,16 @@ struct OtherDaemons {
     ///
     /// - Returns: Those that it has left without a word that came.
     mutating func endList(of daemon: DaemonID) -> Set<UUID> {
-        guard case .listing(let listed, let number)? = daemons[daemon]?.news else { return [] }
-        daemons[daemon]?.news = .complete(number)
-        let left = Set(daemons[daemon]?.rooms.keys.filter { !listed.contains($0) } ?? [])
+        guard var other = daemons.removeValue(forKey: daemon) else { return [] }
+        defer { daemons[daemon] = other }
+        guard case .listing(let number) = other.news else { return [] }
+        other.news = .complete(number)
+        let left = Set(other.rooms.keys).subtracting(other.listed)
+        other.listed = []
         for room in left {
-            setInterest(of: daemon, in: room, from: isInterested(daemon, in: room), to: false)
-            daemons[daemon]?.rooms[room] = nil
-            daemons[daemon]?.numbers[room] = nil
+            let members = other.rooms.removeValue(forKey: room)
+            other.numbers[room] = nil
+            setInterest(of: daemon, in: room, from: (members?.connections ?? 0) > 0, to: false)
         }
         return left
     }
