@@ -35,8 +35,9 @@ package actor DaemonRegistry: Service {
     private let looking = AsyncStream<Void>.makeStream()
     /// Our row's, when we last saw it; 0 before the first beat.
     private var ownBeats = 0
-    /// Rows of others were removed, and the people of those are still to be taken out of their rooms.
-    private var hasPresenceToClose = false
+    /// Rows of others were removed, and the people of those are still to be taken out of their rooms. At first perhaps: whoever removed
+    /// some may have ended before it had done that.
+    private var hasPresenceToClose = true
     private var work: Task<Void, Never>?
     private var isStopping = false
 
