@@ -82,8 +82,10 @@ struct People {
     }
 
     /// The room is over, for those as well who might have come back.
-    mutating func forgetDeparted(of room: UUID) {
-        departed[room] = nil
+    ///
+    /// - Returns: Whether there were any.
+    mutating func forgetDeparted(of room: UUID) -> Bool {
+        departed.removeValue(forKey: room) != nil
     }
 
     /// - Returns: The rooms of those who didn't come back.

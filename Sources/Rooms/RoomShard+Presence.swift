@@ -63,13 +63,12 @@ extension RoomShard {
 
 /// What other daemons are told of this loop's rooms, and tell of them.
 extension RoomShard {
-    /// There are other daemons: from now on each turn's news are told them.
-    ///
-    /// - Returns: Who is in which room now.
-    package func join(_ tell: @escaping @Sendable (RoomNews) -> Void) -> [MembersOfRoom] {
+    /// There are other daemons: at the end of this turn they are told who is in which room, and of each turn its news.
+    package func join(_ tell: @escaping @Sendable (RoomNews) -> Void) {
         link = RoomLink(tell: tell)
-        let rooms = Set(map.roomsWithPresence).union(people.roomsOfDeparted)
-        return rooms.map { MembersOfRoom($0, people.members(of: $0, map.connections(of: $0))) }
+        for room in map.roomsWithPresence { link.changed(room) }
+        for room in people.roomsOfDeparted { link.changed(room) }
+        if link.hasNews { awaitTurnEnd() }
     }
 
     /// There are none any more.

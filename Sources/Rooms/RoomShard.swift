@@ -86,8 +86,11 @@ package final class RoomShard: TurnEndHandler {
     package func close(_ rooms: [UUID]) {
         for id in rooms {
             open.remove(id)
-            people.forgetDeparted(of: id)
-            guard let room = map.connections(of: id).first?.room else { continue }
+            let hadDeparted = people.forgetDeparted(of: id)
+            guard let room = map.connections(of: id).first?.room else {
+                if hadDeparted { membersChanged(in: id) }
+                continue
+            }
             settle(room)
             let members = map.removeRoom(id)
             boards[id] = nil

@@ -104,13 +104,10 @@ package final class Rooms: Sendable {
 
     // MARK: Other daemons
 
-    /// There are other daemons: from now on `tell` is called with the news of each loop's turn, on that loop.
-    ///
-    /// - Returns: Who is in which room now.
-    func join(_ tell: @escaping @Sendable (RoomNews) -> Void) async -> [MembersOfRoom] {
-        var rooms: [MembersOfRoom] = []
-        for loop in loops { rooms += await loop.run { self.shard(on: $0).join(tell) } }
-        return rooms
+    /// There are other daemons: `tell` is called with who is in which room, and from then on with the news of each loop's turn, on
+    /// that loop.
+    func join(_ tell: @escaping @Sendable (RoomNews) -> Void) {
+        for loop in loops { loop.submit { self.shard(on: $0).join(tell) } }
     }
 
     /// There are none any more.

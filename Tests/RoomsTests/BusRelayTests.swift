@@ -201,6 +201,39 @@ struct BusRelayTests {
         for index in [0, 2] { await daemons[index].end() }
     }
 
+    @Test("what comes while a relay ends isn't told to the rooms that it has left")
+    func lateNews() async throws {
+        let group = try EventLoopGroup(count: 1)
+        let loop = try #require(group.loops.first)
+        await loop.start()
+        let rooms = Rooms(loops: group.loops, anyRoomIsOpen: true, aleFrame: [0x82, 0], report: { _ in })
+        let members = RoomMembers(connections: 1, anonymous: 1)
+        let news = RelayMessage.members(
+            [RelayMessage.Members(room: room, next: 1, members: members)], place: [.whole, .first, .last], number: 1)
+        let relay = BusRelay(
+            DaemonID(), bus: LastWordBus(word: news.bytes), rooms: rooms, grace: .seconds(15), report: { _ in })
+        await relay.begin()
+        await relay.end()
+        // The relay's queue has nothing more to do, and neither has the loop.
+        await relay.begin()
+        let elsewhere = await loop.run { reactor in rooms.shard(on: reactor).link.members(of: room) }
+        #expect(elsewhere == nil)
+        await loop.stop()
+    }
+
+    /// A packet comes as it is stopped.
+    private struct LastWordBus: Bus {
+        let word: [UInt8]
+        private let receiver = Locked<(@Sendable (BusEvent) -> Void)?>(nil)
+
+        init(word: [UInt8]) { self.word = word }
+
+        var packetSize: Int { 8_192 }
+        func start(_ receive: @escaping @Sendable (BusEvent) -> Void) async { receiver.withLock { $0 = receive } }
+        func stop() async { receiver.withLock { $0 }?(.received(from: DaemonID(), word)) }
+        func send(_ packets: [BusPacket]) async throws(BusError) {}
+    }
+
     @Test("an echo says how long the bus takes")
     func echo() async throws {
         let daemons = try await daemons(1)

@@ -136,34 +136,60 @@ struct RoomNewsTests {
         var all: [RoomNews] = []
     }
 
-    private let rooms = RoomsUnderTest()
+    private let rooms = RoomsUnderTest(grace: .seconds(15))
     private let news = News()
     private let room = UUID()
 
-    private func join() -> [MembersOfRoom] {
+    private func join() {
         rooms.shard.join { [news] in news.all.append($0) }
     }
 
-    private func enter() -> (peer: RecordingPeer, connection: Connection) {
+    private func enter(as person: UUID? = nil) -> (peer: RecordingPeer, connection: Connection) {
         let peer = RecordingPeer()
-        return (peer, rooms.shard.enter(room, peer, policy: .match(capacity: 10)))
+        return (peer, rooms.shard.enter(room, peer, policy: .match(capacity: 10), claimedIdentity: person))
     }
 
-    @Test("alone, a loop tells nothing; from then on, who comes and goes, once a turn")
+    @Test("alone, a loop tells nothing; then who is there, and from then on who comes and goes, once a turn")
     func members() {
         let first = enter()
         rooms.loop.endTurn()
-        #expect(join() == [MembersOfRoom(room, RoomMembers(connections: 1, anonymous: 1))])
+        join()
+        rooms.loop.endTurn()
         _ = enter()
         enter().connection.leave()
         rooms.loop.endTurn()
-        #expect(news.all.map(\.members) == [[MembersOfRoom(room, RoomMembers(connections: 2, anonymous: 2))]])
+        #expect(
+            news.all.map(\.members)
+                == [1, 2].map { [MembersOfRoom(room, RoomMembers(connections: $0, anonymous: $0))] })
         rooms.loop.endTurn()
-        #expect(news.all.count == 1)
+        #expect(news.all.count == 2)
         rooms.shard.part()
         first.connection.leave()
         rooms.loop.endTurn()
-        #expect(news.all.count == 1)
+        #expect(news.all.count == 2)
+    }
+
+    @Test("who leaves in the turn in which others are first told isn't told of after it")
+    func firstTurn() {
+        let first = enter()
+        rooms.loop.endTurn()
+        join()
+        first.connection.leave()
+        rooms.loop.endTurn()
+        #expect(news.all.map(\.members) == [[MembersOfRoom(room, RoomMembers())]])
+    }
+
+    @Test("a room that closes within its last person's grace is told of as empty")
+    func closedWithinTheGrace() {
+        let person = UUID()
+        join()
+        enter(as: person).connection.leave()
+        rooms.loop.endTurn()
+        rooms.shard.close([room])
+        rooms.loop.endTurn()
+        #expect(
+            news.all.flatMap(\.members)
+                == [MembersOfRoom(room, RoomMembers(people: [person])), MembersOfRoom(room, RoomMembers())])
     }
 
     @Test(
@@ -171,7 +197,9 @@ struct RoomNewsTests {
     )
     func ales() {
         let peers = [enter(), enter()]
-        _ = join()
+        join()
+        rooms.loop.endTurn()
+        news.all = []
         peers[0].connection.cheer()
         rooms.loop.endTurn()
         rooms.shard.setElsewhere([MembersOfRoom(room, RoomMembers(connections: 1, anonymous: 1))])
@@ -190,7 +218,9 @@ struct RoomNewsTests {
     @Test("the last ale of who leaves in the same turn is told too")
     func lastWord() {
         let peer = enter()
-        _ = join()
+        join()
+        rooms.loop.endTurn()
+        news.all = []
         rooms.shard.setElsewhere([MembersOfRoom(room, RoomMembers(connections: 1, anonymous: 1))])
         peer.connection.cheer()
         peer.connection.leave()

@@ -254,7 +254,7 @@ struct SenderTests {
     func otherDaemons() {
         let room = loops.room(on: 0)
         let told = Told()
-        for shard in loops.shards { _ = shard.join { told.news.append($0) } }
+        for shard in loops.shards { shard.join { told.news.append($0) } }
         let place = enter(room, loops.shards[1].makeSender())
         _ = enter(room, loops.shards[0].makeSender())
         loops.home(of: room).setElsewhere([MembersOfRoom(room, RoomMembers(connections: 1, anonymous: 1))])

@@ -20,6 +20,8 @@ actor BusService: Service {
     private let makeRelay: @Sendable (@escaping @Sendable (RelayReport) -> Void) -> BusRelay
     private var registry: DaemonRegistry?
     private var relay: BusRelay?
+    /// The last relay's end. The next one begins after it: the rooms hang together by one at a time.
+    private var parting: Task<Void, Never>?
     private var others: Set<DaemonID> = []
     /// Ends the bus, once nobody is awaited any more who was on another daemon.
     private var ending: Task<Void, Never>?
@@ -49,7 +51,7 @@ actor BusService: Service {
         guard !isStopping else { return }
         let registry = DaemonRegistry(own, database: database, log: log) { [weak self] in await self?.take($0) }
         self.registry = registry
-        if choice == .postgresql || choice == .amqp { await begin() }
+        if choice == .postgresql || choice == .amqp { begin() }
         Task {
             await registry.hasLooked()
             if relay == nil { settling.continuation.yield() }
@@ -83,7 +85,7 @@ actor BusService: Service {
 
     // MARK: The others
 
-    private func take(_ news: DaemonRegistry.News) async {
+    func take(_ news: DaemonRegistry.News) async {
         switch news {
         case .others(let daemons):
             metrics.knows(daemons)
@@ -92,7 +94,7 @@ actor BusService: Service {
             await relay?.forget(others.subtracting(alive))
             others = alive
             guard choice == .automatic else { return }
-            if daemons.contains(where: { $0.bus == own.bus }) { await begin() } else { endLater() }
+            if daemons.contains(where: { $0.bus == own.bus }) { begin() } else { endLater() }
         case .forgotten:
             await relay?.introduceAgain()
         }
@@ -112,7 +114,7 @@ actor BusService: Service {
 
     // MARK: The bus
 
-    private func begin() async {
+    private func begin() {
         ending?.cancel()
         ending = nil
         guard relay == nil, !isStopping else { return }
@@ -137,14 +139,17 @@ actor BusService: Service {
             }
         }
         self.relay = relay
-        await relay.begin()
+        Task { [parting] in
+            await parting?.value
+            await relay.begin()
+        }
     }
 
     private func endLater() {
         guard relay != nil, ending == nil else { return }
         ending = Task {
             // Cancelled by begin() and end(), and then it is over.
-            guard (try? await Task.sleep(for: grace)) != nil else { return }
+            guard (try? await Task.sleep(for: grace)) != nil, !Task.isCancelled else { return }
             // Not to be cancelled any more.
             ending = nil
             await end()
@@ -154,9 +159,14 @@ actor BusService: Service {
     private func end() async {
         ending?.cancel()
         ending = nil
-        guard let relay else { return }
-        self.relay = nil
-        await relay.end()
-        metrics.uses(.none, isConnected: false)
+        if let relay {
+            self.relay = nil
+            parting = Task { [parting] in
+                await parting?.value
+                await relay.end()
+                if self.relay == nil { metrics.uses(.none, isConnected: false) }
+            }
+        }
+        await parting?.value
     }
 }

@@ -46,7 +46,7 @@ package actor BusRelay {
 
     private enum Phase {
         case idle
-        case running(beat: Task<Void, Never>)
+        case running(Task<Void, Never>)
         case ended
     }
 
@@ -81,18 +81,15 @@ package actor BusRelay {
     // MARK: Life
 
     /// There are other daemons: connects. Does nothing if it is under way already, or after ``end()``.
-    package func begin() async {
+    package func begin() {
         guard case .idle = phase else { return }
-        phase = .running(beat: Task { await self.beat() })
-        let members = await rooms.join { [weak self] news in self?.post { $0.news.append(news) } }
-        var news = RoomNews()
-        news.members = members
-        post { $0.news.insert(news, at: 0) }
-        await bus.start { [weak self] event in self?.receive(event) }
+        phase = .running(Task { await self.run() })
+        rooms.join { [weak self] news in self?.post { $0.news.append(news) } }
     }
 
     /// These are no more.
     package func forget(_ daemons: Set<DaemonID>) {
+        guard case .running = phase else { return }
         apply(state.remove(daemons))
     }
 
@@ -105,12 +102,13 @@ package actor BusRelay {
 
     /// Says what is left to say, and farewell; for good. Takes no longer than the bus takes to send or to fail.
     package func end() async {
-        guard case .running(let beat) = phase else {
+        guard case .running(let run) = phase else {
             phase = .ended
             return
         }
         phase = .ended
-        beat.cancel()
+        run.cancel()
+        await run.value
         // What the loops have told by now.
         takeInbox()
         await sending?.value
@@ -119,7 +117,8 @@ package actor BusRelay {
         await bus.stop()
     }
 
-    private func beat() async {
+    private func run() async {
+        await bus.start { [weak self] event in self?.receive(event) }
         while (try? await Task.sleep(for: Self.beat)) != nil, case .running = phase {
             let now = MonotonicTime.now()
             if let unansweredEcho { report(.delay(now - unansweredEcho)) }
@@ -158,6 +157,8 @@ package actor BusRelay {
             return inbox
         }
         for news in taken.news { state.take(news) }
+        // What comes at the end is for rooms that no other daemon knows of any more.
+        guard case .running = phase else { return }
         let now = MonotonicTime.now()
         var senders: Set<DaemonID> = []
         var packets = 0
@@ -180,7 +181,7 @@ package actor BusRelay {
         }
         if packets > 0 { report(.received(packets: packets, from: senders)) }
         apply(effects)
-        if case .running = phase { sendNext() }
+        sendNext()
     }
 
     private func apply(_ effects: RelayState.Effects) {
