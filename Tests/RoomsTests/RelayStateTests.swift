@@ -251,6 +251,45 @@ struct RelayStateTests {
         #expect(daemons[2].state.membersElsewhere(of: room).isEmpty)
     }
 
+    @Test("of what a slow bus gathers, as much is told as can be passed on at once; the rest is dropped, and missed")
+    func flood() {
+        let daemons = Daemons(2)
+        for index in 0..<2 { daemons[index].enter(room, 1) }
+        daemons.settle()
+        let limit = RelayState.alesAtOnce
+        for _ in 0..<3 { daemons[0].say(limit, in: room) }
+        daemons.settle()
+        #expect(daemons[1].heard[room] == Int(limit))
+        #expect(daemons[0].dropped == 2 * UInt64(limit) && daemons[1].lost == 2 * UInt64(limit))
+        daemons[0].say(1, in: room)
+        daemons.settle()
+        #expect(daemons[1].heard[room] == Int(limit) + 1)
+        #expect(daemons[1].lost == 2 * UInt64(limit))
+    }
+
+    @Test("who is silent for half a minute is gone, though nobody says so, unless the bus was away; and may come back")
+    func silence() {
+        let daemons = Daemons(2)
+        daemons[0].enter(room, 1)
+        daemons.settle()
+        let listener = daemons[1]
+        func beatAlone(_ times: Int) {
+            for _ in 0..<times { listener.apply(listener.state.beat(at: daemons.now)) }
+        }
+        beatAlone(14)
+        daemons.beat()
+        beatAlone(14)
+        #expect(listener.state.membersElsewhere(of: room).connections == 1)
+        listener.state.busLost()
+        beatAlone(40)
+        listener.state.busConnected()
+        #expect(listener.state.membersElsewhere(of: room).connections == 1)
+        beatAlone(16)
+        #expect(listener.state.membersElsewhere(of: room).isEmpty)
+        daemons.beat()
+        #expect(listener.state.membersElsewhere(of: room).connections == 1)
+    }
+
     @Test("a room of many costs as much to hear of as one of few")
     func manyRooms() {
         /// What it takes to hear the list of all rooms, on this thread.

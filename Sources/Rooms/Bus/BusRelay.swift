@@ -61,6 +61,8 @@ package actor BusRelay {
     private var phase = Phase.idle
     /// While a batch is under way.
     private var sending: Task<Void, Never>?
+    /// After one that the bus didn't take.
+    private var resting: Task<Void, Never>?
     private var pause = Backoff(minimum: .milliseconds(50), maximum: .seconds(2))
     private var unansweredEcho: MonotonicTime?
 
@@ -111,6 +113,7 @@ package actor BusRelay {
         await run.value
         // What the loops have told by now.
         takeInbox()
+        resting?.cancel()
         await sending?.value
         if state.isConnected { await send(state.lastBatch()) }
         await rooms.part()
@@ -216,18 +219,28 @@ package actor BusRelay {
     private func send(_ batch: RelayState.Batch) async {
         if batch.dropped > 0 { report(.dropped(batch.dropped)) }
         guard !batch.packets.isEmpty else { return }
+        var sent = 0
         do {
-            for start in stride(from: 0, to: batch.packets.count, by: Self.packetsAtOnce) {
-                let end = min(batch.packets.count, start + Self.packetsAtOnce)
-                try await bus.send(Array(batch.packets[start..<end]))
-                report(.sent(packets: end - start))
+            while sent < batch.packets.count {
+                let packets = Array(batch.packets[sent...].prefix(Self.packetsAtOnce))
+                try await bus.send(packets)
+                sent += packets.count
+                report(.sent(packets: packets.count))
             }
             pause.reset()
         } catch {
             state.introduceAgain()
-            if batch.ales > 0 { report(.dropped(batch.ales)) }
-            if case .running = phase { try? await Task.sleep(for: pause.next(random: .random(in: 0..<1))) }
+            let lost = batch.ales.dropFirst(sent).reduce(0) { $0 + UInt64($1) }
+            if lost > 0 { report(.dropped(lost)) }
+            if case .running = phase { await rest() }
         }
+    }
+
+    private func rest() async {
+        let length = pause.next(random: .random(in: 0..<1))
+        let resting = Task { _ = try? await Task.sleep(for: length) }
+        self.resting = resting
+        await resting.value
     }
 }
 

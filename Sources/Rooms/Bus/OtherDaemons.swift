@@ -11,6 +11,8 @@ struct OtherDaemons {
         var news = News.unknown
         /// Those in the list of all rooms that is coming.
         var listed: Set<UUID> = []
+        /// Beats of this daemon since something came from that one.
+        var silence = 0
         /// It has ended, and its people count until then.
         var departsAt: MonotonicTime?
     }
@@ -26,6 +28,10 @@ struct OtherDaemons {
         /// Everything up to this number.
         case complete(UInt64)
     }
+
+    /// So many beats, with the bus connected, and a daemon is taken for gone, though nobody says so: it has none of the database's rows,
+    /// or lost its own. One that lives is heard at each.
+    private static let longestSilence = 15
 
     private var daemons: [DaemonID: Other] = [:]
     /// Who has somebody in each room.
@@ -163,6 +169,11 @@ struct OtherDaemons {
 
     // MARK: Ends
 
+    /// A daemon lives.
+    mutating func heard(from daemon: DaemonID) {
+        daemons[daemon]?.silence = 0
+    }
+
     /// A daemon ends. Nobody is in its rooms, but its people may be coming back until then.
     ///
     /// - Returns: The rooms that it was in.
@@ -178,12 +189,16 @@ struct OtherDaemons {
         return Set(other.rooms.keys)
     }
 
-    /// - Returns: The rooms whose people haven't come back.
-    mutating func expire(at now: MonotonicTime) -> Set<UUID> {
+    /// A beat of this daemon.
+    ///
+    /// - Parameter hearing: Whether the bus stands. While it doesn't, nobody's silence counts.
+    /// - Returns: The rooms whose people haven't come back, and those of daemons that were silent for too long.
+    mutating func expire(at now: MonotonicTime, hearing: Bool) -> Set<UUID> {
         var rooms: Set<UUID> = []
         for (daemon, other) in daemons {
-            guard let end = other.departsAt, end <= now else { continue }
-            rooms.formUnion(drop(daemon))
+            daemons[daemon]?.silence = hearing ? other.silence + 1 : 0
+            let isOver = other.departsAt.map { $0 <= now } ?? (hearing && other.silence >= Self.longestSilence)
+            if isOver { rooms.formUnion(drop(daemon)) }
         }
         return rooms
     }

@@ -15,9 +15,9 @@ struct RelayState {
     /// What is to be told next.
     struct Batch: Equatable {
         var packets: [BusPacket] = []
-        /// In the packets.
-        var ales: UInt64 = 0
-        /// Given up, because the bus is away.
+        /// In each of the first packets.
+        var ales: [UInt32] = []
+        /// Given up, because the bus is away, or has been slow for too long.
         var dropped: UInt64 = 0
 
         var isEmpty: Bool { packets.isEmpty && dropped == 0 }
@@ -46,6 +46,9 @@ struct RelayState {
         case greeting
         case connected
     }
+
+    /// Of a room, in one batch: what the others can pass on at once to peers that read. The older ones are given up.
+    static let alesAtOnce: UInt32 = 1_000
 
     private let id: DaemonID
     private let packetSize: Int
@@ -100,7 +103,7 @@ struct RelayState {
     mutating func beat(at now: MonotonicTime) -> Effects {
         pulse = now
         var effects = Effects()
-        effects.changed = others.expire(at: now)
+        effects.changed = others.expire(at: now, hearing: isConnected)
         return effects
     }
 
@@ -127,7 +130,9 @@ struct RelayState {
         _ bytes: [UInt8], from daemon: DaemonID, at now: MonotonicTime
     ) throws(RelayMessage.Failure) -> Effects {
         var effects = Effects()
-        switch try RelayMessage(bytes) {
+        let message = try RelayMessage(bytes)
+        defer { others.heard(from: daemon) }
+        switch message {
         case .echo(let sentAt):
             effects.echoSentAt = sentAt
         case .hello:
@@ -178,24 +183,23 @@ struct RelayState {
     /// What there is to tell since the last one. To be sent before this is called again.
     mutating func nextBatch() -> Batch {
         var batch = Batch()
-        let ales = numberAles()
-        batch.ales = ales.reduce(0) { $0 + UInt64($1.1.count) }
+        let ales = numberAles(&batch.dropped)
         switch connection {
         case .away:
             forgetEmptyRooms()
-            batch.dropped = batch.ales
+            for (_, ales) in ales { batch.dropped += UInt64(ales.count) }
             return batch
         case .greeting:
             connection = .connected
             forgetEmptyRooms()
-            send(ales, &batch.packets)
+            send(ales, &batch)
             // Who said hello is answered by this as well, and who is to be asked too.
             batch.packets.append(BusPacket(to: .everyDaemon, RelayMessage.hello.bytes))
             tellAll(to: .everyDaemon, &batch.packets)
             ignorant = []
             asked = []
         case .connected:
-            send(ales, &batch.packets)
+            send(ales, &batch)
             tellChanges(&batch.packets)
         }
         for daemon in asked { batch.packets.append(BusPacket(to: .daemon(daemon), RelayMessage.hello.bytes)) }
@@ -225,21 +229,25 @@ struct RelayState {
     }
 
     /// Those that were said since the last batch, and who is to hear them.
-    private mutating func numberAles() -> [(receivers: [DaemonID], RelayMessage.Ales)] {
+    private mutating func numberAles(_ dropped: inout UInt64) -> [(receivers: [DaemonID], RelayMessage.Ales)] {
         var numbered: [(receivers: [DaemonID], RelayMessage.Ales)] = []
         for (room, count) in ales {
             let receivers = others.interested(in: room)
             guard let next = rooms[room]?.next, !receivers.isEmpty else { continue }
             rooms[room]?.next = next + UInt64(count)
-            numbered.append((receivers, RelayMessage.Ales(room: room, first: next, count: count)))
+            let told = min(count, Self.alesAtOnce)
+            dropped += UInt64(count - told)
+            numbered.append(
+                (receivers, RelayMessage.Ales(room: room, first: next + UInt64(count - told), count: told)))
         }
         ales.removeAll(keepingCapacity: true)
         return numbered
     }
 
-    private func send(_ ales: [(receivers: [DaemonID], RelayMessage.Ales)], _ packets: inout [BusPacket]) {
+    private func send(_ ales: [(receivers: [DaemonID], RelayMessage.Ales)], _ batch: inout Batch) {
         for (receivers, ales) in ales {
-            packets.append(BusPacket(to: .room(ales.room, of: receivers), RelayMessage.ales([ales]).bytes))
+            batch.packets.append(BusPacket(to: .room(ales.room, of: receivers), RelayMessage.ales([ales]).bytes))
+            batch.ales.append(ales.count)
         }
     }
 
