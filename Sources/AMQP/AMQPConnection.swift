@@ -82,17 +82,6 @@ package final class AMQPConnection: Sendable {
         try await perform { .publish(messages, $0) }
     }
 
-    /// All are in force when it returns, until the connection is lost.
-    package func bind(_ bindings: [AMQPBinding]) async throws(AMQPError) {
-        guard !bindings.isEmpty else { return }
-        try await perform { .bind(bindings, $0) }
-    }
-
-    package func unbind(_ bindings: [AMQPBinding]) async throws(AMQPError) {
-        guard !bindings.isEmpty else { return }
-        try await perform { .unbind(bindings, $0) }
-    }
-
     /// The message has been dealt with: the broker forgets it. If the connection is lost before, it comes again.
     package func acknowledge(_ delivery: AMQPDelivery) {
         mailbox.submit(.acknowledge(delivery))

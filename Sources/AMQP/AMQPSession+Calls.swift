@@ -7,7 +7,7 @@ extension AMQPSession {
         switch declaration {
         case .exchange(let exchange): try declare(exchange)
         case .queue(let queue): try declare(queue)
-        case .binding(let binding): try bind([binding])
+        case .binding(let binding): try bind(binding)
         case .consumption(let queue, let acknowledgement): try consume(queue, acknowledgement)
         case .confirms: try check(library.selectConfirms(connection, Self.channel), "confirms")
         }
@@ -47,32 +47,9 @@ extension AMQPSession {
         try check(done, "consuming from the queue \(queue)")
     }
 
-    /// All are in force when it returns: the broker takes them in order, and answers the last.
-    func bind(_ bindings: [AMQPBinding]) throws(AMQPError) {
-        guard let last = bindings.last else { return }
-        for binding in bindings.dropLast() {
-            let status = binding.withBytes { queue, exchange, key in
-                var method = amqp_queue_bind_t(
-                    ticket: 0, queue: queue, exchange: exchange, routing_key: key, nowait: 1, arguments: Self.none)
-                return library.sendMethod(connection, Self.channel, CAMQP_QUEUE_BIND, &method)
-            }
-            try check(status: status, "binding \(binding.key)")
-        }
-        let done = last.withBytes { library.bind(connection, Self.channel, $0, $1, $2, Self.none) }
-        try check(done, "binding \(last.key)")
-    }
-
-    /// Asks, and doesn't wait: the broker answers each, and ``unbindings`` says how many answers are missing.
-    func unbind(_ bindings: [AMQPBinding]) throws(AMQPError) {
-        for binding in bindings {
-            let status = binding.withBytes { queue, exchange, key in
-                var method = amqp_queue_unbind_t(
-                    ticket: 0, queue: queue, exchange: exchange, routing_key: key, arguments: Self.none)
-                return library.sendMethod(connection, Self.channel, CAMQP_QUEUE_UNBIND, &method)
-            }
-            try check(status: status, "unbinding \(binding.key)")
-            unbindings += 1
-        }
+    private func bind(_ binding: AMQPBinding) throws(AMQPError) {
+        let done = binding.withBytes { library.bind(connection, Self.channel, $0, $1, $2, Self.none) }
+        try check(done, "binding \(binding.key)")
     }
 
     /// The broker answers only if it confirms.

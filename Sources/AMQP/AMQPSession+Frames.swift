@@ -58,9 +58,6 @@ extension AMQPSession {
             throw refusal(method, "the connection was closed")
         case CAMQP_BASIC_CANCEL: throw .away("the queue has gone")
         case CAMQP_CONNECTION_UNBLOCKED: return .unblocked
-        case CAMQP_QUEUE_UNBIND_OK:
-            unbindings -= 1
-            return nil
         default: break
         }
         guard let decoded = method.decoded else { return nil }

@@ -22,13 +22,9 @@ final class AMQPSession {
     var assembly: MessageAssembly
     /// Frames that have come.
     var frames = 0
-    /// So many have been asked for, and not been answered.
-    var unbindings = 0
 
-    /// Connects and logs in.
-    ///
-    /// - Parameter didOpen: Told the socket before the broker is asked anything.
-    init(_ configuration: AMQPConfiguration, number: Int, didOpen: (Int32) -> Void) throws(AMQPError) {
+    /// Connects; the broker isn't asked anything before ``logIn()``.
+    init(_ configuration: AMQPConfiguration, number: Int) throws(AMQPError) {
         let library = try Library.load()
         guard let connection = library.newConnection() else { throw .away("no memory is left") }
         self.library = library
@@ -42,9 +38,6 @@ final class AMQPSession {
             _ = library.destroyConnection(connection)
             throw error
         }
-        didOpen(descriptor)
-        try logIn()
-        try check(library.openChannel(connection, Self.channel), "a channel")
     }
 
     /// Closes the socket, without a word.
@@ -84,7 +77,8 @@ final class AMQPSession {
         return library.descriptor(connection)
     }
 
-    private func logIn() throws(AMQPError) {
+    /// And opens the channel.
+    func logIn() throws(AMQPError) {
         let url = configuration.url
         let heartbeat = Int32(clamping: configuration.heartbeat.components.seconds)
         let reply = withClientProperties { properties in
@@ -93,6 +87,7 @@ final class AMQPSession {
                 url.user, url.password)
         }
         try check(reply, "logging in to \(url)")
+        try check(library.openChannel(connection, Self.channel), "a channel")
     }
 
     /// The connection's name; and that the broker is to say when it takes nothing, and when a queue has gone.

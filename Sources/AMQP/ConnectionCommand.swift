@@ -4,8 +4,6 @@ enum ConnectionCommand: Sendable {
     typealias Caller = CheckedContinuation<Outcome, Never>
 
     case publish([AMQPMessage], Caller)
-    case bind([AMQPBinding], Caller)
-    case unbind([AMQPBinding], Caller)
     case acknowledge(AMQPDelivery)
     case reject(AMQPDelivery, isPutBack: Bool)
     /// The connection is made anew.
@@ -14,8 +12,7 @@ enum ConnectionCommand: Sendable {
     /// Whoever waits for it goes on.
     func fail(_ error: AMQPError) {
         switch self {
-        case .publish(_, let caller), .bind(_, let caller), .unbind(_, let caller):
-            caller.resume(returning: .failure(error))
+        case .publish(_, let caller): caller.resume(returning: .failure(error))
         case .acknowledge, .reject, .reconnect: break
         }
     }

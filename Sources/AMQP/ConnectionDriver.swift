@@ -3,9 +3,6 @@ import Basics
 /// The work of a connection's thread: connects, does what its users ask, tells what the broker says, and connects again.
 /// ``ConnectionLife`` decides. Used on that thread only.
 final class ConnectionDriver {
-    /// A broker takes a millisecond or several for each; what comes meanwhile waits.
-    private static let bindingsAtOnce = 100
-
     let configuration: AMQPConfiguration
     let mailbox: ConnectionMailbox
     let watchdog: SendWatchdog
@@ -52,10 +49,7 @@ final class ConnectionDriver {
     private func connect() {
         do throws(AMQPError) {
             connections += 1
-            let session = try watchdog.watch(for: configuration.connectTimeout * 3) { () throws(AMQPError) in
-                try AMQPSession(configuration, number: connections) { mailbox.setSocket($0) }
-            }
-            self.session = session
+            let session = try watchdog.watch(for: configuration.connectTimeout * 3, logIn)
             confirms = declarations.contains(.confirms) ? PublisherConfirms() : nil
             for declaration in declarations {
                 try watchdog.watch(for: configuration.callTimeout * 2) { () throws(AMQPError) in
@@ -70,6 +64,15 @@ final class ConnectionDriver {
         } catch {
             lose(error)
         }
+    }
+
+    private func logIn() throws(AMQPError) -> AMQPSession {
+        let session = try AMQPSession(configuration, number: connections)
+        // Kept until the mailbox forgets its socket, whatever fails: closed, the number may soon be another's.
+        self.session = session
+        mailbox.setSocket(session.descriptor)
+        try session.logIn()
+        return session
     }
 
     private func lose(_ error: AMQPError) {
@@ -164,14 +167,6 @@ final class ConnectionDriver {
         switch command {
         case .publish(let messages, let caller):
             try answer(caller) { () throws(AMQPError) in try publish(messages, on: session) }
-        case .bind(let bindings, let caller):
-            try answer(caller) { () throws(AMQPError) in
-                try inParts(bindings, on: session) { part throws(AMQPError) in try session.bind(part) }
-            }
-        case .unbind(let bindings, let caller):
-            try answer(caller) { () throws(AMQPError) in
-                try inParts(bindings, on: session) { part throws(AMQPError) in try unbind(part, on: session) }
-            }
         // A tag of an earlier connection would be another message's, or nobody's.
         case .acknowledge(let delivery) where delivery.connection == session.number:
             try watched { () throws(AMQPError) in try session.acknowledge(delivery.tag) }
@@ -196,28 +191,5 @@ final class ConnectionDriver {
 
     func watched(_ work: () throws(AMQPError) -> Void) throws(AMQPError) {
         try watchdog.watch(for: configuration.callTimeout * 2, work)
-    }
-
-    private func unbind(_ bindings: [AMQPBinding], on session: AMQPSession) throws(AMQPError) {
-        try session.unbind(bindings)
-        let deadline = MonotonicTime.now() + configuration.callTimeout
-        while session.unbindings > 0 {
-            guard MonotonicTime.now() < deadline else { throw .away("the broker hasn't answered in time") }
-            try awaitWords(from: session, until: deadline)
-        }
-    }
-
-    /// What comes is told in between.
-    private func inParts(
-        _ bindings: [AMQPBinding], on session: AMQPSession, _ work: ([AMQPBinding]) throws(AMQPError) -> Void
-    ) throws(AMQPError) -> ConnectionCommand.Outcome {
-        var rest = bindings[...]
-        while !rest.isEmpty {
-            let part = Array(rest.prefix(Self.bindingsAtOnce))
-            rest = rest.dropFirst(part.count)
-            try watched { () throws(AMQPError) in try work(part) }
-            try receive(from: session)
-        }
-        return .success(())
     }
 }

@@ -112,7 +112,7 @@ final class ConnectionMailbox: Sendable {
 extension ConnectionCommand {
     fileprivate var hasCaller: Bool {
         switch self {
-        case .publish, .bind, .unbind: true
+        case .publish: true
         case .acknowledge, .reject, .reconnect: false
         }
     }

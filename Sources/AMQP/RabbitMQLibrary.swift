@@ -63,8 +63,6 @@ package struct RabbitMQLibrary: @unchecked Sendable {
         ) -> Int32
     package let acknowledge: @convention(c) (Connection?, Channel, UInt64, Int32) -> Int32
     package let reject: @convention(c) (Connection?, Channel, UInt64, Int32) -> Int32
-    package let sendMethod:
-        @convention(c) (Connection?, Channel, amqp_method_number_t, UnsafeMutableRawPointer?) -> Int32
     package let nextFrame:
         @convention(c) (Connection?, UnsafeMutablePointer<amqp_frame_t>?, UnsafePointer<timeval>?) -> Int32
     package let releaseBuffers: @convention(c) (Connection?) -> Void
@@ -117,7 +115,6 @@ package struct RabbitMQLibrary: @unchecked Sendable {
         publish = try function("amqp_basic_publish")
         acknowledge = try function("amqp_basic_ack")
         reject = try function("amqp_basic_reject")
-        sendMethod = try function("amqp_send_method")
         nextFrame = try function("amqp_simple_wait_frame_noblock")
         releaseBuffers = try function("amqp_maybe_release_buffers")
     }
