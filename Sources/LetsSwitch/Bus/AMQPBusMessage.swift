@@ -4,7 +4,8 @@ import Rooms
 
 /// A packet as the broker has it: a byte for the language, 16 for the sender, and the packet.
 enum AMQPBusMessage {
-    private static let language: UInt8 = 1
+    /// The packet's too: daemons compare one.
+    private static let language = UInt8(BusRelay.language)
     private static let headSize = 17
 
     static func message(_ packet: BusPacket, from sender: DaemonID) -> AMQPMessage {

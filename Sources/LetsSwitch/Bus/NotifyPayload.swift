@@ -33,7 +33,8 @@ struct NotifyPayload: Equatable {
     /// Of one packet: six megabytes.
     static let maxParts = 1_024
 
-    private static let version: UInt8 = 1
+    /// The packets' too: daemons compare one.
+    private static let version = UInt8(BusRelay.language)
     private static let packetsKind: UInt8 = 0
     private static let partKind: UInt8 = 1
 
