@@ -168,6 +168,8 @@ has_header zlib || need zlib1g-dev "zlib, for compressed WebSocket messages"
 has_header libcurl || need libcurl4-openssl-dev "libcurl, for webhooks and push services"
 # The same with the client of RabbitMQ, which the daemon loads when it has a broker.
 has_header librabbitmq || need librabbitmq-dev "RabbitMQ's client library"
+# And with the drawer of QR codes, which the page of who presents loads.
+has_header libqrencode || need libqrencode-dev "QR codes, for the page of questions"
 [ -e /etc/ssl/certs/ca-certificates.crt ] || need ca-certificates "the authorities that certificates of others are judged by"
 [ -e /usr/share/zoneinfo/Europe/London ] || need tzdata "time zone rules"
 has setpriv || need util-linux "setpriv, to run the cluster without root's rights"
@@ -257,7 +259,7 @@ install_from_pypi() { # NAME PACKAGES
 }
 
 # Implementations that nobody here wrote: they read our calendars and decrypt our messages.
-[ "$with_tests" = false ] || install_from_pypi python "icalendar==6.3.1 http-ece==1.2.1 py-vapid==1.9.2"
+[ "$with_tests" = false ] || install_from_pypi python "icalendar==6.3.1 http-ece==1.2.1 py-vapid==1.9.2 PyJWT==2.15.1"
 # Clients of Action Cable. The second doesn't say that it needs the third.
 [ "$purpose" != interop ] ||
     install_from_pypi python-cable "aioactioncable==0.8.1 actioncable-client==0.1.0 websocket-client==1.9.2"

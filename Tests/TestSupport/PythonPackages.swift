@@ -3,7 +3,7 @@ import Foundation
 /// Implementations from PyPI that nobody here wrote. set-up.sh puts them into environments of their own; where one could not be
 /// made, `areInstalled` is false.
 package struct PythonPackages: Sendable {
-    /// `icalendar`, `http-ece`, `py-vapid`.
+    /// `icalendar`, `http-ece`, `py-vapid`, `PyJWT`.
     package static let ofTests = PythonPackages(in: "python", hint: "make setup-test")
     /// Clients of Action Cable: `aioactioncable`, and `actioncable-client`; with them `websockets`.
     package static let ofCable = PythonPackages(in: "python-cable", hint: "make setup-interop")

@@ -61,7 +61,8 @@ struct IdentityVerifier: Sendable {
         return String(parts[1].drop { $0 == " " })
     }
 
-    private func identity(token: String) throws(IdentityRefusal) -> Identity {
+    /// Who has this ticket.
+    func identity(token: String) throws(IdentityRefusal) -> Identity {
         guard let tickets else { return try identity(.none, naming: try device(token)) }
         do throws(JSONWebTokenFault) {
             let claims = try tickets.claims(of: token, at: now())
