@@ -48,6 +48,8 @@ let package = Package(
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         // The same: librabbitmq is loaded when there is a broker.
         .systemLibrary(name: "CRabbitMQ", providers: [.apt(["librabbitmq-dev"])]),
+        // The same: libqrencode is loaded when a page shows a QR code.
+        .systemLibrary(name: "CQRencode", providers: [.apt(["libqrencode-dev"])]),
 
         // What every layer needs once: monotonic time, queue executors, back-off, a timer that can be woken, time-outs, batches,
         // the life cycle of a service. (The toolchain has a module `Runtime` already.)
@@ -125,13 +127,13 @@ let package = Package(
         .target(
             name: "LetsSwitch",
             dependencies: [
-                "AMQP", "Basics", "Crypto", "Delivery", "Domain", "HTTPClient", "Messaging", "Observability",
-                "Postgres",
-                "Rooms", "Schema", "Scheduling", "Server", "Sockets", "Wire",
+                "AMQP", "Basics", "CQRencode", "Crypto", "Delivery", "Domain", "HTTPClient", "Messaging",
+                "Observability", "Postgres", "Rooms", "Schema", "Scheduling", "Server", "Sockets", "Wire",
             ],
             exclude: ["Page/Screenshots"],
             resources: [
-                .embedInCode("Page/Assets")
+                .embedInCode("Page/Assets"),
+                .embedInCode("Questions/Page/Assets"),
             ],
             swiftSettings: swiftSettings
         ),
@@ -260,7 +262,7 @@ let pages = [
     "LetsSwitch": [
         "README.md", "Bus/DAEMONS.md", "Cable/CABLE.md", "Cable/README.md", "Configuration/SETTINGS.md",
         "Identity/TICKETS.md", "Operations/MONITORING.md",
-        "Page/README.md", "Questions/QUESTIONS.md",
+        "Page/README.md", "Questions/QUESTIONS.md", "Questions/Page/README.md",
     ],
     "LetsSwitchClient": ["README.md"],
     "letsswitch": ["README.md"],

@@ -141,8 +141,8 @@ struct Composition: Sendable {
                     questions: questions, hasOpenSession: configuration.openQuestions, identities: identities))
             routes.register(
                 collection: QuestionsController(
-                    questions: questions, pages: QuestionPages(), hasOpenSession: configuration.openQuestions,
-                    identities: identities, log: log))
+                    questions: questions, pages: QuestionPages(publicURL: configuration.providers.publicURL),
+                    hasOpenSession: configuration.openQuestions, identities: identities, log: log))
             routes.register(collection: PageController(configuration))
             if configuration.echo { routes.register(collection: EchoController()) }
         }

@@ -116,11 +116,20 @@ final class PageWorld: Sendable {
         _ settings: BrowserPage.Settings = BrowserPage.Settings(), beside other: BrowserPage? = nil,
         after script: String = "", mayComplain: Bool = false
     ) async throws -> BrowserPage {
+        let page = try await open("", settings, beside: other, after: script, mayComplain: mayComplain)
+        try await page.waitUntilLive()
+        return page
+    }
+
+    /// The same for any page below the daemon's address, without waiting for it.
+    func open(
+        _ path: String, _ settings: BrowserPage.Settings, beside other: BrowserPage? = nil, after script: String = "",
+        mayComplain: Bool = false
+    ) async throws -> BrowserPage {
         let page = try await BrowserPage.open(settings, beside: other)
         try await page.runFirst(script)
         if mayComplain { guests.append(page) } else { people.append(page) }
-        try await page.navigate(to: address)
-        try await page.waitUntilLive()
+        try await page.navigate(to: address + path)
         return page
     }
 

@@ -117,11 +117,16 @@ struct QuestionsController: RouteCollection, Sendable {
         return .json(json.bytes, headers: [.notStored])
     }
 
+    private func entrance(of id: UUID) async throws -> SessionEntrance {
+        guard let entrance = try await questions.feeds.look(at: id) else { throw RequestError.noSuchSession }
+        return entrance
+    }
+
     /// As much as whoever shows these keys may see.
     private func page(
         of id: UUID, after last: UUID?, keys: [PresenterKeyDigest]
     ) async throws -> (QuestionPage, isPresenter: Bool) {
-        guard let entrance = try await questions.feeds.look(at: id) else { throw RequestError.noSuchSession }
+        let entrance = try await entrance(of: id)
         let isPresenter = entrance.isPresenter(keys)
         guard let page = try await questions.feeds.page(of: id, after: last, all: isPresenter) else {
             throw RequestError.noSuchSession
@@ -132,15 +137,15 @@ struct QuestionsController: RouteCollection, Sendable {
     // MARK: Pages
 
     @Sendable private func table(_ request: Request) async throws -> Response {
-        guard hasOpenSession else { return pages.start() }
+        guard hasOpenSession else { return try await pages.start(request) }
         try await questions.store.makeOpenSession()
         let (page, _) = try await page(of: QuestionSession.open.id, after: nil, keys: [])
-        return pages.table(page)
+        return try await pages.table(page, request)
     }
 
     @Sendable private func audiencePage(_ request: Request) async throws -> Response {
-        let (page, _) = try await page(of: session(of: request), after: nil, keys: [])
-        return pages.audience(page)
+        let entrance = try await entrance(of: session(of: request))
+        return try await pages.audience(entrance.session, request)
     }
 
     /// With `key` the browser is to keep it, and to come again without.
@@ -151,9 +156,9 @@ struct QuestionsController: RouteCollection, Sendable {
             if let shown { [try shown.digest()] } else {
                 try PresenterCredentials(request, acceptsCookies: true).digests()
             }
-        let (page, isPresenter) = try await page(of: id, after: nil, keys: keys)
-        guard isPresenter else { throw RequestError.presenterOnly }
-        guard let shown else { return pages.presenter(page) }
+        let entrance = try await entrance(of: id)
+        guard entrance.isPresenter(keys) else { throw RequestError.presenterOnly }
+        guard let shown else { return try await pages.presenter(entrance.session, request) }
         var response = Response(seeOther: "/questions/\(id.uuidString)/presenter")
         response.headers += [
             PresenterCredentials.cookie(shown, of: id, isSecure: request.isSecure), .notStored,

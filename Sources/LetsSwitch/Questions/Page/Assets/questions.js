@@ -1,0 +1,361 @@
+// A session of questions, live: for the audience, and for who presents.
+const find = selector => document.querySelector(selector)
+const stamp = name => find(`template#${name}`).content.firstElementChild.cloneNode(true)
+const { role, session, moderated } = document.body.dataset
+const presents = role === 'presenter'
+const path = `/questions/${session}`
+const memory = new Map()
+
+/** What this browser remembers; where it isn't allowed to, until the page goes. */
+function recall(key) {
+  try { return localStorage.getItem(key) ?? memory.get(key) ?? null } catch { return memory.get(key) ?? null }
+}
+function remember(key, value) {
+  memory.set(key, value)
+  try { localStorage.setItem(key, value) } catch { /* until the page goes */ }
+}
+function newDevice() {
+  if (crypto.randomUUID) return crypto.randomUUID().toUpperCase()
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  bytes[6] = bytes[6] & 0x0F | 0x40
+  bytes[8] = bytes[8] & 0x3F | 0x80
+  const hex = Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('').toUpperCase()
+  return hex.replace(/(.{8})(.{4})(.{4})(.{4})(.{12})/, '$1-$2-$3-$4-$5')
+}
+function say(element, text, isBad = false) {
+  if (element.textContent !== text) element.textContent = text
+  element.classList.toggle('bad', isBad)
+}
+
+// Whoever links here with a ticket says by it who one is; else the browser's own name does, the day's page's too.
+const query = new URLSearchParams({ live: 'true' })
+const ticket = new URLSearchParams(location.search).get('token')
+if (ticket) query.set('token', ticket)
+else {
+  if (!recall('device')) remember('device', newDevice())
+  query.set('deviceId', recall('device'))
+}
+
+// --- What is known ---------------------------------------------------------------------------------------------
+
+let questions = new Map()
+/** The list that is coming in after a connection; it takes the old one's place when it is whole. */
+let incoming = null
+let state = document.body.dataset.state
+let myId = null
+let isLive = false
+const kept = name => new Map(JSON.parse(recall(`${name}:${session}`) ?? '[]'))
+const keep = (name, map) => remember(`${name}:${session}`, JSON.stringify([...map].slice(-200)))
+const votes = kept('votes')
+/** One's own questions: their text by id. Others see those of a moderated session only once they are approved. */
+const own = kept('own')
+
+// --- The socket ------------------------------------------------------------------------------------------------
+
+let socket = null
+let tries = 0
+let timer = null
+
+function connect() {
+  clearTimeout(timer)
+  const opened = socket = new WebSocket(`${location.origin.replace(/^http/, 'ws')}${path}/socket?${query}`)
+  const impatience = setTimeout(() => opened.close(), 10_000)
+  opened.binaryType = 'arraybuffer'
+  opened.onmessage = ({ data }) => {
+    if (opened !== socket) return
+    const message = JSON.parse(typeof data === 'string' ? data : new TextDecoder().decode(data))
+    if (message.type === 'handshake') {
+      clearTimeout(impatience)
+      tries = 0
+    }
+    hear(message)
+  }
+  opened.onclose = () => {
+    clearTimeout(impatience)
+    if (opened !== socket) return
+    socket = null
+    isLive = false
+    settle({ success: false, message: 'The connection was lost; it isn’t known whether your question arrived.' })
+    say(find('#link'), 'Not connected; trying again…', true)
+    // By chance up to half shorter, so that a hall doesn't come back at one moment.
+    const wait = Math.min(15_000, 500 * 2 ** Math.min(tries++, 10))
+    if (tries > 1) ask().then(atLeast => retry(atLeast + wait * (1 + Math.random()) / 2))
+    else retry(wait * (1 + Math.random()) / 2)
+  }
+}
+const retry = wait => { if (wait < Infinity) timer = setTimeout(connect, wait) }
+
+/** Why there is no socket: the same address without one has a status. Milliseconds to wait at least. */
+async function ask() {
+  try {
+    const answer = await fetch(`${path}/socket?${query}`, { cache: 'no-store', signal: AbortSignal.timeout(10_000) })
+    const told = await answer.json().catch(() => ({}))
+    if ([400, 401, 403, 404].includes(answer.status)) {
+      say(find('#link'), told.reason ?? 'This session can’t be entered.', true)
+      return Infinity
+    }
+    if (told.reason && answer.status !== 426) say(find('#link'), told.reason, true)
+    return 1_000 * Math.min(3_600, Number.parseInt(answer.headers.get('Retry-After') ?? '0', 10) || 0)
+  } catch {
+    return 0
+  }
+}
+addEventListener('online', () => { if (!socket) { tries = 0; connect() } })
+addEventListener('offline', () => socket?.close())
+
+function send(message) {
+  if (!isLive || socket?.readyState !== WebSocket.OPEN) return false
+  socket.send(JSON.stringify(message))
+  return true
+}
+
+function hear(message) {
+  switch (message.type) {
+    case 'handshake':
+      myId = message.id
+      incoming = new Map()
+      break
+    case 'questions':
+      for (const question of message.questions) incoming?.set(question.id, question)
+      if (message.more || !incoming) break
+      questions = incoming
+      incoming = null
+      isLive = true
+      say(find('#link'), 'Live')
+      break
+    case 'question':
+      (incoming ?? questions).set(message.question.id, message.question)
+      if (incoming) questions.set(message.question.id, message.question)
+      break
+    case 'questionRemoved':
+      questions.delete(message.questionId)
+      incoming?.delete(message.questionId)
+      break
+    case 'session':
+      state = message.state
+      say(find('#said'), state === 'closed' ? 'The session is closed.' : 'The session is open.')
+      break
+    case 'announcement':
+      find('#announcement p').textContent = message.content
+      find('#announcement').hidden = false
+      break
+    case 'questionResponse': settle(message); break
+    case 'questionAnswer': say(find('#said'), 'Your question was answered.'); break
+    case 'error': say(presents ? find('#tool-note') : find('#ask-note'), message.reason, true); break
+  }
+  drawSoon()
+}
+
+// --- Asking and voting -----------------------------------------------------------------------------------------
+
+let asked = null
+
+find('#ask').addEventListener('submit', event => {
+  event.preventDefault()
+  const content = find('#content').value.trim()
+  if (!content || asked !== null) return
+  if (!send({ type: 'newQuestion', id: myId, content })) return say(find('#ask-note'), 'Not connected: please try again.', true)
+  asked = content
+  say(find('#ask-note'), 'Sending…')
+  drawSoon()
+})
+
+function settle({ success, message, id }) {
+  if (asked === null) return
+  if (success) {
+    own.set(id, asked)
+    keep('own', own)
+    find('#content').value = ''
+  }
+  say(find('#ask-note'), success && moderated === 'true' ? 'Received. Others see it once it is approved.' : message, !success)
+  asked = null
+  drawSoon()
+}
+
+function vote(id) {
+  const isFor = !votes.has(id)
+  if (!send({ type: isFor ? 'vote' : 'unvote', questionId: id })) return
+  if (isFor) votes.set(id, 1)
+  else votes.delete(id)
+  keep('votes', votes)
+  drawSoon()
+}
+
+// --- Presenting ------------------------------------------------------------------------------------------------
+
+/** Whether it is done; if not, the page says why. */
+async function post(where, body = {}) {
+  const note = find('#tool-note')
+  try {
+    const answer = await fetch(where, {
+      method: 'POST', body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' },
+      signal: AbortSignal.timeout(15_000),
+    })
+    const told = await answer.json().catch(() => ({}))
+    say(note, answer.ok ? '' : told.reason ?? `The server says ${answer.status}.`, !answer.ok)
+    return answer.ok ? told : null
+  } catch {
+    say(note, 'No answer from the server: please try again.', true)
+    return null
+  }
+}
+
+find('#announce').addEventListener('submit', async event => {
+  event.preventDefault()
+  const content = find('#words').value.trim()
+  if (!content) return
+  const told = await post(`${path}/announce`, { content, to: 'all' })
+  if (!told) return
+  find('#words').value = ''
+  say(find('#tool-note'), `Told ${told.sent} ${told.sent === 1 ? 'connection' : 'connections'}.`)
+})
+find('#toggle').addEventListener('click', async () => {
+  const told = await post(`${path}/${state === 'open' ? 'close' : 'open'}`)
+  if (told?.state) state = told.state
+  drawSoon()
+})
+find('#announcement button').addEventListener('click', () => {
+  find('#announcement').hidden = true
+  find('h1').focus()
+})
+
+const done = { approve: 'Approved.', dismiss: 'Dismissed.', reopen: 'Open again.', answer: 'Answered.' }
+
+async function moderate(id, action, body) {
+  const told = await post(`/questions/${id}/${action}`, body)
+  if (!told) return false
+  say(find('#said'), done[action])
+  if (told.id) questions.set(told.id, told)
+  drawSoon()
+  return true
+}
+
+function writeAnswer(row, id) {
+  const form = stamp('answer')
+  const end = () => {
+    form.remove()
+    row.querySelector('.do').hidden = false
+    row.querySelector('.do button')?.focus()
+  }
+  form.addEventListener('submit', async event => {
+    event.preventDefault()
+    const answer = form.querySelector('textarea').value.trim()
+    if (await moderate(id, 'answer', answer ? { answer } : {})) end()
+  })
+  form.querySelector('[type=button]').addEventListener('click', end)
+  form.addEventListener('keydown', event => event.key === 'Escape' && end())
+  row.querySelector('.do').hidden = true
+  row.querySelector('.words').append(form)
+  form.querySelector('textarea').focus()
+}
+
+// --- Drawing ---------------------------------------------------------------------------------------------------
+
+const isOpen = question => question.state === 'approved' && !question.answered
+const sections = [
+  { title: presents ? 'Waiting for you' : 'Yours, seen by you alone', has: question => question.state === 'pending', actions: ['approve', 'dismiss'] },
+  { title: 'Questions', has: isOpen, actions: ['answer', 'dismiss'] },
+  { title: 'Answered', has: question => question.state === 'approved' && question.answered, actions: ['reopen'] },
+  ...presents ? [{ title: 'Dismissed', has: question => question.state === 'dismissed', actions: ['reopen'] }] : [],
+]
+const words = { approve: 'Approve', dismiss: 'Dismiss', reopen: 'Reopen', answer: 'Answer' }
+const rows = new Map()
+
+for (const section of sections) {
+  section.element = stamp('section')
+  section.element.querySelector('h2').textContent = section.title
+  section.list = section.element.querySelector('ol')
+  find('#lists').append(section.element)
+}
+
+let isDue = false
+/** Many changes come at once: the page is drawn once for all of them. */
+function drawSoon() {
+  if (isDue) return
+  isDue = true
+  setTimeout(() => { isDue = false; draw() }, 30)
+}
+
+function rowOf(question) {
+  const known = rows.get(question.id)
+  if (known) return known
+  const row = stamp('question')
+  row.dataset.question = question.id
+  const button = row.querySelector('.vote')
+  button.disabled = presents
+  button.addEventListener('click', () => vote(question.id))
+  rows.set(question.id, row)
+  return row
+}
+
+function fill(row, question, section) {
+  const [count, unit] = row.querySelector('.vote').children
+  say(count, `${question.votes}`)
+  say(unit, question.votes === 1 ? 'vote' : 'votes')
+  const button = row.querySelector('.vote')
+  const label = `${question.votes} ${question.votes === 1 ? 'vote' : 'votes'} for: ${question.content.slice(0, 80)}`
+  if (button.ariaLabel !== label) button.ariaLabel = label
+  button.disabled = presents || !isLive || state !== 'open' || !isOpen(question)
+  button.ariaPressed = `${votes.has(question.id)}`
+  say(row.querySelector('.content'), question.content)
+  say(row.querySelector('.answer'), question.answer ?? '')
+  row.classList.toggle('own', own.has(question.id))
+  say(row.querySelector('.tags'), own.has(question.id) ? 'Your question' : '')
+  const actions = presents && state === 'open' ? section.actions : []
+  const box = row.querySelector('.do')
+  if (box.dataset.actions === actions.join()) return
+  box.dataset.actions = actions.join()
+  box.replaceChildren(...actions.map(action => {
+    const button = document.createElement('button')
+    button.type = 'button'
+    button.className = action === 'dismiss' ? 'plain' : 'primary'
+    button.textContent = words[action]
+    button.ariaLabel = `${words[action]}: ${question.content.slice(0, 80)}`
+    button.addEventListener('click', () => action === 'answer' ? writeAnswer(row, question.id) : moderate(question.id, action))
+    return button
+  }))
+}
+
+function arrange(list, wanted) {
+  wanted.forEach((row, place) => {
+    if (list.children[place] !== row) list.insertBefore(row, list.children[place] ?? null)
+  })
+  while (list.children.length > wanted.length) list.lastElementChild.remove()
+}
+
+function draw() {
+  const focus = document.activeElement
+  const focused = focus?.closest('[data-question]')
+  const all = [...questions.values()]
+  if (!presents) {
+    for (const [id, content] of own) {
+      if (moderated === 'true' && !questions.has(id) && isLive) all.push({ id, content, votes: 0, state: 'pending', answered: false })
+    }
+  }
+  const byVotes = (one, other) => other.votes - one.votes || (one.askedAt < other.askedAt ? -1 : one.askedAt > other.askedAt ? 1 : 0)
+  for (const section of sections) {
+    const members = all.filter(section.has)
+    if (section.has === isOpen) members.sort(byVotes)
+    section.element.hidden = members.length === 0
+    arrange(section.list, members.map(question => {
+      const row = rowOf(question)
+      fill(row, question, section)
+      return row
+    }))
+  }
+  const ids = new Set(all.map(question => question.id))
+  for (const id of rows.keys()) if (!ids.has(id)) rows.delete(id)
+  // Who is moved loses the focus, which then is given back; or whoever is left in its place gets it.
+  if (focused && document.activeElement === document.body) {
+    const next = focus.isConnected && !focus.disabled ? focus : focused.isConnected && focused.querySelector('button:enabled')
+    ;(next || find('h1')).focus({ preventScroll: true })
+  }
+  find('#empty').hidden = all.length > 0 || !isLive
+  say(find('#state'), state === 'open' ? moderated === 'true' ? 'moderated' : '' : 'closed')
+  say(find('#toggle'), state === 'open' ? 'Close the session' : 'Open it again')
+  find('#content').disabled = state !== 'open'
+  find('#ask button').disabled = state !== 'open' || !isLive || asked !== null
+}
+
+draw()
+connect()

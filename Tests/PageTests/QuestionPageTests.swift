@@ -1,0 +1,131 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A session of questions in real browsers: two people of the audience, and who presents.
+@Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
+struct QuestionPageTests {
+    private static let isLive = "document.querySelector('#link').textContent === 'Live'"
+
+    /// A session, and the address at which its maker presents.
+    private func makeSession(
+        in world: PageWorld, isModerated: Bool
+    ) async throws -> (id: String, presenter: String) {
+        let response = try await HTTPTestClient.request(
+            at: world.endpoint, "POST", "/questions/sessions",
+            json: ["deviceId": "grace", "title": "Who’s <b>next</b>?", "moderated": .bool(isModerated)])
+        try #require(response.status == 201, "\(response.text)")
+        let json = try response.json()
+        let (id, key) = (try #require(json["id"].string), try #require(json["presenterKey"].string))
+        return (id, "questions/\(id)/presenter?key=\(key)")
+    }
+
+    private func visit(
+        _ path: String, in world: PageWorld, _ settings: BrowserPage.Settings
+    ) async throws -> BrowserPage {
+        let page = try await world.open(path, settings)
+        try await page.wait(until: Self.isLive)
+        return page
+    }
+
+    private func row(_ text: String) -> String {
+        "[...document.querySelectorAll('[data-question]')].find(row => row.innerText.includes('\(text)'))"
+    }
+
+    @Test("Two people and a presenter, by keyboard alone: asked, approved, voted for, answered; a restart keeps all")
+    func journey() async throws {
+        try await PageWorld.run { world in
+            let session = try await makeSession(in: world, isModerated: true)
+            let ada = try await visit(
+                "questions/\(session.id)", in: world, .init(width: 320, isDark: true, device: "ada"))
+            let bob = try await visit("questions/\(session.id)", in: world, .init(width: 390, device: "bob"))
+            let presenter = try await visit(session.presenter, in: world, .init())
+            #expect(try await presenter.evaluate("location.search") == "")
+            #expect(try await ada.text(of: "h1") == "Who’s <b>next</b>?")
+
+            try await ada.tab(to: "element.id === 'content'")
+            try await ada.type("What is <i>next</i>?")
+            try await ada.press(.tab)
+            try await ada.press(.enter)
+            try await ada.wait(until: "document.querySelector('#ask-note').textContent.includes('approved')")
+            try await presenter.wait(until: row("What is <i>next</i>?"))
+            #expect(try await bob.evaluate("document.querySelectorAll('[data-question]').length") == 0)
+
+            try await presenter.tab(to: "element.textContent === 'Approve'")
+            try await presenter.press(.enter)
+            try await bob.wait(until: row("What is <i>next</i>?"))
+            try await ada.wait(until: "document.querySelector('.tags').textContent === 'Your question'")
+
+            try await bob.tab(to: "element.matches('.vote')")
+            try await bob.press(.enter)
+            for page in [ada, bob, presenter] {
+                try await page.wait(until: "document.querySelector('.vote b').textContent === '1'")
+            }
+            #expect(try await bob.evaluate("document.activeElement.ariaPressed") == "true")
+
+            try await presenter.tab(to: "element.textContent === 'Answer'")
+            try await presenter.press(.enter)
+            try await presenter.type("Ale & tea.")
+            for _ in 0..<2 { try await presenter.press(.tab) }
+            try await presenter.press(.enter)
+            for page in [ada, bob] {
+                try await page.wait(until: "document.querySelector('.answer').textContent === 'Ale & tea.'")
+            }
+            try await ada.wait(until: "document.querySelector('#said').textContent === 'Your question was answered.'")
+
+            try await presenter.tab(to: "element.id === 'words'")
+            try await presenter.type("Coffee!")
+            try await presenter.press(.tab)
+            try await presenter.press(.enter)
+            try await bob.wait(until: "document.querySelector('#announcement p').textContent === 'Coffee!'")
+            #expect(try await ada.evaluate("document.documentElement.scrollWidth <= 320") == true)
+        }
+    }
+
+    @Test("The vote that a browser gave is one after the daemon was killed, and can be taken back")
+    func restart() async throws {
+        try await PageWorld.run { world in
+            let session = try await makeSession(in: world, isModerated: false)
+            let page = try await world.open("questions/\(session.id)", .init(device: "ada"), mayComplain: true)
+            try await page.wait(until: Self.isLive)
+            try await page.click("#content")
+            try await page.type("Kept?")
+            try await page.click("#ask button")
+            try await page.wait(until: row("Kept?"))
+            try await page.click(".vote")
+            try await page.wait(until: "document.querySelector('.vote b').textContent === '1'")
+            try await world.stopDaemon()
+            try await page.wait(until: "!(\(Self.isLive))")
+            try await world.startDaemon()
+            try await page.wait(until: Self.isLive)
+            #expect(try await page.text(of: ".vote b") == "1")
+            try await page.click(".vote")
+            try await page.wait(until: "document.querySelector('.vote b').textContent === '0'")
+        }
+    }
+
+    @Test(
+        "A closed session takes nothing until it is opened again; dismissed questions are seen by the presenter alone")
+    func closing() async throws {
+        try await PageWorld.run { world in
+            let session = try await makeSession(in: world, isModerated: false)
+            let ada = try await visit("questions/\(session.id)", in: world, .init(device: "ada"))
+            let presenter = try await visit(session.presenter, in: world, .init())
+            try await ada.click("#content")
+            try await ada.type("Why?")
+            try await ada.click("#ask button")
+            try await presenter.wait(until: row("Why?"))
+            try await presenter.click(".do .plain")
+            try await ada.wait(until: "!(\(row("Why?")))")
+            try await presenter.wait(until: "document.querySelector('.do button').textContent === 'Reopen'")
+            try await presenter.click(".do button")
+            try await ada.wait(until: row("Why?"))
+            try await presenter.click("#toggle")
+            try await ada.wait(until: "document.querySelector('#content').disabled")
+            try await presenter.wait(until: "document.querySelector('#toggle').textContent === 'Open it again'")
+            try await presenter.click("#toggle")
+            try await ada.wait(until: "!document.querySelector('#content').disabled")
+            #expect(try await presenter.text(of: "#join").contains("/questions/\(session.id)"))
+        }
+    }
+}
