@@ -1,0 +1,129 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LetsSwitch
+
+/// Sessions of questions on `/cable`.
+@Suite struct CableQuestionTests {
+    private func identifier(_ session: UUID, _ more: String = "") -> String {
+        #"{"channel":"QuestionsChannel","session":"\#(session)"\#(more)}"#
+    }
+
+    /// Passes over what else comes.
+    private func hear(
+        _ type: String, _ peer: CablePeer, _ identifier: String, where isWanted: (TestJSON) -> Bool = { _ in true }
+    ) async throws -> TestJSON {
+        while true {
+            let message = try await peer.hearMessage(of: identifier)
+            if message.type == type, isWanted(message.data) { return message.data }
+        }
+    }
+
+    private func perform(_ data: TestJSON, _ peer: CablePeer, _ identifier: String) async throws {
+        try await peer.socket.send(
+            text: CablePeer.message(String(decoding: try data.encoded(), as: UTF8.self), identifier))
+    }
+
+    @Test("A8, Q12: asks, votes and is told what a live socket of the audience's is, which is the same person")
+    func journey() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            let session = try await TestSession.make(at: endpoint, moderated: true)
+            let socket = try await session.join("ada", isLive: true)
+            try await socket.hear("questions")
+            let (ada, bob) = (
+                try await CablePeer.welcomed(at: endpoint, "?deviceId=ada"), try await CablePeer.welcomed(at: endpoint)
+            )
+            let (mine, his) = (identifier(session.id), identifier(session.id, #","deviceId":"bob""#))
+            for (peer, name) in [(ada, mine), (bob, his)] {
+                try await peer.enter(name)
+                let handshake = try await peer.hearMessage(of: name)
+                #expect(handshake.type == "handshake")
+                #expect((handshake.data["id"].string == socket.id.uuidString) == (name == mine))
+                let list = try await peer.hearMessage(of: name)
+                #expect(list.type == "questions" && list.data == ["questions": [], "more": false])
+            }
+            try await perform(["action": "ask", "content": "Why?"], ada, mine)
+            let response = try await ada.hearMessage(of: mine)
+            let id = try #require(response.data["id"].string)
+            #expect(response.type == "questionResponse" && response.data["success"] == true)
+            #expect(response.data["content"] == "Why?" && response.data["answered"] == false)
+            _ = try await session.present("\(id)/approve")
+            for (peer, name) in [(ada, mine), (bob, his)] {
+                let question = try await peer.hearMessage(of: name)
+                #expect(question.type == "question" && question.data["question"]["id"].string == id)
+                #expect(question.data["question"]["askedFrom"].isAbsent)
+            }
+            for (action, votes) in [("vote", 1), ("unvote", 0)] as [(TestJSON, TestJSON)] {
+                try await perform(["action": action, "questionId": .string(id)], bob, his)
+                for (peer, name) in [(ada, mine), (bob, his)] {
+                    _ = try await hear("question", peer, name) { $0["question"]["votes"] == votes }
+                }
+                try await socket.hear("question") { $0["question"]["votes"] == votes }
+            }
+            _ = try await session.present("\(id)/answer", ["answer": "So."])
+            #expect(try await hear("questionAnswer", ada, mine) == ["questionId": .string(id)])
+            _ = try await hear("question", bob, his) { $0["question"]["answer"] == "So." }
+            _ = try await session.present("\(session.id)/announce", ["content": "Tea!", "to": "all"])
+            #expect(try await hear("announcement", bob, his) == ["content": "Tea!"])
+            _ = try await session.present("\(id)/dismiss")
+            #expect(try await hear("questionRemoved", bob, his) == ["questionId": .string(id)])
+
+            try await bob.unsubscribe(his)
+            _ = try await session.present("\(session.id)/close")
+            #expect(try await hear("session", ada, mine) == ["state": "closed"])
+            try await bob.hearsNothing()
+            try await perform(["action": "ask", "content": "And?"], ada, mine)
+            #expect(try await hear("questionResponse", ada, mine)["success"] == false)
+        }
+    }
+
+    @Test("What is no session is rejected, and what can't be done is answered; others in the session notice nothing")
+    func refusals() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.sessionSize = 2 }
+            let session = try await TestSession.make(at: endpoint)
+            let other = try await session.join("bob", isLive: true)
+            try await other.hear("questions")
+            let peer = try await CablePeer.welcomed(at: endpoint)
+            for wrong in [
+                #"{"channel":"QuestionsChannel"}"#, #"{"channel":"QuestionsChannel","session":"x"}"#,
+                #"{"channel":"QuestionsChannel","session":{}}"#, identifier(UUID()),
+                identifier(session.id, #","deviceId":"""#), identifier(try #require(UUID(uuidString: Self.open))),
+            ] {
+                try await peer.subscribe(wrong)
+                #expect(try await peer.hear() == CablePeer.rejection(wrong))
+            }
+            let name = identifier(session.id)
+            try await peer.enter(name)
+            for type in ["handshake", "questions"] { #expect(try await peer.hearMessage(of: name).type == type) }
+            for (data, code) in [
+                ("{}", "unknown_action"), (#"{"action":"dance"}"#, "unknown_action"), ("x", "invalid_request"),
+                (#"{"action":"vote"}"#, "invalid_request"), (#"{"action":"vote","questionId":7}"#, "invalid_request"),
+                (#"{"action":"vote","questionId":"\#(UUID())"}"#, "device_required"),
+            ] {
+                try await peer.socket.send(text: CablePeer.message(data, name))
+                let error = try await peer.hearMessage(of: name)
+                #expect(error.type == "error" && error.data["code"].string == code, "\(data)")
+                #expect(error.data["reason"].string?.isEmpty == false)
+            }
+            for content in [.absent, "", " ", 7, .string(String(repeating: "a", count: 2_001))] as [TestJSON] {
+                try await perform(["action": "ask", "content": content], peer, name)
+                let refused = try await peer.hearMessage(of: name)
+                #expect(refused.type == "questionResponse" && refused.data["success"] == false)
+            }
+            // The session is full.
+            let late = try await CablePeer.welcomed(at: endpoint)
+            try await late.subscribe(name)
+            #expect(try await late.hear() == CablePeer.rejection(name))
+            try await peer.unsubscribe(name)
+            try await peer.hearsNothing()
+            try await other.socket.expectSilence()
+            try await late.enter(name)
+        }
+    }
+
+    /// The session of `--open-questions`, which isn't given here.
+    private static let open = "00000000-0000-0000-0000-000000000000"
+}
