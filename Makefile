@@ -126,6 +126,10 @@ bench-registrations: release bench-build ## POST /task and GET /schedule beside 
 bench-stored: release bench-build ## calls into the database with 1,000 and with 1,000,000 tasks stored
 	$(BENCH) stored --json .build/bench-stored.json --plans .build/bench-stored-plans.txt $(ARGS)
 
+.PHONY: bench-hall
+bench-hall: release bench-build ## 1,000 people in one session of questions, for a minute
+	$(BENCH) hall --json .build/bench-hall.json $(ARGS)
+
 .PHONY: bench-bus
 bench-bus: release bench-build ## two and three daemons on one database, beside what NOTIFY and RabbitMQ carry
 	$(BENCH) bus --json .build/bench-bus.json $(ARGS)

@@ -51,6 +51,10 @@ enum LetsswitchBench {
             let bus = try BusBenchmark(laboratory: laboratory).run()
             Terminal.print(bus.render())
             report = bus
+        case .hall:
+            let findings = try HallBenchmark(laboratory: laboratory).run()
+            Terminal.print(findings.render())
+            report = findings
         }
         if let path = options.json { try report.writeJSON(to: path) }
     }

@@ -47,6 +47,16 @@ import Testing
         #expect(output.contains("2 daemons, 10 rooms (floor: NOTIFY alone)"))
     }
 
+    @Test("In a hall every page shows every question and every vote")
+    func hall() async throws {
+        let (output, report) = try await run(["hall", "--quick"])
+        #expect(output.contains("A hall: 20 people in a session, 10 questions and 100 votes"))
+        let findings = try #require(report["findings"].array)
+        for (what, count) in [("questions on pages", 200), ("votes on pages", 2_000)] as [(TestJSON, TestJSON)] {
+            #expect(findings.first { $0["what"] == what }?["value"] == count)
+        }
+    }
+
     @Test(
         "So do they with RabbitMQ, beside what the broker carries",
         .enabled(if: TestBroker.runs, Comment(rawValue: TestBroker.whySkipped)))

@@ -24,8 +24,8 @@ enum HTTPResponse {
 
     /// Bytes of the answer at the front of `bytes`; `nil` when not all of them are there yet.
     private static func count(_ bytes: UnsafeRawBufferPointer) throws(BenchFailure) -> Int? {
-        guard let base = bytes.baseAddress, let end = find(blankLine, in: bytes) else { return nil }
-        guard let field = find(length, in: UnsafeRawBufferPointer(start: base, count: end)) else {
+        guard let base = bytes.baseAddress, let end = bytes.offset(of: blankLine) else { return nil }
+        guard let field = UnsafeRawBufferPointer(start: base, count: end).offset(of: length) else {
             throw BenchFailure("an answer without Content-Length: \(text(bytes))")
         }
         var content = 0
@@ -60,19 +60,6 @@ enum HTTPResponse {
 
     private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
         String(decoding: bytes.prefix(500), as: UTF8.self)
-    }
-
-    /// The offset of the first occurrence.
-    private static func find(_ needle: [UInt8], in bytes: UnsafeRawBufferPointer) -> Int? {
-        guard let base = bytes.baseAddress, bytes.count >= needle.count else { return nil }
-        var from = 0
-        while let candidate = memchr(base + from, Int32(needle[0]), bytes.count - from) {
-            let offset = UnsafeRawPointer(candidate) - base
-            guard bytes.count - offset >= needle.count else { return nil }
-            if memcmp(candidate, needle, needle.count) == 0 { return offset }
-            from = offset + 1
-        }
-        return nil
     }
 }
 

@@ -20,10 +20,14 @@ enum LoadFrame {
 
     /// The request for a room's WebSocket.
     static func upgrade(room: String, offersCompression: Bool) -> [UInt8] {
+        upgrade(target: "/socket?id=\(room)", offersCompression: offersCompression)
+    }
+
+    static func upgrade(target: String, offersCompression: Bool = false) -> [UInt8] {
         let extensions = offersCompression ? "Sec-WebSocket-Extensions: permessage-deflate\r\n" : ""
         return Array(
             """
-            GET /socket?id=\(room) HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+            GET \(target) HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
             Sec-WebSocket-Key: \(key)\r\nSec-WebSocket-Version: 13\r\n\(extensions)\r\n
             """.utf8)
     }

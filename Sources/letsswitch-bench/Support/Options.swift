@@ -13,6 +13,8 @@ struct Options {
         case stored
         /// Several daemons on one database.
         case bus
+        /// A session of questions.
+        case hall
         /// The baseline itself; started by the others.
         case relay
     }
@@ -42,7 +44,7 @@ struct Options {
     var wantsHelp = false
 
     static let help = """
-        Usage: letsswitch-bench [table | hour | registrations | stored | bus] [flags]
+        Usage: letsswitch-bench [table | hour | registrations | stored | bus | hall] [flags]
 
         Measures letsswitchd beside a bare relay, its floor. A frame that is lost or comes twice ends it with status 1; a figure
         beyond what is wanted doesn't.
@@ -52,6 +54,7 @@ struct Options {
           registrations          POST /task and GET /schedule beside pgbench
           stored                 each call into the database with 1,000 and with 1,000,000 tasks stored
           bus                    two and three daemons on one database, beside what NOTIFY and RabbitMQ carry themselves
+          hall                   1,000 people in a session of questions, for a minute
 
           --daemon PATH          letsswitchd [beside this program]
           --only ID,…            workloads whose ids begin so [all]
@@ -60,7 +63,7 @@ struct Options {
           --quick                one short round of each: shows that all works, measures little
           --offer-compression    the peers offer permessage-deflate
           --daemon-flag FLAG     for the daemon, repeatable: --daemon-flag=--loops=2
-          --seed N               of `bus`: which peers go to which daemon [1]
+          --seed N               of `bus`: which peers go to which daemon; of `hall`: who votes for what [1]
           --json PATH            the results as JSON too
           --plans PATH           of `stored`: the plans that PostgreSQL made
 

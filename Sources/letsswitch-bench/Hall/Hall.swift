@@ -1,0 +1,234 @@
+import Basics
+import FoundationEssentials
+import Glibc
+import Wire
+
+/// People in one session of questions, each with a page's WebSocket: what they say, and when each page shows what.
+struct Hall: ~Copyable {
+    /// Until when a page has shown something, since it was said.
+    struct Outcome {
+        var questions = LatencyHistogram()
+        var votes = LatencyHistogram()
+        /// To all pages together.
+        var bytes = 0
+    }
+
+    private static let bufferSize = 262_144
+    /// Connections that wait for their list at the same time.
+    private static let wave = 64
+    private static let mask = WebSocketMask(0x37, 0xFA, 0x21, 0x3D)
+
+    /// A question as the generator knows it.
+    private struct Asked {
+        let at: MonotonicTime
+        /// As the server names it, from the first page that shows it.
+        var id: String?
+        /// When each vote was given, in order.
+        var votes: [MonotonicTime] = []
+    }
+
+    private struct Person {
+        let socket: Int32
+        /// By which the session knows it.
+        let id: String
+        /// The beginning of a frame whose rest hasn't come.
+        var unfinished: [UInt8] = []
+        /// Votes that its page shows, by question; `nil`: not that question yet.
+        var shown: [Int?]
+    }
+
+    private let server: Server
+    private let poller: Poller
+    private var people: [Person] = []
+    private var asked: [Asked] = []
+    /// Who has voted for what: a person has one vote.
+    private var voted: Set<[Int]> = []
+    private var random: SeededRandom
+    private let buffer: UnsafeMutableRawPointer
+    private(set) var outcome = Outcome()
+
+    /// Connects, and waits until every page has the list.
+    init(_ server: Server, session: String, people count: Int, questions: Int, seed: UInt64) throws(BenchFailure) {
+        let poller = try Poller()
+        var sockets: [Int32] = []
+        var ids: [String] = []
+        while sockets.count < count {
+            let first = sockets.count
+            for number in first..<min(count, first + Self.wave) {
+                let socket = try LoadSocket.connect(port: server.port, source: number)
+                sockets.append(socket)
+                let request = LoadFrame.upgrade(
+                    target: "/questions/\(session)/socket?deviceId=bench-\(number)&live=true")
+                try LoadSocket.send(request, request.count, to: socket)
+            }
+            for number in first..<sockets.count {
+                ids.append(try Self.awaitList(sockets[number]))
+                try poller.add(sockets[number], number: number)
+            }
+        }
+        self.server = server
+        self.poller = poller
+        random = SeededRandom(seed: seed)
+        buffer = .allocate(byteCount: Self.bufferSize, alignment: 16)
+        people = zip(sockets, ids).map { Person(socket: $0, id: $1, shown: Array(repeating: nil, count: questions)) }
+    }
+
+    deinit {
+        for person in people { close(person.socket) }
+        buffer.deallocate()
+    }
+
+    var count: Int { people.count }
+
+    /// An empty list follows the handshake, which says by what id the session knows who came.
+    private static func awaitList(_ socket: Int32) throws(BenchFailure) -> String {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        while !String(decoding: bytes, as: UTF8.self).hasSuffix(#""questions":[],"more":false}"#) {
+            let count = recv(socket, &buffer, buffer.count, 0)
+            guard count > 0 else {
+                throw BenchFailure("a page's socket doesn't open: \(String(decoding: bytes, as: UTF8.self))")
+            }
+            bytes += buffer[..<count]
+        }
+        let handshake = Array(#""type":"handshake","id":""#.utf8)
+        let id = bytes.indices.first { bytes[$0...].starts(with: handshake) }.map {
+            String(decoding: bytes[($0 + handshake.count)...].prefix(36), as: UTF8.self)
+        }
+        guard let id else { throw BenchFailure("no handshake: \(String(decoding: bytes, as: UTF8.self))") }
+        return id
+    }
+
+    // MARK: What is said
+
+    /// Somebody asks; everybody six times a minute at most.
+    mutating func ask() throws(BenchFailure) {
+        let number = asked.count
+        asked.append(Asked(at: .now()))
+        let person = number % people.count
+        try say(
+            #"{"type":"newQuestion","id":"\#(people[person].id)","content":"Question \#(number)?"}"#, from: person)
+    }
+
+    /// Somebody votes for a question that its page shows, and that it hasn't voted for.
+    mutating func vote() throws(BenchFailure) {
+        for _ in 0..<1_000 {
+            let (person, question) = (
+                Int.random(in: people.indices, using: &random), Int.random(in: asked.indices, using: &random)
+            )
+            guard let id = asked[question].id, people[person].shown[question] != nil,
+                voted.insert([person, question]).inserted
+            else { continue }
+            asked[question].votes.append(.now())
+            return try say(#"{"type":"vote","questionId":"\#(id)"}"#, from: person)
+        }
+        throw BenchFailure("nobody has a vote left")
+    }
+
+    /// Whether somebody could vote: a question is on a page.
+    var hasQuestions: Bool { asked.contains { $0.id != nil } }
+
+    private func say(_ text: String, from person: Int) throws(BenchFailure) {
+        var frame: [UInt8] = []
+        WebSocketFrameEncoder.encode(.text, Array(text.utf8), mask: Self.mask, into: &frame)
+        try LoadSocket.send(frame, frame.count, to: people[person].socket)
+    }
+
+    // MARK: What the pages show
+
+    /// Takes what comes, until an instant.
+    mutating func listen(until instant: MonotonicTime) throws(BenchFailure) {
+        repeat {
+            let count = try poller.wait(until: instant)
+            for index in 0..<count { try receive(poller[index]) }
+        } while MonotonicTime.now() < instant
+    }
+
+    private mutating func receive(_ number: Int) throws(BenchFailure) {
+        let count = recv(people[number].socket, buffer, Self.bufferSize, Int32(MSG_DONTWAIT))
+        guard count > 0 else {
+            if count < 0, errno == EAGAIN || errno == EINTR { return }
+            throw count < 0 ? BenchFailure(call: "recv") : BenchFailure("\(server.name) closed a connection")
+        }
+        outcome.bytes += count
+        let now = MonotonicTime.now()
+        if people[number].unfinished.isEmpty {
+            try take(UnsafeRawBufferPointer(start: buffer, count: count), number, at: now)
+        } else {
+            let bytes = people[number].unfinished + UnsafeRawBufferPointer(start: buffer, count: count)
+            people[number].unfinished = []
+            let result = bytes.withUnsafeBytes { bytes in
+                Result { () throws(BenchFailure) in try take(bytes, number, at: now) }
+            }
+            try result.get()
+        }
+    }
+
+    /// Frame by frame; a beginning is kept.
+    private mutating func take(_ bytes: UnsafeRawBufferPointer, _ number: Int, at now: MonotonicTime)
+        throws(BenchFailure)
+    {
+        var rest = bytes[...]
+        while let (opcode, payload) = Self.frame(&rest) {
+            switch opcode {
+            case 0x82: try read(UnsafeRawBufferPointer(rebasing: payload), number, at: now)
+            case 0x89: try LoadSocket.send(LoadFrame.pong, LoadFrame.pong.count, to: people[number].socket)
+            default: throw BenchFailure("not expected from the server: a frame that begins with \(opcode)")
+            }
+        }
+        people[number].unfinished = Array(rest)
+    }
+
+    /// The next frame, if all of it is there (RFC 6455 §5.2); a server masks none.
+    private static func frame(_ rest: inout Slice<UnsafeRawBufferPointer>) -> (UInt8, Slice<UnsafeRawBufferPointer>)? {
+        guard rest.count >= 2 else { return nil }
+        let start = rest.startIndex
+        var (head, length) = (2, Int(rest[start + 1]))
+        if length >= 126 {
+            let size = length == 126 ? 2 : 8
+            guard rest.count >= head + size else { return nil }
+            length = rest[(start + head)..<(start + head + size)].reduce(0) { $0 << 8 | Int($1) }
+            head += size
+        }
+        guard rest.count >= head + length else { return nil }
+        defer { rest = rest.dropFirst(head + length) }
+        return (rest[start], rest[(start + head)..<(start + head + length)])
+    }
+
+    private mutating func read(_ message: UnsafeRawBufferPointer, _ number: Int, at now: MonotonicTime)
+        throws(BenchFailure)
+    {
+        guard message.starts(with: Self.question) else {
+            let text = String(decoding: message, as: UTF8.self)
+            // Of its own question its maker is also told that it is stored.
+            guard text.contains(#""type":"questionResponse","success":true"#) else {
+                throw BenchFailure("not expected from the server: \(text)")
+            }
+            return
+        }
+        guard let question = Self.number(behind: Self.content, in: message), asked.indices.contains(question),
+            let votes = Self.number(behind: Self.votes, in: message), votes <= asked[question].votes.count
+        else { throw BenchFailure("a question that nobody asked: \(String(decoding: message, as: UTF8.self))") }
+        if asked[question].id == nil {
+            asked[question].id = String(decoding: message.dropFirst(Self.question.count).prefix(36), as: UTF8.self)
+        }
+        let shown = people[number].shown[question]
+        if shown == nil { outcome.questions.add(nanoseconds: now.nanoseconds - asked[question].at.nanoseconds) }
+        // All votes that are counted by now; in which order they were counted is nobody's to know.
+        for vote in min(shown ?? 0, votes)..<votes {
+            outcome.votes.add(nanoseconds: now.nanoseconds - asked[question].votes[vote].nanoseconds)
+        }
+        people[number].shown[question] = max(shown ?? 0, votes)
+    }
+
+    private static let question = Array(#"{"type":"question","question":{"id":""#.utf8)
+    private static let content = Array(#""content":"Question "#.utf8)
+    private static let votes = Array(#""votes":"#.utf8)
+
+    /// The digits behind the first occurrence of a text.
+    private static func number(behind text: [UInt8], in message: UnsafeRawBufferPointer) -> Int? {
+        guard let offset = message.offset(of: text) else { return nil }
+        let digits = message[(offset + text.count)...].prefix { (0x30...0x39).contains($0) }
+        return digits.isEmpty ? nil : digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+    }
+}
