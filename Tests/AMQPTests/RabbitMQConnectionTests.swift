@@ -121,7 +121,7 @@ struct RabbitMQConnectionTests {
     func refused() async throws {
         try await withConnection([.exchange(AMQPExchange("one", .topic))]) { connection, events in
             let error = await #expect(throws: AMQPError.self) {
-                try await connection.bind([AMQPBinding(queue: "none such", exchange: "one", key: "k")])
+                try await connection.publish([AMQPMessage(to: "none such", key: "k", [])])
             }
             #expect(error?.message.contains("404") == true, "\(String(describing: error))")
             try await events.next("connected again") { $0 == .connected }
