@@ -66,9 +66,18 @@ struct HallBenchmark {
                 try hall.ask()
                 asked += 1
             } else {
-                // Nobody can vote before there is a question.
-                while !hall.hasQuestions { try hall.listen(until: .now() + .milliseconds(10)) }
-                try hall.vote()
+                // Nobody can vote before there is a question on a page, or when all have voted for what there is.
+                let end = MonotonicTime.now() + .seconds(patience)
+                while try !hall.vote() {
+                    guard asked < questions || MonotonicTime.now() < end else {
+                        throw BenchFailure("nobody has a vote left")
+                    }
+                    if asked < questions {
+                        try hall.ask()
+                        asked += 1
+                    }
+                    try hall.listen(until: .now() + .milliseconds(10))
+                }
                 voted += 1
             }
         }

@@ -109,7 +109,7 @@ import Testing
     func counts() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             let store = StorageStore(database: database.client)
-            #expect(try await store.counts() == [.tasks: 0, .addresses: 0, .calendars: 0])
+            #expect(try await store.counts() == Dictionary(uniqueKeysWithValues: StoredTable.allCases.map { ($0, 0) }))
             func add(_ rows: ClosedRange<Int>) async throws {
                 try await database.run(
                     """
