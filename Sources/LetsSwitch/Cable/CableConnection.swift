@@ -28,9 +28,6 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
         case ended
     }
 
-    /// Seconds that a ticket is believed without another look at the clock.
-    private static let longestExpiryWait = 30.0
-
     private let webSocket: WebSocket
     private let shard: CableShard
     let identity: Identity
@@ -78,9 +75,7 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
         guard let end = identity.expiry else { return }
         let left = end - shard.cables.verifier.now()
         guard left > 0 else { return disconnect(.tokenExpired) }
-        // The clock may be set meanwhile.
-        let delay = Duration.seconds(min(left, Self.longestExpiryWait))
-        expiry = shard.reactor.schedule(after: delay) { [weak self] in self?.awaitExpiry() }
+        expiry = shard.reactor.schedule(after: Ticket.wait(forExpiryIn: left)) { [weak self] in self?.awaitExpiry() }
     }
 
     // MARK: Receiving

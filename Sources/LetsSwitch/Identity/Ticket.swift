@@ -18,6 +18,12 @@ struct Ticket: Sendable, Hashable {
         self.topics = topics
     }
 
+    /// How long a connection waits before it looks again whether its ticket, good for so many seconds yet, has expired: not for long, since
+    /// the clock may be set meanwhile.
+    static func wait(forExpiryIn seconds: Double) -> Duration {
+        .seconds(min(seconds, 30))
+    }
+
     func allows(_ topic: Topic) -> Bool {
         topics?.contains { $0.matches(topic) } ?? true
     }

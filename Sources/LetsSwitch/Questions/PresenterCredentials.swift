@@ -5,8 +5,8 @@ import Wire
 
 /// The presenter's keys that a request shows: as `Authorization: Bearer`, or in cookies.
 struct PresenterCredentials: Sendable {
-    /// Of one request, whatever it brings.
-    private static let limit = 32
+    /// Of one request, whatever it brings: a browser sends those of all its sessions.
+    private static let limit = 128
     private static let cookiePrefix = "presenter-"
 
     private let keys: [PresenterKey]

@@ -40,14 +40,20 @@ final class QuestionShard {
         sink.send(.handshake(member.id))
         Task { [questions] in await questions.feeds.entered(member.session) }
         subscriber.follow()
-        if let expiry = member.expiry {
-            // A century is as good as never.
-            let left = Duration.seconds(min(max(0, expiry - Double(time(nil))), 3e9))
-            reactor.schedule(after: left) { [weak self, number = subscriber.number] in
-                self?.subscribers[number]?.end(.expired)
-            }
-        }
+        awaitExpiry(of: subscriber)
         return subscriber
+    }
+
+    /// A ticket's end is its sockets'.
+    private func awaitExpiry(of subscriber: QuestionSubscriber) {
+        guard let end = subscriber.member.expiry else { return }
+        let left = end - Double(time(nil))
+        guard left > 0 else { return subscriber.end(.expired) }
+        subscriber.expiry = reactor.schedule(after: Ticket.wait(forExpiryIn: left)) {
+            [weak self, number = subscriber.number] in
+            guard let self, let subscriber = subscribers[number] else { return }
+            awaitExpiry(of: subscriber)
+        }
     }
 
     /// Does nothing the second time.
@@ -55,6 +61,7 @@ final class QuestionShard {
         guard subscribers.removeValue(forKey: subscriber.number) != nil else { return }
         if let connection = subscriber.connection { questions.rooms.unsubscribe(connection) }
         subscriber.connection = nil
+        if let expiry = subscriber.expiry { reactor.cancel(expiry) }
         if questions.audience.leave(subscriber.member.session) {
             Task { [questions] in await questions.feeds.forgetEmpty() }
         }

@@ -68,6 +68,8 @@ final class QuestionSubscriber: Peer {
     private unowned let shard: QuestionShard
     /// ``QuestionShard``'s to set.
     var connection: Connection?
+    /// The same: its ticket's end.
+    var expiry: TimerID?
     private var following: Following
     /// Whether changes are sent: from the first part of the list on.
     private var isListed = false

@@ -124,6 +124,29 @@ import Testing
         }
     }
 
+    @Test("Who takes it back at once is in no session, and who asks before it is confirmed is heard")
+    func atOnce() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.sessionSize = 1 }
+            let session = try await TestSession.make(at: endpoint)
+            let name = identifier(session.id)
+            let peer = try await CablePeer.welcomed(at: endpoint, "?deviceId=ada")
+            for _ in 0..<20 {
+                try await peer.subscribe(name)
+                try await peer.unsubscribe(name)
+            }
+            try await peer.subscribe(name)
+            try await perform(["action": "ask", "content": "Why?"], peer, name)
+            var types: [String] = []
+            while types.last != "questionResponse" {
+                let frame = try TestJSON(parsing: Array(try await peer.hear().utf8))
+                try #require(frame["type"] != "reject_subscription")
+                if let type = frame["message"]["type"].string { types.append(type) }
+            }
+            #expect(types.contains("handshake"))
+        }
+    }
+
     /// The session of `--open-questions`, which isn't given here.
     private static let open = "00000000-0000-0000-0000-000000000000"
 }

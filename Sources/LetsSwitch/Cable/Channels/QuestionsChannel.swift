@@ -28,11 +28,22 @@ struct QuestionsChannel: CableChannel {
 }
 
 /// A place in a session.
+///
+/// ```
+/// opening (what is said waits) ──confirmed──► inside ──► over
+///     └──────────────────────────────────────────────────▲
+/// ```
 private final class QuestionsSubscription: CableSubscription, QuestionSink {
     private let member: QuestionMember
     private let questions: Questions
     private unowned let outlet: CableOutlet
-    private var subscriber: QuestionSubscriber?
+    private var state = State.opening([])
+
+    private enum State {
+        case opening([QuestionMessage])
+        case inside(QuestionSubscriber)
+        case over
+    }
 
     init(_ member: QuestionMember, _ questions: Questions, by outlet: CableOutlet) {
         self.member = member
@@ -57,13 +68,21 @@ private final class QuestionsSubscription: CableSubscription, QuestionSink {
     }
 
     private func enter() {
+        // Does what has waited: something is said, or this is over.
         outlet.confirm()
-        subscriber = questions.shard(on: outlet.reactor, loop: outlet.loop).enter(member, self)
+        guard case .opening = state else { return }
+        let shard = questions.shard(on: outlet.reactor, loop: outlet.loop)
+        guard let subscriber = shard.enter(member, self) else { return }
+        guard case .opening(let said) = state else { return shard.leave(subscriber) }
+        state = .inside(subscriber)
+        for message in said { subscriber.received(message, at: outlet.reactor.now) }
     }
 
     func end() {
-        if let subscriber { questions.shard(on: outlet.reactor, loop: outlet.loop).leave(subscriber) }
-        subscriber = nil
+        let last = state
+        state = .over
+        guard case .inside(let subscriber) = last else { return }
+        questions.shard(on: outlet.reactor, loop: outlet.loop).leave(subscriber)
     }
 
     // MARK: What is said
@@ -80,7 +99,11 @@ private final class QuestionsSubscription: CableSubscription, QuestionSink {
         } else {
             throw .unknownAction
         }
-        subscriber?.received(message, at: outlet.reactor.now)
+        switch state {
+        case .opening(let said): state = .opening(said + [message])
+        case .inside(let subscriber): subscriber.received(message, at: outlet.reactor.now)
+        case .over: break
+        }
     }
 
     // MARK: What it is told
@@ -100,7 +123,7 @@ private final class QuestionsSubscription: CableSubscription, QuestionSink {
 
     func allSent() {
         outlet.reportsDrain = false
-        subscriber?.drained()
+        if case .inside(let subscriber) = state { subscriber.drained() }
     }
 
     func end(_ code: QuestionSinkEnd) {
