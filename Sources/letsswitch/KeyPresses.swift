@@ -6,6 +6,8 @@ final class KeyPresses: @unchecked Sendable {
     // Sendable holds: nothing of it changes.
 
     let presses: AsyncStream<Void>
+    /// Ends when a key says so, whatever becomes of those before it.
+    let untilLeaving: AsyncStream<Void>
     private let before: termios
 
     /// - Returns: `nil` when the input is no terminal.
@@ -20,15 +22,19 @@ final class KeyPresses: @unchecked Sendable {
         // More keys than can be sent are no more cheers.
         let (presses, press) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(20))
         self.presses = presses
+        let (untilLeaving, leave) = AsyncStream<Void>.makeStream()
+        self.untilLeaving = untilLeaving
         // A thread of its own, which waits for the next key until the process ends.
         Self.startThread {
             var key: UInt8 = 0
             while read(STDIN_FILENO, &key, 1) == 1, key != 3, key != 4 { press.yield() }
             press.finish()
+            leave.finish()
         }
     }
 
-    deinit {
+    /// Leaves the terminal as it was.
+    func restore() {
         var before = before
         tcsetattr(STDIN_FILENO, TCSANOW, &before)
     }

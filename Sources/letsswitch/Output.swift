@@ -7,16 +7,31 @@ struct Output {
 
     /// A line of the server's, or its reading for people.
     func tell(_ object: String, _ text: @autoclosure () -> String) {
-        let line = isTerminal ? text() : object.filter { !$0.isNewline }
-        Self.write(line + "\n", to: STDOUT_FILENO)
+        guard isTerminal else {
+            let line = object.unicodeScalars.filter { $0 != "\n" && $0 != "\r" }
+            return Self.write(String(String.UnicodeScalarView(line)) + "\n", to: STDOUT_FILENO)
+        }
+        say(text())
     }
 
     func say(_ text: String) {
-        Self.write(text + "\n", to: STDOUT_FILENO)
+        Self.write(Self.harmless(text) + "\n", to: STDOUT_FILENO)
     }
 
     func complain(_ text: String) {
-        Self.write(text + "\n", to: STDERR_FILENO)
+        Self.write(Self.harmless(text) + "\n", to: STDERR_FILENO)
+    }
+
+    /// A title is a stranger's: what a terminal would obey, or what turns the line's direction, is shown as a replacement character.
+    static func harmless(_ text: String) -> String {
+        let scalars = text.unicodeScalars.map { scalar -> Unicode.Scalar in
+            switch scalar.value {
+            case 0x09, 0x0A: scalar
+            case 0x00...0x1F, 0x7F...0x9F, 0x200E...0x200F, 0x202A...0x202E, 0x2066...0x2069: "\u{FFFD}"
+            default: scalar
+            }
+        }
+        return String(String.UnicodeScalarView(scalars))
     }
 
     private static func write(_ text: String, to descriptor: CInt) {

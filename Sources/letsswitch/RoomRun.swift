@@ -45,11 +45,21 @@ struct RoomRun {
         let keys = output.isTerminal ? KeyPresses() : nil
         let cheering = keys.map { keys in
             Task {
-                for await _ in keys.presses { try await socket.send(ale, as: .text) }
+                // Who isn't in cheers for nobody.
+                for await _ in keys.presses { try? await socket.send(ale, as: .text) }
+            }
+        }
+        let leaving = keys.map { keys in
+            Task {
+                for await _ in keys.untilLeaving {}
                 await socket.cancel()
             }
         }
-        defer { cheering?.cancel() }
+        defer {
+            cheering?.cancel()
+            leaving?.cancel()
+            keys?.restore()
+        }
         for try await event in socket.events {
             switch event {
             case .undecodable(let data):
@@ -61,7 +71,6 @@ struct RoomRun {
             case .opened, .message, .waiting, .closed: break
             }
         }
-        withExtendedLifetime(keys) {}
     }
 
     private static func text(_ data: Data) -> String? {

@@ -61,4 +61,11 @@ import Testing
         #expect(WallTime.day(of: 0, zone: "Europe/London", now: 1_792_879_200) == "2026-10-25")
         #expect(WallTime.day(of: 0, zone: "UTC", now: 1_798_761_599) == "2027-01-01")
     }
+
+    @Test("A terminal is shown a stranger's text, and obeys none of it")
+    func harmless() {
+        #expect(
+            Output.harmless("T\u{1b}]0;x\u{7}e\u{9b}2J\u{202e}a\r\n\tčaj 🍵")
+                == "T\u{fffd}]0;x\u{fffd}e\u{fffd}2J\u{fffd}a\u{fffd}\n\tčaj 🍵")
+    }
 }
