@@ -11,8 +11,7 @@ final class PlayedTransport: Transport {
 
     /// The next attempt is let in.
     @discardableResult
-    func admit() -> PlayedLink {
-        let link = PlayedLink()
+    func admit(_ link: PlayedLink = PlayedLink()) -> PlayedLink {
         outcomes.withLock { $0.append(.success(link)) }
         return link
     }
@@ -46,19 +45,47 @@ final class PlayedTransport: Transport {
 
 /// One such connection.
 final class PlayedLink: Link {
+    typealias Answer = @Sendable (_ link: PlayedLink, _ payload: [UInt8]) async -> Void
+
     private let inputs = EventRecorder<Result<LinkEvent, ClientError>>()
+    private let said = Locked(0)
+    private let taken = Locked(0)
+    /// How much of what was said the client had taken when it asked for more.
+    private let asked = EventRecorder<Int>()
     /// What the client sent.
     let sent = EventRecorder<LinkFrame>()
     let drops = EventRecorder<Void>()
+    /// How a ping is answered, before its sending returns.
+    private let answer: Answer
 
-    func say(_ text: String) { inputs.append(.success(.message(.text, Array(text.utf8)))) }
-    func say(_ event: LinkEvent) { inputs.append(.success(event)) }
+    init(answer: @escaping Answer = { await $0.pong($1) }) {
+        self.answer = answer
+    }
+
+    func say(_ text: String) { say(.message(.text, Array(text.utf8))) }
+    func say(_ event: LinkEvent) { put(.success(event)) }
     func close(_ code: CloseCode, _ reason: String = "") { end(.closed(code, reason: reason)) }
-    func end(_ error: ClientError) { inputs.append(.failure(error)) }
+    func end(_ error: ClientError) { put(.failure(error)) }
+
+    private func put(_ input: Result<LinkEvent, ClientError>) {
+        said.withLock { $0 += 1 }
+        inputs.append(input)
+    }
+
+    /// Answers a ping, and returns when the client has taken the answer.
+    private func pong(_ payload: [UInt8]) async {
+        say(.pong(payload))
+        let count = said.withLock { $0 }
+        // Who doesn't read has no part in this.
+        _ = try? await asked.next("a client that has taken the pong") { $0 >= count }
+    }
 
     func receive() async throws(ClientError) -> LinkEvent {
+        asked.append(taken.withLock { $0 })
         do {
-            return try await inputs.next("what the server says", within: .seconds(3600)).get()
+            let input = try await inputs.next("what the server says", within: .seconds(3600))
+            taken.withLock { $0 += 1 }
+            return try input.get()
         } catch let error as ClientError {
             throw error
         } catch {
@@ -68,7 +95,7 @@ final class PlayedLink: Link {
 
     func send(_ frame: LinkFrame) async throws(ClientError) {
         sent.append(frame)
-        if case .ping(let payload) = frame { say(.pong(payload)) }
+        if case .ping(let payload) = frame { await answer(self, payload) }
     }
 
     func drop() { drops.append(()) }

@@ -12,11 +12,12 @@ actor LinkSession {
     /// Makes a link; gets the id of the last event that came.
     typealias Connect = @Sendable (_ lastEventID: String?) async throws(ClientError) -> any Link
 
-    /// Sends that may wait for a connection.
-    private static let maxWaitingSends = 1024
+    /// Sends that may wait for a connection, and pings that may wait for their answer.
+    private static let maxWaiting = 1024
 
     private let connect: Connect
     private let time: ClientTime
+    private let silence: Duration
     private var life: ConnectionLife
     private var buffer: EventBuffer<Event>
     private var lastEventID: String?
@@ -28,10 +29,16 @@ actor LinkSession {
     private var timer: (due: Duration, task: Task<Void, Never>)?
 
     private var readers: [Waiter<Event?>] = []
-    private var openWaiters: [Waiter<any Link>] = []
+    private var openWaiters: [Waiter<OpenLink>] = []
     private var pongWaiters: [Waiter<Void>] = []
     private var endWaiters: [CheckedContinuation<Void, Never>] = []
     private var lastWaiter: UInt64 = 0
+
+    /// A link, and which it is.
+    private struct OpenLink: Sendable {
+        let link: any Link
+        let generation: Int
+    }
 
     private struct Waiter<Value: Sendable> {
         let id: UInt64
@@ -45,6 +52,7 @@ actor LinkSession {
         life = ConnectionLife(policy, silence: silence)
         buffer = EventBuffer(capacity: capacity)
         self.time = time
+        self.silence = silence
         self.connect = connect
     }
 
@@ -71,48 +79,67 @@ actor LinkSession {
 
     /// Sends a frame, on the next connection if there is none.
     func send(_ frame: LinkFrame) async throws {
-        try await openLink().send(frame)
+        try await openLink().link.send(frame)
     }
 
-    /// The time that a ping takes there and back.
+    /// The time that a ping takes there and back, on one and the same connection.
     func ping() async throws -> Duration {
-        let link = try await openLink()
+        let open = try await openLink()
+        guard pongWaiters.count < Self.maxWaiting else { throw ClientError.bufferFull }
         let id = nextWaiter()
         let start = time.now()
-        try await link.send(.ping(Self.bytes(of: id)))
+        let limit = limitPing(id, from: start)
+        defer { limit.cancel() }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-                guard self.link != nil else {
+                guard open.generation == generation, link != nil else {
                     return continuation.resume(throwing: ClientError.closed(.lost, reason: ""))
                 }
+                // Waits before the ping is out: the answer may be here before that is told.
                 pongWaiters.append(Waiter(id: id, continuation: continuation))
+                Task {
+                    do throws(ClientError) {
+                        try await open.link.send(.ping(Self.bytes(of: id)))
+                    } catch {
+                        self.giveUp(id, error)
+                    }
+                }
             }
         } onCancel: {
-            Task { await self.giveUp(id) }
+            Task { await self.giveUp(id, CancellationError()) }
         }
         return time.now() - start
     }
 
-    private func openLink() async throws -> any Link {
+    /// A server may speak, and still never answer a ping.
+    private func limitPing(_ id: UInt64, from start: Duration) -> Task<Void, Never> {
+        let (time, due) = (time, start + silence)
+        return Task { [weak self] in
+            guard (try? await time.sleep(due)) != nil else { return }
+            await self?.giveUp(id, ClientError.unreachable("no answer to a ping"))
+        }
+    }
+
+    private func openLink() async throws -> OpenLink {
         begin()
-        if let link, case .open = life.state { return link }
+        if let link, case .open = life.state { return OpenLink(link: link, generation: generation) }
         if case .ended = life.state { throw ClientError.cancelled }
         if case .closing = life.state { throw ClientError.cancelled }
-        guard openWaiters.count < Self.maxWaitingSends else { throw ClientError.bufferFull }
+        guard openWaiters.count < Self.maxWaiting else { throw ClientError.bufferFull }
         let id = nextWaiter()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { openWaiters.append(Waiter(id: id, continuation: $0)) }
         } onCancel: {
-            Task { await self.giveUp(id) }
+            Task { await self.giveUp(id, CancellationError()) }
         }
     }
 
-    private func giveUp(_ id: UInt64) {
+    private func giveUp(_ id: UInt64, _ error: any Error) {
         if let index = openWaiters.firstIndex(where: { $0.id == id }) {
-            openWaiters.remove(at: index).continuation.resume(throwing: CancellationError())
+            openWaiters.remove(at: index).continuation.resume(throwing: error)
         }
         if let index = pongWaiters.firstIndex(where: { $0.id == id }) {
-            pongWaiters.remove(at: index).continuation.resume(throwing: CancellationError())
+            pongWaiters.remove(at: index).continuation.resume(throwing: error)
         }
     }
 
@@ -193,7 +220,9 @@ actor LinkSession {
         setTimer()
         let waiting = openWaiters
         openWaiters = []
-        for waiter in waiting { waiter.continuation.resume(returning: link) }
+        for waiter in waiting {
+            waiter.continuation.resume(returning: OpenLink(link: link, generation: generation))
+        }
         return true
     }
 

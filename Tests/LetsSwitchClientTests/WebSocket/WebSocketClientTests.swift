@@ -161,9 +161,69 @@ import Testing
         await #expect(throws: ClientError.bufferFull) { try await events.next() }
     }
 
-    @Test("A ping tells its time; one that is under way fails with the connection")
-    func pings() async throws {
+    @Test("A ping tells its time, though the answer is there before the sending is told")
+    func ping() async throws {
         transport.admit()
         #expect(try await socket().ping() == .zero)
+    }
+
+    @Test("A ping fails with its connection, also when another one is there at once")
+    func pingLost() async throws {
+        let opened = EventRecorder<Void>()
+        let first = PlayedLink { link, _ in
+            link.close(.goingAway)
+            _ = try? await opened.next("another connection")
+        }
+        transport.admit(first)
+        transport.admit()
+        let socket = Socket(transport, path: "/x", reconnect: ReconnectPolicy(first: .zero), time: clock.time)
+        let reading = Task {
+            var opens = 0
+            for try await event in socket.events {
+                if case .opened = event { opens += 1 }
+                if opens == 2 { opened.append(()) }
+            }
+        }
+        await #expect(throws: ClientError.closed(.lost, reason: "")) { try await socket.ping() }
+        reading.cancel()
+    }
+
+    @Test("A ping that nobody answers fails after the silence, though the server speaks")
+    func pingUnanswered() async throws {
+        let link = transport.admit(PlayedLink { _, _ in })
+        let socket = socket()
+        var events = socket.events.makeAsyncIterator()
+        try await expect(&events, "opened")
+        let ping = Task { try await socket.ping() }
+        try await link.sent.next("a ping")
+        clock.advance(to: .seconds(44))
+        link.say(#"{"text":"a"}"#)
+        try await expect(&events, "message a")
+        try await clock.pass(.seconds(45))
+        clock.advance(to: .seconds(45))
+        await #expect(throws: ClientError.unreachable("no answer to a ping")) { try await ping.value }
+    }
+
+    @Test("Who is cancelled before or while waiting waits no longer")
+    func cancelledWaits() async throws {
+        // Nobody lets it in: all wait.
+        let socket = socket()
+        for isEarly in [true, false] {
+            let task = Task {
+                if isEarly { withUnsafeCurrentTask { $0?.cancel() } }
+                try await socket.send(Note(text: "a"))
+            }
+            if !isEarly { try await transport.attempts.next("an attempt") { _ in true } }
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+        let reading = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await socket.next() == nil
+        }
+        #expect(try await reading.value)
+        await socket.cancel()
+        #expect(try await socket.next() == nil)
+        await #expect(throws: ClientError.cancelled) { _ = try await socket.ping() }
     }
 }
