@@ -208,7 +208,9 @@ let package = Package(
             swiftSettings: swiftSettings),
         .testTarget(
             name: "MessagingTests",
-            dependencies: ["Domain", "Messaging", "Postgres", "ScheduleTestSupport", "Scheduling", "TestSupport"],
+            dependencies: [
+                "AMQP", "Domain", "Messaging", "Postgres", "ScheduleTestSupport", "Scheduling", "TestSupport",
+            ],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "LetsSwitchTests",
@@ -230,7 +232,8 @@ let package = Package(
         .target(
             name: "FuzzProperties",
             dependencies: [
-                "Basics", "Delivery", "Domain", "LetsSwitch", "Postgres", "Scheduling", "TestSupport", "Wire", "CZlib",
+                "Basics", "Delivery", "Domain", "LetsSwitch", "Messaging", "Postgres", "Scheduling", "TestSupport",
+                "Wire", "CZlib",
             ],
             path: "Tests/Fuzz/Properties", swiftSettings: swiftSettings),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzProperties"], swiftSettings: swiftSettings),

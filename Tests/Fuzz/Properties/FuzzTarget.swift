@@ -12,6 +12,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case cable
     /// What an audience says, and forms.
     case questions
+    /// Routing keys, and patterns of them.
+    case topics
     /// PROXY headers, versions 1 and 2.
     case proxy
     /// `X-Forwarded-For`.
@@ -34,6 +36,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .message: try MessageProperties.check(input)
         case .cable: try CableProperties.check(input)
         case .questions: try QuestionProperties.check(input)
+        case .topics: try TopicProperties.check(input)
         case .proxy: try ProxyProperties.check(input)
         case .forwarded: try ForwardedProperties.check(input)
         case .request: try RequestProperties.check(input)

@@ -1,0 +1,161 @@
+/// Who wants to hear of which routing keys, found without trying each pattern: a trie over the patterns' words, walked by all
+/// places at once that the key's words lead to.
+///
+/// A key costs at most as many steps as it has words, times the nodes that `*` and `#` keep open; plain words of other patterns cost
+/// nothing. Each word is kept once, each edge in one flat table: about 200 bytes a pattern like `#.user.#`.
+package struct TopicTable<Listener: Hashable> {
+    private typealias Word = Int32
+    private typealias Node = Int32
+
+    private struct Edge: Hashable {
+        let from: Node
+        let word: Word
+    }
+
+    private struct Place {
+        var listeners: Set<Listener> = []
+        /// Edges that leave it.
+        var children: Int32 = 0
+        /// The edge that leads here; `nil` for the root, and for a place that is free.
+        var edge: Edge?
+    }
+
+    // Numbers that no other word has.
+    private static var oneWord: Word { 0 }
+    private static var anyWords: Word { 1 }
+    private static var root: Node { 0 }
+
+    private var places = [Place()]
+    private var freePlaces: [Node] = []
+    private var edges: [Edge: Node] = [:]
+    private var words: [ArraySlice<UInt8>: Word] = [:]
+    /// How many edges bear a word, and the word; by its number.
+    private var uses: [(count: Int32, word: ArraySlice<UInt8>)] = [(1, []), (1, [])]
+    private var freeWords: [Word] = []
+
+    /// Pairs of a pattern and a listener.
+    package private(set) var count = 0
+
+    package init() {}
+
+    /// Says whether it is new.
+    @discardableResult
+    package mutating func insert(_ listener: Listener, for pattern: BindingPattern) -> Bool {
+        var node = Self.root
+        for part in pattern.parts { node = child(of: node, by: number(of: part)) }
+        let isNew = places[Int(node)].listeners.insert(listener).inserted
+        if isNew { count += 1 }
+        return isNew
+    }
+
+    /// Says whether it was there.
+    @discardableResult
+    package mutating func remove(_ listener: Listener, for pattern: BindingPattern) -> Bool {
+        var node = Self.root
+        for part in pattern.parts {
+            guard let word = knownNumber(of: part), let next = edges[Edge(from: node, word: word)] else { return false }
+            node = next
+        }
+        guard places[Int(node)].listeners.remove(listener) != nil else { return false }
+        count -= 1
+        prune(from: node)
+        return true
+    }
+
+    /// Everybody with a pattern that matches the key, once.
+    package func listeners(of key: RoutingKey) -> Set<Listener> {
+        find(key).listeners
+    }
+
+    /// The same, and how many places that took: what it cost.
+    func find(_ key: RoutingKey) -> (listeners: Set<Listener>, steps: Int) {
+        var reached: [Node] = []
+        var steps = 0
+        enter(Self.root, &reached)
+        for word in key.words {
+            let number = words[word]
+            var next: [Node] = []
+            for node in reached {
+                // `#` takes this word too.
+                if places[Int(node)].edge?.word == Self.anyWords { enter(node, &next) }
+                if let number, let child = edges[Edge(from: node, word: number)] { enter(child, &next) }
+                if let child = edges[Edge(from: node, word: Self.oneWord)] { enter(child, &next) }
+            }
+            steps += reached.count
+            reached = next
+            if reached.isEmpty { return ([], steps) }
+        }
+        var found: Set<Listener> = []
+        for node in reached { found.formUnion(places[Int(node)].listeners) }
+        return (found, steps + reached.count)
+    }
+
+    /// Adds the place, and those behind it that `#` reaches without a word. None is added twice: a place has one way to it, and of
+    /// those who may be there twice, by `#` and by what follows `#`, the second finds itself there.
+    private func enter(_ node: Node, _ reached: inout [Node]) {
+        guard !reached.contains(node) else { return }
+        reached.append(node)
+        if let child = edges[Edge(from: node, word: Self.anyWords)] { enter(child, &reached) }
+    }
+
+    // MARK: Words
+
+    private func knownNumber(of part: BindingPattern.Part) -> Word? {
+        switch part {
+        case .oneWord: Self.oneWord
+        case .anyWords: Self.anyWords
+        case .word(let bytes): words[bytes[...]]
+        }
+    }
+
+    private mutating func number(of part: BindingPattern.Part) -> Word {
+        if let number = knownNumber(of: part) { return number }
+        guard case .word(let bytes) = part else { return Self.oneWord }
+        let number: Word
+        if let free = freeWords.popLast() {
+            number = free
+            uses[Int(number)] = (0, bytes[...])
+        } else {
+            number = Word(uses.count)
+            uses.append((0, bytes[...]))
+        }
+        words[bytes[...]] = number
+        return number
+    }
+
+    // MARK: Places
+
+    private mutating func child(of node: Node, by word: Word) -> Node {
+        let edge = Edge(from: node, word: word)
+        if let child = edges[edge] { return child }
+        let child: Node
+        if let free = freePlaces.popLast() {
+            child = free
+            places[Int(child)] = Place(edge: edge)
+        } else {
+            child = Node(places.count)
+            places.append(Place(edge: edge))
+        }
+        edges[edge] = child
+        places[Int(node)].children += 1
+        uses[Int(word)].count += 1
+        return child
+    }
+
+    /// Takes away places that lead to nobody any more, and words that no edge bears.
+    private mutating func prune(from last: Node) {
+        var node = last
+        while places[Int(node)].listeners.isEmpty, places[Int(node)].children == 0, let edge = places[Int(node)].edge {
+            edges[edge] = nil
+            places[Int(node)] = Place()
+            freePlaces.append(node)
+            places[Int(edge.from)].children -= 1
+            uses[Int(edge.word)].count -= 1
+            if uses[Int(edge.word)].count == 0 {
+                words[uses[Int(edge.word)].word] = nil
+                freeWords.append(edge.word)
+            }
+            node = edge.from
+        }
+    }
+}
