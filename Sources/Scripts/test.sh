@@ -10,6 +10,9 @@ set -eu
 SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=${TESTS_AT_ONCE:-$(nproc)}
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH
 
+# A test that waits for ever ends the run, by name: what has begun and not ended then is all that was left.
+limit=${TESTS_LIMIT:-60m}
+
 # The compiler, the browser and others leave things in the directory for temporary files; this one goes.
 TMPDIR=$(mktemp -d)
 export TMPDIR
@@ -18,9 +21,11 @@ trap 'rm -rf "$TMPDIR"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# A pipeline's status is its last command's; that of the tests comes past tee, through descriptor 3.
+# A pipeline's status is its last command's; that of the tests comes past tee, through descriptor 3. Lines leave as they
+# are written.
 exec 4>&1
-status=$({ { swift test "$@" 2>&1 3>&- 4>&- || echo $? >&3; } | tee "$output" >&4; } 3>&1)
+status=$({ { timeout --foreground --kill-after=30s --signal=INT "$limit" stdbuf -oL swift test "$@" 2>&1 3>&- 4>&- ||
+    echo $? >&3; } | tee "$output" >&4; } 3>&1)
 
 # Tests that were skipped, counted by their reason, and what tests say that they left out (Tests/TestSupport/LeftOut.swift).
 left_out=$(awk '
@@ -34,6 +39,13 @@ left_out=$(awk '
 [ -z "$left_out" ] || printf '\nWhat was left out:\n%s\n' "$left_out"
 
 [ -n "$status" ] || exit 0
+if [ "$status" -eq 124 ] || [ "$status" -eq 137 ]; then
+    printf '\nNot ended within %s:\n' "$limit"
+    awk -v ending='( with [0-9]+ test cases?)? (passed after|failed after|skipped)[^"]*("[^"]*")?[.]?$' '
+        /^◇ Test .* started\.$/ && !/^◇ Test case / { sub(/^[^ ]+ /, ""); sub(/ started\.$/, ""); begun[$0] = 1 }
+        /^(✔|✘|➜) Test / { sub(/^[^ ]+ /, ""); sub(ending, ""); delete begun[$0] }
+        END { for (test in begun) if (test !~ /^Test run/) print "  " test }' "$output"
+fi
 printf '\nWhat failed:\n'
 awk '/^✘/ { failed = 1 } !/^(✘|↳)/ { failed = 0 } failed || /error: |Sanitizer/' "$output"
 exit "$status"
