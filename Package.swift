@@ -223,7 +223,9 @@ let package = Package(
             swiftSettings: swiftSettings),
         .testTarget(
             name: "LetsSwitchClientTests",
-            dependencies: ["Basics", "LetsSwitchClient", "letsswitch", "letsswitchd", "CLinux", "TestSupport"],
+            dependencies: [
+                "Basics", "LetsSwitchClient", "letsswitch", "letsswitchd", "CLinux", "Sockets", "TestSupport",
+            ],
             swiftSettings: swiftSettings),
         // The page, in a real browser.
         .testTarget(name: "PageTests", dependencies: ["letsswitchd", "TestSupport"], swiftSettings: swiftSettings),

@@ -26,6 +26,10 @@ struct CommandRun {
             case .invalidAddress, .invalidValue: return .usage
             case .refused, .garbled, .closed, .sentAway, .bufferFull, .cancelled: return .refused
             }
+        } catch let error as OutputFailure {
+            // A reader that has gone, such as `head`, has what it wanted.
+            if error.code != EPIPE { output.complain("letsswitch: the output: \(error.reason)") }
+            return .output
         } catch {
             output.complain("letsswitch: \(error)")
             return .refused
@@ -34,7 +38,7 @@ struct CommandRun {
 
     private func perform(_ command: Invocation.Command) async throws {
         switch command {
-        case .help: output.say(Help.text)
+        case .help: try output.say(Help.text)
         case .promise(let title, let at): try await promise(title, at)
         case .cancel(let task): try await cancel(task)
         case .watch: try await watch()
@@ -65,7 +69,7 @@ struct CommandRun {
     private func promise(_ title: String, _ at: WallTime) async throws {
         let client = try client()
         let promise = try await client.promise(title, at: written(at), timeZone: zone)
-        output.tell(promise.source, Self.text(promise))
+        try output.tell(promise.source, Self.text(promise))
     }
 
     private func cancel(_ task: Invocation.CancelledTask) async throws {
@@ -75,7 +79,7 @@ struct CommandRun {
             case .id(let id): try await client.cancel(taskID: id)
             case .at(let time): try await client.cancel(at: written(time), timeZone: zone)
             }
-        output.tell(promise.source, "\(promise.title) at \(promise.startTime) is cancelled.")
+        try output.tell(promise.source, "\(promise.title) at \(promise.startTime) is cancelled.")
     }
 
     private func written(_ time: WallTime) -> WrittenTime {
@@ -101,7 +105,7 @@ struct CommandRun {
         let client = try client()
         try await client.checkReachability()
         for try await reminder in client.reminders {
-            output.tell(reminder.source, Self.text(reminder))
+            try output.tell(reminder.source, Self.text(reminder))
         }
     }
 

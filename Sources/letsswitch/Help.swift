@@ -17,6 +17,7 @@ enum Help {
           --zone ZONE                whose clock that is: Europe/London; else this machine's
 
         Options stand before or after the command. Where the output is no terminal, each object of the server's is one
-        line of JSON. Exit status: 0, 1 when the server refuses, 64 for wrong usage, 69 when nobody answers.
+        line of JSON. Exit status: 0, 1 when the server refuses, 64 for wrong usage, 69 when nobody answers,
+        74 when the output can't be written.
         """
 }

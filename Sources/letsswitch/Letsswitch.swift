@@ -4,6 +4,7 @@ import Glibc
 @main
 struct Letsswitch {
     static func main() async {
+        signal(SIGPIPE, SIG_IGN)
         do throws(UsageError) {
             let invocation = try Invocation(
                 Array(CommandLine.arguments.dropFirst()), environment: { Environment.value($0) })
@@ -23,6 +24,8 @@ enum ExitCode: Int32 {
     case refused = 1
     case usage = 64
     case unreachable = 69
+    /// What was to be told couldn't be written.
+    case output = 74
 }
 
 enum Environment {

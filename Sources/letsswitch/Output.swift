@@ -1,25 +1,32 @@
 import Glibc
 
-/// Where lines go; each leaves at once.
+/// What was to be told couldn't be: a full disk, or a reader that has gone.
+struct OutputFailure: Error {
+    let code: CInt
+    var reason: String { String(cString: strerror(code)) }
+}
+
+/// Where lines go; each leaves at once. SIGPIPE is ignored.
 struct Output {
     /// Readable text; else each of the server's objects is a line as it came.
     let isTerminal = isatty(STDOUT_FILENO) == 1
 
     /// A line of the server's, or its reading for people.
-    func tell(_ object: String, _ text: @autoclosure () -> String) {
+    func tell(_ object: String, _ text: @autoclosure () -> String) throws(OutputFailure) {
         guard isTerminal else {
             let line = object.unicodeScalars.filter { $0 != "\n" && $0 != "\r" }
-            return Self.write(String(String.UnicodeScalarView(line)) + "\n", to: STDOUT_FILENO)
+            return try Self.write(String(String.UnicodeScalarView(line)) + "\n", to: STDOUT_FILENO)
         }
-        say(text())
+        try say(text())
     }
 
-    func say(_ text: String) {
-        Self.write(Self.harmless(text) + "\n", to: STDOUT_FILENO)
+    func say(_ text: String) throws(OutputFailure) {
+        try Self.write(Self.harmless(text) + "\n", to: STDOUT_FILENO)
     }
 
     func complain(_ text: String) {
-        Self.write(Self.harmless(text) + "\n", to: STDERR_FILENO)
+        // Who doesn't hear complaints has the exit status.
+        try? Self.write(Self.harmless(text) + "\n", to: STDERR_FILENO)
     }
 
     /// A title is a stranger's: what a terminal would obey, or what turns the line's direction, is shown as a replacement character.
@@ -34,12 +41,11 @@ struct Output {
         return String(String.UnicodeScalarView(scalars))
     }
 
-    private static func write(_ text: String, to descriptor: CInt) {
+    private static func write(_ text: String, to descriptor: CInt) throws(OutputFailure) {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            // Nobody reads any more: there is nobody to tell.
-            guard count > 0 || errno == EINTR else { return }
+            guard count > 0 || errno == EINTR else { throw OutputFailure(code: errno) }
             rest = rest.dropFirst(max(0, count))
         }
     }

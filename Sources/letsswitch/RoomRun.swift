@@ -64,10 +64,10 @@ struct RoomRun {
             switch event {
             case .undecodable(let data):
                 let text = String(decoding: data, as: UTF8.self)
-                output.tell(text, Self.text(data) ?? text)
+                try output.tell(text, Self.text(data) ?? text)
             case .waiting(let wait) where output.isTerminal:
-                output.say("not in; again in \(wait.components.seconds) s")
-            case .closed(.normal) where output.isTerminal: output.say("The room is closed.")
+                try output.say("not in; again in \(wait.components.seconds) s")
+            case .closed(.normal) where output.isTerminal: try output.say("The room is closed.")
             case .opened, .message, .waiting, .closed: break
             }
         }

@@ -27,7 +27,7 @@ package actor RawConnection {
     }
 
     /// Takes over a connected, non-blocking socket.
-    init(adopting descriptor: Int32, named name: String) throws {
+    package init(adopting descriptor: Int32, named name: String) throws {
         try self.init(endpoint: .unix(path: name), descriptor: descriptor)
     }
 

@@ -13,9 +13,10 @@ struct EventBuffer<Event: Sendable>: Sendable {
         self.capacity = capacity
     }
 
+    /// - Parameter isLast: Nothing follows: there is always room for how it ended.
     /// - Returns: `false` when there is no room, or the end is there: nothing is dropped silently.
-    mutating func append(_ event: Event) -> Bool {
-        guard end == nil, events.count - first < capacity else { return false }
+    mutating func append(_ event: Event, isLast: Bool = false) -> Bool {
+        guard end == nil, isLast || events.count - first < capacity else { return false }
         events.append(event)
         return true
     }

@@ -79,7 +79,14 @@ actor LinkSession {
 
     /// Sends a frame, on the next connection if there is none.
     func send(_ frame: LinkFrame) async throws {
-        try await openLink().link.send(frame)
+        let open = try await openLink()
+        do throws(ClientError) {
+            try await open.link.send(frame)
+        } catch {
+            // The connection was let go of, and this sender with it.
+            let isLost = error == .cancelled && !Task.isCancelled && life.state != .ended
+            throw isLost ? ClientError.closed(.lost, reason: "") : error
+        }
     }
 
     /// The time that a ping takes there and back, on one and the same connection.
@@ -175,7 +182,7 @@ actor LinkSession {
             case .close(let code):
                 if let link { Task { try? await link.send(.close(code)) } }
             case .drop: dropLink()
-            case .tellClosed(let code): deliver(.closed(code))
+            case .tellClosed(let code): deliver(.closed(code), isLast: life.state == .ended)
             case .tellWaiting(let wait): deliver(.waiting(wait))
             case .end(let error): finish(error)
             }
@@ -248,10 +255,10 @@ actor LinkSession {
         perform(life.ended(error, at: time.now(), fraction: time.fraction()))
     }
 
-    private func deliver(_ event: Event) {
+    private func deliver(_ event: Event, isLast: Bool = false) {
         if !readers.isEmpty {
             readers.removeFirst().continuation.resume(returning: event)
-        } else if !buffer.append(event) {
+        } else if !buffer.append(event, isLast: isLast) {
             perform(life.fail(.bufferFull))
         }
     }

@@ -60,9 +60,10 @@ public final class Room: Sendable {
     /// for try await case .ale in room.events { print("cheers!") }
     /// ```
     public var events: AsyncThrowingStream<Event, any Error> {
-        // The reader holds the room.
-        AsyncThrowingStream { [self] in
-            while let event = try await socket.next() {
+        let reading = socket.reading()
+        // The stream holds the room.
+        return AsyncThrowingStream { [self] in
+            while let event = try await socket.next(reading) {
                 switch event {
                 case .message(let message): if let event = Self.event(message) { return event }
                 case .waiting(let wait): return .waiting(wait)

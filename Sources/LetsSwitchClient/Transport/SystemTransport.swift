@@ -1,4 +1,4 @@
-/// What this system has.
+/// What this system has to carry them.
 func systemTransport(to server: ServerAddress) -> any Transport {
     #if canImport(Glibc)
         SocketTransport(server: server)

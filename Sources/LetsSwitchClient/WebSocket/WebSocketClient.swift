@@ -75,12 +75,16 @@ public actor WebSocketClient<In: Decodable & Sendable, Out: Encodable & Sendable
     /// for try await case .message(let answer) in socket.events { print(answer) }
     /// ```
     public nonisolated var events: AsyncThrowingStream<Event, any Error> {
-        AsyncThrowingStream { [self] in try await next() }
+        let reading = reading()
+        // The stream holds the socket.
+        return AsyncThrowingStream { [self] in try await next(reading) }
     }
 
+    nonisolated func reading() -> EventReading { EventReading(session) }
+
     /// The next event; `nil` at the end.
-    nonisolated func next() async throws -> Event? {
-        while let event = try await session.next() {
+    nonisolated func next(_ reading: EventReading) async throws -> Event? {
+        while let event = try await reading.next() {
             switch event {
             case .opened: return .opened
             case .waiting(let wait): return .waiting(wait)

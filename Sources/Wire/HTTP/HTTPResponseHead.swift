@@ -40,6 +40,8 @@ package enum HTTPResponseError: Error, Hashable {
     case badStatusLine
     /// What is wrong with a field, with a chunk, or with how much there is.
     case malformed(HTTPParseError)
+    /// RFC 9110 §15.2: more of them than one answer needs.
+    case tooManyInterimHeads
     /// RFC 9112 §8: the connection ended before the response did.
     case cutShort
 }

@@ -23,8 +23,12 @@ package struct HTTPResponseParser {
         case ended
     }
 
+    /// Interim responses that one answer may have: each is small, and a server could send them for ever.
+    static let maxInterimHeads = 16
+
     private let limits: HTTPLimits
     private var phase = Phase.head([])
+    private var interimHeads = 0
 
     package init(limits: HTTPLimits = HTTPLimits()) {
         self.limits = limits
@@ -36,11 +40,12 @@ package struct HTTPResponseParser {
     ) throws(HTTPResponseError) -> HTTPResponseEvent? {
         switch phase {
         case .head(var bytes):
-            guard try readHead(&bytes, &input) else {
-                phase = .head(bytes)
-                return nil
+            while try readHead(&bytes, &input) {
+                if let head = try finishHead(bytes) { return .head(head) }
+                bytes = []
             }
-            return try finishHead(bytes, &input)
+            phase = .head(bytes)
+            return nil
         case .length(let remaining):
             guard !input.isEmpty else { return nil }
             let body = input.take(min(remaining, input.count))
@@ -100,20 +105,20 @@ package struct HTTPResponseParser {
         return false
     }
 
-    private mutating func finishHead(
-        _ bytes: [UInt8], _ input: inout UnsafeRawBufferPointer
-    ) throws(HTTPResponseError) -> HTTPResponseEvent? {
+    /// - Returns: `nil` when it is an interim one, behind which another follows.
+    private mutating func finishHead(_ bytes: [UInt8]) throws(HTTPResponseError) -> HTTPResponseHead? {
         let limits = limits
         let result = bytes.withUnsafeBytes { bytes in
             Result { () throws(HTTPResponseError) in try Self.head(bytes, limits: limits) }
         }
         let (head, framing) = try result.get()
         if head.status.code < 200, head.status != .switchingProtocols {
-            phase = .head([])
-            return try next(&input)
+            guard interimHeads < Self.maxInterimHeads else { throw .tooManyInterimHeads }
+            interimHeads += 1
+            return nil
         }
         phase = try body(of: head, framing)
-        return .head(head)
+        return head
     }
 
     /// The body's framing (RFC 9112 §6.3).

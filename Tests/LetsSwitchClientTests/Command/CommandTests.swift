@@ -1,6 +1,9 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
+
+@testable import letsswitch
 
 /// The built command, as a shell runs it.
 @Suite struct CommandTests {
@@ -75,5 +78,40 @@ import Testing
             #expect(outcome.status == .exited(69), "\(command)")
         }
         #expect(!FileManager.default.fileExists(atPath: state))
+    }
+
+    @Test("A device's id is made once, whole, and used only while nobody else can read it")
+    func deviceFile() async throws {
+        let state = "/tmp/ls-command-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: state) }
+        let file = try #require(DeviceFile { $0 == "XDG_STATE_HOME" ? state : nil })
+        let ids = await withTaskGroup(of: String?.self) { group in
+            for _ in 0..<16 { group.addTask { try? file.read() } }
+            return await group.reduce(into: Set<String?>()) { $0.insert($1) }
+        }
+        #expect(ids.count == 1 && ids.first??.hasPrefix("terminal-") == true)
+        // Nothing is left of those who came second.
+        #expect(try FileManager.default.contentsOfDirectory(atPath: "\(state)/letsswitch") == ["device"])
+        #expect(chmod(file.path, 0o644) == 0)
+        #expect(throws: UsageError.self) { try file.read() }
+        // One that was cut short by a full disk is made anew.
+        #expect(chmod(file.path, 0o600) == 0 && truncate(file.path, 0) == 0)
+        #expect(try ids.contains(file.read()) == false)
+    }
+
+    @Test("What can't be written is told by the exit status", arguments: [false, true])
+    func output(readerHasGone: Bool) async throws {
+        let daemon = URL(fileURLWithPath: try DaemonProcess.executable())
+        let command = daemon.deletingLastPathComponent().appendingPathComponent("letsswitch").path
+        let pipe = "/tmp/ls-command-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: pipe) }
+        // A pipe that had a reader, or a disk that is full.
+        let script =
+            readerHasGone
+            ? #"mkfifo "$1" && exec 3<>"$1" 4>"$1" 3>&- && exec "$0" --help >&4"# : #"exec "$0" --help >/dev/full"#
+        let process = try await ChildProcess.start(
+            "/bin/sh", ["-c", script, command, pipe], environment: DaemonProcess.cleanEnvironment())
+        #expect(try await process.waitForExit() == .exited(74))
+        #expect(process.lines.all.isEmpty == readerHasGone)
     }
 }

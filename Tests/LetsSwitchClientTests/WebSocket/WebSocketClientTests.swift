@@ -147,6 +147,41 @@ import Testing
         try await other.sent.next("a close frame") { $0 == .close(.goingAway) }
     }
 
+    @Test("A task that is cancelled between two events cancels its socket too; one that just stops reading doesn't")
+    func letGoBetween() async throws {
+        let link = transport.admit()
+        let socket = socket()
+        for try await _ in socket.events { break }
+        try await socket.send(Note(text: "a"))
+        let task = Task {
+            for try await _ in socket.events { withUnsafeCurrentTask { $0?.cancel() } }
+        }
+        link.say("something")
+        try await link.sent.next("a close frame") { $0 == .close(.goingAway) }
+        try await task.value
+        // Held until here.
+        await #expect(throws: ClientError.cancelled) { try await socket.send(Note(text: "a")) }
+    }
+
+    @Test("However many events wait, how it ended is told", arguments: [CloseCode.normal, .policyViolation])
+    func fullEnd(code: CloseCode) async throws {
+        let link = transport.admit()
+        let socket = socket()
+        try await socket.send(Note(text: "a"))
+        for number in 0..<1023 { link.say("\(number)") }
+        link.close(code)
+        try await link.drops.next("a drop")
+        var events = socket.events.makeAsyncIterator()
+        try await expect(&events, "opened")
+        for number in 0..<1023 { try await expect(&events, "undecodable \(number)") }
+        try await expect(&events, "closed \(code)")
+        if code == .normal {
+            try await expect(&events, "end")
+        } else {
+            await #expect(throws: ClientError.closed(code, reason: "")) { try await events.next() }
+        }
+    }
+
     @Test("1,024 events wait for their reader; one more ends the stream with an error")
     func overflow() async throws {
         let link = transport.admit()
@@ -219,11 +254,11 @@ import Testing
         }
         let reading = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            return try await socket.next() == nil
+            return try await socket.next(socket.reading()) == nil
         }
         #expect(try await reading.value)
         await socket.cancel()
-        #expect(try await socket.next() == nil)
+        #expect(try await socket.next(socket.reading()) == nil)
         await #expect(throws: ClientError.cancelled) { _ = try await socket.ping() }
     }
 }

@@ -109,6 +109,20 @@ private struct ResponseTranscript: Equatable {
         #expect(error(head + "\r\n1234") == nil)
     }
 
+    @Test("Interim responses are skipped, however they come, but not for ever")
+    func interim() {
+        let interim = "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"
+        let last = "HTTP/1.1 204 No Content\r\n\r\n"
+        let most = HTTPResponseParser.maxInterimHeads
+        func transcript(_ count: Int) -> ResponseTranscript {
+            ResponseTranscript([Array((String(repeating: interim, count: count) + last).utf8)])
+        }
+        #expect(transcript(most).heads.map(\.status.code) == [204])
+        #expect(transcript(most + 1).error == .tooManyInterimHeads)
+        // As many as fit into one read.
+        #expect(transcript(500_000).error == .tooManyInterimHeads)
+    }
+
     @Test("Fields are found in either case, and only one that stands alone has a value")
     func fields() {
         let head = ResponseTranscript([Array("HTTP/1.1 204 X\r\nRetry-after: 3\r\nA: 1\r\na: 2, Two\r\n\r\n".utf8)])

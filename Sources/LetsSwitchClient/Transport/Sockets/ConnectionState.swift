@@ -56,8 +56,17 @@
                 writer?.resume(returning: .failure(.closed(.lost, reason: "")))
                 return
             }
-            if let writer { writers.append(writer) }
+            if let writer {
+                guard !writer.sending.isCancelled else { return writer.resume(returning: .failure(.cancelled)) }
+                writers.append(writer)
+            }
             socket.enqueue(SharedBytes(bytes))
+        }
+
+        /// Who sends waits no longer.
+        func giveUp(_ sending: Sending) {
+            guard let index = writers.firstIndex(where: { $0.sending === sending }) else { return }
+            writers.remove(at: index).resume(returning: .failure(.cancelled))
         }
 
         /// Nobody wants it any more.

@@ -3,10 +3,24 @@
     import Glibc
     import Sockets
 
+    /// One who waits until something has left; cancelled before it began, nothing leaves.
+    final class Sending: Sendable {
+        private let cancelled = Locked(false)
+
+        var isCancelled: Bool { cancelled.withLock { $0 } }
+
+        func cancel() { cancelled.withLock { $0 = true } }
+    }
+
     /// The connections on a loop, by number: what is outside knows a number only.
     final class ConnectionTable {
         typealias Reader = CheckedContinuation<Result<[UInt8]?, ClientError>, Never>
-        typealias Writer = CheckedContinuation<Result<Void, ClientError>, Never>
+        struct Writer {
+            let sending: Sending
+            let continuation: CheckedContinuation<Result<Void, ClientError>, Never>
+
+            func resume(returning result: Result<Void, ClientError>) { continuation.resume(returning: result) }
+        }
         typealias Opener = CheckedContinuation<Result<UInt64, ClientError>, Never>
 
         private static let key = LoopLocal<ConnectionTable>()
@@ -67,6 +81,10 @@
                 return
             }
             state.send(bytes, writer)
+        }
+
+        func giveUp(_ sending: Sending, _ number: UInt64) {
+            connections[number]?.giveUp(sending)
         }
 
         func drop(_ number: UInt64) {

@@ -34,17 +34,21 @@
             return try result.get()
         }
 
-        /// Returns when the kernel has all of it.
+        /// Returns when the kernel has all of it. Who is cancelled waits no longer; what has begun to leave leaves all the same, for the
+        /// connection is others' too.
         func send(_ bytes: [UInt8]) async throws(ClientError) {
             let (loop, number) = (loop, number)
+            let sending = Sending()
             let result = await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in
                     loop.submit { reactor in
-                        ConnectionTable.on(reactor).send(bytes, number, continuation)
+                        ConnectionTable.on(reactor).send(
+                            bytes, number, ConnectionTable.Writer(sending: sending, continuation: continuation))
                     }
                 }
             } onCancel: {
-                drop()
+                sending.cancel()
+                loop.submit { ConnectionTable.on($0).giveUp(sending, number) }
             }
             try result.get()
         }

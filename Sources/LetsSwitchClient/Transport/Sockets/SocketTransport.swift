@@ -8,14 +8,14 @@
     struct SocketTransport: Transport {
         /// For connecting, by all addresses of a name together.
         private static let connectLimit = Duration.seconds(10)
-        /// For a request and its whole answer.
-        private static let exchangeLimit = Duration.seconds(30)
         /// Of an answer that is taken whole.
         private static let bodyLimit = 1 << 20
 
         let server: ServerAddress
         /// A file of authorities in PEM, in place of the system's.
         var authorities: String?
+        /// For an answer's head, and as much again for its body.
+        var exchangeLimit = Duration.seconds(30)
 
         func exchange(_ request: ClientRequest) async throws(ClientError) -> ClientResponse {
             let response = try await respond(to: request, bodyLimit: Self.bodyLimit)
@@ -99,14 +99,19 @@
             return try result.get()
         }
 
-        /// Does `work`, and drops the connection when it takes too long.
+        /// Does `work`, and drops the connection when it takes too long: then the server can't be reached.
         private func withLimit<Value: Sendable>(
             _ connection: SocketConnection, _ work: () async throws(ClientError) -> Value
         ) async throws(ClientError) -> Value {
-            let result = await withTimeout(Self.exchangeLimit) { () async -> Result<Value, ClientError> in
+            let isLate = Locked(false)
+            let result = await withTimeout(exchangeLimit) { () async -> Result<Value, ClientError> in
                 do throws(ClientError) { return .success(try await work()) } catch { return .failure(error) }
             } onTimeout: {
+                isLate.withLock { $0 = true }
                 connection.drop()
+            }
+            if case .failure = result, isLate.withLock({ $0 }), !Task.isCancelled {
+                throw .unreachable("no answer in time")
             }
             return try result.get()
         }

@@ -1,0 +1,71 @@
+import Sockets
+import TestSupport
+import Testing
+
+@testable import LetsSwitchClient
+
+/// Our own sockets, against a server that does what the test says.
+@Suite struct SocketTransportTests {
+    private static func connect(to server: RawServer) async throws -> (SocketConnection, RawConnection) {
+        let addresses = try SocketAddress.resolve(host: "127.0.0.1", port: server.port)
+        async let accepted = server.accept()
+        let connection = try await SocketConnection.open(
+            to: addresses, host: "127.0.0.1", tls: nil, within: .seconds(10))
+        return (connection, try await accepted)
+    }
+
+    @Test("A sender that is cancelled takes nobody's connection along")
+    func cancelledSender() async throws {
+        let (connection, peer) = try await Self.connect(to: try RawServer())
+        // More than the kernel takes, while nobody reads.
+        let long = [UInt8](repeating: 1, count: 12 << 20)
+        let sending = Task { () async -> ClientError? in
+            do throws(ClientError) { try await connection.send(long) } catch { return error }
+            return nil
+        }
+        _ = try await peer.receive(upTo: 1)
+        sending.cancel()
+        #expect(await sending.value == .cancelled)
+        // One that was cancelled before it began sends nothing.
+        let early = Task { () async -> ClientError? in
+            withUnsafeCurrentTask { $0?.cancel() }
+            do throws(ClientError) { try await connection.send([9]) } catch { return error }
+            return nil
+        }
+        #expect(await early.value == .cancelled)
+        async let sent: Void = connection.send([2])
+        #expect(try await peer.receiveExactly(long.count - 1) == Array(long.dropFirst()))
+        #expect(try await peer.receiveExactly(1) == [2])
+        try await sent
+        try await peer.send([3])
+        #expect(try await connection.receive() == [3])
+        connection.drop()
+        try await peer.expectClosed()
+    }
+
+    @Test(
+        "A server that takes a request and says nothing, or half an answer, can't be reached", arguments: [false, true])
+    func silent(half: Bool) async throws {
+        let server = try RawServer()
+        var transport = SocketTransport(server: try server.address)
+        transport.exchangeLimit = .milliseconds(200)
+        async let accepted = server.accept()
+        let exchange = Task { [transport] in try await transport.exchange(ClientRequest(target: "/")) }
+        let peer = try await accepted
+        if half { try await peer.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello") }
+        await #expect(throws: ClientError.unreachable("no answer in time")) { try await exchange.value }
+    }
+
+    @Test("Who is cancelled while it waits for an answer is told so")
+    func cancelled() async throws {
+        let server = try RawServer()
+        let transport = SocketTransport(server: try server.address)
+        async let accepted = server.accept()
+        let exchange = Task { try await transport.exchange(ClientRequest(target: "/")) }
+        let peer = try await accepted
+        _ = try await peer.receiveUntil("\r\n\r\n")
+        exchange.cancel()
+        await #expect(throws: ClientError.cancelled) { try await exchange.value }
+        try await peer.expectClosed()
+    }
+}
