@@ -144,9 +144,17 @@ import Testing
             // The streams are cut off; what they had not taken is kept.
             _ = try await MetricsReading.wait(at: endpoint) { $0[#"letsswitch_connections{kind="stream"}"#] == 1 }
             #expect(try await journey.count("letsswitch.reminder WHERE state = 'pending'") > 0)
-            let again = try await endpoint.reminders(of: "mallory")
             var received: Set<UUID> = []
-            for _ in 0..<count { received.insert(try await again.nextReminder().id) }
+            var comebacks = 0
+            while received.count < count, comebacks < 5 {
+                comebacks += 1
+                let again = try await endpoint.reminders(of: "mallory")
+                do {
+                    while received.count < count { received.insert(try await again.nextReminder().id) }
+                } catch ClientFailure.ended {
+                    // On a busy machine, who reads may be too slow as well; again nothing is lost.
+                }
+            }
             #expect(received.count == count)
             try await journey.wait(
                 until: """
