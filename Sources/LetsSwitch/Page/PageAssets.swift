@@ -16,7 +16,7 @@ struct PageAssets: Sendable {
     /// - Throws: ``CryptoError`` when there is no SHA-256.
     init(_ configuration: Configuration) throws {
         let document = try PageDocument(
-            html: PackageResources.index_html, styleSheet: PackageResources.page_css,
+            html: PackageResources.index_html, styleSheet: PackageResources.base_css + PackageResources.page_css,
             lead: configuration.schedule.reminderLead, roomDuration: configuration.schedule.roomDuration,
             offersPush: configuration.providers.webPush.contact != nil)
         let headers = [

@@ -48,9 +48,9 @@ struct QRCode: Sendable {
 }
 
 /// libqrencode, loaded when it is first asked for, and never unloaded.
-///
-/// The pointers are constants once they are found, and Debian's library is built for threads.
 private struct QRLibrary: @unchecked Sendable {
+    // Sendable holds: the pointers to C's functions never change once they are found, and Debian's library is built for threads.
+
     static let loaded = QRLibrary()
 
     let encode:

@@ -5,7 +5,8 @@ import Wire
 /// The HTML of the pages about questions: style sheet and script within it, so that one answer is the whole page, and a hall of people
 /// asks once each.
 struct QuestionDocument: Sendable {
-    private static let style = String(decoding: PackageResources.questions_css, as: UTF8.self)
+    private static let style = String(
+        decoding: PackageResources.base_css + PackageResources.questions_css, as: UTF8.self)
     private static let script = String(decoding: PackageResources.questions_js, as: UTF8.self)
 
     /// What the pages may load and do (Content Security Policy Level 3): what is in them, and talk to this server.
