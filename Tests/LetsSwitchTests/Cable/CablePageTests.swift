@@ -37,20 +37,31 @@ struct CablePageTests {
         }
     }
 
+    @Test("Ruby gets a reminder", .enabled(if: RailsServer.isInstalled, "\(RailsServer.hint)"))
+    func ruby() async throws {
+        try await getsReminder("ruby") { program in
+            try await ChildProcess.start(
+                "/usr/bin/ruby", ["-e", program], environment: DaemonProcess.cleanEnvironment())
+        }
+    }
+
     @Test("Python gets a reminder", .enabled(if: PythonPackages.ofCable.areInstalled, "\(PythonPackages.ofCable.hint)"))
     func python() async throws {
+        try await getsReminder("python") { try await PythonPackages.ofCable.start($0) }
+    }
+
+    private func getsReminder(_ language: String, start: (String) async throws -> ChildProcess) async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
-            let start = try await journey.instant(in: 3600)
-            try await endpoint.register("ada-7c1f", start, "First")
-            try await journey.advance(to: start, -59)
-            let program = try Self.program("python", at: endpoint)
-            let python = try await PythonPackages.ofCable.start(program)
-            try await python.lines.next("the reminder") {
+            let begin = try await journey.instant(in: 3600)
+            try await endpoint.register("ada-7c1f", begin, "First")
+            try await journey.advance(to: begin, -59)
+            let process = try await start(try Self.program(language, at: endpoint))
+            try await process.lines.next("the reminder") {
                 $0.text.contains("First") && $0.text.contains("RemindersChannel")
             }
-            await python.signal(SIGKILL)
-            _ = try await python.waitForExit()
+            await process.signal(SIGKILL)
+            _ = try await process.waitForExit()
         }
     }
 }

@@ -97,6 +97,26 @@ import Testing
     }
 
     @Test(
+        "A9: Rails' JavaScript keeps its connection for a minute, and hears what comes then",
+        .enabled(if: RailsClient.isInstalled, "\(RailsClient.hint)"))
+    func minute() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.openRooms = true }
+            let room = UUID()
+            let client = try await RailsClient(to: endpoint)
+            try await client.subscribe("room", parameters(room))
+            #expect(try await client.hear() == ["room", "connected"])
+            // A clock that the server winds: a ping every three seconds.
+            let beside = try await CablePeer.welcomed(at: endpoint)
+            for _ in 0..<21 { #expect(try await beside.socket.nextMessage().json()["type"] == "ping") }
+            #expect(try await MetricsReading(endpoint)["letsswitch_websockets_opened_total"] == 2)
+            try await beside.enter(CablePeer.room(room))
+            try await beside.perform("ale", CablePeer.room(room))
+            #expect(try await client.hear() == ["room", "received", ["type": "aleResponse", "data": .object([:])]])
+        }
+    }
+
+    @Test(
         "A9: Rails' JavaScript comes again after a restart and after kill -9, and subscribes again",
         .enabled(if: RailsClient.isInstalled, "\(RailsClient.hint)"), arguments: [SIGTERM, SIGKILL])
     func restart(signal: Int32) async throws {
