@@ -120,6 +120,7 @@ let package = Package(
                 .embedInCode("SQL/0002-daemons.sql"),
                 .embedInCode("SQL/0003-presence.sql"),
                 .embedInCode("SQL/0004-questions.sql"),
+                .embedInCode("SQL/0005-erased.sql"),
                 .embedInCode("SQL/daemons.sql"),
             ],
             swiftSettings: swiftSettings),

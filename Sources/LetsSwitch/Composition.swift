@@ -61,9 +61,12 @@ struct Composition: Sendable {
             Task { await acknowledgements.add(reminders) }
         }
         let identities = try IdentityVerifier(configuration.tickets)
+        let messageRates = DeviceMessageRates(
+            perSecond: configuration.cable.messageRate, burst: configuration.cable.messageBurst)
         let questions = Questions(
             store: database.questions, rooms: rooms, keys: database.roomKeys, loops: loops.loops,
-            executor: database.executor, sessionSize: configuration.sessionSize, metrics: metrics.questions, log: log)
+            executor: database.executor, sessionSize: configuration.sessionSize, messageRates: messageRates,
+            metrics: metrics.questions, log: log)
         let changes = ScheduleChanges(client: database.background, streams: streams)
         let stores = database.schedulerStores
         let erasures = ErasureWorker(store: database.erasures, log: log) { await changes.publish($0) }
@@ -96,7 +99,13 @@ struct Composition: Sendable {
                 QuestionsChannel(questions: questions, hasOpenSession: configuration.openQuestions),
             ],
             loops: loops.loops, rooms: rooms, verifier: try IdentityVerifier(configuration.tickets),
-            limits: configuration.cable, metrics: metrics.cable, executor: database.executor)
+            limits: configuration.cable, messageRates: messageRates, metrics: metrics.cable, executor: database.executor
+        )
+        let end = { @Sendable (device: DeviceID) in
+            cables.disconnect(device)
+            questions.end(device)
+            streams.end(device)
+        }
         application = Application(
             on: loops, limits: edge.limits, edge: edge.policy, tls: edge.tls, handlerExecutor: database.executor,
             mapError: ErrorMapping(metrics: metrics, log: log).abort, audience: .people
@@ -121,11 +130,7 @@ struct Composition: Sendable {
             routes.register(collection: ScheduleController(store: database.schedule, zones: zones))
             routes.register(
                 collection: DeviceController(
-                    store: database.erasures, changes: changes, erasures: erasures, log: log,
-                    erased: {
-                        cables.disconnect($0)
-                        questions.end($0)
-                    }))
+                    store: database.erasures, changes: changes, erasures: erasures, log: log, erased: end))
             routes.register(collection: TokenController(addresses: database.addresses, log: log))
             if let server = configuration.providers.ntfy.server {
                 routes.register(collection: NtfyController(server: server, addresses: database.addresses, log: log))
@@ -150,7 +155,7 @@ struct Composition: Sendable {
             configuration: postgres,
             channels: [
                 ReminderStore.dueChannel, ReminderStore.firedChannel, DeliveryStore.notifications,
-                ScheduleChanges.channel, DaemonStore.channel, QuestionStore.channel,
+                ScheduleChanges.channel, DaemonStore.channel, QuestionStore.channel, ErasureStore.channel,
             ]
         ) { event in
             switch event {
@@ -170,6 +175,8 @@ struct Composition: Sendable {
                 Task { await bus.hasNews(of: payload) }
             case .notification(QuestionStore.channel, let payload):
                 Task { await questions.feeds.receive(payload) }
+            case .notification(ErasureStore.channel, let payload):
+                end(DeviceID(stored: payload))
             case .notification(_, let payload):
                 Task { await changes.receive(payload) }
                 // Another daemon's tasks: the webhook may be told of them.

@@ -11,10 +11,11 @@ package enum DatabaseSchema {
         PostgresMigration(version: 2, name: "daemons", sql: text(PackageResources._002_daemons_sql)),
         PostgresMigration(version: 3, name: "presence", sql: text(PackageResources._003_presence_sql)),
         PostgresMigration(version: 4, name: "questions", sql: text(PackageResources._004_questions_sql)),
+        PostgresMigration(version: 5, name: "erased", sql: text(PackageResources._005_erased_sql)),
     ]
 
     private static let functions = PostgresFunctions(
-        revision: 4, oldestUsable: 1,
+        revision: 5, oldestUsable: 5,
         scripts: SchedulingSchema.scripts + DeliverySchema.scripts + MessagingSchema.scripts + [
             PostgresFunctions.Script(name: "daemons", sql: text(PackageResources.daemons_sql))
         ],

@@ -53,6 +53,14 @@ package final class WebSocket: StreamSocketHandler {
     package var reactor: Reactor { socket.reactor }
     package var isOpen: Bool { phase == .open }
 
+    /// Bytes that wait for the peer to take them.
+    package var unsentBytes: Int { socket.unsentBytes }
+
+    /// Whether the peer's address may do this once more: for messages that cost what a request does.
+    package func admits(_ action: LimitedAction) -> Bool {
+        (socket.companion as? ConnectionPermit)?.admits(action, at: reactor.now) ?? true
+    }
+
     /// Whether the handler is told when the kernel has taken all that was sent.
     package var reportsDrain: Bool {
         get { socket.reportsDrain }

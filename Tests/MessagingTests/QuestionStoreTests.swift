@@ -28,8 +28,25 @@ import Testing
             keys = [try key.digest()]
         }
 
-        func ask(_ content: String, _ asker: UUID = UUID(), device: String? = nil) async throws -> UUID {
-            try await store.ask(content, in: session.id, asker: asker, device: device.map { try DeviceID($0) }).id
+        func ask(
+            _ content: String, _ asker: UUID = UUID(), device: String? = nil, present: Duration = .zero
+        ) async throws -> UUID {
+            try await store.ask(
+                content, in: session.id, asker: asker, device: device.map { try DeviceID($0) }, present: present
+            ).id
+        }
+
+        func changed(after version: Int) async throws -> ChangedQuestions {
+            try #require(try await store.changed(in: session.id, after: version))
+        }
+
+        func changes(after version: Int) async throws -> QuestionChanges.Part {
+            try await store.changes(try await changed(after: version).marks).0
+        }
+
+        func announce(_ content: String = "Tea!", to recipients: Recipients = .all) async throws {
+            _ = try await store.announce(
+                AnnouncementRequest(content: content, recipients: recipients), in: session.id, keys: keys)
         }
 
         func moderate(_ question: UUID, _ action: QuestionAction, answer: String? = nil) async throws -> Question {
@@ -190,14 +207,16 @@ import Testing
                 for number in 0..<150 { group.addTask { try await hall.ask("\(number)") } }
                 return try await group.reduce(into: Set()) { $0.insert($1) }
             }
-            var (through, seen) = (0, [Question]())
-            while true {
-                let changes = try #require(try await hall.store.changes(in: hall.session.id, after: through))
-                #expect(changes.changes.count <= QuestionPage.maximumCount)
-                for case .asked(let question) in changes.changes { seen.append(question) }
-                if changes.through == through { break }
-                through = changes.through
+            var seen: [Question] = []
+            let all = try await hall.changed(after: 0)
+            var marks = all.marks
+            while !marks.isEmpty {
+                let (part, count) = try await hall.store.changes(marks)
+                for case .asked(let question) in part.changes { seen.append(question) }
+                marks.removeFirst(count)
             }
+            let through = all.through
+            #expect(through == all.session.version)
             #expect(Set(seen.map(\.id)) == asked && seen.count == asked.count)
             #expect(seen.map(\.version) == seen.map(\.version).sorted() && Set(seen.map(\.version)).count == 150)
             let (page, rest) = (try await hall.page(), seen.map(\.id))
@@ -210,12 +229,23 @@ import Testing
             _ = try await hall.moderate(rest[20], .answer)
             let announced = try AnnouncementRequest(content: "Tea!", recipients: .allBut([UUID(), UUID()]))
             _ = try await hall.store.announce(announced, in: hall.session.id, keys: hall.keys)
-            let later = try #require(try await hall.store.changes(in: hall.session.id, after: through))
-            #expect(later.changes.count == 11 && later.answers.map(\.question) == [rest[20]])
-            #expect(later.announcements.map(\.recipients) == [announced.recipients])
+            let later = try await hall.changed(after: through)
+            #expect(later.marks.count == 11 && later.marks.count { $0.isVoted } == 10)
+            #expect(later.announced == later.session.version)
+            #expect(try await hall.changes(after: through).answers.map(\.question) == [rest[20]])
+            let announcements = try await hall.store.announcements(in: hall.session.id, after: through)
+            #expect(announcements.announcements.map(\.recipients) == [announced.recipients])
+            #expect(announcements.through == later.announced)
             #expect(later.through == later.session.version && later.through == through + 12)
-            let none = try #require(try await hall.store.changes(in: hall.session.id, after: later.through))
-            #expect(none.changes.isEmpty && none.answers.isEmpty && none.announcements.isEmpty)
+            #expect(try await hall.changed(after: later.through).marks.isEmpty)
+            #expect(
+                try await hall.store.announcements(in: hall.session.id, after: later.through).announcements.isEmpty)
+            // What was asked and then voted for is still told as it stands; an answer that was taken back isn't.
+            _ = try await hall.vote(rest[20], UUID())
+            let voted = try await hall.changed(after: later.through)
+            #expect(voted.marks == [ChangedQuestions.Mark(question: rest[20], isVoted: true)])
+            _ = try await hall.moderate(rest[20], .reopen)
+            #expect(try await hall.changes(after: through).answers.isEmpty)
         }
     }
 
@@ -229,8 +259,13 @@ import Testing
             #expect(page.more && (5..<12).contains(page.questions.count))
             let rest = try await hall.page(after: page.questions.last?.id)
             #expect(!rest.more && page.questions.count + rest.questions.count == 12)
-            let changes = try #require(try await hall.store.changes(in: hall.session.id, after: 0))
-            #expect(changes.changes.count == page.questions.count && changes.through < changes.session.version)
+            let marks = try await hall.changed(after: 0).marks
+            let (part, count) = try await hall.store.changes(marks)
+            #expect(part.changes.count == page.questions.count && count == page.questions.count && marks.count == 12)
+            // Those that were forgotten meanwhile count as told.
+            let others = (0..<5).map { _ in ChangedQuestions.Mark(question: UUID(), isVoted: true) }
+            #expect(try await hall.store.changes(others + marks).count == count + 5)
+            #expect(try await hall.store.changes(others) == (QuestionChanges.Part(), 5))
         }
     }
 
@@ -278,8 +313,7 @@ import Testing
             #expect(try await database.erasures.erase(DeviceID("ada")).hasMore == false)
             #expect(try await hall.page().questions.map(\.id) == [kept])
             #expect(try await other.page().questions.isEmpty)
-            let changes = try #require(try await hall.store.changes(in: hall.session.id, after: through))
-            #expect(changes.changes == [.removed(id)])
+            #expect(try await hall.changes(after: through).changes == [.removed(id)])
             #expect(
                 try await code { _ = try await hall.store.moderate(id, .approve, keys: hall.keys, opensAll: true) }
                     == "no_such_question")
@@ -290,6 +324,61 @@ import Testing
             _ = try await database.erasures.erase(DeviceID("speaker"))
             #expect(
                 try await database.run("SELECT FROM letsswitch.question_session WHERE device_id IS NOT NULL").isEmpty)
+        }
+    }
+
+    @Test("Twenty announcements a minute, two hundred an hour; whoever reads them gets all, in parts")
+    func announcements() async throws {
+        try await ScheduleDatabase.with(now: Self.now) { database in
+            let hall = try await Hall(database)
+            for number in 0..<20 { try await hall.announce("\(number)") }
+            #expect(try await code { try await hall.announce() } == "too_many_announcements")
+            _ = try await Hall(database).announce()
+            for minute in 1...9 {
+                try await database.setClock("2026-11-22T10:0\(minute):01Z")
+                for number in 0..<20 { try await hall.announce("\(20 * minute + number)") }
+            }
+            try await database.setClock("2026-11-22T10:30:00Z")
+            #expect(try await code { try await hall.announce() } == "too_many_announcements")
+            var (heard, through) = ([String](), 0)
+            while heard.count < 200 {
+                let some = try await hall.store.announcements(in: hall.session.id, after: through)
+                if some.announcements.isEmpty { break }
+                heard += some.announcements.map(\.content)
+                through = some.through
+            }
+            #expect(heard == (0..<200).map { "\($0)" })
+            try await database.setClock("2026-11-22T11:30:00Z")
+            try await hall.announce()
+        }
+    }
+
+    @Test("Who came before its device was erased leaves no word after it, at whatever moment it asks")
+    func askedAfterErasure() async throws {
+        try await ScheduleDatabase.with(now: nil, connections: 8) { database in
+            let halls = try await [Hall(database), Hall(database), Hall(database)]
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<60 {
+                    group.addTask {
+                        if number == 20 {
+                            _ = try await database.erasures.erase(DeviceID("ada"))
+                        } else {
+                            _ = try? await halls[number % 3].ask("Secret", device: "ada", present: .seconds(60))
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(
+                try await code { _ = try await halls[0].ask("Secret", device: "ada", present: .seconds(60)) }
+                    == "device_erased")
+            #expect(
+                try await database.run("SELECT FROM letsswitch.question WHERE content IS NOT NULL").isEmpty)
+            _ = try await halls[0].ask("Hello?", device: "ada")
+            _ = try await halls[0].ask("Hello?", device: "bob", present: .seconds(60))
+            try await database.run("UPDATE letsswitch.erased SET erased_at = erased_at - interval '11 minutes'")
+            _ = try await database.erasures.purge(retention: 86_400)
+            #expect(try await database.count("erased") == 0)
         }
     }
 

@@ -37,8 +37,7 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
     /// ``CableShard``'s to set.
     var place: PingWheel<CableConnection>.Place?
     private var expiry: TimerID?
-    /// What it has paid for, where it has no device that pays.
-    private var paidUntil: UInt64 = 0
+    private var purse: MessagePurse
     /// In matches' rooms; few connections are in any.
     private(set) lazy var sender = shard.cables.rooms.shard(on: shard.reactor).makeSender()
 
@@ -47,6 +46,7 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
         self.shard = shard
         state = .connecting(greeting, [])
         if case .welcome(let identity) = greeting { self.identity = identity } else { identity = .none }
+        purse = MessagePurse(of: identity.device, shard.cables.messageRates)
         table = SubscriptionTable(limit: shard.cables.limits.subscriptions)
         shard.reactor.callAtEndOfTurn(self)
     }
@@ -81,7 +81,9 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
     // MARK: Receiving
 
     func webSocket(_ webSocket: WebSocket, received message: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode) {
-        guard pays() else { return cutOff("more than \(shard.cables.limits.messageRate) messages a second") }
+        guard purse.pays(at: shard.reactor.now) else {
+            return cutOff("more than \(shard.cables.limits.messageRate) messages a second")
+        }
         do throws(CableFault) {
             receive(try CableCommand(message))
         } catch {
@@ -99,14 +101,6 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
         case .ended:
             break
         }
-    }
-
-    private func pays() -> Bool {
-        let now = shard.reactor.now
-        if let device = identity.device { return shard.cables.messageRates.pays(device, at: now) }
-        guard let paid = shard.cables.messageRates.limit.paying(paidUntil, at: now) else { return false }
-        paidUntil = paid
-        return true
     }
 
     private func obey(_ command: CableCommand) {
@@ -199,6 +193,12 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
         metrics.rejected.add()
         send(.rejection(identifier))
     }
+
+    /// Whether more may be sent of what can wait: far from where a peer that doesn't read is cut off.
+    var hasRoom: Bool { webSocket.unsentBytes < CableLimits.backlogBytes }
+
+    /// Whether the peer's address may ask the database once more, as it may by requests.
+    func mayAsk() -> Bool { webSocket.admits(.request) }
 
     func reportDrain() {
         webSocket.reportsDrain = true

@@ -96,6 +96,13 @@ final class CableOutlet {
         }
     }
 
+    /// Ends the subscription from the channel's side, and tells the client that it is not to have it any more.
+    func revoke() {
+        guard !isOver else { return }
+        finish()
+        connection.rejected(self)
+    }
+
     /// From the connection's side.
     func finish() {
         state = .over
@@ -129,9 +136,25 @@ final class CableOutlet {
         send(frame: CableConnection.frame(.message(identifier, content)))
     }
 
+    /// Whether more may be sent of what can wait. Where it may not, ``CableSubscription/allSent()`` says when.
+    var hasRoom: Bool { connection.hasRoom }
+
+    func frame(of content: CableContent) -> SharedBytes {
+        CableConnection.frame(.message(identifier, content))
+    }
+
     /// The frame of a content of which many are sent, the same for all subscriptions with this identifier.
     func sharedFrame(of content: CableContent) -> SharedBytes {
-        shard.frame(of: content, for: identifier)
+        shard.frame(of: content, for: identifier) { content }
+    }
+
+    /// The same, of what `subject` alone decides.
+    func sharedFrame(of subject: some Hashable, make: () -> CableContent) -> SharedBytes {
+        shard.frame(of: subject, for: identifier, make: make)
+    }
+
+    func send(_ contents: SharedContents) {
+        for frame in contents.frames(for: identifier) { send(frame: frame) }
     }
 
     func send(frame: SharedBytes, times: Int = 1) {
@@ -170,12 +193,24 @@ final class CableOutlet {
     // MARK: Waiting
 
     /// Has `work` done elsewhere, and gives its outcome to `then` on this loop; what comes of it when the subscription is over by then, to
-    /// `unwanted`. Actions that come meanwhile wait.
+    /// `unwanted`. Actions that come meanwhile wait. An address that asks for more than it may has to wait, too.
     func run<Value: Sendable>(
         _ work: @escaping @Sendable () async throws -> Value, then: @escaping (Result<Value, any Error>) -> Void,
         unwanted: @escaping (Value) -> Void = { _ in }
     ) {
         connection.beginWork(self)
+        ask(work, then: then, unwanted: unwanted)
+    }
+
+    private func ask<Value: Sendable>(
+        _ work: @escaping @Sendable () async throws -> Value, then: @escaping (Result<Value, any Error>) -> Void,
+        unwanted: @escaping (Value) -> Void
+    ) {
+        guard connection.mayAsk() else {
+            return call(after: CableLimits.retryPause) { [weak self] in
+                self?.ask(work, then: then, unwanted: unwanted)
+            }
+        }
         shard.run(work) { [self] result in
             guard !isOver else {
                 if case .success(let value) = result { unwanted(value) }

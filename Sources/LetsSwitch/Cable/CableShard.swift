@@ -10,7 +10,7 @@ final class CableShard {
 
     private struct FrameKey: Hashable {
         let identifier: CableIdentifier
-        let content: CableContent
+        let subject: AnyHashable
     }
 
     let cables: Cables
@@ -69,11 +69,15 @@ final class CableShard {
     // MARK: What is shared
 
     /// The frame of a content of which many are sent, for all subscriptions with the same identifier.
-    func frame(of content: CableContent, for identifier: CableIdentifier) -> SharedBytes {
-        let key = FrameKey(identifier: identifier, content: content)
+    ///
+    /// - Parameter subject: What decides it.
+    func frame(
+        of subject: some Hashable, for identifier: CableIdentifier, make: () -> CableContent
+    ) -> SharedBytes {
+        let key = FrameKey(identifier: identifier, subject: AnyHashable(subject))
         if let frame = frames[key] { return frame }
         if frames.count >= Self.sharedFrameLimit { frames = [:] }
-        let frame = CableConnection.frame(.message(identifier, content))
+        let frame = CableConnection.frame(.message(identifier, make()))
         frames[key] = frame
         return frame
     }

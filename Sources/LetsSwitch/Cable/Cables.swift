@@ -21,14 +21,14 @@ final class Cables: Sendable {
 
     init(
         _ channels: [any CableChannel], loops: [EventLoop], rooms: Rooms, verifier: IdentityVerifier,
-        limits: CableLimits, metrics: CableMetrics, executor: (any TaskExecutor)?
+        limits: CableLimits, messageRates: DeviceMessageRates, metrics: CableMetrics, executor: (any TaskExecutor)?
     ) {
         self.channels = channels
         self.loops = loops
         self.rooms = rooms
         self.verifier = verifier
         self.limits = limits
-        messageRates = DeviceMessageRates(perSecond: limits.messageRate, burst: limits.messageBurst)
+        self.messageRates = messageRates
         self.metrics = metrics
         self.executor = executor
     }

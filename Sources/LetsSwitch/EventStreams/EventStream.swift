@@ -11,7 +11,8 @@ import Wire
 ///
 /// ```
 /// reserved (collects events) ──► begun: backlog from the database, then what was collected, then what comes
-///     └────────────────────────────────┴──► over
+///     ├──► revoked ────────────────────┴──► over
+///     └─────────────────────────────────────▲
 /// ```
 ///
 /// Reserved before the database is asked for the backlog, so that no reminder falls between the two; whatever comes both
@@ -34,6 +35,8 @@ final class EventStream: Peer {
 
     private enum State {
         case reserved([Collected])
+        /// The device was erased before the stream had begun.
+        case revoked
         case begun(any EventSink)
         case over
     }
@@ -85,6 +88,14 @@ final class EventStream: Peer {
         case .restart:
             if case .begun(let sink) = state { sink.finish() }
             end()
+        case .erased:
+            switch state {
+            case .reserved: state = .revoked
+            case .begun(let sink):
+                sink.revoke()
+                end()
+            case .revoked, .over: break
+            }
         }
     }
 
@@ -107,6 +118,10 @@ final class EventStream: Peer {
 
     /// Writes to `sink` from now on: a comment at once, the backlog, what was collected meanwhile.
     func begin(_ sink: any EventSink, backlog: ReminderBacklog) {
+        if case .revoked = state {
+            sink.revoke()
+            return end()
+        }
         guard case .reserved(let collected) = state else { return sink.finish() }
         state = .begun(sink)
         sink.closed = { [weak self] in self?.end() }
@@ -223,9 +238,13 @@ protocol EventSink: AnyObject {
     /// As ``write(_:)``, for who writes events in another form than `piece`.
     func write(_ event: StreamEvent, as piece: StreamChunk)
     func finish()
+    /// The device was erased: its reader need not come again.
+    func revoke()
 }
 
 extension EventSink {
+    func revoke() { finish() }
+
     func write(_ event: StreamEvent, as piece: StreamChunk) {
         write(piece)
     }

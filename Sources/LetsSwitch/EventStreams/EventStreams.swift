@@ -107,6 +107,12 @@ final class EventStreams: Sendable {
         rooms.publish(listeners.map { (StreamMessage.restart, $0) })
     }
 
+    /// The device was erased: its streams end.
+    func end(_ device: DeviceID) {
+        guard !isEmpty else { return }
+        rooms.publish([(StreamMessage.erased, keys.device(device))])
+    }
+
     /// Tells a device's streams that a slot has changed for it.
     func dayChanged(of device: DeviceID, at slot: Instant) {
         guard !isEmpty else { return }

@@ -20,6 +20,8 @@ enum StreamMessage: Message {
     case comment
     /// The reader is to come again.
     case restart
+    /// The device whose room it is was erased.
+    case erased
 }
 
 /// Slots that have opened or closed, in order.

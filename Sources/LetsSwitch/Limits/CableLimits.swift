@@ -17,6 +17,8 @@ package struct CableLimits: Sendable, Hashable {
     static let waitingBytes = 65_536
     /// A frame's payload to a client in bytes: what Apple's and Vapor's clients take.
     static let framePayload = 16_384
+    /// Bytes that wait for the peer from which on a backlog waits for it, too.
+    static let backlogBytes = 16_384
     /// Between a confirmation and what follows it.
     static let confirmPause = Duration.milliseconds(50)
     /// Between two attempts at what the database is needed for.

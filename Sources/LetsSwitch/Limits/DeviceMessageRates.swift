@@ -11,9 +11,11 @@ final class DeviceMessageRates: Sendable {
     }
 
     let limit: RateLimit
+    let perSecond: Int
     private let purses = Locked(Purses())
 
     init(perSecond rate: Int, burst: Int) {
+        perSecond = rate
         limit = RateLimit(perSecond: rate, burst: burst)
     }
 

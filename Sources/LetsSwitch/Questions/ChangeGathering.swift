@@ -62,8 +62,10 @@ struct ChangeGathering {
     /// - Parameters:
     ///   - through: Up to which version.
     ///   - version: The session's when it was read.
-    mutating func published(through: Int, of version: Int, at now: MonotonicTime) -> Action {
+    ///   - more: Whether something of it is yet to be told.
+    mutating func published(through: Int, of version: Int, more: Bool = false, at now: MonotonicTime) -> Action {
         published = through
+        if more { isDoubtful = true }
         if known == knownThen { known = version }
         last = now
         state = .idle

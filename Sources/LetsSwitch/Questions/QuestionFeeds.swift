@@ -15,8 +15,20 @@ actor QuestionFeeds {
     private static let pageLimit = 128
 
     private struct Feed {
+        /// Tells it from an earlier one of the same session.
+        let number: Int
         var entrance: SessionEntrance
         var gathering: ChangeGathering
+        var pending = PendingChanges()
+        /// The version of the last announcement that was told.
+        var announced: Int
+
+        init(_ entrance: SessionEntrance, number: Int) {
+            self.number = number
+            self.entrance = entrance
+            gathering = ChangeGathering(from: entrance.session.version)
+            announced = entrance.session.version
+        }
     }
 
     private struct PageKey: Hashable {
@@ -39,6 +51,7 @@ actor QuestionFeeds {
     private let log: Log
     private let publish: @Sendable (QuestionPublication, UUID) -> Void
     private var feeds: [UUID: Feed] = [:]
+    private var lastFeed = 0
     private var opening: [UUID: Task<SessionEntrance?, any Error>] = [:]
     private var pages: [PageKey: PageReading] = [:]
     private var lastFailure: String?
@@ -74,7 +87,8 @@ actor QuestionFeeds {
         let entrance = SessionEntrance(session: page.session, key: page.key)
         // Of those that were opened, and never entered.
         if feeds.count >= Self.feedLimit { forgetEmpty() }
-        feeds[session] = Feed(entrance: entrance, gathering: ChangeGathering(from: page.session.version))
+        lastFeed += 1
+        feeds[session] = Feed(entrance, number: lastFeed)
         entrances.set(entrance)
         return entrance
     }
@@ -166,22 +180,33 @@ actor QuestionFeeds {
 
     private func publishChanges(in session: UUID, after version: Int) async {
         do {
-            let changes = try await store.changes(in: session, after: version)
-            lastFailure = nil
-            guard let feed = feeds[session] else { return }
-            guard let changes else {
+            let changed = try await store.changed(in: session, after: version)
+            guard let changed else {
                 // It is over and gone.
                 forget(session)
                 return
             }
-            let hasNewState = changes.session.state != feed.entrance.session.state
-            let entrance = SessionEntrance(session: changes.session, key: feed.entrance.key)
-            feeds[session]?.entrance = entrance
-            entrances.set(entrance)
-            let action = feeds[session]?.gathering.published(
-                through: changes.through, of: changes.session.version, at: .now())
+            for mark in changed.marks { feeds[session]?.pending.add(mark) }
+            guard let before = feeds[session] else { return }
+            let (part, count) = try await store.changes(before.pending.next)
+            let (announcements, last) =
+                changed.announced > before.announced
+                ? try await store.announcements(in: session, after: before.announced) : ([], 0)
+            lastFailure = nil
+            guard var feed = feeds[session], feed.number == before.number else { return }
+            feed.pending.remove(count)
+            feed.announced = announcements.isEmpty ? max(feed.announced, changed.announced) : last
+            let hasNewState = changed.session.state != feed.entrance.session.state
+            feed.entrance = SessionEntrance(session: changed.session, key: feed.entrance.key)
+            entrances.set(feed.entrance)
+            let action = feed.gathering.published(
+                through: changed.through, of: changed.session.version,
+                more: !feed.pending.isEmpty || feed.announced < changed.announced, at: .now())
+            feeds[session] = feed
+            let changes = QuestionChanges(
+                session: changed.session, part: part, announcements: announcements, through: changed.through)
             publish(QuestionPublication(changes, hasNewState: hasNewState), session)
-            if let action { perform(action, in: session) }
+            perform(action, in: session)
         } catch {
             note(error)
             if let action = feeds[session]?.gathering.failed() { perform(action, in: session) }

@@ -17,7 +17,7 @@ struct QuestionPublication: Message {
     ///
     /// - Parameter forPresenter: Others don't see what isn't approved.
     func events(forPresenter: Bool) -> [QuestionEvent] {
-        var events: [QuestionEvent] = changes.changes.compactMap { change in
+        var events: [QuestionEvent] = changes.part.changes.compactMap { change in
             switch change {
             case .removed(let id): .removed(id)
             case .asked(let question), .changed(let question):
@@ -40,10 +40,13 @@ struct QuestionPublication: Message {
 final class QuestionFrames {
     let audience: SharedBytes?
     let presenter: SharedBytes?
+    /// One for each: not everybody gets all of them.
+    let announcements: [SharedBytes]
 
     init(_ publication: QuestionPublication) {
         audience = Self.encode(publication.events(forPresenter: false))
         presenter = Self.encode(publication.events(forPresenter: true))
+        announcements = publication.changes.announcements.compactMap { Self.encode([.announcement($0.content)]) }
     }
 
     private static func encode(_ events: [QuestionEvent]) -> SharedBytes? {

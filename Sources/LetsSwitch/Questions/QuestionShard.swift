@@ -38,8 +38,11 @@ final class QuestionShard {
         subscriber.connection = questions.rooms.subscribe(
             subscriber, to: questions.room(of: member.session), on: reactor)
         sink.send(.handshake(member.id))
-        Task { [questions] in await questions.feeds.entered(member.session) }
-        subscriber.follow()
+        // What changes after the list was read is told only where the session is followed by then.
+        Task(executorPreference: questions.executor) { [questions, loop, number = subscriber.number] in
+            await questions.feeds.entered(member.session)
+            loop.submit { questions.shard(on: $0, loop: loop).subscribers[number]?.follow() }
+        }
         awaitExpiry(of: subscriber)
         return subscriber
     }

@@ -8,17 +8,22 @@ import Wire
 final class QuestionSocket: WebSocketHandler, QuestionSink {
     private let socket: WebSocket
     private let shard: QuestionShard
+    private var purse: MessagePurse
     /// nil: the session was full, or it is over.
     private var subscriber: QuestionSubscriber?
 
-    init(_ socket: WebSocket, _ member: QuestionMember, on shard: QuestionShard) {
+    init(_ socket: WebSocket, _ member: QuestionMember, paying rates: DeviceMessageRates, on shard: QuestionShard) {
         self.socket = socket
         self.shard = shard
+        purse = MessagePurse(of: member.device, rates)
         subscriber = shard.enter(member, self)
     }
 
     func webSocket(_ webSocket: WebSocket, received message: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode) {
-        subscriber?.received(QuestionMessage(message), at: webSocket.reactor.now)
+        guard purse.pays(at: webSocket.reactor.now) else {
+            return socket.close(.policyViolation, "more than \(purse.rates.perSecond) messages a second")
+        }
+        subscriber?.received(QuestionMessage(message))
     }
 
     func webSocketDidDrain(_ webSocket: WebSocket) {
@@ -47,9 +52,13 @@ final class QuestionSocket: WebSocketHandler, QuestionSink {
         socket.send(frame: frame)
     }
 
+    func send(announcement index: Int, of publication: QuestionPublication, _ shared: Publication) {
+        socket.send(frame: shared.form { QuestionFrames(publication) }.announcements[index])
+    }
+
     func end(_ code: QuestionSinkEnd) {
         switch code {
-        case .tooFast: socket.close(.policyViolation, "more than 20 messages a second")
+        case .tooFast: socket.close(.policyViolation, "more messages wait than may")
         case .full: socket.close(.policyViolation, "the session is full")
         case .expired: socket.close(.policyViolation, "the ticket is over")
         case .erased: socket.close(.normalClosure, "the device was erased")

@@ -18,6 +18,8 @@ struct QuestionMember: Sendable {
     let isLive: Bool
     /// When its ticket ends, in seconds since 1970.
     let expiry: Double?
+    /// When it came.
+    let since = MonotonicTime.now()
 }
 
 /// What a subscriber's events leave by: a WebSocket of its own, or a channel of another protocol.
@@ -25,6 +27,8 @@ protocol QuestionSink: AnyObject {
     /// The WebSocket, if it is the subscriber's own.
     var webSocket: WebSocket? { get }
     func send(_ event: QuestionEvent)
+    /// One of a publication's announcements.
+    func send(announcement index: Int, of publication: QuestionPublication, _ shared: Publication)
     /// Everything that has changed.
     func send(_ publication: QuestionPublication, _ shared: Publication, forPresenter: Bool)
     /// The subscriber breaks the rules, or is not to be here any more.
@@ -32,7 +36,7 @@ protocol QuestionSink: AnyObject {
 }
 
 enum QuestionSinkEnd {
-    /// More messages than anybody may send.
+    /// More messages than may wait.
     case tooFast
     /// The session holds as many as it may.
     case full
@@ -50,7 +54,6 @@ enum QuestionSinkEnd {
 final class QuestionSubscriber: Peer {
     /// What waits for the database, of one peer; as many as may be said at once.
     private static let waitingLimit = 200
-    private static let rate = RateLimit(perSecond: 20, burst: waitingLimit)
 
     private enum Following {
         /// It doesn't.
@@ -75,7 +78,6 @@ final class QuestionSubscriber: Peer {
     private var isListed = false
     /// The version up to which changes were published since it came.
     private var seen = 0
-    private var paidUntil: UInt64 = 0
     /// What it said and the database hasn't heard yet; the first is on its way.
     private var waiting: [QuestionMessage] = []
     /// Of questions that were answered while another was being asked: who asks hears of its own question first.
@@ -91,9 +93,7 @@ final class QuestionSubscriber: Peer {
 
     // MARK: What it says
 
-    func received(_ message: QuestionMessage, at now: MonotonicTime) {
-        guard let paid = Self.rate.paying(paidUntil, at: now) else { return sink.end(.tooFast) }
-        paidUntil = paid
+    func received(_ message: QuestionMessage) {
         switch message {
         case .unknown(let reason): return sink.send(.error(code: nil, reason: reason))
         case .ask(let id, _) where id != member.id:
@@ -139,12 +139,12 @@ final class QuestionSubscriber: Peer {
     func deliver(_ publication: Publication) {
         guard let message = publication.message as? QuestionPublication else { return }
         seen = max(seen, message.changes.through)
-        for answer in message.changes.answers where isSelected(by: .id(answer.askedFrom)) {
+        for answer in message.changes.part.answers where isSelected(by: .id(answer.askedFrom)) {
             if isAsking { heldAnswers.append(answer.question) } else { sink.send(.answered(answer.question)) }
         }
-        for announcement in message.changes.announcements
+        for (index, announcement) in message.changes.announcements.enumerated()
         where isSelected(by: WebSocketSendOption(announcement.recipients)) {
-            sink.send(.announcement(announcement.content))
+            sink.send(announcement: index, of: message, publication)
         }
         if isListed { sink.send(message, publication, forPresenter: member.isPresenter) }
     }
@@ -164,6 +164,8 @@ final class QuestionSubscriber: Peer {
         isListed = true
         following = page.more ? .sending(after: page.questions.last?.id) : .live
         sink.send(.questions(page, forPresenter: member.isPresenter))
+        // Whoever was away while it was opened or closed would not know.
+        if !page.more { sink.send(.session(page.session.state)) }
         return true
     }
 

@@ -20,14 +20,18 @@ final class Questions: Sendable {
     private let loops: [EventLoop]
     private let keys: RoomKeys
     private let votes: VoteCounter
+    private let messageRates: DeviceMessageRates
     private let log: Log
     private let shardKey = LoopLocal<QuestionShard>()
 
-    /// - Parameter sessionSize: Sockets of a session on this daemon.
+    /// - Parameters:
+    ///   - sessionSize: Sockets of a session on this daemon.
+    ///   - messageRates: How much devices may say, here and elsewhere.
     init(
         store: QuestionStore, rooms: Rooms, keys: RoomKeys, loops: [EventLoop], executor: any TaskExecutor,
-        sessionSize: Int, metrics: QuestionMetrics, log: Log
+        sessionSize: Int, messageRates: DeviceMessageRates, metrics: QuestionMetrics, log: Log
     ) {
+        self.messageRates = messageRates
         self.store = store
         self.rooms = rooms
         self.keys = keys
@@ -75,7 +79,7 @@ final class Questions: Sendable {
 
     /// Lets a WebSocket into a session. On its loop.
     func enter(_ webSocket: WebSocket, _ member: QuestionMember, loop: EventLoop) -> any WebSocketHandler {
-        QuestionSocket(webSocket, member, on: shard(on: webSocket.reactor, loop: loop))
+        QuestionSocket(webSocket, member, paying: messageRates, on: shard(on: webSocket.reactor, loop: loop))
     }
 
     // MARK: What is said
@@ -99,13 +103,18 @@ final class Questions: Sendable {
             guard let content else { throw RequestError.invalid("content", "is missing") }
             let text = try QuestionText.check(content, "content")
             if member.session == QuestionSession.open.id { try await store.makeOpenSession() }
-            let asked = try await store.ask(text, in: member.session, asker: member.id, device: member.device)
+            let asked = try await store.ask(
+                text, in: member.session, asker: member.id, device: member.device,
+                present: MonotonicTime.now() - member.since)
             metrics.asked.add(.stored)
             await feeds.changed(member.session, to: asked.version)
             return .accepted(id: asked.id, content: text, createdAt: asked.createdAt)
         } catch {
             metrics.asked.add(.refused)
-            return .refused(content: content ?? "", refusal(error))
+            let error = refusal(error)
+            // The notification of it was missed, or is on its way.
+            if error.code == RequestError.deviceErased.code, let device = member.device { end(device) }
+            return .refused(content: content ?? "", error)
         }
     }
 

@@ -8,8 +8,8 @@ enum WebSocketSendOption {
     case id(UUID)
     case socket(WebSocket)
     case all
-    case ids([UUID])
-    case allBut([UUID])
+    case ids(Set<UUID>)
+    case allBut(Set<UUID>)
 
     init(_ recipients: Recipients) {
         switch recipients {

@@ -12,26 +12,59 @@ package struct QuestionChanges: Sendable {
         case removed(UUID)
     }
 
+    /// Some of it.
+    package struct Part: Sendable, Hashable {
+        package var changes: [Change] = []
+        /// The answered ones among them: who asked is told.
+        package var answers: [QuestionAnswer] = []
+
+        package init(_ changes: [Change] = [], answers: [QuestionAnswer] = []) {
+            self.changes = changes
+            self.answers = answers
+        }
+    }
+
     /// The session as it is now.
     package let session: QuestionSession
-    /// In the order of their versions.
-    package let changes: [Change]
-    /// The answered ones among them: who asked is told.
-    package let answers: [QuestionAnswer]
+    package let part: Part
     package let announcements: [Announcement]
-    /// Up to which version of the session this is all there is.
+    /// Up to which version of the session it is known what has changed: a list that is older lacks something.
     package let through: Int
 
-    package init(
-        session: QuestionSession, changes: [Change] = [], answers: [QuestionAnswer] = [],
-        announcements: [Announcement] = [], through: Int
-    ) {
+    package init(session: QuestionSession, part: Part = Part(), announcements: [Announcement] = [], through: Int) {
         self.session = session
-        self.changes = changes
-        self.answers = answers
+        self.part = part
         self.announcements = announcements
         self.through = through
     }
+}
+
+/// Which questions of a session have changed since a version of it.
+package struct ChangedQuestions: Sendable {
+    /// Of one reading.
+    package static let maximumCount = 1_000
+
+    package struct Mark: Sendable, Hashable {
+        package let question: UUID
+        /// Nothing has happened to it but votes.
+        package var isVoted: Bool
+        package var wasAnswered: Bool
+
+        package init(question: UUID, isVoted: Bool, wasAnswered: Bool = false) {
+            self.question = question
+            self.isVoted = isVoted
+            self.wasAnswered = wasAnswered
+        }
+    }
+
+    /// The session as it is now.
+    package let session: QuestionSession
+    /// In the order of their last changes.
+    package let marks: [Mark]
+    /// The version of the last announcement.
+    package let announced: Int
+    /// Up to which version of the session these are all.
+    package let through: Int
 }
 
 /// That a question was answered.

@@ -76,8 +76,8 @@ package struct AnswerRequest: Sendable, Hashable {
 /// To whom an announcement goes, by the ids under which a session knows its people.
 package enum Recipients: Sendable, Hashable {
     case all
-    case ids([UUID])
-    case allBut([UUID])
+    case ids(Set<UUID>)
+    case allBut(Set<UUID>)
 
     /// Of one announcement.
     package static let maximumCount = 1_000
@@ -124,14 +124,14 @@ package struct AnnouncementRequest: Sendable, Hashable {
 
         private static let wrong = RequestError.invalid("to", #"must be "all", {"ids":[…]} or {"allBut":[…]}"#)
 
-        private static func check(_ ids: [String]) throws(RequestError) -> [UUID] {
+        private static func check(_ ids: [String]) throws(RequestError) -> Set<UUID> {
             guard ids.count <= Recipients.maximumCount else {
                 throw .invalid("to", "names more than \(Recipients.maximumCount)")
             }
-            var uuids: [UUID] = []
+            var uuids: Set<UUID> = []
             for id in ids {
                 guard let uuid = UUID(text: id) else { throw .invalid("to", "must name UUIDs") }
-                uuids.append(uuid)
+                uuids.insert(uuid)
             }
             return uuids
         }

@@ -39,57 +39,78 @@ extension QuestionStore {
             key: try row.optionalString("key_digest").map(PresenterKeyDigest.init(text:)))
     }
 
-    /// What has changed after a version, as much as fits; `nil` if there is no such session.
-    package func changes(in session: UUID, after version: Int) async throws -> QuestionChanges? {
+    /// Which questions have changed after a version, many of them; `nil` if there is no such session.
+    package func changed(in session: UUID, after version: Int) async throws -> ChangedQuestions? {
         let rows = try await database.query(
-            Statement.changes,
-            [.text(session.uuidString), .integer(version), .integer(QuestionPage.maximumCount)])
+            Statement.changed, [.text(session.uuidString), .integer(version), .integer(ChangedQuestions.maximumCount)])
         guard let first = rows.first else { return nil }
-        var changes: [QuestionChanges.Change] = []
-        var answers: [QuestionAnswer] = []
-        var (bytes, count) = (0, 0)
-        var through = version
-        for row in rows where try !row.isNull("id") {
+        let marks = try rows.filter { try !$0.isNull("id") }.map { row in
+            ChangedQuestions.Mark(
+                question: try row.uuid("id"), isVoted: try row.boolean("is_voted"),
+                wasAnswered: try row.boolean("was_answered"))
+        }
+        let version = try first.integer("session_version")
+        return ChangedQuestions(
+            session: try QuestionSession(first), marks: marks, announced: try first.integer("announced"),
+            // All there is was read; or the last of a part.
+            through: marks.count < ChangedQuestions.maximumCount ? version : try rows[rows.count - 1].integer("version")
+        )
+    }
+
+    /// These as they stand, in this order, as many as fit; at least one.
+    ///
+    /// - Parameter marks: What has happened to them.
+    /// - Returns: And how many of `marks` they are, those that were forgotten meanwhile too.
+    package func changes(_ marks: [ChangedQuestions.Mark]) async throws -> (QuestionChanges.Part, count: Int) {
+        guard !marks.isEmpty else { return (QuestionChanges.Part(), 0) }
+        let rows = try await database.query(Statement.byID, [.textArray(marks.map(\.question.uuidString))])
+        var answered = Set(marks.lazy.filter(\.wasAnswered).map(\.question))
+        var part = QuestionChanges.Part()
+        var bytes = 0
+        for row in rows {
             let id = try row.uuid("id")
             let question = try row.isNull("content") ? nil : try Question(row)
             bytes += question?.json(forPresenter: true).count ?? 0
-            guard changes.isEmpty || bytes <= QuestionPage.maximumBytes else { break }
-            count += 1
+            guard part.changes.isEmpty || bytes <= QuestionPage.maximumBytes else {
+                return (part, marks.firstIndex { $0.question == id } ?? marks.count)
+            }
             if let question {
-                changes.append(try row.boolean("is_new") ? .asked(question) : .changed(question))
+                part.changes.append(try row.boolean("is_new") ? .asked(question) : .changed(question))
             } else {
-                changes.append(.removed(id))
+                part.changes.append(.removed(id))
             }
-            through = try row.integer("version")
-            if let answered = try row.optionalInteger("answered_in"), answered > version {
-                answers.append(QuestionAnswer(question: id, askedFrom: try row.uuid("asked_from")))
+            if answered.remove(id) != nil, try row.boolean("answered") {
+                part.answers.append(QuestionAnswer(question: id, askedFrom: try row.uuid("asked_from")))
             }
         }
-        // All there is was read.
-        if count == 0 || (count == rows.count && count < QuestionPage.maximumCount) {
-            through = try first.integer("session_version")
-        }
-        let announced = try first.integer("announced")
-        return QuestionChanges(
-            session: try QuestionSession(first), changes: changes, answers: answers,
-            announcements: announced > version
-                ? try await announcements(in: session, after: version, upTo: through) : [],
-            through: through)
+        return (part, marks.count)
     }
 
-    private func announcements(in session: UUID, after version: Int, upTo last: Int) async throws -> [Announcement] {
+    /// The announcements after a version, in their order, as many as fit; at least one.
+    ///
+    /// - Returns: And the version of the last one.
+    package func announcements(
+        in session: UUID, after version: Int
+    ) async throws -> (announcements: [Announcement], through: Int) {
         let rows = try await database.query(
-            Statement.announcements, [.text(session.uuidString), .integer(version), .integer(last)])
-        return try rows.map { row in
-            let ids = try row.string("ids").split(separator: " ").compactMap { UUID(text: String($0)) }
+            Statement.announcements,
+            [.text(session.uuidString), .integer(version), .integer(Self.announcementLimit)])
+        var (announcements, through, bytes) = ([Announcement](), version, 0)
+        for row in rows {
+            let content = try row.string("content")
+            bytes += content.utf8.count
+            guard announcements.isEmpty || bytes <= QuestionPage.maximumBytes else { break }
+            let ids = Set(try row.string("ids").split(separator: " ").compactMap { UUID(text: String($0)) })
             let recipients: Recipients =
                 switch try row.string("recipients") {
                 case "ids": .ids(ids)
                 case "allBut": .allBut(ids)
                 default: .all
                 }
-            return Announcement(content: try row.string("content"), recipients: recipients)
+            announcements.append(Announcement(content: content, recipients: recipients))
+            through = try row.integer("version")
         }
+        return (announcements, through)
     }
 }
 

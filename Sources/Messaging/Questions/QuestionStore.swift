@@ -12,11 +12,16 @@ package struct QuestionStore: Sendable {
     package static let statementNames = Statement.all.map(\.name)
     /// Questions of one asker a minute.
     package static let questionsPerMinute = 6
+    /// Announcements in one session: what is said to a whole hall is read by a whole hall.
+    package static let announcementsPerMinute = 20
+    package static let announcementsPerHour = 200
+    /// Of one reading.
+    static let announcementLimit = 20
 
     /// A statement each, a transaction each.
     enum Statement {
         static let all = [
-            makeSession, makeOpenSession, setSession, ask, moderate, vote, announce, list, changes, announcements,
+            makeSession, makeOpenSession, setSession, ask, moderate, vote, announce, list, changed, byID, announcements,
         ]
 
         static let makeSession = PostgresStatement(
@@ -27,7 +32,7 @@ package struct QuestionStore: Sendable {
         static let setSession = PostgresStatement(
             name: "set_question_session", sql: "SELECT * FROM letsswitch.set_question_session($1, $2, $3)")
         static let ask = PostgresStatement(
-            name: "ask_question", sql: "SELECT * FROM letsswitch.ask_question($1, $2, $3, $4, $5, $6, $7)")
+            name: "ask_question", sql: "SELECT * FROM letsswitch.ask_question($1, $2, $3, $4, $5, $6, $7, $8)")
         static let moderate = PostgresStatement(
             name: "moderate_question", sql: "SELECT * FROM letsswitch.moderate_question($1, $2, $3, $4, $5)")
         static let vote = PostgresStatement(
@@ -37,16 +42,18 @@ package struct QuestionStore: Sendable {
                     $1::text[]::uuid[], $2::text[]::uuid[], $3::text[]::uuid[], $4::text[]::boolean[])
                 """)
         static let announce = PostgresStatement(
-            name: "announce", sql: "SELECT * FROM letsswitch.announce($1, $2, $3, $4::text[]::uuid[], $5)")
+            name: "announce", sql: "SELECT * FROM letsswitch.announce($1, $2, $3, $4::text[]::uuid[], $5, $6, $7)")
         static let list = PostgresStatement(
             name: "list_questions", sql: "SELECT * FROM letsswitch.list_questions($1, $2, $3, $4)")
-        static let changes = PostgresStatement(
+        static let changed = PostgresStatement(
             name: "changed_questions", sql: "SELECT * FROM letsswitch.changed_questions($1, $2, $3)")
+        static let byID = PostgresStatement(
+            name: "questions_by_id", sql: "SELECT * FROM letsswitch.questions_by_id($1::text[]::uuid[])")
         static let announcements = PostgresStatement(
             name: "announcements",
             sql: """
-                SELECT content, recipients, array_to_string(ids, ' ') AS ids FROM letsswitch.announcement
-                WHERE session_id = $1 AND version > $2 AND version <= $3 ORDER BY version LIMIT 100
+                SELECT version, content, recipients, array_to_string(ids, ' ') AS ids FROM letsswitch.announcement
+                WHERE session_id = $1 AND version > $2 ORDER BY version LIMIT $3
                 """)
     }
 
@@ -115,7 +122,10 @@ package struct QuestionStore: Sendable {
     /// - Parameters:
     ///   - asker: By which the session knows who asks.
     ///   - device: So that the question can be forgotten with it.
-    package func ask(_ content: String, in session: UUID, asker: UUID, device: DeviceID?) async throws -> Asked {
+    ///   - present: For how long who asks has been there: nothing is stored for who came before the device was erased.
+    package func ask(
+        _ content: String, in session: UUID, asker: UUID, device: DeviceID?, present: Duration = .zero
+    ) async throws -> Asked {
         guard !storage.isFull(.questions) else { throw RequestError.storageFull(.questions) }
         let id = UUID()
         let row = try await database.query(
@@ -123,7 +133,7 @@ package struct QuestionStore: Sendable {
             [
                 .text(id.uuidString), .text(session.uuidString), .text(asker.uuidString),
                 device.map { .text($0.text) } ?? .null, .text(content), .integer(Self.questionsPerMinute),
-                .integer(settings.questionsPerSession),
+                .integer(settings.questionsPerSession), .double(present / .seconds(1)),
             ])[0]
         switch try row.string("code") {
         case "asked":
@@ -198,15 +208,24 @@ package struct QuestionStore: Sendable {
         let (word, ids): (String, [UUID]) =
             switch announcement.recipients {
             case .all: ("all", [])
-            case .ids(let ids): ("ids", ids)
-            case .allBut(let ids): ("allBut", ids)
+            case .ids(let ids): ("ids", Array(ids))
+            case .allBut(let ids): ("allBut", Array(ids))
             }
         let row = try await database.query(
             Statement.announce,
             [
                 .text(session.uuidString), .text(announcement.content), .text(word),
                 .textArray(ids.map(\.uuidString)), .textArray(keys.map(\.text)),
+                .integer(Self.announcementsPerMinute), .integer(Self.announcementsPerHour),
             ])[0]
+        guard try row.string("code") != "too_fast" else {
+            throw RequestError(
+                status: 429, code: "too_many_announcements",
+                reason: """
+                    More than \(Self.announcementsPerMinute) announcements a minute, or \(Self.announcementsPerHour) an \
+                    hour: please wait a little.
+                    """)
+        }
         try row.throwRefusal()
         return try row.integer("version")
     }
@@ -230,6 +249,8 @@ extension RequestError {
         status: 403, code: "presenter_only", reason: "That is for the session's presenter, who has its key.")
     package static let sessionClosed = RequestError(
         status: 409, code: "session_closed", reason: "The session is closed.")
+    package static let deviceErased = RequestError(
+        status: 409, code: "device_erased", reason: "The device was erased: please come in anew.")
 
     /// By the functions' codes.
     static func refused(_ code: String) throws -> RequestError {
@@ -238,6 +259,7 @@ extension RequestError {
         case "no_such_session": .noSuchSession
         case "presenter_only": .presenterOnly
         case "session_closed": .sessionClosed
+        case "device_erased": .deviceErased
         default: throw PostgresError(kind: .decoding, message: "unknown code \(code)")
         }
     }

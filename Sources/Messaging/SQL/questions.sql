@@ -80,17 +80,30 @@ $$;
 
 -- Questions --------------------------------------------------------------------------------------------------------
 
--- Asks. p_per_minute: of one asker; p_most: in a session.
--- Code: asked, no_such_session, session_closed, too_fast, session_full.
+-- Asks. p_per_minute: of one asker; p_most: in a session; p_present: how many seconds ago the asker came.
+-- Code: asked, no_such_session, session_closed, too_fast, session_full, device_erased.
 CREATE FUNCTION letsswitch.ask_question(
-    p_id uuid, p_session uuid, p_asker uuid, p_device text, p_content text, p_per_minute integer, p_most integer
+    p_id uuid, p_session uuid, p_asker uuid, p_device text, p_content text, p_per_minute integer, p_most integer,
+    p_present double precision DEFAULT 0
 ) RETURNS TABLE (code text, created_at double precision, state text, version bigint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
     v_session letsswitch.question_session;
-    v_now timestamptz;
+    v_now timestamptz := letsswitch.clock();
 BEGIN
+    -- Whoever came before its device was erased leaves no word after it.
+    IF p_device IS NOT NULL THEN
+        PERFORM letsswitch.hold_off_erasing(p_device);
+        IF EXISTS (
+            SELECT FROM letsswitch.erased WHERE erased.person = letsswitch.person_tag(p_device)
+                AND erased.erased_at >= v_now - make_interval(secs => p_present)
+        ) THEN
+            code := 'device_erased';
+            RETURN NEXT;
+            RETURN;
+        END IF;
+    END IF;
     SELECT * INTO v_session FROM letsswitch.question_session WHERE id = p_session FOR UPDATE;
     v_now := letsswitch.clock();
     IF v_session.id IS NULL THEN
@@ -113,8 +126,9 @@ BEGIN
         state := CASE WHEN v_session.is_moderated THEN 'pending' ELSE 'approved' END;
         version := letsswitch.count_changes(p_session, 1);
         UPDATE letsswitch.question_session SET question_count = question_count + 1 WHERE id = p_session;
-        INSERT INTO letsswitch.question (id, session_id, number, content, state, asked_from, device_id, created_at, version)
-        VALUES (p_id, p_session, version, p_content, state, p_asker, p_device, v_now, version);
+        INSERT INTO letsswitch.question
+            (id, session_id, number, content, state, asked_from, device_id, created_at, version, changed)
+        VALUES (p_id, p_session, version, p_content, state, p_asker, p_device, v_now, version, version);
     END IF;
     RETURN NEXT;
 END
@@ -180,7 +194,7 @@ BEGIN
         END IF;
         UPDATE letsswitch.question SET
             answered = v_new.answered, answer = v_new.answer, answered_in = v_new.answered_in, state = v_new.state,
-            version = v_new.version
+            version = v_new.version, changed = v_new.version
         WHERE question.id = p_id;
     END IF;
     RETURN QUERY SELECT
@@ -256,27 +270,48 @@ BEGIN
 END
 $$;
 
--- Announces. Code: done, no_such_session, presenter_only, session_closed.
+-- Announces. p_per_minute, p_per_hour: in a session; NULL: any number.
+-- Code: done, no_such_session, presenter_only, session_closed, too_fast.
 CREATE FUNCTION letsswitch.announce(
-    p_session uuid, p_content text, p_recipients text, p_ids uuid[], p_keys text[]
+    p_session uuid, p_content text, p_recipients text, p_ids uuid[], p_keys text[],
+    p_per_minute integer DEFAULT NULL, p_per_hour integer DEFAULT NULL
 ) RETURNS TABLE (code text, version bigint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
     v_session letsswitch.question_session;
+    v_now timestamptz;
 BEGIN
     SELECT * INTO v_session FROM letsswitch.question_session WHERE id = p_session FOR UPDATE;
+    v_now := letsswitch.clock();
     code := coalesce(
         letsswitch.presenter_refusal(v_session, p_keys),
-        CASE WHEN v_session.state = 'closed' THEN 'session_closed' ELSE 'done' END);
+        CASE
+            WHEN v_session.state = 'closed' THEN 'session_closed'
+            WHEN letsswitch.has_announced(p_session, p_per_minute, v_now - interval '1 minute')
+                OR letsswitch.has_announced(p_session, p_per_hour, v_now - interval '1 hour') THEN 'too_fast'
+            ELSE 'done'
+        END);
     IF code = 'done' THEN
         version := letsswitch.count_changes(p_session, 1);
         UPDATE letsswitch.question_session SET announced = question_session.version WHERE id = p_session;
         INSERT INTO letsswitch.announcement (session_id, version, content, recipients, ids, made_at)
-        VALUES (p_session, version, p_content, p_recipients, p_ids, letsswitch.clock());
+        VALUES (p_session, version, p_content, p_recipients, p_ids, v_now);
     END IF;
     RETURN NEXT;
 END
+$$;
+
+-- Whether so many announcements were made since then: the last so many are looked at.
+CREATE FUNCTION letsswitch.has_announced(p_session uuid, p_count integer, p_since timestamptz) RETURNS boolean
+LANGUAGE sql STABLE AS $$
+    SELECT p_count <= (
+        SELECT count(*) FROM (
+            SELECT announcement.made_at FROM letsswitch.announcement
+            WHERE announcement.session_id = p_session ORDER BY announcement.version DESC LIMIT p_count
+        ) AS last
+        WHERE last.made_at > p_since
+    )
 $$;
 
 -- Reading ----------------------------------------------------------------------------------------------------------
@@ -306,29 +341,44 @@ LANGUAGE sql STABLE AS $$
     ORDER BY listed.number
 $$;
 
--- A session, and what has changed in it after a version: p_limit questions in the order of their changes; one row without a question
--- if none has.
+-- A session, and which of its questions have changed after a version: p_limit of them in the order of their last changes; one row
+-- without a question if none has.
 CREATE FUNCTION letsswitch.changed_questions(p_session uuid, p_after bigint, p_limit integer) RETURNS TABLE (
     title text, is_moderated boolean, session_state text, session_version bigint, announced bigint,
+    session_id uuid, id uuid, version bigint,
+    -- Nothing has happened to it but votes.
+    is_voted boolean, was_answered boolean
+)
+LANGUAGE sql STABLE AS $$
+    SELECT
+        session.title, session.is_moderated, session.state, session.version, session.announced,
+        session.id, question.id, question.version, question.changed <= p_after,
+        coalesce(question.answered_in > p_after, false)
+    FROM letsswitch.question_session AS session
+    LEFT JOIN LATERAL (
+        SELECT own.id, own.version, own.changed, own.answered_in FROM letsswitch.question AS own
+        WHERE own.session_id = session.id AND own.version > p_after
+        ORDER BY own.version LIMIT p_limit
+    ) AS question ON true
+    WHERE session.id = p_session
+    ORDER BY question.version
+$$;
+
+-- These questions as they stand, in the order in which they are named; without those that were forgotten.
+CREATE FUNCTION letsswitch.questions_by_id(p_ids uuid[]) RETURNS TABLE (
     id uuid, session_id uuid, content text, answered boolean, answer text, state text,
-    votes integer, asked_from uuid, asked_at bigint, version bigint, answered_in bigint,
+    votes integer, asked_from uuid, asked_at bigint, version bigint,
     -- Nothing has happened to it but that it was asked.
     is_new boolean
 )
 LANGUAGE sql STABLE AS $$
     SELECT
-        session.title, session.is_moderated, session.state, session.version, session.announced,
-        changed.id, session.id, changed.content, changed.answered, changed.answer, changed.state,
-        changed.votes, changed.asked_from, floor(extract(epoch FROM changed.created_at))::bigint, changed.version,
-        changed.answered_in, changed.version = changed.number
-    FROM letsswitch.question_session AS session
-    LEFT JOIN LATERAL (
-        SELECT * FROM letsswitch.question
-        WHERE question.session_id = session.id AND question.version > p_after
-        ORDER BY question.version LIMIT p_limit
-    ) AS changed ON true
-    WHERE session.id = p_session
-    ORDER BY changed.version
+        question.id, question.session_id, question.content, question.answered, question.answer, question.state,
+        question.votes, question.asked_from, floor(extract(epoch FROM question.created_at))::bigint, question.version,
+        question.version = question.number
+    FROM unnest(p_ids) WITH ORDINALITY AS named (id, place)
+    CROSS JOIN LATERAL (SELECT * FROM letsswitch.question WHERE question.id = named.id) AS question
+    ORDER BY named.place
 $$;
 
 -- Forgetting -------------------------------------------------------------------------------------------------------
@@ -354,7 +404,8 @@ BEGIN
         );
         v_version := letsswitch.count_changes(v_session, cardinality(v_questions)) - cardinality(v_questions);
         UPDATE letsswitch.question SET
-            content = NULL, answer = NULL, device_id = NULL, state = 'dismissed', version = v_version + gone.place
+            content = NULL, answer = NULL, device_id = NULL, state = 'dismissed',
+            version = v_version + gone.place, changed = v_version + gone.place
         FROM unnest(v_questions) WITH ORDINALITY AS gone (id, place)
         WHERE question.id = gone.id;
         v_count := v_count + cardinality(v_questions);

@@ -26,6 +26,14 @@ LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock(19541, hashtext(p_device)) $$;
 CREATE FUNCTION letsswitch.lock_address(p_channel text, p_address text) RETURNS void
 LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock(19542, hashtext(p_channel || ' ' || p_address)) $$;
 
+-- Nothing of a device's is being stored that its erasing would have to find.
+CREATE FUNCTION letsswitch.lock_erasing(p_device text) RETURNS void
+LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock(19543, hashtext(p_device)) $$;
+
+-- No erasing of a device while somebody holds this, who may be many at a time. Before any row is locked.
+CREATE FUNCTION letsswitch.hold_off_erasing(p_device text) RETURNS void
+LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock_shared(19543, hashtext(p_device)) $$;
+
 -- Whether an error has nothing to do with the row at which it struck: lost connections, a read-only database, deadlocks, want
 -- of resources, cancelling, I/O.
 CREATE FUNCTION letsswitch.is_nobodys_fault(p_sqlstate text) RETURNS boolean

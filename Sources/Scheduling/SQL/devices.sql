@@ -2,24 +2,32 @@
 
 -- Erases a person: whatever the device has registered is gone for everybody when this is committed. What is little is deleted at
 -- once, and the rest in helpings of `erase_more`, so that nothing waits for it. Returns the instants at which nobody waits any more,
--- or whose partner has lost a title, for those who look at the day; NULL among them when the rest is still to come.
+-- or whose partner has lost a title, for those who look at the day; NULL among them when the rest is still to come. Whoever still acts
+-- for the device learns by letsswitch_erased, on every daemon, or when it asks for something: `erased` has it for a while.
 CREATE FUNCTION letsswitch.erase_device(p_device text) RETURNS TABLE (starts_at bigint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
     c_helping CONSTANT integer := 500;
     v_person text := letsswitch.person_tag(p_device);
-    v_up_to bigint := coalesce((
-        SELECT task.registered FROM letsswitch.task WHERE task.device_id || '' = p_device
-        ORDER BY task.registered DESC LIMIT 1
-    ), 0);
-    v_events_up_to bigint := coalesce((
-        SELECT told.id FROM letsswitch.event AS told WHERE told.person = v_person AND told.title IS NOT NULL
-        ORDER BY told.person DESC, told.id DESC LIMIT 1
-    ), 0);
+    v_up_to bigint;
+    v_events_up_to bigint;
     v_addresses bigint[];
     v_is_known boolean;
 BEGIN
+    PERFORM letsswitch.lock_erasing(p_device);
+    v_up_to := coalesce((
+        SELECT task.registered FROM letsswitch.task WHERE task.device_id || '' = p_device
+        ORDER BY task.registered DESC LIMIT 1
+    ), 0);
+    v_events_up_to := coalesce((
+        SELECT told.id FROM letsswitch.event AS told WHERE told.person = v_person AND told.title IS NOT NULL
+        ORDER BY told.person DESC, told.id DESC LIMIT 1
+    ), 0);
+    INSERT INTO letsswitch.erased AS known (person, erased_at) VALUES (v_person, letsswitch.clock())
+    ON CONFLICT (person) DO UPDATE SET erased_at = excluded.erased_at;
+    PERFORM letsswitch.forget_erased(c_helping);
+    PERFORM pg_notify('letsswitch_erased', p_device);
     v_is_known := v_up_to > letsswitch.erased_up_to(p_device)
         OR EXISTS (SELECT FROM letsswitch.address WHERE address.device_id = p_device)
         OR EXISTS (SELECT FROM letsswitch.calendar WHERE calendar.device_id = p_device)
@@ -49,6 +57,16 @@ BEGIN
         RETURN NEXT;
     END IF;
 END
+$$;
+
+-- Forgets who was erased longer ago than anything takes that was under way then.
+CREATE FUNCTION letsswitch.forget_erased(p_limit integer) RETURNS void
+LANGUAGE sql AS $$
+    DELETE FROM letsswitch.erased WHERE erased.person = ANY (ARRAY(
+        SELECT past.person FROM letsswitch.erased AS past
+        WHERE past.erased_at < letsswitch.clock() - interval '10 minutes'
+        ORDER BY past.erased_at LIMIT p_limit FOR UPDATE SKIP LOCKED
+    ))
 $$;
 
 -- Deletes p_limit tasks, and silences as many events, of somebody who is being erased and whom nobody else has in hand. Returns what
@@ -230,6 +248,7 @@ BEGIN
         SELECT FROM letsswitch.reminder
         WHERE reminder.id > letsswitch.first_id(claim.batch) AND reminder.id < letsswitch.first_id(claim.batch + 1)
     );
+    PERFORM letsswitch.forget_erased(p_limit);
     RETURN cardinality(v_reminders);
 END
 $$;

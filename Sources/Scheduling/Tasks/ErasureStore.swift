@@ -3,6 +3,8 @@ package import Postgres
 
 /// Forgetting people, and what is past, in the database. Every operation is one statement. Throws `PostgresError`.
 package struct ErasureStore: Sendable {
+    /// NOTIFY of each device that is erased: every daemon ends what acts for it.
+    package static let channel = "letsswitch_erased"
     /// The names that metrics go by.
     package static let statementNames = Statement.all.map(\.name)
 

@@ -80,11 +80,11 @@ struct Hall: ~Copyable {
 
     var count: Int { people.count }
 
-    /// An empty list follows the handshake, which says by what id the session knows who came.
+    /// An empty list and the session's state follow the handshake, which says by what id the session knows who came.
     private static func awaitList(_ socket: Int32) throws(BenchFailure) -> String {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4_096)
-        while !String(decoding: bytes, as: UTF8.self).hasSuffix(#""questions":[],"more":false}"#) {
+        while !String(decoding: bytes, as: UTF8.self).hasSuffix(#"{"type":"session","state":"open"}"#) {
             let count = recv(socket, &buffer, buffer.count, 0)
             guard count > 0 else {
                 throw BenchFailure("a page's socket doesn't open: \(String(decoding: bytes, as: UTF8.self))")

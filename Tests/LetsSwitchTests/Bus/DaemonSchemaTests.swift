@@ -23,7 +23,8 @@ import Testing
             sql: "SELECT name, octet_length(value) AS length, value::text AS text FROM letsswitch.secret ORDER BY name")
         let before = try await client.query(secrets).map { try $0.string("text") }
         #expect(
-            try await client.migrate(current) == PostgresSchema.Change(migrations: [2, 3, 4], replacedFunctions: true))
+            try await client.migrate(current)
+                == PostgresSchema.Change(migrations: [2, 3, 4, 5], replacedFunctions: true))
         let after = try await client.query(secrets)
         #expect(try after.map { try $0.string("name") } == ["person", "room-keys"])
         #expect(try after.map { try $0.integer("length") } == [32, 32])

@@ -1,6 +1,7 @@
 import Domain
 import Foundation
 import Glibc
+import Server
 import TestSupport
 import Testing
 
@@ -261,6 +262,23 @@ import Testing
             #expect(try await ada.hear() == CablePeer.disconnect("remote"))
             _ = try await ada.socket.expectClose(1000)
             try await bob.hearsNothing()
+        }
+    }
+
+    @Test("What the database is asked for a cable comes from the purse of its address' requests")
+    func purse() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon {
+                $0.limits.requestRate = 1
+                $0.limits.addressBurst = .seconds(10)
+            }
+            // Of somebody behind a proxy: this machine itself is nobody's address.
+            let peer = try await CablePeer.welcomed(at: endpoint, headers: ["X-Forwarded-For": "203.0.113.7"])
+            let stopwatch = Stopwatch()
+            for _ in 0..<13 { try await peer.subscribe(CablePeer.room(UUID())) }
+            // Nobody is refused for it: who asks too fast waits.
+            for _ in 0..<13 { #expect(try await peer.hear().hasSuffix(#""type":"reject_subscription"}"#)) }
+            #expect(stopwatch.elapsed > .seconds(2))
         }
     }
 

@@ -31,7 +31,7 @@ import Testing
             let endpoint = try await journey.daemon()
             let session = try await TestSession.make(at: endpoint, moderated: true)
             let socket = try await session.join("ada", isLive: true)
-            try await socket.hear("questions")
+            try await socket.hearList()
             let (ada, bob) = (
                 try await CablePeer.welcomed(at: endpoint, "?deviceId=ada"), try await CablePeer.welcomed(at: endpoint)
             )
@@ -43,6 +43,8 @@ import Testing
                 #expect((handshake.data["id"].string == socket.id.uuidString) == (name == mine))
                 let list = try await peer.hearMessage(of: name)
                 #expect(list.type == "questions" && list.data == ["questions": [], "more": false])
+                let state = try await peer.hearMessage(of: name)
+                #expect(state.type == "session" && state.data == ["state": "open"])
             }
             try await perform(["action": "ask", "content": "Why?"], ada, mine)
             let response = try await ada.hearMessage(of: mine)
@@ -85,7 +87,7 @@ import Testing
             let endpoint = try await journey.daemon { $0.sessionSize = 2 }
             let session = try await TestSession.make(at: endpoint)
             let other = try await session.join("bob", isLive: true)
-            try await other.hear("questions")
+            try await other.hearList()
             let peer = try await CablePeer.welcomed(at: endpoint)
             for wrong in [
                 #"{"channel":"QuestionsChannel"}"#, #"{"channel":"QuestionsChannel","session":"x"}"#,
@@ -97,7 +99,9 @@ import Testing
             }
             let name = identifier(session.id)
             try await peer.enter(name)
-            for type in ["handshake", "questions"] { #expect(try await peer.hearMessage(of: name).type == type) }
+            for type in ["handshake", "questions", "session"] {
+                #expect(try await peer.hearMessage(of: name).type == type)
+            }
             for (data, code) in [
                 ("{}", "unknown_action"), (#"{"action":"dance"}"#, "unknown_action"), ("x", "invalid_request"),
                 (#"{"action":"vote"}"#, "invalid_request"), (#"{"action":"vote","questionId":7}"#, "invalid_request"),

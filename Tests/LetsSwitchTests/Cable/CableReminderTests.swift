@@ -1,9 +1,13 @@
 import Domain
 import Foundation
+import Glibc
+import ScheduleTestSupport
+import Server
 import TestSupport
 import Testing
 
 @testable import LetsSwitch
+@testable import Scheduling
 
 /// A device's channels on `/cable`, in the database's own time.
 @Suite struct CableReminderTests {
@@ -102,6 +106,39 @@ import Testing
                 return try await peer.hear() == CablePeer.confirmation(notifications)
             }
             await stream.connection.close()
+        }
+    }
+
+    @Test("A backlog longer than a connection may have waiting goes out as it is read, whole, and counts as delivered")
+    func backlog() async throws {
+        try await Journey.run { journey in
+            // A Unix socket takes some 200 kB for a reader that doesn't read, whatever the kernel's mood.
+            let path = "/tmp/letsswitch-\(UUID().uuidString.prefix(8)).socket"
+            defer { unlink(path) }
+            let endpoint = try await journey.daemon {
+                $0.listen = [.unix(path: path)]
+                $0.schedule.reminderLead = .seconds(1800)
+            }
+            let start = try await journey.instant(in: 7200)
+            let store = ScheduleStore(
+                database: journey.client, settings: ScheduleSettings(reminderLead: 1800, maxTasksPerDevice: 500))
+            let title = String(repeating: "\u{1F37A}", count: 200)
+            for number in 0..<400 {
+                let slot = Instant(seconds: start.seconds + number)
+                _ = try await store.register(try ScheduleDatabase.request("ada", "\(slot)", title, zone: "UTC"))
+            }
+            try await journey.advance(to: Instant(seconds: start.seconds + 400), -1800)
+            try await journey.wait(until: "(SELECT count(*) FROM letsswitch.reminder) = 400")
+            let peer = try await CablePeer.welcomed(at: endpoint, "?deviceId=ada")
+            try await peer.enter(reminders)
+            _ = try await MetricsReading.wait(at: endpoint) {
+                $0["letsswitch_messages_sent_total"] >= 100
+            }
+            var received: Set<String> = []
+            while received.count < 400 {
+                received.insert(try #require(try await peer.hearMessage(of: reminders).data["id"].string))
+            }
+            try await journey.wait(until: "(SELECT bool_and(state = 'delivered') FROM letsswitch.reminder)")
         }
     }
 }

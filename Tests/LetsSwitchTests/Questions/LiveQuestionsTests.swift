@@ -17,7 +17,7 @@ import Testing
             let (ada, bob) = (try await session.join("ada", isLive: true), try await session.join("bob", isLive: true))
             let quiet = try await session.join("ada")
             for peer in [presenter, ada, bob] {
-                let list = try await peer.hear("questions")
+                let list = try await peer.hearList()
                 #expect(list["questions"] == [] && list["more"] == false)
             }
             let question = try await ada.asked("Why?")
@@ -53,7 +53,7 @@ import Testing
 
             // Who comes later gets the list as it is.
             let late = try await session.join(isLive: true, asPresenter: true)
-            #expect(try await late.hear("questions")["questions"][0]["state"] == "dismissed")
+            #expect(try await late.hearList("closed")["questions"][0]["state"] == "dismissed")
         }
     }
 
@@ -117,6 +117,52 @@ import Testing
         }
     }
 
+    @Test("A device's pace is one on all its sockets; another's is its own")
+    func devicePace() async throws {
+        try await Journey.run { journey in
+            let session = try await TestSession.make(at: try await journey.daemon())
+            let sockets = [try await session.join("ada"), try await session.join("ada")]
+            let other = try await session.join("bob")
+            for socket in sockets { for _ in 0..<200 { try? await socket.socket.send(text: "{}") } }
+            try await sockets[1].socket.expectClose(1008, passingOver: true)
+            for _ in 0..<150 { try await other.socket.send(text: "{}") }
+            _ = try await other.asked("Why?")
+        }
+    }
+
+    @Test("Votes for many long questions keep no answer from anybody, and all of them are told")
+    func votesWait() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            let session = try await TestSession.make(at: endpoint)
+            let ids = (0..<120).map { _ in UUID() }
+            for (index, id) in ids.enumerated() {
+                try await journey.sql(
+                    """
+                    INSERT INTO letsswitch.question
+                        (id, session_id, number, content, state, asked_from, created_at, version)
+                    VALUES ('\(id)', '\(session.id)', \(index + 1), repeat('ü', 2000), 'approved', '\(UUID())', now(),
+                        \(index + 1))
+                    """)
+            }
+            try await journey.sql("UPDATE letsswitch.question_session SET version = 120 WHERE id = '\(session.id)'")
+            let (voter, viewer) = (try await session.join("ada"), try await session.join("bob", isLive: true))
+            try await viewer.hear("session") { _ in true }
+            for id in ids.dropLast() { try await voter.vote(id) }
+            try await viewer.hear("question") { _ in true }
+            _ = try await session.present("\(ids[119])/answer")
+            var voted: Set<String> = []
+            func hearVote() async throws -> TestJSON {
+                let question = try await viewer.hear("question")["question"]
+                if question["votes"] == 1 { voted.insert(question["id"].string ?? "") }
+                return question
+            }
+            while try await hearVote()["answered"] != true {}
+            #expect(voted.count < 100)
+            while voted.count < 118 { _ = try await hearVote() }
+        }
+    }
+
     @Test("A list of several pages comes whole, also to who joins while much changes")
     func pages() async throws {
         try await Journey.run { journey in
@@ -155,7 +201,7 @@ import Testing
             let (ada, bob) = (try await here.join("ada", isLive: true), try await there.join("bob", isLive: true))
             let elsewhere = try await there.join("ada")
             #expect(elsewhere.id == ada.id)
-            for peer in [ada, bob] { try await peer.hear("questions") }
+            for peer in [ada, bob] { try await peer.hearList() }
             let question = try await ada.asked("Why?")
             try await bob.hear("question") { $0["question"]["id"].string == question.uuidString }
             try await bob.vote(question)
@@ -177,7 +223,7 @@ import Testing
             let endpoint = try await journey.daemon()
             let session = try await TestSession.make(at: endpoint)
             let (ada, bob) = (try await session.join("ada"), try await session.join("bob", isLive: true))
-            try await bob.hear("questions")
+            try await bob.hearList()
             let question = try await ada.asked("Why?")
             try await bob.hear("question")
             await cluster.stop()
@@ -200,13 +246,44 @@ import Testing
         }
     }
 
+    @Test("Who is erased on one daemon is nowhere on another: sockets, cables, subscriptions and streams end")
+    func erasedElsewhere() async throws {
+        try await Journey.run { journey in
+            let here = try await TestSession.make(at: try await journey.daemon())
+            let there = here.at(try await journey.daemon())
+            let (ada, bob) = (try await there.join("ada"), try await there.join("bob", isLive: true))
+            try await bob.hearList()
+            let question = try await ada.asked("Secret?")
+            try await bob.hear("question")
+            let cable = try await CablePeer.welcomed(at: there.endpoint, "?deviceId=ada")
+            let other = try await CablePeer.welcomed(at: there.endpoint, "?deviceId=bob")
+            let hers = [
+                #"{"channel":"RemindersChannel","deviceId":"ada"}"#,
+                #"{"channel":"QuestionsChannel","session":"\#(there.id)","deviceId":"ada"}"#,
+            ]
+            for identifier in hers { try await other.enter(identifier) }
+            for _ in 0..<3 { _ = try await other.hearMessage(of: hers[1]) }
+            let stream = try await there.endpoint.reminders(of: "ada")
+            let erased = try await HTTPTestClient.request(at: here.endpoint, "DELETE", "/device?deviceId=ada")
+            #expect(erased.status == 200)
+            try await ada.socket.expectClose(1000)
+            #expect(try await cable.hear() == CablePeer.disconnect("remote"))
+            try await stream.expectEnd()
+            let rejections = [try await other.hear(), try await other.hear()]
+            #expect(Set(rejections) == Set(hers.map(CablePeer.rejection)))
+            #expect(try await bob.hear("questionRemoved")["questionId"].string == question.uuidString)
+            // Who comes anew is somebody new.
+            _ = try await there.join("ada").asked("Hello?")
+        }
+    }
+
     @Test("Who is erased leaves no word with anybody, and its sockets end")
     func erasure() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
             let session = try await TestSession.make(at: endpoint)
             let (ada, bob) = (try await session.join("ada"), try await session.join("bob", isLive: true))
-            try await bob.hear("questions")
+            try await bob.hearList()
             let question = try await ada.asked("Secret?")
             try await bob.hear("question")
             let erased = try await HTTPTestClient.request(at: endpoint, "DELETE", "/device?deviceId=ada")

@@ -73,9 +73,8 @@ import Testing
         let publication = QuestionPublication(
             QuestionChanges(
                 session: .open,
-                changes: states.map { .changed(question($0)) } + states.map { .asked(question($0)) } + [
-                    .removed(UUID())
-                ],
+                part: QuestionChanges.Part(
+                    states.map { .changed(question($0)) } + states.map { .asked(question($0)) } + [.removed(UUID())]),
                 through: 4),
             hasNewState: true)
         #expect(

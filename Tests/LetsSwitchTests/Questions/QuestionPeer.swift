@@ -40,6 +40,16 @@ struct QuestionPeer {
         }
     }
 
+    /// The list of a session, which is of one part, and the session's state, which follows.
+    @discardableResult
+    func hearList(_ state: String = "open") async throws -> TestJSON {
+        let list = try await hear("questions")
+        guard list["more"] == false, try await hear("session")["state"].string == state else {
+            throw ClientFailure.violation("no \(state) session behind \(list)")
+        }
+        return list
+    }
+
     /// The answer to a question; what else comes on the way is passed over.
     func ask(_ content: String) async throws -> TestJSON {
         try await say(["type": "newQuestion", "id": .string(id.uuidString), "content": .string(content)])

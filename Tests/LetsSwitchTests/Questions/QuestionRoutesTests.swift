@@ -207,7 +207,7 @@ import Testing
                 try await session.join("ada"), try await session.join("bob"),
                 try await session.join("bob", isLive: true),
             ]
-            try await peers[2].hear("questions")
+            try await peers[2].hearList()
             #expect(peers[1].id == peers[2].id && peers[0].id != peers[1].id)
             let (ada, bob, nobody) = (peers[0].id.uuidString, peers[1].id.uuidString, UUID().uuidString)
             for (number, (to, hearers))

@@ -75,7 +75,7 @@ private final class QuestionsSubscription: CableSubscription, QuestionSink {
         guard let subscriber = shard.enter(member, self) else { return }
         guard case .opening(let said) = state else { return shard.leave(subscriber) }
         state = .inside(subscriber)
-        for message in said { subscriber.received(message, at: outlet.reactor.now) }
+        for message in said { subscriber.received(message) }
     }
 
     func end() {
@@ -101,7 +101,7 @@ private final class QuestionsSubscription: CableSubscription, QuestionSink {
         }
         switch state {
         case .opening(let said): state = .opening(said + [message])
-        case .inside(let subscriber): subscriber.received(message, at: outlet.reactor.now)
+        case .inside(let subscriber): subscriber.received(message)
         case .over: break
         }
     }
@@ -117,8 +117,11 @@ private final class QuestionsSubscription: CableSubscription, QuestionSink {
     }
 
     func send(_ publication: QuestionPublication, _ shared: Publication, forPresenter: Bool) {
-        let contents = shared.form { AudienceContents(publication) }
-        for content in contents.all { outlet.send(content) }
+        outlet.send(shared.form { AudienceContents(publication) }.changes)
+    }
+
+    func send(announcement index: Int, of publication: QuestionPublication, _ shared: Publication) {
+        outlet.send(shared.form { AudienceContents(publication) }.announcements[index])
     }
 
     func allSent() {
@@ -127,16 +130,21 @@ private final class QuestionsSubscription: CableSubscription, QuestionSink {
     }
 
     func end(_ code: QuestionSinkEnd) {
-        outlet.end()
+        outlet.revoke()
     }
 }
 
 /// What the audience is told of changes, made once for all cables of a loop.
 private final class AudienceContents {
-    let all: [CableContent]
+    let changes: SharedContents
+    /// One for each: not everybody gets all of them.
+    let announcements: [SharedContents]
 
     init(_ publication: QuestionPublication) {
-        all = publication.events(forPresenter: false).map(\.content)
+        changes = SharedContents(publication.events(forPresenter: false).map(\.content))
+        announcements = publication.changes.announcements.map {
+            SharedContents([QuestionEvent.announcement($0.content).content])
+        }
     }
 }
 

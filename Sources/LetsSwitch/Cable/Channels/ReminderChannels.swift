@@ -39,8 +39,21 @@ private final class ReminderSubscription: CableSubscription {
     /// What is there to be written, while the confirmation has its time for itself.
     private var opened: ReminderSource.Opened?
     private var sink: Sink?
-    /// Where to go on when the stream begins anew.
+    /// What the peer has yet to be sent: a backlog is no slowness, and leaves as it is taken.
+    private var waiting: [Waiting] = []
+    /// Of a backlog, and what fires while it leaves; beyond that the stream begins anew.
+    private static let waitingLimit = 4_096
+
+    private enum Waiting {
+        case reminder(UUID, SharedBytes)
+        case change(SharedBytes)
+        /// Whoever comes again has seen all up to this one.
+        case position(UUID?)
+    }
+    /// Where to go on when the stream begins anew: at the last that was sent.
     private var last: UUID?
+    /// The stream is over, and begins anew when what it has written is sent.
+    private var comesAgain = false
 
     init(
         _ parameters: CableParameters, _ outlet: CableOutlet, _ source: ReminderSource, tellsChanges: Bool
@@ -99,7 +112,39 @@ private final class ReminderSubscription: CableSubscription {
     }
 
     func allSent() {
-        sink?.drained?()
+        if waiting.isEmpty { sink?.drained?() } else { sendWaiting() }
+    }
+
+    private func send(_ message: Waiting) {
+        // Nothing of what waits is lost: reminders are stored, and not acknowledged; changes are hints.
+        guard waiting.count < Self.waitingLimit else {
+            waiting = []
+            let sink = sink
+            self.sink = nil
+            sink?.closed?()
+            return listenAgain()
+        }
+        waiting.append(message)
+        sendWaiting()
+    }
+
+    private func sendWaiting() {
+        var sent = 0
+        while sent < waiting.count, outlet.hasRoom {
+            switch waiting[sent] {
+            case .reminder(let id, let frame):
+                last = id
+                outlet.send(frame: frame)
+            case .change(let frame): outlet.send(frame: frame)
+            case .position(let id): last = id
+            }
+            sent += 1
+        }
+        waiting.removeFirst(sent)
+        if waiting.isEmpty, comesAgain {
+            comesAgain = false
+            listenAgain()
+        }
     }
 
     func end() {
@@ -114,14 +159,17 @@ private final class ReminderSubscription: CableSubscription {
         switch event {
         case .comment: break
         case .reminder(let reminder):
-            last = reminder.id
-            outlet.send(CableContent("reminder", data: Array(reminder.payload.utf8)))
+            send(.reminder(reminder.id, outlet.frame(of: CableContent("reminder", data: Array(reminder.payload.utf8)))))
         case .position(let id):
-            last = id
+            send(.position(id))
         case .changed(let slots):
             guard tellsChanges else { return }
             for slot in slots {
-                outlet.send(CableContent("schedule") { data in data.member("startsAt", slot.description) })
+                send(
+                    .change(
+                        outlet.sharedFrame(of: slot) {
+                            CableContent("schedule") { data in data.member("startsAt", slot.description) }
+                        }))
             }
         }
     }
@@ -143,11 +191,18 @@ private final class ReminderSubscription: CableSubscription {
             subscription.write(event)
         }
 
+        /// The device was erased.
+        func revoke() {
+            guard let subscription, subscription.sink === self else { return }
+            subscription.outlet.revoke()
+        }
+
         /// The reader is to come again, from where it is: of that its client needs to know nothing.
         func finish() {
             guard let subscription, subscription.sink === self else { return }
             subscription.sink = nil
-            subscription.listenAgain()
+            subscription.comesAgain = true
+            subscription.sendWaiting()
         }
     }
 }

@@ -132,8 +132,8 @@ function hear(message) {
       incoming?.delete(message.questionId)
       break
     case 'session':
+      if (state !== message.state) say(find('#said'), message.state === 'closed' ? 'The session is closed.' : 'The session is open.')
       state = message.state
-      say(find('#said'), state === 'closed' ? 'The session is closed.' : 'The session is open.')
       break
     case 'announcement':
       find('#announcement p').textContent = message.content
