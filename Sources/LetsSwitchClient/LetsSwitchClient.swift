@@ -126,6 +126,17 @@ public final class LetsSwitchClient: Sendable {
         return AsyncThrowingStream { try await reading.next() }
     }
 
+    /// A connection to the server's channels, one of its own each time; it lasts as long as somebody holds it or a subscription.
+    ///
+    /// ```swift
+    /// let notifications = await client.cable.subscribe("NotificationsChannel")
+    /// ```
+    public var cable: CableClient {
+        // A ticket says who this is by itself.
+        let query = fields.isEmpty ? "?deviceId=\(escaped(deviceID))" : ""
+        return CableClient(transport, path: "/cable\(query)", fields: fields, reconnect: reconnect)
+    }
+
     /// A match's room, which isn't entered yet.
     ///
     /// ```swift

@@ -24,7 +24,7 @@ struct CommandRun {
             switch error {
             case .unreachable, .untrusted: return .unreachable
             case .invalidAddress, .invalidValue: return .usage
-            case .refused, .garbled, .closed, .sentAway, .bufferFull, .cancelled: return .refused
+            case .refused, .garbled, .closed, .sentAway, .rejected, .bufferFull, .cancelled: return .refused
             }
         } catch let error as OutputFailure {
             // A reader that has gone, such as `head`, has what it wanted.
@@ -45,20 +45,30 @@ struct CommandRun {
         case .join(let room): try await RoomRun(try Self.id(room), invocation.server, output).join()
         case .cheer(let room, let times):
             try await RoomRun(try Self.id(room), invocation.server, output).cheer(times)
+        case .ask(let session, let content): try await questions(of: session).ask(content)
+        case .listen(let session): try await questions(of: session).listen()
         }
+    }
+
+    private func device() throws(UsageError) -> String {
+        if let device = invocation.device { return device }
+        guard let file = DeviceFile(environment: Environment.value) else {
+            throw UsageError(reason: "neither HOME nor --device is set")
+        }
+        return try file.read()
     }
 
     private func client() throws -> LetsSwitchClient {
-        let device = invocation.device
-        guard let file = DeviceFile(environment: Environment.value) else {
-            guard let device else { throw UsageError(reason: "neither HOME nor --device is set") }
-            return LetsSwitchClient(invocation.server, deviceID: device)
-        }
-        return LetsSwitchClient(invocation.server, deviceID: try device ?? file.read())
+        LetsSwitchClient(invocation.server, deviceID: try device())
     }
 
-    private static func id(_ room: String) throws(UsageError) -> UUID {
-        guard let id = UUID(uuidString: room) else { throw UsageError(reason: "\(room) is no room's id") }
+    private func questions(of session: String) throws -> QuestionRun {
+        let id = try Self.id(session, "session")
+        return QuestionRun(id, device: escaped(try device()), invocation.server, output)
+    }
+
+    private static func id(_ text: String, _ what: String = "room") throws(UsageError) -> UUID {
+        guard let id = UUID(uuidString: text) else { throw UsageError(reason: "\(text) is no \(what)'s id") }
         return id
     }
 

@@ -6,25 +6,9 @@ import Testing
 
 /// Against the daemon itself.
 @Suite struct DaemonTests {
-    private static func withDaemon(
-        _ arguments: [String], _ body: (ServerAddress, DaemonProcess) async throws -> Void
-    ) async throws {
-        let database = try await TestCluster.shared.makeDatabase()
-        let (daemon, endpoint) = try await DaemonProcess.listening(
-            ["--listen", "127.0.0.1:0", "--database-url", database, "--log-format", "json"] + arguments)
-        do {
-            try await body(try ServerAddress("\(endpoint)"), daemon)
-        } catch {
-            await daemon.signal(SIGKILL)
-            throw error
-        }
-        await daemon.signal(SIGKILL)
-        _ = try await daemon.waitForExit()
-    }
-
     @Test("Two promise the same time, are reminded, meet and cheer")
     func journey() async throws {
-        try await Self.withDaemon(["--reminder-lead", "1h"]) { server, _ in
+        try await RunningDaemon.with(["--reminder-lead", "1h"]) { server, _ in
             let ada = LetsSwitchClient(server, deviceID: "ada")
             let bob = LetsSwitchClient(server, deviceID: "bob")
             let start = Date(timeIntervalSince1970: (Date.now.timeIntervalSince1970 + 3604).rounded())
@@ -61,7 +45,7 @@ import Testing
 
     @Test("A room that isn't open says when; one that is none ends it")
     func refusals() async throws {
-        try await Self.withDaemon([]) { server, _ in
+        try await RunningDaemon.with([]) { server, _ in
             let client = LetsSwitchClient(server, deviceID: "ada")
             let promise = try await client.promise("History", at: .now + 3600, timeZone: "UTC")
             _ = try await LetsSwitchClient(server, deviceID: "bob").promise(

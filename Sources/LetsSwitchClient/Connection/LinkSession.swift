@@ -78,7 +78,10 @@ actor LinkSession {
     // MARK: Sending
 
     /// Sends a frame, on the next connection if there is none.
-    func send(_ frame: LinkFrame) async throws {
+    ///
+    /// - Parameter waits: `false` for what has a sense on the present connection only.
+    func send(_ frame: LinkFrame, waits: Bool = true) async throws {
+        guard waits || link != nil else { throw ClientError.closed(.lost, reason: "") }
         let open = try await openLink()
         do throws(ClientError) {
             try await open.link.send(frame)
@@ -171,6 +174,12 @@ actor LinkSession {
     /// It can't go on: what was received makes no sense, or the server says never to come again.
     func fail(_ error: ClientError) {
         perform(life.fail(error))
+    }
+
+    /// The server asks to come again, however it will close.
+    func comeAgain() {
+        guard case .open = life.state else { return }
+        perform(life.ended(.closed(.goingAway, reason: ""), at: time.now(), fraction: time.fraction()))
     }
 
     // MARK: Driving

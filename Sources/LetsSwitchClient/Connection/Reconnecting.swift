@@ -34,7 +34,7 @@ struct Reconnecting: Sendable {
             case 403 where refusal.code == "room_not_open": refusal.retryAfter ?? .seconds(1)
             default: nil
             }
-        case .invalidAddress, .invalidValue, .untrusted, .garbled, .sentAway, .bufferFull, .cancelled: nil
+        case .invalidAddress, .invalidValue, .untrusted, .garbled, .sentAway, .rejected, .bufferFull, .cancelled: nil
         }
     }
 }

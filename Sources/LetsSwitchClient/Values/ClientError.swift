@@ -25,6 +25,8 @@ public enum ClientError: Error, Sendable, Hashable, CustomStringConvertible {
     case closed(CloseCode, reason: String)
     /// The server sends this client away for good, with its reason: `catch ClientError.sentAway(let reason)`
     case sentAway(String)
+    /// The channel isn't for this client: `catch ClientError.rejected`
+    case rejected
     /// More came, or was to go, than is kept: `catch ClientError.bufferFull`
     case bufferFull
     /// It was cancelled, or has ended: `catch ClientError.cancelled`
@@ -41,6 +43,7 @@ public enum ClientError: Error, Sendable, Hashable, CustomStringConvertible {
         case .garbled(let what): "the server's answer makes no sense: \(what)"
         case .closed(let code, let reason): reason.isEmpty ? "closed with \(code)" : "closed with \(code): \(reason)"
         case .sentAway(let reason): "the server sends us away: \(reason)"
+        case .rejected: "the channel isn't for us"
         case .bufferFull: "more came than was read"
         case .cancelled: "cancelled"
         }

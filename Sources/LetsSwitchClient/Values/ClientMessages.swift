@@ -34,7 +34,7 @@ struct ClientResponse: Sendable, Hashable {
 }
 
 /// The value of a query's parameter: all but letters, digits and `-._~` escaped (RFC 3986 §2.3).
-func escaped(_ text: String) -> String {
+package func escaped(_ text: String) -> String {
     var escaped = ""
     for byte in text.utf8 {
         switch byte {

@@ -1,23 +1,24 @@
 import Foundation
-import TestSupport
 
 /// Rails' own server of Action Cable, with a room like ours: what ours is compared with.
-struct RailsServer: Sendable {
+package struct RailsServer: Sendable {
     private static let puma = "/usr/bin/puma"
     private static let gem = "/usr/share/rubygems-integration/all/specifications/actioncable-6.1.7.10.gemspec"
 
-    static let isInstalled = FileManager.default.fileExists(atPath: puma) && FileManager.default.fileExists(atPath: gem)
-    static let hint = "puma or Rails' actioncable is missing: make setup-interop"
+    package static let isInstalled =
+        FileManager.default.fileExists(atPath: puma) && FileManager.default.fileExists(atPath: gem)
+    package static let hint = "puma or Rails' actioncable is missing: make setup-interop"
 
-    let endpoint: ClientEndpoint
+    package let endpoint: ClientEndpoint
+    package let port: UInt16
     private let process: ChildProcess
 
-    static func start() async throws -> RailsServer {
+    package static func start(port: UInt16? = nil) async throws -> RailsServer {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("rails-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let file = directory.appendingPathComponent("config.ru")
         try Data(application.utf8).write(to: file)
-        let port = try FreePort.find()
+        let port = try port ?? FreePort.find()
         let process = try await ChildProcess.start(
             puma, ["-b", "tcp://127.0.0.1:\(port)", "-t", "1:4", "-e", "production", file.path],
             environment: DaemonProcess.cleanEnvironment())
@@ -29,10 +30,10 @@ struct RailsServer: Sendable {
         }
         // It is read by now.
         try FileManager.default.removeItem(at: directory)
-        return RailsServer(endpoint: endpoint, process: process)
+        return RailsServer(endpoint: endpoint, port: port, process: process)
     }
 
-    func stop() async throws {
+    package func stop() async throws {
         await process.signal(SIGKILL)
         _ = try await process.waitForExit()
     }
@@ -52,6 +53,16 @@ struct RailsServer: Sendable {
 
           def ale
             ActionCable.server.broadcast("room:#{params[:id]}", { from: connection.object_id, content: { type: "aleResponse", data: {} } })
+          end
+        end
+
+        class NotificationsChannel < ActionCable::Channel::Base
+          def subscribed
+            stream_from "notifications"
+          end
+
+          def schedule
+            ActionCable.server.broadcast("notifications", { type: "schedule", data: { startsAt: Time.now.utc.iso8601 } })
           end
         end
 

@@ -1,0 +1,203 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LetsSwitchClient
+
+/// Against a server that the test plays, by a clock that it puts forward.
+@Suite struct CableClientTests {
+    private let transport = PlayedTransport()
+    private let clock = ManualTime()
+    private let identifier = #"{"channel":"RoomChannel","id":"7"}"#
+
+    private func client() -> CableClient {
+        CableClient(transport, time: clock.time)
+    }
+
+    private func answer(_ type: String) -> String {
+        #"{"identifier":\#(Self.quoted(identifier)),"type":"\#(type)"}"#
+    }
+
+    private func message(_ message: String) -> String {
+        #"{"identifier":\#(Self.quoted(identifier)),"message":\#(message)}"#
+    }
+
+    private static func quoted(_ text: String) -> String { "\"" + text.replacing("\"", with: "\\\"") + "\"" }
+
+    private func expectSent(_ command: String, _ data: String? = nil, on link: PlayedLink) async throws {
+        let frame = try await link.sent.next("a command")
+        guard case .message(.text, let bytes) = frame else {
+            Issue.record("\(frame)")
+            return
+        }
+        let json = try TestJSON(parsing: bytes)
+        #expect(json["command"].string == command)
+        #expect(json["identifier"].string == identifier)
+        #expect(json["data"].string == data)
+    }
+
+    private typealias Events = AsyncThrowingStream<CableEvent, any Error>.Iterator
+
+    @Test("Subscribed after the welcome, confirmed, told; performed in between waits")
+    func journey() async throws {
+        let link = transport.admit()
+        let room = await client().subscribe("RoomChannel", ["id": "7"])
+        var events = room.events.makeAsyncIterator()
+        async let performed: Void = room.perform("ale", ["loud": true])
+        link.say(#"{"type":"welcome"}"#)
+        try await expectSent("subscribe", on: link)
+        link.say(#"{"type":"ping","message":1795320000}"#)
+        link.say(answer("confirm_subscription"))
+        try await performed
+        try await expectSent("message", #"{"action":"ale","loud":true}"#, on: link)
+        link.say(message(#"{"type":"presence","data":{"count":2}}"#))
+        for nonsense in ["x", "[]", "{}", #"{"type":"dance"}"#] { link.say(nonsense) }
+        link.say(message(#""plain""#))
+        #expect(try await events.next() == .confirmed)
+        guard case .message(let presence)? = try await events.next(),
+            case .message(let plain)? = try await events.next()
+        else {
+            Issue.record("no messages")
+            return
+        }
+        #expect(presence.type == "presence")
+        #expect(try presence.data(as: [String: Int].self) == ["count": 2])
+        #expect(plain.type == nil)
+        #expect(try plain.content(as: String.self) == "plain")
+        await #expect(throws: ClientError.invalidValue("what isn't an object")) { try await room.perform("x", [1]) }
+        await room.unsubscribe()
+        try await expectSent("unsubscribe", on: link)
+        #expect(try await events.next() == nil)
+        await #expect(throws: ClientError.cancelled) { try await room.perform("ale") }
+        #expect(transport.attempts.all.map(\.target) == ["/cable"])
+    }
+
+    @Test("What isn't answered is asked again every half second, and after a loss")
+    func again() async throws {
+        let (first, second) = (transport.admit(), transport.admit())
+        let room = await client().subscribe("RoomChannel", ["id": "7"])
+        var events = room.events.makeAsyncIterator()
+        first.say(#"{"type":"welcome"}"#)
+        try await expectSent("subscribe", on: first)
+        try await clock.pass(.seconds(0.5))
+        try await expectSent("subscribe", on: first)
+        first.say(answer("confirm_subscription"))
+        #expect(try await events.next() == .confirmed)
+        // Silence of six seconds.
+        clock.advance(to: .seconds(7))
+        #expect(try await events.next() == .lost)
+        async let performed: Void = room.perform("ale")
+        clock.advance(to: .seconds(8))
+        second.say(#"{"type":"welcome"}"#)
+        try await expectSent("subscribe", on: second)
+        second.say(answer("confirm_subscription"))
+        #expect(try await events.next() == .confirmed)
+        try await performed
+        try await expectSent("message", #"{"action":"ale"}"#, on: second)
+    }
+
+    @Test("A server that restarts is come back to, however it closes; one that sends away isn't")
+    func disconnects() async throws {
+        let (first, second) = (transport.admit(), transport.admit())
+        let cable = client()
+        let room = await cable.subscribe("RoomChannel", ["id": "7"])
+        var events = room.events.makeAsyncIterator()
+        first.say(#"{"type":"welcome"}"#)
+        first.say(answer("confirm_subscription"))
+        #expect(try await events.next() == .confirmed)
+        first.say(#"{"type":"disconnect","reason":"server_restart","reconnect":true}"#)
+        #expect(try await events.next() == .lost)
+        try await clock.pass(.seconds(0.5))
+        second.say(#"{"type":"welcome"}"#)
+        try await expectSent("subscribe", on: second)
+        second.say(#"{"type":"disconnect","reason":"unauthorized","reconnect":false}"#)
+        await #expect(throws: ClientError.sentAway("unauthorized")) { try await events.next() }
+        #expect(try await events.next() == nil)
+        // And whoever comes later hears the same.
+        var later = await cable.subscribe("Other").events.makeAsyncIterator()
+        await #expect(throws: ClientError.sentAway("unauthorized")) { try await later.next() }
+        await #expect(throws: ClientError.sentAway("unauthorized")) { try await room.perform("ale") }
+    }
+
+    @Test("A rejection ends the subscription, and whoever waits to perform")
+    func rejection() async throws {
+        let link = transport.admit()
+        let cable = client()
+        let room = await cable.subscribe("RoomChannel", ["id": "7"])
+        let performing = Task { try await room.perform("ale") }
+        link.say(#"{"type":"welcome"}"#)
+        try await expectSent("subscribe", on: link)
+        link.say(answer("reject_subscription"))
+        await #expect(throws: (any Error).self) { try await performing.value }
+        var events = room.events.makeAsyncIterator()
+        #expect(try await events.next() == .rejected)
+        #expect(try await events.next() == nil)
+        await #expect(throws: ClientError.rejected) { try await room.perform("ale") }
+        // The other channels go on.
+        _ = await cable.subscribe("RoomChannel", ["id": "7"])
+        try await expectSent("subscribe", on: link)
+    }
+
+    @Test("Two listen to one channel: it is subscribed once, and left when the last one leaves or is let go of")
+    func twice() async throws {
+        let link = transport.admit()
+        let cable = client()
+        let one = await cable.subscribe("RoomChannel", ["id": "7"])
+        link.say(#"{"type":"welcome"}"#)
+        link.say(answer("confirm_subscription"))
+        var events = one.events.makeAsyncIterator()
+        #expect(try await events.next() == .confirmed)
+        try await expectSent("subscribe", on: link)
+        do {
+            let other = await cable.subscribe("RoomChannel", ["id": "7"])
+            var others = other.events.makeAsyncIterator()
+            #expect(try await others.next() == .confirmed)
+            link.say(message("1"))
+            for iterator in 0..<2 {
+                let event = iterator == 0 ? try await events.next() : try await others.next()
+                guard case .message? = event else {
+                    Issue.record("\(iterator) isn't told")
+                    continue
+                }
+            }
+            await one.unsubscribe()
+        }
+        try await expectSent("unsubscribe", on: link)
+    }
+
+    @Test("A subscription that nobody reads ends alone, with an error")
+    func overflow() async throws {
+        let link = transport.admit()
+        let room = await client().subscribe("RoomChannel", ["id": "7"])
+        link.say(#"{"type":"welcome"}"#)
+        try await expectSent("subscribe", on: link)
+        link.say(answer("confirm_subscription"))
+        for number in 0..<1024 { link.say(message("\(number)")) }
+        try await expectSent("unsubscribe", on: link)
+        var events = room.events.makeAsyncIterator()
+        for _ in 0..<1024 { #expect(try await events.next() != nil) }
+        await #expect(throws: ClientError.bufferFull) { try await events.next() }
+        #expect(link.drops.all.isEmpty)
+    }
+
+    @Test("Cancelling the reading task unsubscribes, while it waits and between", arguments: [false, true])
+    func cancelled(between: Bool) async throws {
+        let link = transport.admit()
+        let room = await client().subscribe("RoomChannel", ["id": "7"])
+        let confirmed = EventRecorder<Void>()
+        let task = Task {
+            for try await _ in room.events {
+                if between { withUnsafeCurrentTask { $0?.cancel() } }
+                confirmed.append(())
+            }
+        }
+        link.say(#"{"type":"welcome"}"#)
+        link.say(answer("confirm_subscription"))
+        try await confirmed.next()
+        task.cancel()
+        try await expectSent("subscribe", on: link)
+        try await expectSent("unsubscribe", on: link)
+        try await task.value
+        await #expect(throws: ClientError.cancelled) { try await room.perform("ale") }
+    }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import LetsSwitchClient
+
+/// Against servers that others wrote, and ours.
+@Suite struct CableServerTests {
+    private static func room(_ id: UUID) -> [String: String] { ["id": id.uuidString] }
+
+    /// Two in a room, one is cut off and comes back, one that isn't let in; the same words at either server.
+    private static func meet(at server: ServerAddress, restart: () async throws -> Void) async throws {
+        let (ada, bob) = (CableClient(server), CableClient(server))
+        let id = UUID()
+        let (adas, bobs) = (
+            await ada.subscribe("RoomChannel", room(id)), await bob.subscribe("RoomChannel", room(id))
+        )
+        var (heard, others) = (adas.events.makeAsyncIterator(), bobs.events.makeAsyncIterator())
+        #expect(try await heard.next() == .confirmed)
+        #expect(try await others.next() == .confirmed)
+        var refused = await ada.subscribe("RoomChannel", ["id": "none"]).events.makeAsyncIterator()
+        #expect(try await refused.next() == .rejected)
+        #expect(try await refused.next() == nil)
+        try await bobs.perform("ale")
+        guard case .message(let message)? = try await heard.next() else {
+            Issue.record("no ale")
+            return
+        }
+        #expect(message.type == "aleResponse")
+        #expect(try message.data(as: [String: String].self).isEmpty)
+        try await restart()
+        #expect(try await heard.next() == .lost)
+        #expect(try await heard.next() == .confirmed)
+        #expect(try await others.next() == .lost)
+        #expect(try await others.next() == .confirmed)
+        try await adas.perform("ale")
+        guard case .message? = try await others.next() else {
+            Issue.record("no ale after the restart")
+            return
+        }
+        await ada.cancel()
+        await bob.cancel()
+        #expect(try await heard.next() == nil)
+    }
+
+    @Test("In a room by our cable, over a restart", arguments: [SIGTERM, SIGKILL])
+    func ours(signal: CInt) async throws {
+        let database = try await TestCluster.shared.makeDatabase()
+        let arguments = ["--database-url", database, "--log-format", "json", "--open-rooms", "--listen"]
+        let (daemon, endpoint) = try await DaemonProcess.listening(arguments + ["127.0.0.1:0"])
+        var again: DaemonProcess?
+        try await Self.meet(at: try ServerAddress("\(endpoint)")) {
+            await daemon.signal(signal)
+            _ = try await daemon.waitForExit()
+            again = try await DaemonProcess.listening(arguments + ["\(endpoint)"]).0
+        }
+        try await again?.terminate()
+    }
+
+    @Test("Who isn't let in is sent away for good")
+    func unauthorized() async throws {
+        let secret = "/tmp/ls-ticket-\(UUID().uuidString)"
+        try Data("0123456789abcdef0123456789abcdef\n".utf8).write(to: URL(fileURLWithPath: secret))
+        defer { try? FileManager.default.removeItem(atPath: secret) }
+        #expect(chmod(secret, 0o600) == 0)
+        try await RunningDaemon.with(["--ticket-secret-file", secret]) { server, _ in
+            let client = LetsSwitchClient(server, deviceID: "ada", ticket: "no.ticket.atall")
+            var events = await client.cable.subscribe("RemindersChannel").events.makeAsyncIterator()
+            await #expect(throws: ClientError.sentAway("unauthorized")) { try await events.next() }
+        }
+    }
+
+    @Test("Reminders and notifications come by cable")
+    func reminders() async throws {
+        try await RunningDaemon.with(["--reminder-lead", "1h"]) { server, _ in
+            let client = LetsSwitchClient(server, deviceID: "ada")
+            var events = await client.cable.subscribe("RemindersChannel").events.makeAsyncIterator()
+            #expect(try await events.next() == .confirmed)
+            let start = Date(timeIntervalSince1970: (Date.now.timeIntervalSince1970 + 3604).rounded())
+            let promise = try await client.promise("History", at: start, timeZone: "UTC")
+            guard case .message(let message)? = try await events.next() else {
+                Issue.record("no reminder")
+                return
+            }
+            #expect(message.type == "reminder")
+            struct Told: Decodable { let taskId: UUID }
+            #expect(try message.data(as: Told.self).taskId == promise.id)
+        }
+    }
+
+    @Test(
+        "In a room by Rails' own server, over a restart",
+        .enabled(if: TestBroker.isWanted && RailsServer.isInstalled, "it needs Rails: make interop-cable"))
+    func rails() async throws {
+        var rails = try await RailsServer.start()
+        let port = rails.port
+        try await Self.meet(at: try ServerAddress("\(rails.endpoint)")) {
+            try await rails.stop()
+            rails = try await RailsServer.start(port: port)
+        }
+        try await rails.stop()
+    }
+}

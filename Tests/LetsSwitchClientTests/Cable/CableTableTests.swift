@@ -1,0 +1,46 @@
+import Testing
+
+@testable import LetsSwitchClient
+
+@Suite struct CableTableTests {
+    private let a: CableTable.Identifier = Array("a".utf8)
+    private let b: CableTable.Identifier = Array("b".utf8)
+
+    @Test("What is wanted is asked for after the welcome, in order, and again each half second until it is answered")
+    func asking() {
+        var table = CableTable()
+        #expect(table.want(b, at: .zero) == [])
+        #expect(table.want(a, at: .zero) == [])
+        #expect(table.want(a, at: .zero) == [])
+        #expect(table.deadline == nil)
+        #expect(table.welcomed(at: .seconds(1)) == [.subscribe(b), .subscribe(a)])
+        #expect(table.deadline == .seconds(1.5))
+        #expect(table.confirmed(b) == true)
+        #expect(table.confirmed(b) == false)
+        #expect(table.timePassed(at: .seconds(1.4)) == [])
+        #expect(table.timePassed(at: .seconds(1.5)) == [.subscribe(a)])
+        #expect(table.deadline == .seconds(2))
+        #expect(table.confirmed(a) == true)
+        #expect(table.deadline == nil)
+        #expect(table.isConfirmed(a) && table.isConfirmed(b))
+    }
+
+    @Test("After a loss all is asked for again, but what was rejected or isn't wanted")
+    func again() {
+        var table = CableTable()
+        _ = table.welcomed(at: .zero)
+        let c = Array("c".utf8)
+        for identifier in [a, b, c] { #expect(table.want(identifier, at: .zero) == [.subscribe(identifier)]) }
+        for identifier in [a, b] { #expect(table.confirmed(identifier) == true) }
+        #expect(table.rejected(c) == true)
+        #expect(table.unwant(b) == [.unsubscribe(b)])
+        // The server's answer to what isn't wanted any more.
+        #expect(table.confirmed(b) == false)
+        #expect(table.rejected(b) == false)
+        #expect(table.lost() == [a])
+        #expect(table.lost() == [])
+        #expect(table.timePassed(at: .seconds(10)) == [])
+        #expect(table.unwant(b) == [])
+        #expect(table.welcomed(at: .seconds(20)) == [.subscribe(a)])
+    }
+}

@@ -1,0 +1,84 @@
+import TestSupport
+import Testing
+
+@testable import LetsSwitchClient
+
+/// Against a server that the test plays, by a clock that it puts forward.
+@Suite struct EffectsTests {
+    private struct Numbers: OutputMapping {
+        func map(_ message: CableMessage) throws -> Int? {
+            let number: Int = try message.data()
+            return number < 0 ? nil : number
+        }
+    }
+
+    private struct Shown: ActionMapping {
+        /// What is known isn't shown again: every output is judged by one and the same state.
+        func actions(for output: Int, in state: [String]) -> [String] { ["\(output) of \(state.count)"] }
+    }
+
+    private let transport = PlayedTransport()
+    private let clock = ManualTime()
+    private let store = Store<[String], String>([]) { $0.append($1) }
+    private let words = #""{\"channel\":\"Numbers\"}""#
+
+    private func effect(_ cable: CableClient) -> ChannelEffect<Numbers, Shown> {
+        ChannelEffect(
+            channel: { await cable.subscribe("Numbers") }, output: Numbers(), actions: Shown(), failure: { "\($0)" })
+    }
+
+    private func welcome(_ link: PlayedLink) async throws {
+        link.say(#"{"type":"welcome"}"#)
+        try await link.sent.next("a subscription")
+        link.say(#"{"identifier":\#(words),"type":"confirm_subscription"}"#)
+    }
+
+    private func say(_ data: String, on link: PlayedLink) {
+        link.say(#"{"identifier":\#(words),"message":{"type":"number","data":\#(data)}}"#)
+    }
+
+    @Test("Messages gather, and become one change against one state; what can't be understood is told")
+    func gathers() async throws {
+        let link = transport.admit()
+        let cable = CableClient(transport, time: clock.time)
+        let effects = Effects<String, [String], String>(store, time: clock.time)
+        await effects.run(effect(cable), as: "numbers")
+        // One of that name runs already.
+        await effects.run(effect(cable), as: "numbers")
+        try await welcome(link)
+        say("1", on: link)
+        for data in ["-1", #""x""#, "2"] { say(data, on: link) }
+        // Whatever is still on its way when the first is due makes another change.
+        try await eventually("all are shown") {
+            clock.advance(to: clock.time.now() + .milliseconds(50))
+            return await store.state.count == 3
+        }
+        let shown = await store.state
+        #expect(shown[0] == "1 of 0")
+        #expect(shown[2].hasPrefix("2 of "))
+        #expect(await effects.cancel("numbers"))
+        #expect(await !effects.cancel("numbers"))
+        try await link.sent.next("an unsubscription")
+        #expect(link.sent.all.count == 2)
+        let count = await store.state.count
+        say("3", on: link)
+        clock.advance(to: clock.time.now() + .seconds(1))
+        #expect(await store.state.count == count)
+    }
+
+    @Test("A channel that isn't for us is a failure, and its effect can be run again")
+    func rejected() async throws {
+        let link = transport.admit()
+        let cable = CableClient(transport, time: clock.time)
+        let effects = Effects<String, [String], String>(store, time: clock.time)
+        for round in 1...2 {
+            await effects.run(effect(cable), as: "numbers")
+            if round == 1 { link.say(#"{"type":"welcome"}"#) }
+            try await link.sent.next("a subscription")
+            link.say(#"{"identifier":\#(words),"type":"reject_subscription"}"#)
+            try await eventually("it is told") { await store.state.count == round }
+            try await eventually("it has ended") { await effects.isRunning("numbers") == false }
+        }
+        #expect(await store.state == ["\(ClientError.rejected)", "\(ClientError.rejected)"])
+    }
+}
