@@ -7,6 +7,8 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 BINDIR = $(PREFIX)/bin
 UNITDIR = $(PREFIX)/lib/systemd/system
+SHAREDIR = $(PREFIX)/share
+COMPLETIONS = bash-completion/completions/letsswitch zsh/site-functions/_letsswitch fish/vendor_completions.d/letsswitch.fish
 
 # Flags for the daemon under `make run`, a regular expression for `make test`.
 ARGS ?=
@@ -21,6 +23,7 @@ FILTERFLAGS = $(if $(FILTER),--filter '$(FILTER)')
 # daemon's own instructions for an ale.
 RELEASEFLAGS = -c release --product letsswitchd --static-swift-stdlib -Xswiftc -enforce-exclusivity=unchecked
 BINARY = .build/release/letsswitchd
+COMMAND = .build/release/letsswitch
 SOURCES = Package.swift $(shell find Sources -type f)
 SETUP = sh Sources/Scripts/set-up.sh
 TEST = sh Sources/Scripts/test.sh
@@ -56,7 +59,7 @@ interop-rabbitmq: setup-interop ## of these: what a broker of RabbitMQ is needed
 
 .PHONY: interop-cable
 interop-cable: setup-interop ## of these: Action Cable with Rails' own server and client, and with Python's clients
-	@LETSSWITCH_INTEROP=1 $(TEST) $(SWIFTFLAGS) --filter 'RailsTests|CablePythonTests|CablePageTests'
+	@LETSSWITCH_INTEROP=1 $(TEST) $(SWIFTFLAGS) --filter 'RailsTests|CablePythonTests|CablePageTests|CableServerTests|ChatExampleTests'
 
 # How often it kills a daemon or the database. LETSSWITCH_TEST_SEED repeats a run.
 TORTURE_KILLS ?= 200
@@ -157,16 +160,26 @@ $(BINARY): $(SOURCES)
 	swift build $(RELEASEFLAGS)
 	@touch $@
 
+$(COMMAND): $(SOURCES)
+	swift build $(subst letsswitchd,letsswitch,$(RELEASEFLAGS))
+	@touch $@
+
 .PHONY: install
-install: $(BINARY) ## install the daemon and its systemd unit (PREFIX=/usr/local, DESTDIR=)
+install: $(BINARY) $(COMMAND) ## install the daemon, its systemd unit and the command (PREFIX=/usr/local, DESTDIR=)
 	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(UNITDIR)'
 	install -m 755 $(BINARY) '$(DESTDIR)$(BINDIR)/letsswitchd'
+	install -m 755 $(COMMAND) '$(DESTDIR)$(BINDIR)/letsswitch'
+	install -D -m 644 Sources/letsswitch/letsswitch.1 '$(DESTDIR)$(SHAREDIR)/man/man1/letsswitch.1'
+	cd Sources/letsswitch/completions && for to in $(COMPLETIONS); do from=$$(basename $$to); \
+	  [ -f $$from ] || from=$$from.bash; install -D -m 644 $$from '$(DESTDIR)$(SHAREDIR)'/$$to || exit 1; done
 	sed 's|@BINDIR@|$(BINDIR)|g' Sources/letsswitchd/systemd/letsswitchd.service >'$(DESTDIR)$(UNITDIR)/letsswitchd.service'
 	chmod 644 '$(DESTDIR)$(UNITDIR)/letsswitchd.service'
 
 .PHONY: uninstall
 uninstall: ## remove what install put there; data stay
 	rm -f '$(DESTDIR)$(BINDIR)/letsswitchd' '$(DESTDIR)$(UNITDIR)/letsswitchd.service'
+	rm -f '$(DESTDIR)$(BINDIR)/letsswitch' '$(DESTDIR)$(SHAREDIR)/man/man1/letsswitch.1'
+	cd '$(DESTDIR)$(SHAREDIR)' && rm -f $(COMPLETIONS)
 
 .PHONY: format
 format: ## format the sources

@@ -271,7 +271,7 @@ let pages = [
         "Page/README.md", "Questions/QUESTIONS.md", "Questions/Page/README.md",
     ],
     "LetsSwitchClient": ["README.md"],
-    "letsswitch": ["README.md"],
+    "letsswitch": ["README.md", "letsswitch.1", "completions"],
     "letsswitchd": ["README.md", "SERVICE.md"],
     "letsswitch-bench": ["README.md", "MEASUREMENTS.md"],
 ]

@@ -10,6 +10,8 @@ enum Help {
           letsswitch watch           reminders, as they come
           letsswitch join ROOM       be in a room; in a terminal, any key cheers
           letsswitch cheer ROOM [-n TIMES]
+          letsswitch ask SESSION QUESTION
+          letsswitch listen SESSION  a session's questions, and what becomes of them
 
           --server ADDRESS           http://127.0.0.1:8080, https://example.org; also LETSSWITCH_SERVER
           --device ID                who you are; else an id that is made once

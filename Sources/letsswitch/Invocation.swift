@@ -14,6 +14,8 @@ struct Invocation: Equatable {
         case watch
         case join(room: String)
         case cheer(room: String, times: Int)
+        case ask(session: String, content: String)
+        case listen(session: String)
     }
 
     /// Which promise is taken back.
@@ -93,8 +95,13 @@ struct Invocation: Equatable {
             }
             command = .cheer(room: words[1], times: times)
             taken.insert("-n")
+        case ("ask", 3):
+            command = .ask(session: words[1], content: words[2])
+        case ("listen", 2):
+            command = .listen(session: words[1])
+        case ("ask", _): throw UsageError(reason: "ask wants a session and one question; put it in quotes")
         case ("promise", _): throw UsageError(reason: "promise wants one title; put it in quotes")
-        case ("cancel", _), ("watch", _), ("join", _), ("cheer", _):
+        case ("cancel", _), ("watch", _), ("join", _), ("cheer", _), ("listen", _):
             throw UsageError(reason: "\(words[0]) takes \(words[0] == "watch" ? "no word" : "one word") more")
         case ("", _): throw UsageError(reason: "no command")
         default: throw UsageError(reason: "no command \(words[0])")

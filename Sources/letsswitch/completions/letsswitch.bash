@@ -1,0 +1,27 @@
+# bash completion of letsswitch(1)
+_letsswitch() {
+    local commands='promise cancel watch join cheer ask listen help' word command=''
+    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+    COMPREPLY=()
+    case $previous in
+    --zone)
+        mapfile -t COMPREPLY < <(cd /usr/share/zoneinfo 2>/dev/null && compgen -f -- "$current")
+        return
+        ;;
+    --server | --device | --at | -n) return ;;
+    esac
+    for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+        case " $commands " in *" $word "*) command=$word && break ;; esac
+    done
+    local options='--server --device --help'
+    case $command in
+    promise | cancel) options+=' --at --zone' ;;
+    cheer) options+=' -n' ;;
+    esac
+    if [[ $current == -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
+    elif [[ -z $command ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$current")
+    fi
+}
+complete -F _letsswitch letsswitch
