@@ -47,6 +47,9 @@ struct Hall: ~Copyable {
     private let buffer: UnsafeMutableRawPointer
     private(set) var outcome = Outcome()
 
+    /// A hall is behind one address, whose limits are the default ones.
+    private static let address = "203.0.113.7"
+
     /// Connects, and waits until every page has the list.
     init(_ server: Server, session: String, people count: Int, questions: Int, seed: UInt64) throws(BenchFailure) {
         let poller = try Poller()
@@ -58,7 +61,7 @@ struct Hall: ~Copyable {
                 let socket = try LoadSocket.connect(port: server.port, source: number)
                 sockets.append(socket)
                 let request = LoadFrame.upgrade(
-                    target: "/questions/\(session)/socket?deviceId=bench-\(number)&live=true")
+                    target: "/questions/\(session)/socket?deviceId=bench-\(number)&live=true", client: Self.address)
                 try LoadSocket.send(request, request.count, to: socket)
             }
             for number in first..<sockets.count {

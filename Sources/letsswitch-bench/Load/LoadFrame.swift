@@ -23,8 +23,11 @@ enum LoadFrame {
         upgrade(target: "/socket?id=\(room)", offersCompression: offersCompression)
     }
 
-    static func upgrade(target: String, offersCompression: Bool = false) -> [UInt8] {
-        let extensions = offersCompression ? "Sec-WebSocket-Extensions: permessage-deflate\r\n" : ""
+    /// - Parameter client: Whose connection a proxy says it is; nobody's, when nil, and then no limit of addresses holds.
+    static func upgrade(target: String, offersCompression: Bool = false, client: String? = nil) -> [UInt8] {
+        let extensions =
+            (offersCompression ? "Sec-WebSocket-Extensions: permessage-deflate\r\n" : "")
+            + (client.map { "X-Forwarded-For: \($0)\r\n" } ?? "")
         return Array(
             """
             GET \(target) HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
