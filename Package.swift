@@ -105,11 +105,12 @@ let package = Package(
                 .embedInCode("SQL/events.sql"),
             ],
             swiftSettings: swiftSettings),
-        // What people say that is kept: questions of an audience, and their SQL.
+        // What people say that is kept: questions of an audience, conversations, and their SQL.
         .target(
             name: "Messaging", dependencies: ["Crypto", "Domain", "Postgres", "Wire"],
             resources: [
-                .embedInCode("SQL/questions.sql")
+                .embedInCode("SQL/questions.sql"),
+                .embedInCode("SQL/conversations.sql"),
             ],
             swiftSettings: swiftSettings),
         // What is kept in the database: tables by numbered migrations, and which functions stand there.
@@ -121,6 +122,7 @@ let package = Package(
                 .embedInCode("SQL/0003-presence.sql"),
                 .embedInCode("SQL/0004-questions.sql"),
                 .embedInCode("SQL/0005-erased.sql"),
+                .embedInCode("SQL/0006-conversations.sql"),
                 .embedInCode("SQL/daemons.sql"),
             ],
             swiftSettings: swiftSettings),
@@ -267,6 +269,7 @@ let pages = [
     "Schema": ["README.md"],
     "LetsSwitch": [
         "README.md", "Bus/DAEMONS.md", "Cable/CABLE.md", "Cable/README.md", "Configuration/SETTINGS.md",
+        "Conversations/CONVERSATIONS.md",
         "Identity/TICKETS.md", "Operations/MONITORING.md",
         "Page/README.md", "Questions/QUESTIONS.md", "Questions/Page/README.md",
     ],

@@ -12,10 +12,15 @@ package enum Quota: String, Sendable, CaseIterable {
     case storedSessions = "max-stored-sessions"
     case storedQuestions = "max-stored-questions"
     case storedVotes = "max-stored-votes"
+    case conversationsPerDevice = "max-conversations-per-device"
+    case storedUsers = "max-stored-users"
+    case storedConversations = "max-stored-conversations"
+    case storedMessages = "max-stored-messages"
 }
 
 /// Rows, of all people's together, of what strangers can register: beyond them `503` for what is new. A task takes 0.5 KB, 3 KB with
-/// the longest names; an address up to 2.4 KB; a question up to 16 KB with the longest text and answer, a vote 0.1 KB.
+/// the longest names; an address up to 2.4 KB; a question up to 16 KB with the longest text and answer, a vote 0.1 KB; a
+/// conversation up to 8 KB with 64 participants, a message up to 8 KB with the longest text, mostly 0.4 KB.
 package struct StorageLimits: Sendable, Hashable {
     package var tasks: Int
     package var addresses: Int
@@ -24,6 +29,10 @@ package struct StorageLimits: Sendable, Hashable {
     package var sessions = 100_000
     package var questions = 1_000_000
     package var votes = 10_000_000
+    /// Who takes part in conversations, and may be found by a name.
+    package var users = 1_000_000
+    package var conversations = 1_000_000
+    package var messages = 10_000_000
     /// How long push tokens, subscriptions, topics and calendars are kept after their last use: that they were registered, a
     /// calendar was read, or their device registered a task. Over a year, for those who promise something once a year.
     package var addressRetention: Duration = .seconds(400 * 86_400)
@@ -42,6 +51,9 @@ package struct StorageLimits: Sendable, Hashable {
         case .sessions: sessions
         case .questions: questions
         case .votes: votes
+        case .users: users
+        case .conversations: conversations
+        case .messages: messages
         }
     }
 }
@@ -94,6 +106,10 @@ package enum StoredTable: String, Sendable, CaseIterable {
     case sessions
     case questions
     case votes
+    /// Of conversations.
+    case users
+    case conversations
+    case messages
 
     /// What bounds its rows.
     package var quota: Quota {
@@ -104,6 +120,9 @@ package enum StoredTable: String, Sendable, CaseIterable {
         case .sessions: .storedSessions
         case .questions: .storedQuestions
         case .votes: .storedVotes
+        case .users: .storedUsers
+        case .conversations: .storedConversations
+        case .messages: .storedMessages
         }
     }
 }

@@ -54,6 +54,21 @@ package struct RequestFields {
         try value(member, "must be true or false") { try $0.decodeIfPresent(Bool.self, forKey: $1) }
     }
 
+    /// Nil when it is missing or `null`.
+    package func optionalTexts(_ member: String) throws -> [String]? {
+        try value(member, "must be an array of strings") { try $0.decodeIfPresent([String].self, forKey: $1) }
+    }
+
+    package func integer(_ member: String) throws -> Int {
+        guard let integer = try optionalInteger(member) else { throw RequestError.invalid(member, "is missing") }
+        return integer
+    }
+
+    /// Nil when it is missing or `null`.
+    package func optionalInteger(_ member: String) throws -> Int? {
+        try value(member, "must be a whole number") { try $0.decodeIfPresent(Int.self, forKey: $1) }
+    }
+
     /// A member that is an object; what is wrong in it is told by whoever reads it.
     package func member<Value: Decodable>(_ member: String, _ type: Value.Type) throws -> Value {
         do {

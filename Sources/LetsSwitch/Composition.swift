@@ -67,6 +67,9 @@ struct Composition: Sendable {
             store: database.questions, rooms: rooms, keys: database.roomKeys, loops: loops.loops,
             executor: database.executor, sessionSize: configuration.sessionSize, messageRates: messageRates,
             metrics: metrics.questions, log: log)
+        let conversations = Conversations(
+            store: database.conversations, rooms: rooms, keys: database.roomKeys, loops: loops.loops,
+            executor: database.executor, rates: messageRates, metrics: metrics.conversations, log: log)
         let changes = ScheduleChanges(client: database.background, streams: streams)
         let stores = database.schedulerStores
         let erasures = ErasureWorker(store: database.erasures, log: log) { await changes.publish($0) }
@@ -104,6 +107,7 @@ struct Composition: Sendable {
         let end = { @Sendable (device: DeviceID) in
             cables.disconnect(device)
             questions.end(device)
+            conversations.end(device)
             streams.end(device)
         }
         application = Application(
@@ -148,6 +152,10 @@ struct Composition: Sendable {
                 collection: QuestionsController(
                     questions: questions, pages: QuestionPages(publicURL: configuration.providers.publicURL),
                     hasOpenSession: configuration.openQuestions, identities: identities, log: log))
+            routes.register(
+                collection: ConversationSocketController(conversations: conversations, identities: identities))
+            routes.register(
+                collection: ConversationsController(conversations: conversations, identities: identities, log: log))
             routes.register(collection: PageController(configuration))
             if configuration.echo { routes.register(collection: EchoController()) }
         }
@@ -156,6 +164,7 @@ struct Composition: Sendable {
             channels: [
                 ReminderStore.dueChannel, ReminderStore.firedChannel, DeliveryStore.notifications,
                 ScheduleChanges.channel, DaemonStore.channel, QuestionStore.channel, ErasureStore.channel,
+                ConversationStore.channel,
             ]
         ) { event in
             switch event {
@@ -164,6 +173,7 @@ struct Composition: Sendable {
                 deliveries.wake()
                 Task { await bus.hasNews() }
                 Task { await questions.feeds.resynchronise() }
+                conversations.resynchronise()
             case .notification(ReminderStore.dueChannel, let payload):
                 if let epoch = Double(payload) { Task { await scheduler.expect(epoch) } }
             case .notification(ReminderStore.firedChannel, let payload):
@@ -177,6 +187,8 @@ struct Composition: Sendable {
                 Task { await questions.feeds.receive(payload) }
             case .notification(ErasureStore.channel, let payload):
                 end(DeviceID(stored: payload))
+            case .notification(ConversationStore.channel, let payload):
+                Task { await conversations.feeds.receive(payload) }
             case .notification(_, let payload):
                 Task { await changes.receive(payload) }
                 // Another daemon's tasks: the webhook may be told of them.
@@ -207,7 +219,7 @@ struct Composition: Sendable {
         + ErasureStore.statementNames + DeliveryStore.statementNames + AttendanceStore.statementNames
         + AddressStore.statementNames + CalendarStore.statementNames + StorageStore.statementNames
         + Database.statementNames + DaemonStore.statementNames + NotifyBus.statementNames
-        + QuestionStore.statementNames
+        + QuestionStore.statementNames + ConversationStore.statementNames
 
     func metricsPage() async -> [UInt8] {
         await page.render(application)

@@ -41,6 +41,7 @@ actor Database {
     nonisolated let addresses: AddressStore
     nonisolated let attendance: AttendanceStore
     nonisolated let questions: QuestionStore
+    nonisolated let conversations: ConversationStore
     nonisolated let storage: StorageMonitor
     private nonisolated let requests: PostgresClient
     private nonisolated let backgroundReminders: ReminderStore
@@ -76,7 +77,7 @@ actor Database {
         reminders = ReminderStore(database: requests)
         calendars = CalendarStore(database: requests, storage: quota)
         backgroundSchedule = ScheduleStore(database: background, settings: settings.schedule)
-        backgroundErasures = ErasureStore(database: background)
+        backgroundErasures = ErasureStore(database: background, historyRetention: settings.conversations.retention)
         backgroundReminders = ReminderStore(database: background)
         claims = ReminderStore(database: claimClient)
         deliveryClient = PostgresClient(configuration: few, observer: observer)
@@ -84,6 +85,8 @@ actor Database {
         attendance = AttendanceStore(database: deliveryClient)
         addresses = AddressStore(database: requests, storage: quota)
         questions = QuestionStore(database: requests, settings: settings.questions, storage: quota)
+        conversations = ConversationStore(
+            database: requests, settings: settings.conversations, storage: quota)
         storage = StorageMonitor(
             store: StorageStore(database: requests), quota: quota, log: log)
     }

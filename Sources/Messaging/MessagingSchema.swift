@@ -4,6 +4,8 @@ package import Postgres
 package enum MessagingSchema {
     package static let scripts = [
         PostgresFunctions.Script(
-            name: "questions", sql: String(decoding: PackageResources.questions_sql, as: UTF8.self))
+            name: "questions", sql: String(decoding: PackageResources.questions_sql, as: UTF8.self)),
+        PostgresFunctions.Script(
+            name: "conversations", sql: String(decoding: PackageResources.conversations_sql, as: UTF8.self)),
     ]
 }

@@ -21,6 +21,8 @@ package final class RoomKeys: Sendable {
         case questions = 5
         /// No room: by which a session of questions knows a device.
         case asker = 6
+        /// All conversations of a user.
+        case conversations = 7
     }
 
     private enum State {

@@ -12,10 +12,11 @@ package enum DatabaseSchema {
         PostgresMigration(version: 3, name: "presence", sql: text(PackageResources._003_presence_sql)),
         PostgresMigration(version: 4, name: "questions", sql: text(PackageResources._004_questions_sql)),
         PostgresMigration(version: 5, name: "erased", sql: text(PackageResources._005_erased_sql)),
+        PostgresMigration(version: 6, name: "conversations", sql: text(PackageResources._006_conversations_sql)),
     ]
 
     private static let functions = PostgresFunctions(
-        revision: 5, oldestUsable: 5,
+        revision: 6, oldestUsable: 5,
         scripts: SchedulingSchema.scripts + DeliverySchema.scripts + MessagingSchema.scripts + [
             PostgresFunctions.Script(name: "daemons", sql: text(PackageResources.daemons_sql))
         ],

@@ -83,6 +83,8 @@ package struct Configuration: Sendable, Equatable {
     package var sessionSize = 5_000
     /// How many sessions and questions there may be.
     package var questions = QuestionSettings()
+    /// How many conversations there may be, and how long what is said in them is kept.
+    package var conversations = ConversationSettings()
     /// How much of what strangers register is kept.
     package var storage = StorageLimits()
 

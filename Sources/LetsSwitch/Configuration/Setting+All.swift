@@ -77,6 +77,9 @@ extension Setting {
             "retention", \.schedule.retention, in: .seconds(60)...day * 3_650, .schedule,
             "how long what is past is kept"),
         .duration(
+            "history-retention", \.conversations.retention, in: .seconds(60)...day * 3_650, .schedule,
+            "messages of conversations are purged after this"),
+        .duration(
             "address-retention", \.storage.addressRetention, in: .seconds(60)...day * 3_650, .schedule,
             "how long tokens, subscriptions and calendars are kept that nobody uses"),
         .boolean("open-rooms", \.openRooms, .schedule, "any UUID is a room at any time (for development and tests)"),
@@ -129,6 +132,17 @@ extension Setting {
             "sessions of questions in all"),
         .integer("max-stored-questions", \.storage.questions, in: 1...1_000_000_000, .limits, "questions in all"),
         .integer("max-stored-votes", \.storage.votes, in: 1...1_000_000_000, .limits, "votes for questions in all"),
+        .integer(
+            "max-conversations-per-device", \.conversations.perDevice, in: 1...10_000, .limits,
+            "conversations of one device"),
+        .integer(
+            "max-stored-users", \.storage.users, in: 1...1_000_000_000, .limits, "names in conversations in all"),
+        .integer(
+            "max-stored-conversations", \.storage.conversations, in: 1...1_000_000_000, .limits,
+            "conversations in all"),
+        .integer(
+            "max-stored-messages", \.storage.messages, in: 1...10_000_000_000, .limits,
+            "messages of conversations in all"),
     ]
 
     private static let waits: [Setting] = [

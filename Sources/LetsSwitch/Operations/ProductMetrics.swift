@@ -11,6 +11,7 @@ struct ProductMetrics: Sendable {
     let tls = TLSMetrics()
     let bus = BusMetrics()
     let questions = QuestionMetrics()
+    let conversations = ConversationMetrics()
     let database: DatabaseMetrics
     /// Registrations that a full quota turned away.
     let quotas = CounterSet<Quota>()
@@ -34,6 +35,7 @@ struct ProductMetrics: Sendable {
         cable.write(to: &text)
         bus.write(to: &text)
         questions.write(to: &text)
+        conversations.write(to: &text)
         scheduling.writeFailures(to: &text)
         database.write(to: &text)
         text.gauge(

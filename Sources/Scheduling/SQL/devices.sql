@@ -38,6 +38,7 @@ BEGIN
     ON CONFLICT (device_id) DO UPDATE SET
         up_to = greatest(known.up_to, excluded.up_to),
         events_up_to = greatest(known.events_up_to, excluded.events_up_to);
+    PERFORM letsswitch.retire_user(p_device);
     IF c_helping >= (
         SELECT count(*) FROM (
             SELECT FROM letsswitch.task WHERE task.device_id = p_device LIMIT c_helping + 1
@@ -111,6 +112,7 @@ DECLARE
     v_tasks uuid[];
     v_silenced bigint;
     v_emptied bigint;
+    v_unsaid bigint;
 BEGIN
     SELECT * INTO v_erasure FROM letsswitch.erasure WHERE erasure.device_id = p_device;
     v_tasks := ARRAY(
@@ -123,7 +125,8 @@ BEGIN
     END IF;
     v_silenced := letsswitch.silence_events(v_erasure.person, v_erasure.events_up_to, p_limit);
     v_emptied := letsswitch.empty_questions(p_device, p_limit);
-    IF cardinality(v_tasks) < p_limit AND v_silenced < p_limit AND v_emptied < p_limit THEN
+    v_unsaid := letsswitch.empty_messages(p_device, p_limit);
+    IF cardinality(v_tasks) < p_limit AND v_silenced < p_limit AND v_emptied < p_limit AND v_unsaid < p_limit THEN
         DELETE FROM letsswitch.erasure WHERE erasure.device_id = p_device;
     END IF;
 END

@@ -97,5 +97,8 @@ LANGUAGE sql VOLATILE AS $$
         ('calendars', letsswitch.stored('letsswitch.calendar')),
         ('sessions', letsswitch.stored('letsswitch.question_session')),
         ('questions', letsswitch.stored('letsswitch.question')),
-        ('votes', letsswitch.stored('letsswitch.question_vote'))
+        ('votes', letsswitch.stored('letsswitch.question_vote')),
+        ('users', letsswitch.stored('letsswitch.chat_user')),
+        ('conversations', letsswitch.stored('letsswitch.conversation')),
+        ('messages', letsswitch.stored('letsswitch.message'))
 $$;

@@ -22,14 +22,17 @@ package struct ErasureStore: Sendable {
             name: "purge",
             sql: """
                 SELECT letsswitch.purge($1, $2) + letsswitch.purge_deliveries($2) + letsswitch.purge_events($1, $2)
-                    + letsswitch.purge_questions($1, $2) AS taken
+                    + letsswitch.purge_questions($1, $2) + letsswitch.purge_messages($3, $2) AS taken
                 """)
     }
 
     private let database: PostgresClient
+    private let historyRetention: Duration
 
-    package init(database: PostgresClient) {
+    /// - Parameter historyRetention: How long conversations' messages are kept.
+    package init(database: PostgresClient, historyRetention: Duration = .seconds(365 * 86_400)) {
         self.database = database
+        self.historyRetention = historyRetention
     }
 
     /// Erases a person: token, tasks without a partner, history. All of it is gone for everybody when this returns, and what is much
@@ -47,7 +50,8 @@ package struct ErasureStore: Sendable {
     /// either kind. Returns how many it took: there may be more until that is 0.
     package func purge(retention: Double, limit: Int = 1000) async throws -> Int {
         let rows = try await database.query(
-            Statement.purge, [.double(retention), .integer(limit)], timeout: nil)
+            Statement.purge, [.double(retention), .integer(limit), .double(historyRetention / .seconds(1))],
+            timeout: nil)
         return try rows[0].integer("taken")
     }
 }

@@ -1,0 +1,79 @@
+import FoundationEssentials
+import Messaging
+
+/// What somebody has heard of its conversations, and what is read for it next, so that each message comes once and in order. A value;
+/// ``ConversationSubscriber`` does what it says.
+///
+/// | a conversation is | a message is published             | a page was read         |
+/// |-------------------|------------------------------------|-------------------------|
+/// | caught up         | the next: heard; later: → behind   |                         |
+/// | behind            | waits in the database              | heard, → caught up, or behind still |
+///
+/// While one is behind, nothing is heard of the others but what is read: what was missed comes before what is said now.
+struct ConversationProgress {
+    /// Up to which offset each was heard. One that isn't here was made since: nothing of it was.
+    private var heard: [UUID: Int] = [:]
+    /// Those of which something is to be read, in order.
+    private var behind: [UUID] = []
+
+    /// - Parameter after: Where to begin in some of them; the others begin now.
+    init(_ positions: [ConversationPositions.Position], after: [UUID: Int]) {
+        for position in positions {
+            let offset = min(after[position.conversation] ?? position.lastOffset, position.lastOffset)
+            heard[position.conversation] = offset
+            // What was said last is read last.
+            if offset < position.lastOffset { behind.insert(position.conversation, at: 0) }
+        }
+    }
+
+    var isCaughtUp: Bool { behind.isEmpty }
+
+    /// What is to be read: a conversation, and the offset behind which.
+    var next: (conversation: UUID, after: Int)? {
+        behind.first.map { ($0, heard[$0] ?? 0) }
+    }
+
+    /// Messages were published.
+    ///
+    /// - Returns: What is to be heard of them now.
+    mutating func published(_ page: ConversationPage) -> ArraySlice<ConversationMessage> {
+        let known = heard[page.conversation] ?? 0
+        let fresh = page.messages.drop { $0.offset <= known }
+        guard let first = fresh.first, let last = fresh.last else { return [] }
+        guard isCaughtUp, first.offset == known + 1 else {
+            fallBehind(in: page.conversation)
+            return []
+        }
+        heard[page.conversation] = last.offset
+        return fresh
+    }
+
+    /// What was asked for by ``next`` was read.
+    ///
+    /// - Returns: What is to be heard of it.
+    mutating func read(_ page: ConversationPage) -> ArraySlice<ConversationMessage> {
+        let known = heard[page.conversation] ?? 0
+        let fresh = page.messages.drop { $0.offset <= known }
+        // What was purged doesn't come.
+        let offset = fresh.last?.offset ?? max(known, page.lastOffset)
+        heard[page.conversation] = offset
+        if offset >= page.lastOffset { forget(page.conversation) }
+        return fresh
+    }
+
+    /// It is none of its conversations any more.
+    mutating func forget(_ conversation: UUID) {
+        behind.removeAll { $0 == conversation }
+    }
+
+    /// Publications may have been missed.
+    mutating func found(_ positions: [ConversationPositions.Position]) {
+        for position in positions where position.lastOffset > heard[position.conversation] ?? 0 {
+            fallBehind(in: position.conversation)
+        }
+    }
+
+    private mutating func fallBehind(in conversation: UUID) {
+        if !behind.contains(conversation) { behind.append(conversation) }
+    }
+}

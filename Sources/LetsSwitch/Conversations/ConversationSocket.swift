@@ -1,0 +1,99 @@
+import Domain
+import FoundationEssentials
+import Messaging
+import Rooms
+import Server
+import Sockets
+import Wire
+
+/// A WebSocket that hears conversations. Its frames are text.
+final class ConversationSocket: WebSocketHandler, ConversationSink {
+    private let socket: WebSocket
+    private let shard: ConversationShard
+    private var subscriber: ConversationSubscriber?
+
+    init(
+        _ socket: WebSocket, _ member: ConversationMember, user: String, after: [UUID: Int], on shard: ConversationShard
+    ) {
+        self.socket = socket
+        self.shard = shard
+        subscriber = shard.enter(member, user: user, after: after, self)
+    }
+
+    func webSocket(_ webSocket: WebSocket, received message: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode) {
+        subscriber?.received(ConversationCommand(message), at: webSocket.reactor.now)
+    }
+
+    func webSocketDidDrain(_ webSocket: WebSocket) {
+        webSocket.reportsDrain = false
+        subscriber?.drained()
+    }
+
+    func webSocketDidClose(_ webSocket: WebSocket, code: WebSocketCloseCode) {
+        if let subscriber { shard.leave(subscriber) }
+        subscriber = nil
+    }
+
+    // MARK: What it is sent
+
+    func send(_ event: ConversationEvent) {
+        socket.send(event.payload, .text)
+    }
+
+    func send(_ messages: ArraySlice<ConversationMessage>, of page: ConversationPage, _ shared: Publication?) {
+        let frames = shared?.form { ConversationFrames(page) } ?? ConversationFrames(page)
+        for index in messages.indices { socket.send(frame: frames[index]) }
+    }
+
+    func reportDrain() {
+        socket.reportsDrain = true
+    }
+
+    func end(_ cause: ConversationSinkEnd) {
+        switch cause {
+        case .tooFast: socket.close(.policyViolation, "more messages than a device may send")
+        case .expired: socket.close(.policyViolation, "the ticket is over")
+        case .erased: socket.close(.normalClosure, "the device was erased")
+        }
+    }
+}
+
+/// `GET /conversations/socket?deviceId=&after=<conversation>:<offset>,…`: all conversations of a device.
+struct ConversationSocketController: RouteCollection, Sendable {
+    let conversations: Conversations
+    let identities: IdentityVerifier
+
+    func boot(routes: RoutesBuilder) {
+        routes.webSocket(
+            "conversations", "socket", admit: admit, compression: .noContextTakeover,
+            options: WebSocketOptions(maxMessageBytes: { _ in ConversationCommand.maximumBytes }), onUpgrade: enter)
+    }
+
+    @Sendable private func admit(_ request: Request, _ reactor: Reactor) throws -> WebSocketRoute.Admission {
+        let member = try ConversationMember(identities.identity(of: request.head))
+        _ = try ConversationOffsets(request.query("after"))
+        if conversations.names[member.device] != nil { return .admitted }
+        return .unknown {
+            conversations.names[member.device] = try await conversations.store.positions(of: member.device).user
+        }
+    }
+
+    @Sendable private func enter(_ request: Request, _ webSocket: WebSocket) -> any WebSocketHandler {
+        // `admit` has seen all of it. A ticket may have ended since.
+        guard let member = try? ConversationMember(identities.identity(of: request.head)),
+            let offsets = try? ConversationOffsets(request.query("after")),
+            let user = conversations.names[member.device]
+        else {
+            webSocket.close(.tryAgainLater, "please come again")
+            return NoConversations()
+        }
+        let shard = conversations.shard(on: webSocket.reactor, loop: request.loop)
+        return ConversationSocket(webSocket, member, user: user, after: offsets.offsets, on: shard)
+    }
+}
+
+/// Says nothing, and hears nothing.
+private final class NoConversations: WebSocketHandler {
+    func webSocket(_ webSocket: WebSocket, received message: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode) {}
+    func webSocketDidClose(_ webSocket: WebSocket, code: WebSocketCloseCode) {}
+}

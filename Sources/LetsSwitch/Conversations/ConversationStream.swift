@@ -1,0 +1,74 @@
+import FoundationEssentials
+import Messaging
+import Rooms
+import Server
+import Sockets
+import Wire
+
+/// `GET /messages`: all conversations of a device as server-sent events.
+final class ConversationStream: ConversationSink {
+    private static let commentInterval = Duration.seconds(15)
+
+    private let stream: ResponseStream
+    private let shard: ConversationShard
+    private var subscriber: ConversationSubscriber?
+    private var comments: TimerID?
+
+    /// It lives as long as the stream does.
+    static func begin(
+        _ stream: ResponseStream, _ member: ConversationMember, user: String, after: [UUID: Int],
+        on shard: ConversationShard
+    ) {
+        let sink = ConversationStream(stream, on: shard)
+        stream.closed = { sink.leave() }
+        stream.drained = { [weak sink] in sink?.subscriber?.drained() }
+        sink.write { ServerSentEvent.comment("messages", into: &$0) }
+        sink.subscriber = shard.enter(member, user: user, after: after, sink)
+        sink.comment()
+    }
+
+    private init(_ stream: ResponseStream, on shard: ConversationShard) {
+        self.stream = stream
+        self.shard = shard
+    }
+
+    private func leave() {
+        if let subscriber { shard.leave(subscriber) }
+        subscriber = nil
+        if let comments { stream.reactor.cancel(comments) }
+        comments = nil
+        (stream.closed, stream.drained) = (nil, nil)
+    }
+
+    /// So that those between see that it lives.
+    private func comment() {
+        comments = stream.reactor.schedule(after: Self.commentInterval) { [weak self] in
+            self?.write { ServerSentEvent.comment("", into: &$0) }
+            self?.comment()
+        }
+    }
+
+    private func write(_ encode: (inout [UInt8]) -> Void) {
+        stream.write(StreamChunk(encoding: encode))
+    }
+
+    // MARK: What it is sent
+
+    func send(_ event: ConversationEvent) {}
+
+    func send(_ messages: ArraySlice<ConversationMessage>, of page: ConversationPage, _ shared: Publication?) {
+        for message in messages {
+            let json = ConversationEvent.message(message, routingKey: page.routingKey).payload
+            write { ServerSentEvent(event: "message", data: String(decoding: json, as: UTF8.self)).encode(into: &$0) }
+        }
+    }
+
+    func reportDrain() {
+        if stream.isDrained { subscriber?.drained() }
+    }
+
+    func end(_ cause: ConversationSinkEnd) {
+        stream.finish()
+        leave()
+    }
+}

@@ -1,0 +1,141 @@
+package import Domain
+package import FoundationEssentials
+import Postgres
+package import Wire
+
+/// A conversation, as one of its participants sees it.
+package struct Conversation: Sendable, Hashable {
+    package enum Kind: String, Sendable, Hashable {
+        /// Of two: they have one.
+        case person
+        case group
+    }
+
+    package static let maximumParticipants = 64
+
+    package let id: UUID
+    package let kind: Kind
+    /// The names of those in it, in order, with commas between them.
+    package let name: String
+    package let lastOffset: Int
+    package let lastMessage: ConversationMessage?
+    /// Up to which it was read.
+    package let readOffset: Int
+    package let isMuted: Bool
+
+    package var participants: [String] { name.split(separator: ",").map(String.init) }
+
+    package func write(to json: inout JSONText) {
+        json.object { object in
+            object.member("id", id.uuidString)
+            object.member("name", name)
+            object.member("type", kind.rawValue)
+            object.name("participants")
+            object.array { array in
+                for participant in participants { array.string(participant) }
+            }
+            object.member("lastOffset", lastOffset)
+            if let lastMessage {
+                object.name("lastMessage")
+                lastMessage.write(to: &object)
+            }
+            object.member("readOffset", readOffset)
+            object.member("muted", isMuted)
+        }
+    }
+
+    package var json: [UInt8] {
+        var json = JSONText()
+        write(to: &json)
+        return json.bytes
+    }
+}
+
+/// What somebody has said in a conversation.
+package struct ConversationMessage: Sendable, Hashable {
+    package static let maximumScalars = 2_000
+
+    package let id: UUID
+    /// Empty, like the author: who said it was erased.
+    package let content: String
+    package let author: String
+    package let date: Instant
+    package let conversation: UUID
+    /// 1, 2, 3 … in its conversation.
+    package let offset: Int
+
+    package init(id: UUID, content: String, author: String, date: Instant, conversation: UUID, offset: Int) {
+        self.id = id
+        self.content = content
+        self.author = author
+        self.date = date
+        self.conversation = conversation
+        self.offset = offset
+    }
+
+    package func write(to json: inout JSONText) {
+        json.object { object in
+            object.member("id", id.uuidString)
+            object.member("content", content)
+            object.member("author", author)
+            object.member("date", date.description)
+            object.member("conversation", conversation.uuidString)
+            object.member("offset", offset)
+        }
+    }
+
+    /// About how many bytes of JSON it takes.
+    var size: Int { 200 + content.utf8.count }
+}
+
+/// Messages of one conversation that follow one another, and to whom they go.
+package struct ConversationPage: Sendable {
+    /// Entries of a page, and about how many bytes of JSON: whichever is first.
+    package static let maximumCount = 100
+    package static let maximumBytes = 32 * 1024
+
+    package let conversation: UUID
+    package let messages: [ConversationMessage]
+    package let lastOffset: Int
+    /// The names of those inside, in order, with dots between them.
+    package let routingKey: String
+
+    package init(conversation: UUID, messages: [ConversationMessage], lastOffset: Int, routingKey: String) {
+        self.conversation = conversation
+        self.messages = messages
+        self.lastOffset = lastOffset
+        self.routingKey = routingKey
+    }
+
+    /// `"messages":[…],"lastOffset":…`, within an object.
+    package func writeMembers(to json: inout JSONText) {
+        json.name("messages")
+        json.array { array in
+            for message in messages { message.write(to: &array) }
+        }
+        json.member("lastOffset", lastOffset)
+    }
+}
+
+extension Conversation {
+    init(_ row: PostgresRow) throws {
+        guard let kind = Kind(rawValue: try row.string("kind")) else {
+            throw PostgresError(kind: .decoding, message: "column kind is no kind")
+        }
+        self.init(
+            id: try row.uuid("conversation_id"), kind: kind, name: try row.string("names"),
+            lastOffset: try row.integer("last_number"),
+            lastMessage: try row.isNull("number") ? nil : ConversationMessage(row),
+            readOffset: try row.integer("read_number"), isMuted: try row.boolean("is_muted"))
+    }
+}
+
+extension ConversationMessage {
+    /// - Parameter conversation: Where the row doesn't say.
+    init(_ row: PostgresRow, in conversation: UUID? = nil) throws {
+        self.init(
+            id: try row.uuid("id"), content: try row.optionalString("content") ?? "",
+            author: try row.optionalString("author") ?? "", date: try row.instant("sent_at"),
+            conversation: try conversation ?? row.uuid("conversation_id"), offset: try row.integer("number"))
+    }
+}

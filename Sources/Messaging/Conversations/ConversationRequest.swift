@@ -1,0 +1,288 @@
+import Crypto
+package import Domain
+package import FoundationEssentials
+
+/// `{deviceId, name}`: a device's name in conversations.
+package struct UserRequest: Sendable, Hashable {
+    package let device: DeviceID
+    package let name: UserName
+
+    /// Throws `invalid_request`, naming the member.
+    ///
+    /// - Parameter identify: Tells who asks, by `deviceId` if that is there.
+    package static func decode(
+        _ body: [UInt8], identify: (String?) throws -> DeviceID = { try DeviceID($0) }
+    ) throws -> UserRequest {
+        let members = try RequestFields.decode(Members.self, from: body)
+        return UserRequest(device: try identify(members.deviceId), name: try UserName(members.name))
+    }
+
+    private struct Members: Decodable {
+        let deviceId: String?
+        let name: String
+
+        init(from decoder: any Decoder) throws {
+            let fields = try RequestFields(decoder)
+            deviceId = try fields.optionalText("deviceId")
+            name = try fields.text("name")
+        }
+    }
+}
+
+/// `{deviceId, participants:[names], id?}`: a conversation that somebody wants to have.
+package struct NewConversationRequest: Sendable, Hashable {
+    package let device: DeviceID
+    package let participants: [UserName]
+    package let id: UUID?
+
+    package static func decode(
+        _ body: [UInt8], identify: (String?) throws -> DeviceID = { try DeviceID($0) }
+    ) throws -> NewConversationRequest {
+        let members = try RequestFields.decode(Members.self, from: body)
+        guard members.participants.count <= Conversation.maximumParticipants else {
+            throw RequestError.tooManyParticipants
+        }
+        return NewConversationRequest(
+            device: try identify(members.deviceId),
+            participants: try members.participants.map { try UserName($0, "participants") },
+            id: try ConversationFields.uuid(members.id, "id"))
+    }
+
+    private struct Members: Decodable {
+        let deviceId: String?
+        let participants: [String]
+        let id: String?
+
+        init(from decoder: any Decoder) throws {
+            let fields = try RequestFields(decoder)
+            deviceId = try fields.optionalText("deviceId")
+            guard let participants = try fields.optionalTexts("participants") else {
+                throw RequestError.invalid("participants", "is missing")
+            }
+            self.participants = participants
+            id = try fields.optionalText("id")
+        }
+    }
+}
+
+/// Where a message goes.
+package enum MessageTarget: Sendable, Hashable {
+    case conversation(UUID)
+    /// Each gets a message of its own.
+    case conversations([UUID])
+    /// The oldest conversation of exactly these and the sender, else a new one.
+    case participants([UserName])
+
+    package static let maximumConversations = 20
+}
+
+/// Something that somebody wants to say.
+package struct OutgoingMessage: Sendable, Hashable {
+    package let content: String
+    package let target: MessageTarget
+    /// Makes a repeat harmless.
+    package let id: UUID?
+
+    /// Throws `invalid_request`, naming the member.
+    package init(content: String, target: MessageTarget, id: UUID?) throws(RequestError) {
+        self.content = try RequestText.checkShown(
+            content, "content", maximumScalars: ConversationMessage.maximumScalars)
+        self.target = target
+        self.id = id
+    }
+
+    /// The conversations, and an id for the message in each; where none is known yet, that of one that may be made.
+    func destinations() throws -> (conversations: [UUID], ids: [UUID], names: [String]?) {
+        switch target {
+        case .conversation(let conversation): ([conversation], [id ?? UUID()], nil)
+        case .conversations(let conversations) where conversations.count == 1: (conversations, [id ?? UUID()], nil)
+        case .conversations(let conversations):
+            (conversations, try conversations.map { try id.map(Self.derive(in: $0)) ?? UUID() }, nil)
+        case .participants(let names): ([UUID()], [id ?? UUID()], names.map(\.text))
+        }
+    }
+
+    /// The id of a message in one conversation, of several to which it goes by one id.
+    private static func derive(in conversation: UUID) -> (UUID) throws -> UUID {
+        { id in
+            let bytes = [id, conversation].flatMap { uuid in withUnsafeBytes(of: uuid.uuid) { Array($0) } }
+            var digest = try SHA256.digest(bytes)
+            // RFC 9562 §5.8: version 8, custom.
+            digest[6] = digest[6] & 0x0F | 0x80
+            digest[8] = digest[8] & 0x3F | 0x80
+            return digest.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+        }
+    }
+}
+
+/// `{deviceId, content, id?}` with one of `conversation`, `conversations`, `routingKey`.
+package struct MessageRequest: Sendable, Hashable {
+    package let device: DeviceID
+    package let message: OutgoingMessage
+
+    package static func decode(
+        _ body: [UInt8], identify: (String?) throws -> DeviceID = { try DeviceID($0) }
+    ) throws -> MessageRequest {
+        let members = try RequestFields.decode(Members.self, from: body)
+        return MessageRequest(device: try identify(members.deviceId), message: try members.fields.message())
+    }
+
+    private struct Members: Decodable {
+        let deviceId: String?
+        let fields: ConversationFields
+
+        init(from decoder: any Decoder) throws {
+            deviceId = try RequestFields(decoder).optionalText("deviceId")
+            fields = try ConversationFields(from: decoder)
+        }
+    }
+}
+
+/// The members that say what goes where, of requests and of sockets' messages.
+package struct ConversationFields: Decodable, Sendable {
+    let content: String?
+    let conversation: String?
+    let conversations: [String]?
+    let routingKey: String?
+    let id: String?
+
+    package init(from decoder: any Decoder) throws {
+        let fields = try RequestFields(decoder)
+        content = try fields.optionalText("content")
+        conversation = try fields.optionalText("conversation")
+        conversations = try fields.optionalTexts("conversations")
+        routingKey = try fields.optionalText("routingKey")
+        id = try fields.optionalText("id")
+    }
+
+    /// Throws `invalid_request`, naming the member.
+    package func message() throws(RequestError) -> OutgoingMessage {
+        guard let content else { throw .invalid("content", "is missing") }
+        return try OutgoingMessage(content: content, target: target(), id: Self.uuid(id, "id"))
+    }
+
+    private func target() throws(RequestError) -> MessageTarget {
+        switch (conversation, conversations, routingKey) {
+        case (let text?, nil, nil):
+            guard let id = UUID(text: text) else { throw .invalid("conversation", "must be a UUID") }
+            return .conversation(id)
+        case (nil, let texts?, nil):
+            guard (1...MessageTarget.maximumConversations).contains(texts.count) else {
+                throw .invalid("conversations", "must name 1 to \(MessageTarget.maximumConversations)")
+            }
+            var ids: [UUID] = []
+            for text in texts {
+                guard let id = UUID(text: text), !ids.contains(id) else {
+                    throw .invalid("conversations", "must be different UUIDs")
+                }
+                ids.append(id)
+            }
+            return .conversations(ids)
+        case (nil, nil, let text?):
+            guard let key = RoutingKey(text.utf8) else {
+                throw .invalid("routingKey", "is longer than \(RoutingKey.maxLength) bytes")
+            }
+            var names: [UserName] = []
+            for word in key.words { names.append(try UserName(String(decoding: word, as: UTF8.self), "routingKey")) }
+            return .participants(names)
+        default:
+            throw .invalid("Say where it goes, by one of conversation, conversations and routingKey.")
+        }
+    }
+
+    /// Nil when it is missing. Throws `invalid_request`, naming the member.
+    static func uuid(_ text: String?, _ member: String) throws(RequestError) -> UUID? {
+        guard let text else { return nil }
+        guard let uuid = UUID(text: text) else { throw .invalid(member, "must be a UUID") }
+        return uuid
+    }
+}
+
+/// What a participant does for itself alone.
+package enum ParticipantAction: Sendable, Hashable {
+    case read(offset: Int)
+    case mute(Bool)
+    case leave
+}
+
+/// `{deviceId, offset}`, `{deviceId, muted}`, `{deviceId}`.
+package struct ParticipantRequest: Sendable, Hashable {
+    package enum Kind: String, Sendable, CaseIterable {
+        case read, mute, leave
+    }
+
+    package let device: DeviceID
+    package let action: ParticipantAction
+
+    package static func decode(
+        _ kind: Kind, _ body: [UInt8], identify: (String?) throws -> DeviceID = { try DeviceID($0) }
+    ) throws -> ParticipantRequest {
+        let (device, action): (String?, ParticipantAction)
+        switch kind {
+        case .read:
+            let members = try RequestFields.decode(Reading.self, from: body)
+            (device, action) = (members.deviceId, .read(offset: members.offset))
+        case .mute:
+            let members = try RequestFields.decode(Muting.self, from: body)
+            (device, action) = (members.deviceId, .mute(members.muted))
+        case .leave:
+            (device, action) = (try RequestFields.decode(Leaving.self, from: body).deviceId, .leave)
+        }
+        return ParticipantRequest(device: try identify(device), action: action)
+    }
+
+    private struct Reading: Decodable {
+        let deviceId: String?
+        let offset: Int
+
+        init(from decoder: any Decoder) throws {
+            let fields = try RequestFields(decoder)
+            deviceId = try fields.optionalText("deviceId")
+            offset = try fields.integer("offset")
+            guard offset >= 0 else { throw RequestError.invalid("offset", "must not be negative") }
+        }
+    }
+
+    private struct Muting: Decodable {
+        let deviceId: String?
+        let muted: Bool
+
+        init(from decoder: any Decoder) throws {
+            let fields = try RequestFields(decoder)
+            deviceId = try fields.optionalText("deviceId")
+            muted = try fields.boolean("muted")
+        }
+    }
+
+    private struct Leaving: Decodable {
+        let deviceId: String?
+
+        init(from decoder: any Decoder) throws {
+            deviceId = try RequestFields(decoder).optionalText("deviceId")
+        }
+    }
+}
+
+/// `{deviceId, blocked}`: that somebody doesn't want another's messages, or does again.
+package struct BlockRequest: Sendable, Hashable {
+    package let device: DeviceID
+    package let isBlocked: Bool
+
+    package static func decode(
+        _ body: [UInt8], identify: (String?) throws -> DeviceID = { try DeviceID($0) }
+    ) throws -> BlockRequest {
+        let members = try RequestFields.decode(Members.self, from: body)
+        return BlockRequest(device: try identify(members.deviceId), isBlocked: members.blocked)
+    }
+
+    private struct Members: Decodable {
+        let deviceId: String?
+        let blocked: Bool
+
+        init(from decoder: any Decoder) throws {
+            let fields = try RequestFields(decoder)
+            deviceId = try fields.optionalText("deviceId")
+            blocked = try fields.boolean("blocked")
+        }
+    }
+}

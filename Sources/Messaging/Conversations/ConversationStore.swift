@@ -1,0 +1,204 @@
+package import Domain
+package import FoundationEssentials
+package import Postgres
+
+/// Conversations in the database. Every operation is one statement, so one transaction: it has NOTIFY in it too, so that nobody hears
+/// of what isn't stored. Throws `PostgresError`, and `RequestError` for what is refused.
+///
+///     NOTIFY letsswitch_messages   payload: a conversation and its last message's offset, "<uuid> <number>"
+package struct ConversationStore: Sendable {
+    package static let channel = "letsswitch_messages"
+    /// The names that metrics go by.
+    package static let statementNames = Statement.all.map(\.name)
+
+    /// A statement each, a transaction each.
+    enum Statement {
+        static let all = [
+            takeName, block, make, participant, send, users, conversations, positions, messages,
+        ]
+
+        static let takeName = PostgresStatement(
+            name: "take_name", sql: "SELECT letsswitch.take_name($1, $2) AS code")
+        static let block = PostgresStatement(
+            name: "block_user", sql: "SELECT letsswitch.block_user($1, $2, $3) AS code")
+        static let make = PostgresStatement(
+            name: "make_conversation", sql: "SELECT * FROM letsswitch.make_conversation($1, $2, $3, $4)")
+        static let participant = PostgresStatement(
+            name: "set_participant", sql: "SELECT * FROM letsswitch.set_participant($1, $2, $3, $4)")
+        static let send = PostgresStatement(
+            name: "send_messages",
+            sql: "SELECT * FROM letsswitch.send_messages($1, $2::text[]::uuid[], $3::text[]::uuid[], $4, $5, $6)")
+        static let users = PostgresStatement(
+            name: "list_users", sql: "SELECT name FROM letsswitch.list_users($1, $2)")
+        static let conversations = PostgresStatement(
+            name: "list_conversations", sql: "SELECT * FROM letsswitch.list_conversations($1, $2, $3)")
+        static let positions = PostgresStatement(
+            name: "conversation_positions", sql: "SELECT * FROM letsswitch.positions($1)")
+        static let messages = PostgresStatement(
+            name: "list_messages", sql: "SELECT * FROM letsswitch.list_messages($1, $2, $3, $4, $5)")
+    }
+
+    let database: PostgresClient
+    private let settings: ConversationSettings
+    private let storage: StorageQuota
+
+    package init(database: PostgresClient, settings: ConversationSettings, storage: StorageQuota) {
+        self.database = database
+        self.settings = settings
+        self.storage = storage
+    }
+
+    // MARK: Users
+
+    /// Gives a device its name.
+    ///
+    /// - Returns: Whether it is new.
+    package func take(_ name: UserName, for device: DeviceID) async throws -> Bool {
+        guard !storage.isFull(.users) else { throw RequestError.storageFull(.users) }
+        let row = try await database.query(Statement.takeName, [.text(device.text), .text(name.text)])[0]
+        switch try row.string("code") {
+        case "made":
+            storage.added(.users)
+            return true
+        case "repeated": return false
+        case let code: throw try RequestError.conversationRefused(code)
+        }
+    }
+
+    /// Names that begin so, in order.
+    package func users(prefix: String) async throws -> [String] {
+        try await database.query(Statement.users, [.text(prefix), .integer(ConversationPage.maximumCount)])
+            .map { try $0.string("name") }
+    }
+
+    package func block(_ name: UserName, _ request: BlockRequest) async throws {
+        let row = try await database.query(
+            Statement.block, [.text(request.device.text), .text(name.text), .boolean(request.isBlocked)])[0]
+        let code = try row.string("code")
+        guard code == "done" else { throw try RequestError.conversationRefused(code) }
+    }
+
+    // MARK: Conversations
+
+    /// Makes a conversation, unless it is there: a pair's, or one with this id.
+    package func make(_ request: NewConversationRequest) async throws -> (conversation: Conversation, isNew: Bool) {
+        guard !storage.isFull(.conversations) else { throw RequestError.storageFull(.conversations) }
+        let row = try await database.query(
+            Statement.make,
+            [
+                .text(request.device.text), .text((request.id ?? UUID()).uuidString),
+                .textArray(request.participants.map(\.text)), .integer(settings.perDevice),
+            ])[0]
+        let code = try row.string("code")
+        guard ["made", "there"].contains(code) else { throw try refusal(code) }
+        if code == "made" { storage.added(.conversations) }
+        return (try Conversation(row), code == "made")
+    }
+
+    /// Reads, mutes or leaves.
+    package func set(_ request: ParticipantRequest, in conversation: UUID) async throws -> Conversation {
+        let (word, value): (String, Int) =
+            switch request.action {
+            case .read(let offset): ("read", offset)
+            case .mute(let isMuted): ("mute", isMuted ? 1 : 0)
+            case .leave: ("leave", 0)
+            }
+        let row = try await database.query(
+            Statement.participant,
+            [.text(request.device.text), .text(conversation.uuidString), .text(word), .integer(value)])[0]
+        let code = try row.string("code")
+        guard code == "done" else { throw try RequestError.conversationRefused(code) }
+        return try Conversation(row)
+    }
+
+    // MARK: Messages
+
+    /// What became of sending.
+    package struct Sent: Sendable {
+        /// A message in each conversation, and who is to hear it.
+        package let pages: [ConversationPage]
+        /// Whether any of them is new.
+        package let isNew: Bool
+
+        package var messages: [ConversationMessage] { pages.flatMap(\.messages) }
+    }
+
+    /// Says something in all the conversations that it is for, or in none.
+    package func send(_ message: OutgoingMessage, by device: DeviceID) async throws -> Sent {
+        guard !storage.isFull(.messages) else { throw RequestError.storageFull(.messages) }
+        let (conversations, ids, names) = try message.destinations()
+        let rows: PostgresRows
+        do {
+            rows = try await database.query(
+                Statement.send,
+                [
+                    .text(device.text), .textArray(conversations.map(\.uuidString)), .textArray(ids.map(\.uuidString)),
+                    .text(message.content), names.map { .textArray($0) } ?? .null, .integer(settings.perDevice),
+                ])
+        } catch let error as PostgresError where error.kind == .server(sqlState: "23505") {
+            // Somebody took the id at this moment.
+            throw RequestError.idTaken
+        }
+        var pages: [ConversationPage] = []
+        var isNew = false
+        for row in rows {
+            let code = try row.string("code")
+            guard ["sent", "repeated"].contains(code) else { throw try refusal(code) }
+            if code == "sent" {
+                isNew = true
+                storage.added(.messages)
+            }
+            let message = try ConversationMessage(row)
+            pages.append(
+                ConversationPage(
+                    conversation: message.conversation, messages: [message], lastOffset: message.offset,
+                    routingKey: try row.string("names")))
+        }
+        return Sent(pages: pages, isNew: isNew)
+    }
+
+    private func refusal(_ code: String) throws -> RequestError {
+        guard code == "too_many_conversations" else { return try .conversationRefused(code) }
+        return RequestError(
+            status: 429, code: code, reason: "The device has \(settings.perDevice) conversations, its limit.",
+            quota: .conversationsPerDevice)
+    }
+}
+
+/// How much may be kept, and how long. Flags set it: see ``Setting`` in the daemon.
+package struct ConversationSettings: Sendable, Hashable {
+    /// Conversations of one device.
+    package var perDevice = 1_000
+    /// What was said longer ago goes.
+    package var retention: Duration = .seconds(365 * 86_400)
+
+    package init() {}
+}
+
+extension RequestError {
+    package static let noSuchConversation = RequestError(
+        status: 404, code: "no_such_conversation", reason: "There is no such conversation.")
+    package static let nameRequired = RequestError(
+        status: 409, code: "name_required", reason: "The device has no name yet: POST /users gives it one.")
+    static let idTaken = RequestError(
+        status: 409, code: "id_taken", reason: "There is something else with this id.")
+    static let tooManyParticipants = RequestError.invalid(
+        "participants",
+        "must be \(Conversation.maximumParticipants) at most, their names 255 bytes with what joins them")
+
+    /// By the functions' codes.
+    static func conversationRefused(_ code: String) throws -> RequestError {
+        switch code {
+        case "name_required": .nameRequired
+        case "name_taken": RequestError(status: 409, code: code, reason: "Somebody else has, or had, this name.")
+        case "has_name": RequestError(status: 409, code: code, reason: "The device has a name, and names don't change.")
+        case "no_such_user": RequestError(status: 404, code: code, reason: "There is nobody of this name.")
+        case "no_such_conversation": .noSuchConversation
+        case "id_taken": .idTaken
+        case "blocked": RequestError(status: 403, code: code, reason: "One of the two doesn't want to hear the other.")
+        case "too_few": .invalid("participants", "must name somebody else")
+        case "too_many": .tooManyParticipants
+        default: throw PostgresError(kind: .decoding, message: "unknown code \(code)")
+        }
+    }
+}

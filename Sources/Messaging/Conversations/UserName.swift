@@ -1,0 +1,35 @@
+package import Domain
+
+/// What somebody is called in conversations: a word of routing keys. First come, first served; it never changes.
+package struct UserName: Sendable, Hashable {
+    package static let maximumLength = 32
+
+    package let text: String
+
+    /// From the database, where only valid ones are.
+    init(stored text: String) {
+        self.text = text
+    }
+
+    /// Throws `invalid_request`, naming the member.
+    package init(_ text: String, _ member: String = "name") throws(RequestError) {
+        guard (1...Self.maximumLength).contains(text.utf8.count), text.utf8.allSatisfy(Self.isAllowed) else {
+            throw .invalid(member, "must be 1 to \(Self.maximumLength) of A–Z, a–z, 0–9, _ and -")
+        }
+        self.text = text
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+            true
+        default: false
+        }
+    }
+
+    /// The beginning of names. Throws `invalid_request`.
+    package static func prefix(_ text: String) throws(RequestError) -> String {
+        text.isEmpty ? "" : try UserName(text, "prefix").text
+    }
+}

@@ -1,0 +1,518 @@
+-- Conversations. Whatever says something in one takes its row first, counts its messages on and notifies letsswitch_messages with
+-- "<conversation> <number>", all in one transaction: nobody hears of what isn't stored.
+
+-- Users ------------------------------------------------------------------------------------------------------------
+
+-- What stands for a name that nobody may have any more.
+CREATE FUNCTION letsswitch.name_digest(p_name text) RETURNS text
+LANGUAGE sql STABLE AS $$
+    SELECT encode(sha256(secret.value || convert_to('name ' || p_name, 'UTF8')), 'hex')
+    FROM letsswitch.secret WHERE secret.name = 'person'
+$$;
+
+-- Gives a device its name. Code: made, repeated, has_name, name_taken.
+CREATE FUNCTION letsswitch.take_name(p_device text, p_name text) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_name text;
+    v_id bigint;
+BEGIN
+    INSERT INTO letsswitch.chat_user (name, device_id, named_at) VALUES (p_name, p_device, letsswitch.clock())
+    ON CONFLICT DO NOTHING
+    RETURNING id INTO v_id;
+    IF v_id IS NOT NULL THEN
+        -- Looked for last: who is being erased at this moment has retired it before the name was free.
+        IF NOT EXISTS (SELECT FROM letsswitch.retired_name WHERE digest = letsswitch.name_digest(p_name)) THEN
+            RETURN 'made';
+        END IF;
+        DELETE FROM letsswitch.chat_user WHERE id = v_id;
+        RETURN 'name_taken';
+    END IF;
+    SELECT name INTO v_name FROM letsswitch.chat_user WHERE device_id = p_device AND name IS NOT NULL;
+    RETURN CASE WHEN v_name = p_name THEN 'repeated' WHEN FOUND THEN 'has_name' ELSE 'name_taken' END;
+END
+$$;
+
+-- The user of a device; no row if it has no name.
+CREATE FUNCTION letsswitch.user_of(p_device text) RETURNS SETOF letsswitch.chat_user
+LANGUAGE sql STABLE ROWS 1 AS $$
+    SELECT * FROM letsswitch.chat_user WHERE device_id = p_device AND name IS NOT NULL
+$$;
+
+-- The users with these names and p_user, in order; NULL if a name is nobody's.
+CREATE FUNCTION letsswitch.members_named(p_user bigint, p_names text[]) RETURNS bigint[]
+LANGUAGE sql STABLE AS $$
+    SELECT CASE WHEN count(*) = count(known.id) THEN array_agg(DISTINCT known.id ORDER BY known.id) END
+    FROM (
+        SELECT p_user AS id
+        UNION ALL
+        SELECT own.id FROM unnest(p_names) AS named (name)
+        LEFT JOIN letsswitch.chat_user AS own ON own.name = named.name COLLATE "C"
+    ) AS known
+$$;
+
+-- Blocks somebody, or doesn't any more. Code: done, name_required, no_such_user.
+CREATE FUNCTION letsswitch.block_user(p_device text, p_name text, p_blocks boolean) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_user bigint := (SELECT id FROM letsswitch.user_of(p_device));
+    v_other bigint := (SELECT id FROM letsswitch.chat_user WHERE name = p_name COLLATE "C");
+BEGIN
+    IF v_user IS NULL THEN
+        RETURN 'name_required';
+    ELSIF v_other IS NULL OR v_other = v_user THEN
+        RETURN 'no_such_user';
+    ELSIF p_blocks THEN
+        INSERT INTO letsswitch.chat_block (user_id, blocked_id) VALUES (v_user, v_other) ON CONFLICT DO NOTHING;
+    ELSE
+        DELETE FROM letsswitch.chat_block WHERE user_id = v_user AND blocked_id = v_other;
+    END IF;
+    RETURN 'done';
+END
+$$;
+
+-- Whether one of several has blocked another who is p_user, or is blocked by that one.
+CREATE FUNCTION letsswitch.is_blocked_among(p_user bigint, p_members bigint[]) RETURNS boolean
+LANGUAGE sql STABLE AS $$
+    SELECT EXISTS (
+        SELECT FROM unnest(p_members) AS member (id)
+        CROSS JOIN LATERAL (
+            SELECT FROM letsswitch.chat_block WHERE user_id = member.id AND blocked_id = p_user
+            UNION ALL
+            SELECT FROM letsswitch.chat_block WHERE user_id = p_user AND blocked_id = member.id
+        ) AS block
+    )
+$$;
+
+-- Conversations ----------------------------------------------------------------------------------------------------
+
+-- The names of those inside, in order.
+CREATE FUNCTION letsswitch.names_in(p_conversation uuid) RETURNS text[]
+LANGUAGE sql STABLE AS $$
+    SELECT coalesce(array_agg(own.name ORDER BY own.name), '{}')
+    FROM letsswitch.participant
+    JOIN letsswitch.chat_user AS own ON own.id = participant.user_id
+    WHERE participant.conversation_id = p_conversation AND participant.left_number IS NULL AND own.name IS NOT NULL
+$$;
+
+-- The conversation of exactly these: of two, theirs; of more, with p_finds the oldest that nobody has left, else the one with this id.
+-- Made if there is none. Code: made, there, too_few, too_many, id_taken, blocked, too_many_conversations. p_most: of a user.
+CREATE FUNCTION letsswitch.open_conversation(
+    p_id uuid, p_user bigint, p_members bigint[], p_finds boolean, p_most integer
+) RETURNS TABLE (code text, conversation_id uuid)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    v_count integer := cardinality(p_members);
+    v_kind text := CASE WHEN v_count = 2 THEN 'person' ELSE 'group' END;
+    v_members bigint[];
+BEGIN
+    IF v_count < 2 THEN
+        code := 'too_few';
+    ELSIF v_count > 64 OR 255 < (
+        SELECT sum(length(own.name)) + v_count - 1 FROM letsswitch.chat_user AS own WHERE own.id = ANY (p_members)
+    ) THEN
+        code := 'too_many';
+    END IF;
+    -- Twice: somebody else may have made it meanwhile.
+    FOR attempt IN 1..2 LOOP
+        EXIT WHEN code IS NOT NULL;
+        IF v_kind = 'person' THEN
+            SELECT id INTO conversation_id FROM letsswitch.conversation WHERE members = p_members AND kind = 'person';
+        ELSIF p_finds THEN
+            SELECT id INTO conversation_id FROM letsswitch.conversation AS found
+            WHERE found.members = p_members AND found.kind = 'group' AND NOT EXISTS (
+                SELECT FROM letsswitch.participant AS gone
+                WHERE gone.conversation_id = found.id AND gone.left_number IS NOT NULL
+            )
+            ORDER BY found.created_at LIMIT 1;
+        ELSE
+            SELECT id, members INTO conversation_id, v_members FROM letsswitch.conversation WHERE id = p_id;
+            IF v_members <> p_members THEN
+                code := 'id_taken';
+                EXIT;
+            END IF;
+        END IF;
+        IF conversation_id IS NOT NULL THEN
+            code := 'there';
+        ELSIF letsswitch.is_blocked_among(p_user, p_members) THEN
+            code := 'blocked';
+        ELSIF p_most <= (
+            SELECT count(*) FROM (
+                SELECT FROM letsswitch.participant WHERE user_id = p_user LIMIT p_most
+            ) AS own
+        ) THEN
+            code := 'too_many_conversations';
+        ELSE
+            INSERT INTO letsswitch.conversation (id, kind, members, created_at, used_at)
+            VALUES (p_id, v_kind, p_members, letsswitch.clock(), letsswitch.clock())
+            ON CONFLICT DO NOTHING;
+            IF FOUND THEN
+                INSERT INTO letsswitch.participant (conversation_id, user_id)
+                SELECT p_id, member.id FROM unnest(p_members) AS member (id);
+                code := 'made';
+                conversation_id := p_id;
+            END IF;
+        END IF;
+    END LOOP;
+    -- The id of a pair's that is somebody else's.
+    code := coalesce(code, 'id_taken');
+    RETURN NEXT;
+END
+$$;
+
+-- A conversation as a user sees it: of what was said since it left, nothing.
+CREATE FUNCTION letsswitch.conversation_for(p_user bigint, p_conversation uuid) RETURNS TABLE (
+    conversation_id uuid, kind text, names text, last_number bigint, read_number bigint, is_muted boolean,
+    number bigint, id uuid, author text, content text, sent_at bigint
+)
+LANGUAGE sql STABLE ROWS 1 AS $$
+    SELECT
+        conversation.id, conversation.kind, array_to_string(letsswitch.names_in(conversation.id), ','),
+        coalesce(own.left_number, conversation.last_number), own.read_number, own.is_muted,
+        last.number, last.id, author.name, last.content, floor(extract(epoch FROM last.sent_at))::bigint
+    FROM letsswitch.conversation
+    JOIN letsswitch.participant AS own ON own.conversation_id = conversation.id AND own.user_id = p_user
+    LEFT JOIN letsswitch.message AS last ON last.conversation_id = conversation.id
+        AND last.number = coalesce(own.left_number, conversation.last_number)
+    LEFT JOIN letsswitch.chat_user AS author ON author.id = last.author_id
+    WHERE conversation.id = p_conversation
+$$;
+
+-- Makes a conversation, or finds it. Code: made, there, name_required, no_such_user, and open_conversation's.
+CREATE FUNCTION letsswitch.make_conversation(p_device text, p_id uuid, p_names text[], p_most integer) RETURNS TABLE (
+    code text, conversation_id uuid, kind text, names text, last_number bigint, read_number bigint, is_muted boolean,
+    number bigint, id uuid, author text, content text, sent_at bigint
+)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    v_user bigint := (SELECT own.id FROM letsswitch.user_of(p_device) AS own);
+    v_members bigint[] := letsswitch.members_named(v_user, p_names);
+    v_conversation uuid;
+BEGIN
+    IF v_user IS NULL THEN
+        code := 'name_required';
+    ELSIF v_members IS NULL THEN
+        code := 'no_such_user';
+    ELSE
+        SELECT opened.code, opened.conversation_id INTO code, v_conversation
+        FROM letsswitch.open_conversation(p_id, v_user, v_members, false, p_most) AS opened;
+    END IF;
+    IF code = 'there' THEN
+        -- Who has left a pair comes back to it.
+        UPDATE letsswitch.participant SET left_number = NULL
+        FROM letsswitch.conversation
+        WHERE participant.conversation_id = v_conversation AND participant.user_id = v_user
+            AND conversation.id = participant.conversation_id AND conversation.kind = 'person'
+            AND participant.left_number IS NOT NULL;
+    END IF;
+    IF code IN ('made', 'there') THEN
+        RETURN QUERY SELECT code, made.* FROM letsswitch.conversation_for(v_user, v_conversation) AS made;
+    ELSE
+        RETURN NEXT;
+    END IF;
+END
+$$;
+
+-- What a participant does for itself: 'read' up to a number, 'mute' (1 or 0), 'leave'. Code: done, no_such_conversation.
+CREATE FUNCTION letsswitch.set_participant(p_device text, p_conversation uuid, p_action text, p_value bigint)
+RETURNS TABLE (
+    code text, conversation_id uuid, kind text, names text, last_number bigint, read_number bigint, is_muted boolean,
+    number bigint, id uuid, author text, content text, sent_at bigint
+)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    v_user bigint := (SELECT own.id FROM letsswitch.user_of(p_device) AS own);
+    v_last bigint;
+BEGIN
+    -- Nobody says anything while somebody leaves.
+    IF p_action = 'leave' THEN
+        PERFORM FROM letsswitch.conversation AS held WHERE held.id = p_conversation FOR UPDATE;
+    END IF;
+    SELECT shown.last_number INTO v_last FROM letsswitch.conversation_for(v_user, p_conversation) AS shown;
+    IF NOT FOUND THEN
+        code := 'no_such_conversation';
+        RETURN NEXT;
+        RETURN;
+    END IF;
+    UPDATE letsswitch.participant AS own SET
+        read_number = CASE WHEN p_action = 'read' THEN greatest(own.read_number, least(p_value, v_last))
+            ELSE own.read_number END,
+        is_muted = CASE WHEN p_action = 'mute' THEN p_value <> 0 ELSE own.is_muted END,
+        left_number = CASE WHEN p_action = 'leave' THEN v_last ELSE own.left_number END
+    WHERE own.conversation_id = p_conversation AND own.user_id = v_user;
+    RETURN QUERY SELECT 'done', changed.* FROM letsswitch.conversation_for(v_user, p_conversation) AS changed;
+END
+$$;
+
+-- Messages ---------------------------------------------------------------------------------------------------------
+
+-- Says something in conversations, under an id in each; with p_names in the one of exactly these, which is made with the first id of
+-- p_conversations if there is none. All or none. Code: sent, repeated, name_required, no_such_user, no_such_conversation, id_taken,
+-- blocked, and open_conversation's.
+CREATE FUNCTION letsswitch.send_messages(
+    p_device text, p_conversations uuid[], p_ids uuid[], p_content text, p_names text[], p_most integer
+) RETURNS TABLE (
+    code text, conversation_id uuid, number bigint, id uuid, author text, content text, sent_at bigint, names text
+)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    v_user letsswitch.chat_user;
+    v_members bigint[];
+    v_conversations uuid[] := p_conversations;
+    v_conversation letsswitch.conversation;
+    v_held letsswitch.conversation[] := '{}';
+    v_message letsswitch.message;
+    v_known uuid[] := '{}';
+    v_now timestamptz;
+    v_number bigint;
+BEGIN
+    -- Who is being erased at this moment says no more, or is erased with it.
+    SELECT * INTO v_user FROM letsswitch.chat_user AS own
+    WHERE own.device_id = p_device AND own.name IS NOT NULL FOR KEY SHARE;
+    IF NOT FOUND THEN
+        code := 'name_required';
+    ELSIF p_names IS NOT NULL THEN
+        v_members := letsswitch.members_named(v_user.id, p_names);
+        -- A repeat goes where it went.
+        v_conversations := ARRAY(
+            SELECT said.conversation_id FROM letsswitch.message AS said
+            JOIN letsswitch.conversation ON conversation.id = said.conversation_id
+            WHERE said.id = p_ids[1] AND conversation.members = v_members
+        );
+        IF v_members IS NULL THEN
+            code := 'no_such_user';
+        ELSIF v_conversations = '{}' THEN
+            SELECT opened.code, ARRAY[opened.conversation_id] INTO code, v_conversations
+            FROM letsswitch.open_conversation(p_conversations[1], v_user.id, v_members, true, p_most) AS opened;
+            IF code IN ('made', 'there') THEN
+                code := NULL;
+            END IF;
+        END IF;
+    END IF;
+    IF code IS NOT NULL THEN
+        RETURN NEXT;
+        RETURN;
+    END IF;
+
+    FOR v_conversation IN
+        SELECT * FROM letsswitch.conversation AS wanted WHERE wanted.id = ANY (v_conversations) ORDER BY wanted.id FOR UPDATE
+    LOOP
+        IF EXISTS (
+            SELECT FROM letsswitch.participant AS own
+            WHERE own.conversation_id = v_conversation.id AND own.user_id = v_user.id
+                AND (own.left_number IS NULL OR v_conversation.kind = 'person')
+        ) THEN
+            v_held := array_append(v_held, v_conversation);
+        END IF;
+        IF v_conversation.kind = 'person' AND letsswitch.is_blocked_among(v_user.id, v_conversation.members) THEN
+            code := 'blocked';
+        END IF;
+    END LOOP;
+    IF cardinality(v_held) < cardinality(v_conversations) THEN
+        code := 'no_such_conversation';
+    END IF;
+    FOR v_message IN SELECT * FROM letsswitch.message AS said WHERE said.id = ANY (p_ids) LOOP
+        EXIT WHEN code IS NOT NULL;
+        IF v_message.author_id = v_user.id AND v_message.content = p_content
+            AND v_message.conversation_id = v_conversations[array_position(p_ids, v_message.id)]
+        THEN
+            v_known := v_known || v_message.id;
+        ELSE
+            code := 'id_taken';
+        END IF;
+    END LOOP;
+    IF code IS NOT NULL THEN
+        RETURN NEXT;
+        RETURN;
+    END IF;
+
+    -- After the locks, so that it grows with the numbers.
+    v_now := letsswitch.clock();
+    FOREACH v_conversation IN ARRAY v_held LOOP
+        CONTINUE WHEN p_ids[array_position(v_conversations, v_conversation.id)] = ANY (v_known);
+        v_number := v_conversation.last_number + 1;
+        INSERT INTO letsswitch.message (conversation_id, number, id, author_id, content, sent_at)
+        VALUES (
+            v_conversation.id, v_number, p_ids[array_position(v_conversations, v_conversation.id)], v_user.id, p_content,
+            v_now);
+        UPDATE letsswitch.conversation AS held SET last_number = v_number, used_at = v_now WHERE held.id = v_conversation.id;
+        IF v_conversation.kind = 'person' THEN
+            -- It brings both back.
+            UPDATE letsswitch.participant AS gone SET left_number = NULL
+            WHERE gone.conversation_id = v_conversation.id AND gone.left_number IS NOT NULL
+                AND EXISTS (SELECT FROM letsswitch.chat_user AS own WHERE own.id = gone.user_id AND own.name IS NOT NULL);
+        END IF;
+        PERFORM pg_notify('letsswitch_messages', v_conversation.id || ' ' || v_number);
+    END LOOP;
+    RETURN QUERY
+    SELECT
+        CASE WHEN said.id = ANY (v_known) THEN 'repeated' ELSE 'sent' END,
+        said.conversation_id, said.number, said.id, v_user.name, said.content,
+        floor(extract(epoch FROM said.sent_at))::bigint, array_to_string(letsswitch.names_in(said.conversation_id), '.')
+    FROM unnest(p_ids) WITH ORDINALITY AS wanted (id, place)
+    JOIN letsswitch.message AS said ON said.id = wanted.id
+    ORDER BY wanted.place;
+END
+$$;
+
+-- Reading ----------------------------------------------------------------------------------------------------------
+
+-- The names that begin so, in order.
+CREATE FUNCTION letsswitch.list_users(p_prefix text, p_limit integer) RETURNS TABLE (name text)
+LANGUAGE sql STABLE AS $$
+    -- Names have nothing behind '~'.
+    SELECT own.name FROM letsswitch.chat_user AS own
+    WHERE own.name >= p_prefix COLLATE "C" AND own.name < (p_prefix || '~') COLLATE "C"
+    ORDER BY own.name LIMIT p_limit
+$$;
+
+-- A user's conversations, the latest first, beyond p_before if that is one of them; one row without a conversation if there is none.
+-- A pair that it has left isn't shown.
+CREATE FUNCTION letsswitch.list_conversations(p_device text, p_before uuid, p_limit integer) RETURNS TABLE (
+    name text, conversation_id uuid, kind text, names text, last_number bigint, read_number bigint, is_muted boolean,
+    number bigint, id uuid, author text, content text, sent_at bigint
+)
+LANGUAGE sql STABLE AS $$
+    SELECT me.name, shown.*
+    FROM letsswitch.user_of(p_device) AS me
+    LEFT JOIN LATERAL (
+        SELECT conversation.id, conversation.used_at
+        FROM letsswitch.participant AS own
+        JOIN letsswitch.conversation ON conversation.id = own.conversation_id
+        WHERE own.user_id = me.id AND (own.left_number IS NULL OR conversation.kind = 'group')
+            AND (p_before IS NULL OR (conversation.used_at, conversation.id) < (
+                SELECT last.used_at, last.id FROM letsswitch.conversation AS last WHERE last.id = p_before
+            ))
+        ORDER BY conversation.used_at DESC, conversation.id DESC LIMIT p_limit
+    ) AS own ON true
+    LEFT JOIN LATERAL letsswitch.conversation_for(me.id, own.id) AS shown ON true
+    ORDER BY own.used_at DESC, own.id DESC
+$$;
+
+-- Where a user's conversations stand, the latest first; one row without a conversation if there is none.
+CREATE FUNCTION letsswitch.positions(p_device text) RETURNS TABLE (
+    name text, conversation_id uuid, last_number bigint
+)
+LANGUAGE sql STABLE AS $$
+    SELECT me.name, own.id, own.last_number
+    FROM letsswitch.user_of(p_device) AS me
+    LEFT JOIN LATERAL (
+        SELECT conversation.id, conversation.last_number, conversation.used_at
+        FROM letsswitch.participant AS own
+        JOIN letsswitch.conversation ON conversation.id = own.conversation_id
+        WHERE own.user_id = me.id AND (own.left_number IS NULL OR conversation.kind = 'person')
+    ) AS own ON true
+    ORDER BY own.used_at DESC
+$$;
+
+-- What was said in a conversation, in order: after p_after the first p_limit messages, or, with p_before, the last ones before that. One
+-- row without a message if there is none. With p_device as that one sees it; no row if it isn't, nor was, in it. Without, everything.
+CREATE FUNCTION letsswitch.list_messages(
+    p_device text, p_conversation uuid, p_after bigint, p_before bigint, p_limit integer
+) RETURNS TABLE (
+    last_number bigint, names text, number bigint, id uuid, author text, content text, sent_at bigint
+)
+LANGUAGE sql STABLE AS $$
+    SELECT
+        seen.last_number, array_to_string(letsswitch.names_in(p_conversation), '.'),
+        said.number, said.id, author.name, said.content, floor(extract(epoch FROM said.sent_at))::bigint
+    FROM (
+        SELECT conversation.last_number FROM letsswitch.conversation
+        WHERE p_device IS NULL AND conversation.id = p_conversation
+        UNION ALL
+        SELECT coalesce(own.left_number, conversation.last_number)
+        FROM letsswitch.user_of(p_device) AS me
+        JOIN letsswitch.participant AS own ON own.user_id = me.id AND own.conversation_id = p_conversation
+        JOIN letsswitch.conversation ON conversation.id = own.conversation_id
+    ) AS seen
+    LEFT JOIN LATERAL (
+        (
+            SELECT * FROM letsswitch.message AS next
+            WHERE p_before IS NULL AND next.conversation_id = p_conversation
+                AND next.number > p_after AND next.number <= seen.last_number
+            ORDER BY next.number LIMIT p_limit
+        )
+        UNION ALL
+        (
+            SELECT * FROM letsswitch.message AS previous
+            WHERE p_before IS NOT NULL AND previous.conversation_id = p_conversation
+                AND previous.number < p_before AND previous.number <= seen.last_number
+            ORDER BY previous.number DESC LIMIT p_limit
+        )
+    ) AS said ON true
+    LEFT JOIN letsswitch.chat_user AS author ON author.id = said.author_id
+    ORDER BY said.number
+$$;
+
+-- Forgetting -------------------------------------------------------------------------------------------------------
+
+-- Takes a device's name, for ever, and has it leave. What it has said goes by empty_messages.
+CREATE FUNCTION letsswitch.retire_user(p_device text) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_user letsswitch.chat_user;
+BEGIN
+    SELECT * INTO v_user FROM letsswitch.chat_user WHERE device_id = p_device AND name IS NOT NULL FOR UPDATE;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    INSERT INTO letsswitch.retired_name (digest) VALUES (letsswitch.name_digest(v_user.name)) ON CONFLICT DO NOTHING;
+    UPDATE letsswitch.chat_user SET name = NULL WHERE id = v_user.id;
+END
+$$;
+
+-- Empties p_limit messages of a device that was erased; their numbers stay. Returns how many it emptied: more may be left until that is
+-- less.
+CREATE FUNCTION letsswitch.empty_messages(p_device text, p_limit integer) RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_user bigint;
+    v_count bigint := 0;
+    v_taken bigint;
+BEGIN
+    LOOP
+        SELECT id INTO v_user FROM letsswitch.chat_user WHERE device_id = p_device AND name IS NULL LIMIT 1;
+        EXIT WHEN NOT FOUND OR v_count >= p_limit;
+        UPDATE letsswitch.message SET author_id = NULL, content = NULL WHERE message.ctid = ANY (ARRAY(
+            SELECT said.ctid FROM letsswitch.message AS said WHERE said.author_id = v_user LIMIT p_limit - v_count FOR UPDATE
+        ));
+        GET DIAGNOSTICS v_taken = ROW_COUNT;
+        v_count := v_count + v_taken;
+        IF v_count < p_limit THEN
+            DELETE FROM letsswitch.chat_block WHERE user_id = v_user;
+            UPDATE letsswitch.chat_user SET device_id = NULL WHERE id = v_user;
+        END IF;
+    END LOOP;
+    RETURN v_count;
+END
+$$;
+
+-- Forgets messages sent longer than p_retention seconds ago, and conversations in which nothing was said since; p_limit of each at a time.
+-- Returns how many it took: more may be left until that is 0.
+CREATE FUNCTION letsswitch.purge_messages(p_retention double precision, p_limit integer) RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_before timestamptz := letsswitch.clock() - make_interval(secs => p_retention);
+    v_conversations uuid[];
+    v_taken bigint;
+BEGIN
+    DELETE FROM letsswitch.message WHERE message.ctid = ANY (ARRAY(
+        SELECT past.ctid FROM letsswitch.message AS past
+        WHERE past.sent_at < v_before ORDER BY past.sent_at LIMIT p_limit FOR UPDATE SKIP LOCKED
+    ));
+    GET DIAGNOSTICS v_taken = ROW_COUNT;
+    v_conversations := ARRAY(
+        SELECT past.id FROM letsswitch.conversation AS past
+        WHERE past.created_at < v_before AND past.used_at < v_before
+            AND NOT EXISTS (SELECT FROM letsswitch.message WHERE message.conversation_id = past.id)
+        ORDER BY past.created_at LIMIT p_limit FOR UPDATE SKIP LOCKED
+    );
+    DELETE FROM letsswitch.participant WHERE participant.conversation_id = ANY (v_conversations);
+    DELETE FROM letsswitch.conversation WHERE conversation.id = ANY (v_conversations);
+    RETURN v_taken + cardinality(v_conversations);
+END
+$$;

@@ -1,0 +1,71 @@
+import Foundation
+import TestSupport
+
+@testable import LetsSwitch
+
+/// A socket that hears conversations, and what the handshake said.
+struct ConversationPeer {
+    let socket: WebSocketTestClient
+    let handshake: TestJSON
+
+    static func connect(
+        to endpoint: ClientEndpoint, _ device: String, after: [UUID: Int] = [:]
+    ) async throws -> ConversationPeer {
+        let offsets = after.map { "\($0.key):\($0.value)" }.joined(separator: ",")
+        let socket = try await WebSocketTestClient.connect(
+            to: endpoint, "/conversations/socket?deviceId=\(device)&after=\(offsets)")
+        let message = try await socket.nextMessage()
+        guard case .text = message, try message.json()["type"] == "handshake" else {
+            throw ClientFailure.violation("no handshake, but \(message)")
+        }
+        return ConversationPeer(socket: socket, handshake: try message.json())
+    }
+
+    func say(_ json: TestJSON) async throws { try await socket.send(json: json) }
+
+    /// The next message, which must be of this type. All of the server's frames are text.
+    @discardableResult
+    func hear(_ type: String) async throws -> TestJSON {
+        let message = try await socket.nextMessage()
+        guard case .text = message, try message.json()["type"].string == type else {
+            throw ClientFailure.violation("expected \(type), received \(try message.json())")
+        }
+        return try message.json()
+    }
+
+    /// Passes over other messages until one is of this type.
+    @discardableResult
+    func await(_ type: String) async throws -> TestJSON {
+        while true {
+            let message = try await socket.nextMessage().json()
+            if message["type"].string == type { return message }
+        }
+    }
+}
+
+/// What people with names do at a daemon: `user1` is the device `d1`.
+extension ClientEndpoint {
+    func makeUsers(_ users: ClosedRange<Int>) async throws {
+        for user in users {
+            let response = try await post("/users", ["deviceId": "d\(user)", "name": "user\(user)"])
+            guard response.status == 201 else { throw ClientFailure.violation("\(response.status) \(response.text)") }
+        }
+    }
+
+    func makeConversation(_ user: Int, _ others: [Int]) async throws -> UUID {
+        let response = try await post(
+            "/conversations",
+            ["deviceId": "d\(user)", "participants": .array(others.map { "user\($0)" })])
+        guard [200, 201].contains(response.status),
+            let id = try response.json()["id"].string.flatMap(UUID.init(uuidString:))
+        else { throw ClientFailure.violation("\(response.status) \(response.text)") }
+        return id
+    }
+
+    @discardableResult
+    func say(_ user: Int, _ content: String, in conversation: UUID) async throws -> TestResponse {
+        try await post(
+            "/messages",
+            ["deviceId": "d\(user)", "content": .string(content), "conversation": .string(conversation.uuidString)])
+    }
+}

@@ -1,0 +1,196 @@
+import Domain
+import Foundation
+import Messaging
+import Postgres
+import TestSupport
+import Testing
+
+@testable import LetsSwitch
+
+/// Each route of conversations and each of its refusals, over HTTP.
+@Suite struct ConversationRoutesTests {
+    @Test("A name: made, repeated, taken, has one; who is there")
+    func users() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            for (device, name, status, code) in [
+                ("d1", "user1", 201, nil), ("d1", "user1", 200, nil), ("d1", "user2", 409, "has_name"),
+                ("d2", "user1", 409, "name_taken"), ("d2", "", 400, "invalid_request"),
+                ("d2", "a.b", 400, "invalid_request"), ("d2", "é", 400, "invalid_request"),
+                ("d2", String(repeating: "a", count: 33), 400, "invalid_request"),
+                ("", "user3", 400, "invalid_request"), ("d2", "User1", 201, nil),
+            ] as [(String, String, Int, String?)] {
+                let response = try await endpoint.post("/users", ["deviceId": .string(device), "name": .string(name)])
+                #expect(response.status == status && response.code == code, "\(device) \(name)")
+            }
+            #expect(try await endpoint.get("/users?deviceId=d1").text == #"{"users":["User1","user1"]}"#)
+            #expect(try await endpoint.get("/users?deviceId=d1&prefix=u").text == #"{"users":["user1"]}"#)
+            #expect(try await endpoint.get("/users?deviceId=d1&prefix=*").code == "invalid_request")
+            #expect(try await endpoint.get("/users").code == "invalid_request")
+        }
+    }
+
+    @Test("A conversation is made, found again and listed; a message has its members in order")
+    func conversations() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            try await endpoint.makeUsers(1...3)
+            let made = try await endpoint.post("/conversations", ["deviceId": "d2", "participants": ["user1"]])
+            let id = try #require(try made.json()["id"].string)
+            let text = { (offset: Int, read: Int, last: String) in
+                #"{"id":"\#(id)","name":"user1,user2","type":"person","participants":["user1","user2"],"lastOffset":\#(offset)"#
+                    + last + #","readOffset":\#(read),"muted":false}"#
+            }
+            #expect(made.status == 201 && made.text == text(0, 0, ""))
+            let again = try await endpoint.post("/conversations", ["deviceId": "d1", "participants": ["user2"]])
+            #expect(again.status == 200 && again.text == made.text)
+            let message = UUID().uuidString
+            let sent = try await endpoint.post(
+                "/messages",
+                ["deviceId": "d1", "content": "Tea?", "conversation": .string(id), "id": .string(message)])
+            let date = try #require(try sent.json()["messages"][0]["date"].string)
+            let json =
+                #"{"id":"\#(message)","content":"Tea?","author":"user1","date":"\#(date)","conversation":"\#(id)","offset":1}"#
+            #expect(sent.status == 201 && sent.text == #"{"messages":[\#(json)]}"#)
+            let repeated = try await endpoint.post(
+                "/messages",
+                ["deviceId": "d1", "content": "Tea?", "conversation": .string(id), "id": .string(message)])
+            #expect(repeated.status == 200 && repeated.text == sent.text)
+            let list = try await endpoint.get("/conversations?deviceId=d2")
+            #expect(list.text == #"{"conversations":[\#(text(1, 0, #","lastMessage":"# + json))]}"#)
+            #expect(try await endpoint.get("/conversations?deviceId=d2&before=\(id)").text == #"{"conversations":[]}"#)
+            let page = try await endpoint.get("/conversations/\(id)/messages?deviceId=d2")
+            #expect(page.text == #"{"messages":[\#(json)],"lastOffset":1}"#)
+            let before = try await endpoint.get("/conversations/\(id)/messages?deviceId=d2&before=1")
+            #expect(before.text == #"{"messages":[],"lastOffset":1}"#)
+            let read = try await endpoint.post("/conversations/\(id)/read", ["deviceId": "d2", "offset": 1])
+            #expect(read.text == text(1, 1, #","lastMessage":"# + json))
+            let muted = try await endpoint.post("/conversations/\(id)/mute", ["deviceId": "d2", "muted": true])
+            #expect(try muted.json()["muted"] == true)
+        }
+    }
+
+    @Test("What is wrong, foreign or not there is refused as said, and stores nothing")
+    func refusals() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.conversations.perDevice = 2 }
+            try await endpoint.makeUsers(1...4)
+            let pair = try await endpoint.makeConversation(1, [2])
+            let (here, nowhere) = (TestJSON.string(pair.uuidString), TestJSON.string(UUID().uuidString))
+            let many = TestJSON.array((0..<21).map { _ in .string(UUID().uuidString) })
+            for (target, body, status, code) in [
+                ("conversations", ["participants": ["user1"]], 400, "invalid_request"),
+                ("conversations", ["deviceId": "d1"], 400, "invalid_request"),
+                ("conversations", ["deviceId": "d1", "participants": []], 400, "invalid_request"),
+                ("conversations", ["deviceId": "d1", "participants": ["user1"]], 400, "invalid_request"),
+                ("conversations", ["deviceId": "d1", "participants": ["x y"]], 400, "invalid_request"),
+                ("conversations", ["deviceId": "d1", "participants": ["user9"]], 404, "no_such_user"),
+                ("conversations", ["deviceId": "d1", "participants": ["user2"], "id": "x"], 400, "invalid_request"),
+                ("conversations", ["deviceId": "d9", "participants": ["user1"]], 409, "name_required"),
+                ("messages", ["deviceId": "d1", "content": "x"], 400, "invalid_request"),
+                ("messages", ["deviceId": "d1", "content": " ", "conversation": here], 400, "invalid_request"),
+                ("messages", ["deviceId": "d1", "conversation": here], 400, "invalid_request"),
+                (
+                    "messages",
+                    ["deviceId": "d1", "content": .string(String(repeating: "x", count: 2_001)), "conversation": here],
+                    400, "invalid_request"
+                ),
+                ("messages", ["deviceId": "d1", "content": "x", "conversations": many], 400, "invalid_request"),
+                (
+                    "messages", ["deviceId": "d1", "content": "x", "conversations": [here, here]], 400,
+                    "invalid_request"
+                ),
+                (
+                    "messages", ["deviceId": "d1", "content": "x", "conversation": here, "routingKey": "user2"], 400,
+                    "invalid_request"
+                ),
+                ("messages", ["deviceId": "d1", "content": "x", "routingKey": "a..b"], 400, "invalid_request"),
+                ("messages", ["deviceId": "d1", "content": "x", "routingKey": "nobody"], 404, "no_such_user"),
+                ("messages", ["deviceId": "d3", "content": "x", "conversation": here], 404, "no_such_conversation"),
+                (
+                    "messages", ["deviceId": "d1", "content": "x", "conversations": [here, nowhere]], 404,
+                    "no_such_conversation"
+                ),
+                ("conversations/\(pair)/read", ["deviceId": "d3", "offset": 1], 404, "no_such_conversation"),
+                ("conversations/\(pair)/read", ["deviceId": "d1"], 400, "invalid_request"),
+                ("conversations/\(pair)/mute", ["deviceId": "d1", "muted": 1], 400, "invalid_request"),
+                ("conversations/x/leave", ["deviceId": "d1"], 400, "invalid_request"),
+                ("users/nobody/block", ["deviceId": "d1", "blocked": true], 404, "no_such_user"),
+                ("users/user2/block", ["deviceId": "d1", "blocked": true], 200, nil),
+                ("messages", ["deviceId": "d2", "content": "x", "conversation": here], 403, "blocked"),
+                ("users/user2/block", ["deviceId": "d1", "blocked": false], 200, nil),
+            ] as [(String, TestJSON, Int, String?)] {
+                let response = try await endpoint.post("/\(target)", body)
+                #expect(response.status == status && response.code == code, "\(target) \(body)")
+            }
+            for (target, status, code) in [
+                ("conversations/\(pair)/messages?deviceId=d3", 404, "no_such_conversation"),
+                ("conversations/\(pair)/messages?deviceId=d1&after=x", 400, "invalid_request"),
+                ("conversations/\(pair)/messages?deviceId=d1&limit=0", 400, "invalid_request"),
+                ("conversations?deviceId=d1&before=x", 400, "invalid_request"),
+                ("conversations?deviceId=d9", 409, "name_required"), ("conversations", 400, "invalid_request"),
+                ("messages?deviceId=d9", 409, "name_required"),
+            ] {
+                let response = try await endpoint.get("/\(target)")
+                #expect(response.status == status && response.code == code, "\(target)")
+            }
+            #expect(try await journey.sql("SELECT FROM letsswitch.message").isEmpty)
+            _ = try await endpoint.makeConversation(1, [3])
+            let full = try await endpoint.post("/conversations", ["deviceId": "d1", "participants": ["user4"]])
+            #expect(full.status == 429 && full.code == "too_many_conversations")
+        }
+    }
+
+    @Test("curl's stream has what was missed, and then what is said")
+    func stream() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            try await endpoint.makeUsers(1...2)
+            let pair = try await endpoint.makeConversation(1, [2])
+            try await endpoint.say(1, "missed", in: pair)
+            let stream = try await EventStreamTestClient.connect(to: endpoint, "/messages?deviceId=d2&after=\(pair):0")
+            _ = try await stream.nextComment()
+            for (number, content) in ["missed", "live"].enumerated() {
+                if number == 1 { try await endpoint.say(1, content, in: pair) }
+                let event = try await stream.nextEvent()
+                #expect(event.event == "message")
+                let json = try TestJSON(parsing: Array(event.data.utf8))
+                #expect(json["routingKey"] == "user1.user2" && json["message"]["content"].string == content)
+            }
+            await stream.close()
+        }
+    }
+
+    @Test("A ticket that is for one conversation opens no other, and makes none; plain devices may be refused")
+    func tickets() async throws {
+        try await Journey.run { journey in
+            let secret = String(repeating: "s", count: 40)
+            let endpoint = try await journey.daemon {
+                $0.tickets.secrets = [TicketSecret(secret)].compactMap { $0 }
+            }
+            try await endpoint.makeUsers(1...3)
+            let pairs = [try await endpoint.makeConversation(1, [2]), try await endpoint.makeConversation(1, [3])]
+            var settings = TicketSettings()
+            settings.secrets = [TicketSecret(secret)].compactMap { $0 }
+            let ticket = try TicketOrder(
+                device: DeviceID("d1"), lifetime: .seconds(60),
+                topics: [TopicPattern("conversation:\(pairs[0])")]
+            ).token(settings, at: Int64(Date().timeIntervalSince1970))
+            func send(_ to: [String: TestJSON]) async throws -> TestResponse {
+                try await endpoint.post(
+                    "/messages?token=\(ticket)", .object(["content": "x"].merging(to) { $1 }))
+            }
+            #expect(try await send(["conversation": .string(pairs[0].uuidString)]).status == 201)
+            #expect(try await send(["conversation": .string(pairs[1].uuidString)]).code == "topic_not_allowed")
+            #expect(try await send(["routingKey": "user2"]).code == "topic_not_allowed")
+            let list = try await endpoint.get("/conversations?token=\(ticket)").json()["conversations"].array ?? []
+            #expect(list.map { $0["id"].string } == [pairs[0].uuidString])
+            let strict = try await journey.daemon {
+                $0.tickets.secrets = [TicketSecret(secret)].compactMap { $0 }
+                $0.tickets.areRequired = true
+            }
+            #expect(try await strict.get("/conversations?deviceId=d1").code == "ticket_required")
+            #expect(try await strict.get("/conversations?token=\(ticket)").status == 200)
+        }
+    }
+}
