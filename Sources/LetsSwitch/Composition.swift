@@ -100,6 +100,7 @@ struct Composition: Sendable {
                 RoomChannel(matches: matches, keys: database.roomKeys), RemindersChannel(source: reminders),
                 NotificationsChannel(source: reminders),
                 QuestionsChannel(questions: questions, hasOpenSession: configuration.openQuestions),
+                ConversationChannel(conversations: conversations),
             ],
             loops: loops.loops, rooms: rooms, verifier: try IdentityVerifier(configuration.tickets),
             limits: configuration.cable, messageRates: messageRates, metrics: metrics.cable, executor: database.executor

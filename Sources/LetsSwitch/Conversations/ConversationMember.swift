@@ -7,10 +7,13 @@ import Server
 struct ConversationMember: Sendable {
     let device: DeviceID
     private let identity: Identity
+    /// The one conversation that it is here for; `nil` for all.
+    private let only: UUID?
 
     /// Throws unless a device is named.
-    init(_ identity: Identity) throws(RequestError) {
+    init(_ identity: Identity, only: UUID? = nil) throws(RequestError) {
         self.identity = identity
+        self.only = only
         guard let device = identity.device else { throw .invalid("deviceId", "is missing") }
         self.device = device
     }
@@ -18,8 +21,10 @@ struct ConversationMember: Sendable {
     /// When its ticket ends, in seconds since 1970.
     var expiry: Double? { identity.expiry }
 
-    /// Whether its ticket is for this conversation too.
-    func allows(_ conversation: UUID) -> Bool { identity.allows(.conversation(conversation)) }
+    /// Whether it is here for this conversation too, and its ticket as well.
+    func allows(_ conversation: UUID) -> Bool {
+        (only ?? conversation) == conversation && identity.allows(.conversation(conversation))
+    }
 
     /// Throws unless its ticket is for this conversation too.
     func check(_ conversation: UUID) throws(RequestError) {

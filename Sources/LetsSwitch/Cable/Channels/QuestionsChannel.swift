@@ -155,7 +155,7 @@ extension QuestionEvent {
 }
 
 extension JSONObject {
-    fileprivate func text(_ name: StaticString) -> String? {
+    func text(_ name: StaticString) -> String? {
         string(name).map { String(decoding: $0, as: UTF8.self) }
     }
 }
