@@ -33,7 +33,17 @@ struct ClusterUser: Sendable, Equatable {
         return ["setpriv", "--reuid=\(uid)", "--regid=\(gid)", groups, "--no-new-privs", "--"]
     }
 
-    private init(name: String, uid: UInt32, gid: UInt32) {
+    /// `initdb` makes no data directory for a user whose name the system doesn't know.
+    func requireName() throws {
+        guard ClusterUser(uid: uid) == nil else { return }
+        throw PrivateClusterError(
+            """
+            the user \(uid) has no name, and PostgreSQL makes no data for such a user: install libnss-systemd \
+            (for systemd's DynamicUser=), or run as a user that is in /etc/passwd
+            """)
+    }
+
+    init(name: String, uid: UInt32, gid: UInt32) {
         self.name = name
         self.uid = uid
         self.gid = gid

@@ -10,6 +10,7 @@ struct DataInitialisation {
     let isDurable: Bool
 
     func run() throws {
+        try placement.user.requireName()
         for name in placement.home.entries where name.hasPrefix(Self.unfinished) {
             // Left for the next time if it fails: an `initdb` whose daemon was killed may still be writing there.
             try? tool(["rm", "-rf", "--", placement.home.appending(name).path])

@@ -1,0 +1,16 @@
+import Glibc
+import Testing
+
+@testable import Postgres
+
+@Suite struct ClusterUserTests {
+    @Test("a user without a name is told what PostgreSQL lacks, before anything is made")
+    func nameless() throws {
+        let nobody: UInt32 = 4_000_000_000
+        let error = try #require(throws: PrivateClusterError.self) {
+            try ClusterUser(name: "\(nobody)", uid: nobody, gid: nobody).requireName()
+        }
+        #expect("\(error)".contains("\(nobody)") && "\(error)".contains("libnss-systemd"))
+        try ClusterUser.choose(ownerOfData: nil).requireName()
+    }
+}
