@@ -61,7 +61,8 @@ public actor CableClient {
     ) {
         let request = ClientRequest(target: path, fields: fields)
         self.time = time
-        session = LinkSession(reconnect, silence: Self.silence, time: time) { _ throws(ClientError) in
+        session = LinkSession(reconnect, silence: Self.silence, endsAtNormalClosure: false, time: time) {
+            _ throws(ClientError) in
             try await transport.webSocket(request, subprotocols: Self.subprotocols)
         }
     }

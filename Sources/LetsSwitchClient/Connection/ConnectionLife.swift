@@ -35,12 +35,16 @@ struct ConnectionLife: Sendable {
     /// When ``timePassed(at:fraction:)`` is to be called.
     private(set) var deadline: Duration?
     private let silence: Duration
+    private let endsAtNormalClosure: Bool
     private var reconnecting: Reconnecting
 
-    /// - Parameter silence: How long nothing may come before the connection counts as lost.
-    init(_ policy: ReconnectPolicy, silence: Duration) {
+    /// - Parameters:
+    ///   - silence: How long nothing may come before the connection counts as lost.
+    ///   - endsAtNormalClosure: Whether a server that closes with 1000 means for good. On a cable it says so before, in words.
+    init(_ policy: ReconnectPolicy, silence: Duration, endsAtNormalClosure: Bool = true) {
         reconnecting = Reconnecting(policy)
         self.silence = silence
+        self.endsAtNormalClosure = endsAtNormalClosure
     }
 
     /// Somebody wants the connection.
@@ -71,8 +75,11 @@ struct ConnectionLife: Sendable {
         case .open(let since):
             var told: [Action] = []
             if case .closed(let code, _) = error { told = [.tellClosed(code)] }
-            if case .closed(.normal, _) = error { return finish(told, nil) }
-            return goOn(told, error, openFor: now - since, at: now, fraction)
+            guard case .closed(.normal, let reason) = error else {
+                return goOn(told, error, openFor: now - since, at: now, fraction)
+            }
+            if endsAtNormalClosure { return finish(told, nil) }
+            return goOn(told, .closed(.goingAway, reason: reason), openFor: now - since, at: now, fraction)
         }
     }
 

@@ -46,10 +46,10 @@ actor LinkSession {
     }
 
     init(
-        _ policy: ReconnectPolicy, silence: Duration, capacity: Int = EventBuffer<Event>.standardCapacity,
-        time: ClientTime = .system, connect: @escaping Connect
+        _ policy: ReconnectPolicy, silence: Duration, endsAtNormalClosure: Bool = true,
+        capacity: Int = EventBuffer<Event>.standardCapacity, time: ClientTime = .system, connect: @escaping Connect
     ) {
-        life = ConnectionLife(policy, silence: silence)
+        life = ConnectionLife(policy, silence: silence, endsAtNormalClosure: endsAtNormalClosure)
         buffer = EventBuffer(capacity: capacity)
         self.time = time
         self.silence = silence

@@ -43,6 +43,15 @@ import Testing
         #expect(life.timePassed(at: ConnectionLife.connectLimit, fraction: 0) == [.drop, .tellWaiting(.zero)])
     }
 
+    @Test("Where a normal end isn't meant for good, the connection is made again")
+    func comesAgain() {
+        var life = ConnectionLife(.default, silence: .seconds(45), endsAtNormalClosure: false)
+        _ = life.begin(at: .zero)
+        life.opened(at: .zero)
+        let normal = ClientError.closed(.normal, reason: "")
+        #expect(life.ended(normal, at: .zero, fraction: 0) == [.drop, .tellClosed(.normal), .tellWaiting(.zero)])
+    }
+
     @Test("A normal end ends without an error, another with it")
     func ends() {
         var life = Self.opened()
