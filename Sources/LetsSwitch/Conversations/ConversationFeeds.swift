@@ -12,7 +12,10 @@ actor ConversationFeeds {
     private static let feedLimit = 10_000
     private static let retryInterval = Duration.seconds(1)
 
+    /// Both only grow.
     private struct Feed {
+        /// Tells it from an earlier one of the same conversation.
+        let number: Int
         var published: Int
         /// Up to here there is something, as somebody said.
         var known: Int
@@ -24,6 +27,7 @@ actor ConversationFeeds {
     private let hasAudience: @Sendable () -> Bool
     private let publish: @Sendable (ConversationPage) -> Void
     private var feeds: [UUID: Feed] = [:]
+    private var lastFeed = 0
     private var lastFailure: String?
 
     /// - Parameters:
@@ -44,6 +48,7 @@ actor ConversationFeeds {
         let number = page.lastOffset
         guard var feed = feed(of: page.conversation, before: number) else { return }
         guard !feed.isReading, feed.published == number - 1 else {
+            // Of what was published before, a repeat says nothing new.
             return changed(page.conversation, to: number)
         }
         feed.published = number
@@ -75,34 +80,42 @@ actor ConversationFeeds {
         }
         if let feed = feeds[conversation] { return feed }
         if feeds.count >= Self.feedLimit { feeds = feeds.filter { $0.value.isReading } }
-        return Feed(published: number - 1, known: number - 1)
+        lastFeed += 1
+        return Feed(number: lastFeed, published: number - 1, known: number - 1)
     }
 
     private func read(_ conversation: UUID) {
+        guard let number = feeds[conversation]?.number else { return }
         feeds[conversation]?.isReading = true
-        Task { await readOn(conversation) }
+        Task { await readOn(conversation, number) }
     }
 
-    private func readOn(_ conversation: UUID) async {
-        while let feed = feeds[conversation], feed.known > feed.published {
+    private func readOn(_ conversation: UUID, _ number: Int) async {
+        while let feed = feeds[conversation], feed.number == number, feed.known > feed.published {
             do {
                 let page = try await store.messages(in: conversation, .after(feed.published), for: nil)
                 lastFailure = nil
+                guard let now = feeds[conversation], now.number == number else { return }
                 if !page.messages.isEmpty { publish(page) }
                 // What was purged doesn't come.
-                feeds[conversation]?.published = page.messages.last?.offset ?? page.lastOffset
-                if page.messages.isEmpty { feeds[conversation]?.known = page.lastOffset }
+                let published = page.messages.last?.offset ?? page.lastOffset
+                feeds[conversation]?.published = max(now.published, published)
+                if page.messages.isEmpty, page.lastOffset < feed.known, now.known == feed.known {
+                    // It isn't there, whoever said so.
+                    feeds[conversation] = nil
+                    return
+                }
             } catch {
                 // It is gone: then nobody hears of it.
                 guard (error as? PostgresError) != nil else {
-                    feeds[conversation] = nil
+                    if feeds[conversation]?.number == number { feeds[conversation] = nil }
                     return
                 }
                 note(error)
                 try? await Task.sleep(for: Self.retryInterval)
             }
         }
-        feeds[conversation]?.isReading = false
+        if feeds[conversation]?.number == number { feeds[conversation]?.isReading = false }
     }
 
     /// A database that is away is others' to tell of.

@@ -7,14 +7,22 @@ import Messaging
 /// | a conversation is | a message is published             | a page was read         |
 /// |-------------------|------------------------------------|-------------------------|
 /// | caught up         | the next: heard; later: → behind   |                         |
-/// | behind            | waits in the database              | heard, → caught up, or behind still |
+/// | behind            | noted; waits in the database       | heard, → caught up once nothing later was announced |
 ///
 /// While one is behind, nothing is heard of the others but what is read: what was missed comes before what is said now.
 struct ConversationProgress {
     /// Up to which offset each was heard. One that isn't here was made since: nothing of it was.
     private var heard: [UUID: Int] = [:]
     /// Those of which something is to be read, in order.
-    private var behind: [UUID] = []
+    private var behind: [Behind] = []
+
+    private struct Behind {
+        let conversation: UUID
+        /// Up to here there is something, as somebody said; maybe since the page that is read now was looked up.
+        var announced: Int
+        /// There was nothing to read, though there should have been. If there is nothing again, it isn't to be had.
+        var wasEmpty = false
+    }
 
     /// - Parameter after: Where to begin in some of them; the others begin now.
     init(_ positions: [ConversationPositions.Position], after: [UUID: Int]) {
@@ -22,7 +30,9 @@ struct ConversationProgress {
             let offset = min(after[position.conversation] ?? position.lastOffset, position.lastOffset)
             heard[position.conversation] = offset
             // What was said last is read last.
-            if offset < position.lastOffset { behind.insert(position.conversation, at: 0) }
+            if offset < position.lastOffset {
+                behind.insert(Behind(conversation: position.conversation, announced: position.lastOffset), at: 0)
+            }
         }
     }
 
@@ -30,7 +40,7 @@ struct ConversationProgress {
 
     /// What is to be read: a conversation, and the offset behind which.
     var next: (conversation: UUID, after: Int)? {
-        behind.first.map { ($0, heard[$0] ?? 0) }
+        behind.first.map { ($0.conversation, heard[$0.conversation] ?? 0) }
     }
 
     /// Messages were published.
@@ -41,7 +51,7 @@ struct ConversationProgress {
         let fresh = page.messages.drop { $0.offset <= known }
         guard let first = fresh.first, let last = fresh.last else { return [] }
         guard isCaughtUp, first.offset == known + 1 else {
-            fallBehind(in: page.conversation)
+            fallBehind(in: page.conversation, to: last.offset)
             return []
         }
         heard[page.conversation] = last.offset
@@ -57,23 +67,33 @@ struct ConversationProgress {
         // What was purged doesn't come.
         let offset = fresh.last?.offset ?? max(known, page.lastOffset)
         heard[page.conversation] = offset
-        if offset >= page.lastOffset { forget(page.conversation) }
+        guard let index = behind.firstIndex(where: { $0.conversation == page.conversation }) else { return fresh }
+        if offset >= max(page.lastOffset, behind[index].announced) || fresh.isEmpty && behind[index].wasEmpty {
+            behind.remove(at: index)
+        } else {
+            behind[index].wasEmpty = fresh.isEmpty
+        }
         return fresh
     }
 
     /// It is none of its conversations any more.
     mutating func forget(_ conversation: UUID) {
-        behind.removeAll { $0 == conversation }
+        behind.removeAll { $0.conversation == conversation }
     }
 
     /// Publications may have been missed.
     mutating func found(_ positions: [ConversationPositions.Position]) {
         for position in positions where position.lastOffset > heard[position.conversation] ?? 0 {
-            fallBehind(in: position.conversation)
+            fallBehind(in: position.conversation, to: position.lastOffset)
         }
     }
 
-    private mutating func fallBehind(in conversation: UUID) {
-        if !behind.contains(conversation) { behind.append(conversation) }
+    private mutating func fallBehind(in conversation: UUID, to offset: Int) {
+        guard let index = behind.firstIndex(where: { $0.conversation == conversation }) else {
+            return behind.append(Behind(conversation: conversation, announced: offset))
+        }
+        guard offset > behind[index].announced else { return }
+        behind[index].announced = offset
+        behind[index].wasEmpty = false
     }
 }

@@ -21,8 +21,7 @@ final class ConversationShard {
     private let conversations: Conversations
     private var subscribers: [Number: ConversationSubscriber] = [:]
     private var lastNumber = 0
-    /// Those who are to be asked where they stand, one after the other.
-    private var rechecks: [Number] = []
+    private var rechecks = ConversationRechecks<Number>()
 
     init(on reactor: Reactor, loop: EventLoop, _ conversations: Conversations) {
         self.reactor = reactor
@@ -30,29 +29,46 @@ final class ConversationShard {
         self.conversations = conversations
     }
 
-    /// Lets somebody in, as the user that the device is.
+    /// Lets somebody in, as the user that the device is, or was lately; `nil` if its ticket is over.
     func enter(
         _ member: ConversationMember, user: String, after: [UUID: Int], _ sink: any ConversationSink
-    ) -> ConversationSubscriber {
+    ) -> ConversationSubscriber? {
+        let left = timeLeft(of: member)
+        if let left, left <= 0 {
+            sink.end(.expired)
+            return nil
+        }
         lastNumber += 1
-        let subscriber = ConversationSubscriber(member, after: after, Number(number: lastNumber), sink, on: self)
+        let subscriber = ConversationSubscriber(
+            member, user: user, after: after, Number(number: lastNumber), sink, on: self)
         subscribers[subscriber.number] = subscriber
         conversations.listeners.withLock { $0 += 1 }
-        subscriber.connection = conversations.rooms.subscribe(subscriber, to: conversations.room(of: user), on: reactor)
+        subscribe(subscriber)
         readPositions(for: subscriber)
-        awaitExpiry(of: subscriber)
+        if let left { awaitExpiry(of: subscriber, in: left) }
         return subscriber
     }
 
+    /// Where its user hears its conversations.
+    private func subscribe(_ subscriber: ConversationSubscriber) {
+        if let connection = subscriber.connection { conversations.rooms.unsubscribe(connection) }
+        subscriber.connection = conversations.rooms.subscribe(
+            subscriber, to: conversations.room(of: subscriber.user), on: reactor)
+    }
+
+    /// Of its ticket, in seconds; `nil` for ever.
+    private func timeLeft(of member: ConversationMember) -> Double? {
+        member.expiry.map { $0 - Double(time(nil)) }
+    }
+
     /// A ticket's end is its sockets'.
-    private func awaitExpiry(of subscriber: ConversationSubscriber) {
-        guard let end = subscriber.member.expiry else { return }
-        let left = end - Double(time(nil))
-        guard left > 0 else { return subscriber.end(.expired) }
+    private func awaitExpiry(of subscriber: ConversationSubscriber, in left: Double) {
         subscriber.expiry = reactor.schedule(after: Ticket.wait(forExpiryIn: left)) {
             [weak self, number = subscriber.number] in
-            guard let self, let subscriber = subscribers[number] else { return }
-            awaitExpiry(of: subscriber)
+            guard let self, let subscriber = subscribers[number], let left = timeLeft(of: subscriber.member)
+            else { return }
+            guard left > 0 else { return subscriber.end(.expired) }
+            awaitExpiry(of: subscriber, in: left)
         }
     }
 
@@ -72,19 +88,14 @@ final class ConversationShard {
 
     /// Publications may have been missed: everybody is asked where it stands.
     func resynchronise() {
-        let isIdle = rechecks.isEmpty
-        rechecks = Array(subscribers.keys)
-        if isIdle { recheck() }
+        if rechecks.begin(subscribers.keys) { recheck() }
     }
 
     private func recheck() {
-        while let number = rechecks.last {
-            if let subscriber = subscribers[number] { return readPositions(for: subscriber) }
-            rechecks.removeLast()
+        while let number = rechecks.next() {
+            if let subscriber = subscribers[number] { return readPositions(for: subscriber, isRecheck: true) }
         }
     }
-
-    func pays(_ device: DeviceID, at now: MonotonicTime) -> Bool { conversations.rates.pays(device, at: now) }
 
     // MARK: What waits for the database
 
@@ -96,7 +107,7 @@ final class ConversationShard {
         }
     }
 
-    func readPositions(for subscriber: ConversationSubscriber) {
+    func readPositions(for subscriber: ConversationSubscriber, isRecheck: Bool = false) {
         let (number, device) = (subscriber.number, subscriber.member.device)
         Task(executorPreference: conversations.executor) { [conversations, loop] in
             let result: Result<ConversationPositions, any Error>
@@ -105,22 +116,45 @@ final class ConversationShard {
             } catch {
                 result = .failure(error)
             }
-            loop.submit { conversations.shard(on: $0, loop: loop).received(result, for: number) }
+            loop.submit { conversations.shard(on: $0, loop: loop).received(result, for: number, isRecheck) }
         }
     }
 
-    private func received(_ result: Result<ConversationPositions, any Error>, for number: Number) {
-        if rechecks.last == number, (try? result.get()) != nil || subscribers[number] == nil {
-            rechecks.removeLast()
-            recheck()
-        }
-        guard let subscriber = subscribers[number] else { return }
+    private func received(
+        _ result: Result<ConversationPositions, any Error>, for number: Number, _ isRecheck: Bool
+    ) {
         switch result {
-        case .success(let positions): subscriber.opened(positions)
+        case .success(let positions):
+            if let subscriber = subscribers[number] { opened(subscriber, positions) }
         // It has no name any more.
-        case .failure(is RequestError): subscriber.end(.erased)
+        case .failure(is RequestError):
+            if let subscriber = subscribers[number] {
+                conversations.names[subscriber.member.device] = nil
+                subscriber.end(.erased)
+            }
         case .failure:
-            retry(number) { $0.readPositions(for: $1) }
+            reactor.schedule(after: Self.retryDelay) { [weak self] in
+                guard let self else { return }
+                if let subscriber = subscribers[number] {
+                    readPositions(for: subscriber, isRecheck: isRecheck)
+                } else if isRecheck {
+                    recheck()
+                }
+            }
+            return
+        }
+        // Whatever came of this one, the others are asked as well.
+        if isRecheck { recheck() }
+    }
+
+    private func opened(_ subscriber: ConversationSubscriber, _ positions: ConversationPositions) {
+        switch subscriber.opened(positions) {
+        case .opened: break
+        case .otherUser:
+            conversations.names[subscriber.member.device] = positions.user
+            subscribe(subscriber)
+            // What was said before that went by.
+            readPositions(for: subscriber)
         }
     }
 

@@ -10,18 +10,25 @@ import Wire
 final class ConversationSocket: WebSocketHandler, ConversationSink {
     private let socket: WebSocket
     private let shard: ConversationShard
+    private var purse: MessagePurse
+    /// `nil`: its ticket is over, or it is.
     private var subscriber: ConversationSubscriber?
 
     init(
-        _ socket: WebSocket, _ member: ConversationMember, user: String, after: [UUID: Int], on shard: ConversationShard
+        _ socket: WebSocket, _ member: ConversationMember, user: String, after: [UUID: Int],
+        paying rates: DeviceMessageRates, on shard: ConversationShard
     ) {
         self.socket = socket
         self.shard = shard
+        purse = MessagePurse(of: member.device, rates)
         subscriber = shard.enter(member, user: user, after: after, self)
     }
 
     func webSocket(_ webSocket: WebSocket, received message: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode) {
-        subscriber?.received(ConversationCommand(message), at: webSocket.reactor.now)
+        guard purse.pays(at: webSocket.reactor.now) else {
+            return socket.close(.policyViolation, "more than \(purse.rates.perSecond) messages a second")
+        }
+        subscriber?.received(ConversationCommand(message))
     }
 
     func webSocketDidDrain(_ webSocket: WebSocket) {
@@ -51,7 +58,7 @@ final class ConversationSocket: WebSocketHandler, ConversationSink {
 
     func end(_ cause: ConversationSinkEnd) {
         switch cause {
-        case .tooFast: socket.close(.policyViolation, "more messages than a device may send")
+        case .tooFast: socket.close(.policyViolation, "more messages wait than may")
         case .expired: socket.close(.policyViolation, "the ticket is over")
         case .erased: socket.close(.normalClosure, "the device was erased")
         }
@@ -88,7 +95,8 @@ struct ConversationSocketController: RouteCollection, Sendable {
             return NoConversations()
         }
         let shard = conversations.shard(on: webSocket.reactor, loop: request.loop)
-        return ConversationSocket(webSocket, member, user: user, after: offsets.offsets, on: shard)
+        return ConversationSocket(
+            webSocket, member, user: user, after: offsets.offsets, paying: conversations.rates, on: shard)
     }
 }
 

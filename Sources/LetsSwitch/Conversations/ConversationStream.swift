@@ -24,7 +24,8 @@ final class ConversationStream: ConversationSink {
         stream.drained = { [weak sink] in sink?.subscriber?.drained() }
         sink.write { ServerSentEvent.comment("messages", into: &$0) }
         sink.subscriber = shard.enter(member, user: user, after: after, sink)
-        sink.comment()
+        // Its ticket may have ended just now, and the stream with it.
+        if sink.subscriber != nil { sink.comment() }
     }
 
     private init(_ stream: ResponseStream, on shard: ConversationShard) {

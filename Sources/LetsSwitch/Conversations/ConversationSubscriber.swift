@@ -20,7 +20,7 @@ protocol ConversationSink: AnyObject {
 }
 
 enum ConversationSinkEnd {
-    /// More messages than anybody may send.
+    /// More messages wait than may.
     case tooFast
     /// Its device was erased.
     case erased
@@ -44,6 +44,8 @@ final class ConversationSubscriber: Peer {
     }
 
     let member: ConversationMember
+    /// The user that it is; whose room it is in.
+    private(set) var user: String
     let number: ConversationShard.Number
     /// Where it begins.
     private let after: [UUID: Int]
@@ -60,10 +62,11 @@ final class ConversationSubscriber: Peer {
     private var waiting: [ConversationCommand] = []
 
     init(
-        _ member: ConversationMember, after: [UUID: Int], _ number: ConversationShard.Number,
+        _ member: ConversationMember, user: String, after: [UUID: Int], _ number: ConversationShard.Number,
         _ sink: any ConversationSink, on shard: ConversationShard
     ) {
         self.member = member
+        self.user = user
         self.after = after
         self.number = number
         self.sink = sink
@@ -72,8 +75,9 @@ final class ConversationSubscriber: Peer {
 
     // MARK: What it says
 
-    func received(_ command: ConversationCommand, at now: MonotonicTime) {
-        guard shard.pays(member.device, at: now), waiting.count < Self.waitingLimit else { return sink.end(.tooFast) }
+    /// Whoever lets it speak has let it pay.
+    func received(_ command: ConversationCommand) {
+        guard waiting.count < Self.waitingLimit else { return sink.end(.tooFast) }
         waiting.append(command)
         if waiting.count == 1 { shard.perform(command, for: self) }
     }
@@ -105,8 +109,23 @@ final class ConversationSubscriber: Peer {
         proceed()
     }
 
+    /// What where its conversations stand says of who it is.
+    enum Opening {
+        case opened
+        /// The device has another name than it had: it is to hear in that one's room.
+        case otherUser
+    }
+
     /// Where its conversations stand.
-    func opened(_ positions: ConversationPositions) {
+    func opened(_ positions: ConversationPositions) -> Opening {
+        // Names are of ASCII.
+        guard positions.user == user else {
+            user = positions.user
+            if case .opening = state { return .otherUser }
+            // It was erased, and is somebody else since.
+            end(.erased)
+            return .opened
+        }
         let allowed = positions.offsets.filter { member.allows($0.conversation) }
         switch state {
         case .opening:
@@ -118,6 +137,7 @@ final class ConversationSubscriber: Peer {
             state = .hearing(progress, isReading: isReading)
         }
         proceed()
+        return .opened
     }
 
     /// Reads what it is behind, if anything, a page at a time.

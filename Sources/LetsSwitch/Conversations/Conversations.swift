@@ -117,6 +117,7 @@ final class Conversations: Sendable {
 
     /// Notifications may have been missed.
     func resynchronise() {
+        names.removeAll()
         guard listeners.withLock({ $0 > 0 }) else { return }
         for loop in loops { loop.submit { self.shard(on: $0, loop: loop).resynchronise() } }
     }
@@ -134,6 +135,9 @@ final class Conversations: Sendable {
 final class UserNames: Sendable {
     private static let limit = 10_000
     private let names = Locked<[DeviceID: String]>([:])
+
+    /// Somebody may have been erased, and nobody told.
+    func removeAll() { names.withLock { $0 = [:] } }
 
     subscript(device: DeviceID) -> String? {
         get { names.withLock { $0[device] } }

@@ -81,4 +81,20 @@ import Testing
             }
         }
     }
+
+    @Test("What is said is paid for once")
+    func rates() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.cable.messageRate = 1 }
+            try await endpoint.makeUsers(1...2)
+            let pair = try await endpoint.makeConversation(1, [2])
+            let (peer, mine) = (try await CablePeer.welcomed(at: endpoint, "?deviceId=d1"), identifier(pair))
+            try await peer.enter(mine)
+            // Of ten that it may say at once, it has said one.
+            for number in 1...8 {
+                try await perform(["action": "speak", "content": .string("\(number)")], peer, mine)
+                #expect(try await peer.hearMessage(of: mine).data["offset"].int == number)
+            }
+        }
+    }
 }

@@ -197,4 +197,20 @@ import Testing
             try await hasty.socket.expectClose(1008, passingOver: true)
         }
     }
+
+    @Test("Whoever has another name than the daemon knew hears by that one")
+    func renamed() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            try await endpoint.makeUsers(1...2)
+            let pair = try await endpoint.makeConversation(1, [2])
+            try await ConversationPeer.connect(to: endpoint, "d2").socket.close()
+            // As if another daemon had erased the device, and it had come again, and this one hadn't been told.
+            _ = try await journey.sql("UPDATE letsswitch.chat_user SET name = 'other' WHERE name = 'user2'")
+            let peer = try await ConversationPeer.connect(to: endpoint, "d2")
+            #expect(peer.handshake["user"] == "other" && peer.handshake["binding"] == "#.other.#")
+            try await endpoint.say(1, "Hello", in: pair)
+            #expect(try await peer.hear("message")["routingKey"] == "other.user1")
+        }
+    }
 }

@@ -85,11 +85,12 @@ private final class ConversationSubscription: CableSubscription, ConversationSin
     private func enter(as user: String) {
         // Does what has waited: something is said, or this is over.
         outlet.confirm()
-        guard case .opening(let said) = state else { return }
+        guard case .opening = state else { return }
         let shard = conversations.shard(on: outlet.reactor, loop: outlet.loop)
-        let subscriber = shard.enter(member, user: user, after: after, self)
+        guard let subscriber = shard.enter(member, user: user, after: after, self) else { return }
+        guard case .opening(let said) = state else { return shard.leave(subscriber) }
         state = .inside(subscriber)
-        for command in said { subscriber.received(command, at: outlet.reactor.now) }
+        for command in said { subscriber.received(command) }
     }
 
     func end() {
@@ -112,7 +113,7 @@ private final class ConversationSubscription: CableSubscription, ConversationSin
         }
         switch state {
         case .opening(let said): state = .opening(said + [wanted])
-        case .inside(let subscriber): subscriber.received(wanted, at: outlet.reactor.now)
+        case .inside(let subscriber): subscriber.received(wanted)
         case .over: break
         }
     }
@@ -174,7 +175,9 @@ private final class ConversationSubscription: CableSubscription, ConversationSin
         if case .inside(let subscriber) = state { subscriber.drained() }
     }
 
-    func end(_ cause: ConversationSinkEnd) { outlet.end() }
+    func end(_ cause: ConversationSinkEnd) {
+        outlet.revoke()
+    }
 }
 
 /// Messages as they are told, made once for all cables of a loop.
