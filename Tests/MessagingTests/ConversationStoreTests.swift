@@ -54,7 +54,8 @@ import Testing
         }
 
         func list(_ user: Int, before last: UUID? = nil) async throws -> [UUID] {
-            try await store.conversations(of: device(user), before: last).map(\.id)
+            let last = last.map { ConversationCursor(conversation: $0) }
+            return try await store.conversations(of: device(user), before: last).conversations.map(\.id)
         }
     }
 
@@ -263,7 +264,7 @@ import Testing
             try await world.send(2, "Hello", .conversation(made[0]))
             #expect(try await world.list(1) == [made[0], made[2], made[1]])
             #expect(try await world.list(1, before: made[2]) == [made[1]])
-            let latest = try await world.store.conversations(of: world.device(1), before: nil)[0]
+            let latest = try await world.store.conversations(of: world.device(1)).conversations[0]
             #expect(latest.lastMessage?.content == "Hello" && latest.lastOffset == 1 && latest.readOffset == 0)
             #expect(try await world.set(1, .read(offset: 9), in: made[0]).readOffset == 1)
             #expect(try await world.set(1, .read(offset: 0), in: made[0]).readOffset == 1)
@@ -286,7 +287,7 @@ import Testing
             let kept = try await world.page(3, group)
             #expect(kept.messages.map(\.content) == ["before"] && kept.lastOffset == 1)
             #expect(try await code { try await world.send(3, "x", .conversation(group)) } == "no_such_conversation")
-            #expect(try await world.store.positions(of: world.device(3)).offsets.isEmpty)
+            #expect(try await world.store.positions(of: world.device(3)).offsets.map(\.lastOffset) == [1])
             #expect(try await world.list(3) == [group])
 
             let pair = try await world.make(1, [2]).0.id
@@ -368,6 +369,210 @@ import Testing
                     == "too_many_conversations")
             try await world.send(1, "one", .conversation(pair))
             #expect(try await code { try await world.send(1, "two", .conversation(pair)) } == "storage_full")
+        }
+    }
+}
+
+/// What strangers, repeats and calls at the same moment can't do.
+extension ConversationStoreTests {
+    private func names(_ users: [Int]) throws -> MessageTarget {
+        .participants(try users.map { try UserName("user\($0)") })
+    }
+
+    @Test("Nobody's list is filled by others; what was left doesn't count; a pair brings back nobody who is full")
+    func membership() async throws {
+        var settings = ConversationSettings()
+        settings.perDevice = 2
+        try await with(1...6, settings: settings) { world in
+            let pair = try await world.make(2, [1]).0.id
+            let group = try await world.make(3, [1, 4]).0.id
+            for others in [[1], [1, 6]] {
+                #expect(try await code { _ = try await world.make(5, others) } == "too_many_conversations")
+                #expect(try await code { try await world.send(5, "x", names(others)) } == "too_many_conversations")
+            }
+            #expect(try await world.store.positions(of: world.device(5)).offsets.isEmpty)
+            _ = try await world.set(1, .leave, in: group)
+            _ = try await world.set(1, .leave, in: pair)
+            _ = try await world.make(5, [1])
+            _ = try await world.make(6, [1])
+            #expect(
+                try await code { try await world.send(2, "x", .conversation(pair)) } == "too_many_conversations")
+            #expect(try await code { _ = try await world.make(1, [2]) } == "too_many_conversations")
+            // Those that it is inside of, and behind them those that it has left.
+            let positions = try await world.store.positions(of: world.device(1)).offsets.map(\.conversation)
+            #expect(positions.count == 4 && Set(positions.suffix(2)) == [pair, group])
+        }
+    }
+
+    @Test("A routing key makes no conversation beyond the server's limit, and what it makes counts")
+    func storedConversations() async throws {
+        var storage = StorageLimits()
+        storage.conversations = 1
+        try await with(storage: storage) { world in
+            let id = UUID()
+            try await world.send(1, "one", names([2]), id: id)
+            #expect(try await code { try await world.send(1, "two", names([3])) } == "storage_full")
+            #expect(try await code { _ = try await world.make(1, [3]) } == "storage_full")
+            #expect(try await !world.make(2, [1]).isNew)
+            #expect(try await !world.send(1, "one", names([2]), id: id).isNew)
+            try await world.send(2, "three", names([1]))
+            #expect(try await world.database.count("conversation") == 1)
+        }
+    }
+
+    @Test("A full server still answers who repeats its name")
+    func storedUsers() async throws {
+        var storage = StorageLimits()
+        storage.users = 2
+        try await with(1...2, storage: storage) { world async throws in
+            #expect(try await !world.take("user1", 1))
+            #expect(try await code { _ = try await world.take("user1", 3) } == "name_taken")
+            #expect(try await code { _ = try await world.take("user3", 3) } == "storage_full")
+            #expect(try await world.database.count("chat_user") == 2)
+        }
+    }
+
+    @Test("Many say something to the same at once by a routing key: one conversation, and one message for one id")
+    func atOnce() async throws {
+        try await with { world in
+            let id = UUID()
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
+                for number in 0..<12 {
+                    tasks.addTask {
+                        let others = [1, 2, 3].filter { $0 != 1 + number % 3 }
+                        try await world.send(1 + number % 3, "\(number)", names(others))
+                    }
+                    tasks.addTask { try await world.send(1, "once", names([2, 3]), id: id) }
+                }
+                try await tasks.waitForAll()
+            }
+            #expect(try await world.database.count("conversation") == 1)
+            #expect(try await world.database.count("message") == 13)
+        }
+    }
+
+    @Test("What is refused for its id makes no conversation")
+    func nothingLeft() async throws {
+        try await with { world in
+            let id = UUID()
+            try await world.send(1, "one", names([2]), id: id)
+            #expect(try await code { try await world.send(1, "two", names([3, 4]), id: id) } == "id_taken")
+            #expect(try await code { try await world.send(3, "one", names([4]), id: id) } == "id_taken")
+            #expect(try await world.database.count("conversation") == 1)
+        }
+    }
+
+    @Test("A repeat is answered as the first time, whoever has left, blocked or been erased since, however full it is")
+    func repeats() async throws {
+        var storage = StorageLimits()
+        storage.messages = 3
+        try await with(storage: storage) { world in
+            let (group, pair) = (try await world.make(1, [2, 3]).0.id, try await world.make(1, [2]).0.id)
+            let ids = (0..<3).map { _ in UUID() }
+            let targets: [MessageTarget] = [.conversation(group), .conversation(pair), try names([4])]
+            for (id, target) in zip(ids, targets) { try await world.send(1, "said", target, id: id) }
+            _ = try await world.set(1, .leave, in: group)
+            try await world.store.block(UserName("user1"), BlockRequest(device: world.device(2), isBlocked: true))
+            _ = try await world.database.erasures.erase(world.device(4))
+            for (id, target) in zip(ids, targets) {
+                #expect(try await !world.send(1, "said", target, id: id).isNew)
+                #expect(try await code { try await world.send(1, "other", target, id: id) } == "id_taken")
+            }
+            #expect(try await code { try await world.send(1, "new", .conversation(group)) } == "storage_full")
+        }
+    }
+
+    @Test("Pages of the list follow one another, whatever is said between them; a foreign conversation is no place")
+    func cursor() async throws {
+        try await with(1...2) { world in
+            try await world.database.run(
+                """
+                WITH made AS (
+                    INSERT INTO letsswitch.conversation (id, kind, members, created_at, used_at, look_at)
+                    SELECT gen_random_uuid(), 'group', '{}', letsswitch.clock(), letsswitch.clock() + n * interval '1.000007 s',
+                        letsswitch.clock()
+                    FROM generate_series(1, 250) AS n RETURNING id
+                )
+                INSERT INTO letsswitch.participant (conversation_id, user_id)
+                SELECT made.id, own.id FROM made, letsswitch.chat_user AS own WHERE own.name = 'user1'
+                """)
+            var seen: [UUID] = []
+            var next: ConversationCursor?
+            repeat {
+                let list = try await world.store.conversations(of: world.device(1), before: next)
+                seen += list.conversations.map(\.id)
+                next = list.next.flatMap { ConversationCursor($0.description) }
+                if let last = seen.last {
+                    try await world.database.run(
+                        "UPDATE letsswitch.conversation SET used_at = used_at + interval '1 day' WHERE id = '\(last)'")
+                }
+            } while next != nil
+            #expect(seen.count == 250 && Set(seen).count == 250)
+            #expect(try await code { _ = try await world.list(2, before: seen[0]) } == "no_such_conversation")
+            #expect(ConversationCursor("x") == nil && ConversationCursor("\(seen[0]):x") == nil)
+        }
+    }
+
+    @Test("Who was erased has left; its row goes with the last conversation that it was in, and its name stays taken")
+    func forgottenUsers() async throws {
+        try await with(1...3) { world in
+            try await world.send(1, "Hello", names([2]))
+            for user in 2...3 {
+                var step = try await world.database.erasures.erase(world.device(user))
+                while step.hasMore { step = try await world.database.erasures.eraseMore(limit: 1) }
+            }
+            let inside = try await world.database.run("SELECT 1 FROM letsswitch.participant WHERE left_number IS NULL")
+            #expect(inside.count == 1)
+            // user3 was in nothing.
+            #expect(try await world.database.count("chat_user") == 2)
+            try await world.database.setClock("2027-12-01T10:00:00Z")
+            while try await world.database.erasures.purge(retention: 86_400) > 0 {}
+            #expect(try await world.database.count("chat_user") == 1)
+            #expect(try await code { _ = try await world.take("user2", 4) } == "name_taken")
+        }
+    }
+
+    @Test("Purging looks at a conversation in use once, and then when what was said in it last is too old")
+    func look() async throws {
+        try await with { world in
+            let used = try await world.make(1, [2]).0.id
+            try await world.database.setClock("2026-11-25T10:00:00Z")
+            try await world.send(1, "new", .conversation(used))
+            #expect(try await world.database.erasures.purge(retention: 86_400) == 1)
+            #expect(try await world.database.erasures.purge(retention: 86_400) == 0)
+            #expect(try await world.list(1) == [used])
+            try await world.database.setClock("2026-11-27T10:00:00Z")
+            while try await world.database.erasures.purge(retention: 86_400) > 0 {}
+            #expect(try await world.database.count("conversation") == 0)
+        }
+    }
+
+    @Test("A page's size is that of its JSON, as a socket is told it")
+    func pageBytes() async throws {
+        try await with { world in
+            let group = try await world.make(1, [2, 3]).0.id
+            let quoted = String(repeating: "\"", count: 2_000)
+            for _ in 0..<12 { try await world.send(1, quoted, .conversation(group)) }
+            // 4,000 bytes each, escaped.
+            #expect(try await world.page(1, group).messages.map(\.offset) == Array(1...7))
+            #expect(try await world.page(1, group, .before(13)).messages.map(\.offset) == Array(6...12))
+        }
+    }
+
+    @Test("A device blocks as many as it may")
+    func blocks() async throws {
+        try await with { world in
+            try await world.database.run(
+                """
+                INSERT INTO letsswitch.chat_block (user_id, blocked_id)
+                SELECT own.id, 1000000 + n FROM letsswitch.chat_user AS own, generate_series(1, 999) AS n WHERE own.name = 'user1'
+                """)
+            func block(_ name: String) async throws {
+                try await world.store.block(UserName(name), BlockRequest(device: world.device(1), isBlocked: true))
+            }
+            try await block("user2")
+            try await block("user2")
+            #expect(try await code { try await block("user3") } == "too_many_blocks")
         }
     }
 }

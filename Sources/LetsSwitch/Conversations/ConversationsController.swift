@@ -72,20 +72,23 @@ struct ConversationsController: RouteCollection, Sendable {
 
     @Sendable private func list(_ request: Request) async throws -> Response {
         let member = try member(of: request)
-        var last: UUID?
+        var last: ConversationCursor?
         if let text = request.query("before") {
-            guard let id = UUID(text: text) else {
-                throw RequestError.invalid("before", "must be a conversation's UUID")
+            guard let cursor = ConversationCursor(text) else {
+                throw RequestError.invalid("before", "must be a conversation's UUID, or a list's next")
             }
-            last = id
+            last = cursor
         }
         let found = try await store.conversations(of: member.device, before: last)
         var json = JSONText()
         json.object { object in
             object.name("conversations")
             object.array { array in
-                for conversation in found where member.allows(conversation.id) { conversation.write(to: &array) }
+                for conversation in found.conversations where member.allows(conversation.id) {
+                    conversation.write(to: &array)
+                }
             }
+            object.member("next", found.next?.description)
         }
         return .json(json.bytes, headers: [.notStored])
     }

@@ -83,14 +83,11 @@ package struct ConversationMessage: Sendable, Hashable {
             object.member("offset", offset)
         }
     }
-
-    /// About how many bytes of JSON it takes.
-    var size: Int { 200 + content.utf8.count }
 }
 
 /// Messages of one conversation that follow one another, and to whom they go.
 package struct ConversationPage: Sendable {
-    /// Entries of a page, and about how many bytes of JSON: whichever is first.
+    /// Entries of a page, and bytes of JSON, each message as a socket is told it: whichever is first.
     package static let maximumCount = 100
     package static let maximumBytes = 32 * 1024
 

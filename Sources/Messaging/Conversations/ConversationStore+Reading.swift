@@ -5,7 +5,7 @@ import Postgres
 /// Where a user's conversations stand.
 package struct ConversationPositions: Sendable, Hashable {
     package let user: String
-    /// The latest first.
+    /// The latest first, and behind them those that it has left, with where they stood then.
     package let offsets: [Position]
 
     package struct Position: Sendable, Hashable {
@@ -26,32 +26,43 @@ package struct ConversationPositions: Sendable, Hashable {
 
 /// What is read of conversations.
 extension ConversationStore {
+    /// Of so many that a device has left it is known where they stood.
+    private static let leftPositions = 1_000
+
     /// A device's conversations, the latest first; throws ``Domain/RequestError/nameRequired`` if it has no name.
     ///
-    /// - Parameter last: Beyond this one, if it is one of them.
-    package func conversations(of device: DeviceID, before last: UUID?) async throws -> [Conversation] {
+    /// - Parameter last: Beyond this one; throws ``Domain/RequestError/noSuchConversation`` unless it is one of them, or a list's end.
+    package func conversations(
+        of device: DeviceID, before last: ConversationCursor? = nil
+    ) async throws -> ConversationList {
         let rows = try await database.query(
             Statement.conversations,
             [
-                .text(device.text), last.map { .text($0.uuidString) } ?? .null,
-                .integer(ConversationPage.maximumCount),
+                .text(device.text), last.map { .text($0.conversation.uuidString) } ?? .null,
+                last?.usedAt.map { .integer($0) } ?? .null, .integer(ConversationPage.maximumCount + 1),
             ])
-        guard !rows.isEmpty else { throw RequestError.nameRequired }
-        var conversations: [Conversation] = []
+        guard let first = rows.first else { throw RequestError.nameRequired }
+        guard try first.boolean("is_beyond") else { throw RequestError.noSuchConversation }
+        var list = ConversationList()
         var bytes = 0
         for row in rows where try !row.isNull("conversation_id") {
             let conversation = try Conversation(row)
-            bytes += conversation.json.count
+            // With the comma.
+            bytes += conversation.json.count + 1
             // One at least, whatever its length.
-            guard conversations.isEmpty || bytes <= ConversationPage.maximumBytes else { break }
-            conversations.append(conversation)
+            let fits = list.conversations.isEmpty || bytes <= ConversationPage.maximumBytes
+            guard fits, list.conversations.count < ConversationPage.maximumCount else { return list }
+            list.conversations.append(conversation)
+            list.next = ConversationCursor(conversation: conversation.id, usedAt: try row.integer("used_at"))
         }
-        return conversations
+        list.next = nil
+        return list
     }
 
     /// Throws ``Domain/RequestError/nameRequired`` if the device has no name.
     package func positions(of device: DeviceID) async throws -> ConversationPositions {
-        let rows = try await database.query(Statement.positions, [.text(device.text)])
+        let limit = settings.perDevice + Self.leftPositions
+        let rows = try await database.query(Statement.positions, [.text(device.text), .integer(limit)])
         guard let first = rows.first else { throw RequestError.nameRequired }
         return ConversationPositions(
             user: try first.string("name"),
@@ -85,19 +96,11 @@ extension ConversationStore {
             [
                 device.map { .text($0.text) } ?? .null, .text(conversation.uuidString), .integer(after),
                 before.map { .integer($0) } ?? .null, .integer(min(limit, ConversationPage.maximumCount)),
+                .integer(ConversationPage.maximumBytes),
             ])
         guard let first = rows.first else { throw RequestError.noSuchConversation }
-        var messages = try rows.filter { try !$0.isNull("number") }
+        let messages = try rows.filter { try !$0.isNull("number") }
             .map { try ConversationMessage($0, in: conversation) }
-        // One at least, whatever its length; the nearest to where the reader stands.
-        if before != nil { messages.reverse() }
-        var bytes = 0
-        let count = messages.prefix { message in
-            defer { bytes += message.size }
-            return bytes == 0 || bytes + message.size <= ConversationPage.maximumBytes
-        }.count
-        messages.removeLast(messages.count - count)
-        if before != nil { messages.reverse() }
         return ConversationPage(
             conversation: conversation, messages: messages, lastOffset: try first.integer("last_number"),
             routingKey: try first.string("names"))

@@ -18,28 +18,30 @@ package struct ConversationStore: Sendable {
         ]
 
         static let takeName = PostgresStatement(
-            name: "take_name", sql: "SELECT letsswitch.take_name($1, $2) AS code")
+            name: "take_name", sql: "SELECT letsswitch.take_name($1, $2, $3) AS code")
         static let block = PostgresStatement(
-            name: "block_user", sql: "SELECT letsswitch.block_user($1, $2, $3) AS code")
+            name: "block_user", sql: "SELECT letsswitch.block_user($1, $2, $3, $4) AS code")
         static let make = PostgresStatement(
-            name: "make_conversation", sql: "SELECT * FROM letsswitch.make_conversation($1, $2, $3, $4)")
+            name: "make_conversation", sql: "SELECT * FROM letsswitch.make_conversation($1, $2, $3, $4, $5)")
         static let participant = PostgresStatement(
             name: "set_participant", sql: "SELECT * FROM letsswitch.set_participant($1, $2, $3, $4)")
         static let send = PostgresStatement(
             name: "send_messages",
-            sql: "SELECT * FROM letsswitch.send_messages($1, $2::text[]::uuid[], $3::text[]::uuid[], $4, $5, $6)")
+            sql: """
+                SELECT * FROM letsswitch.send_messages($1, $2::text[]::uuid[], $3::text[]::uuid[], $4, $5, $6, $7, $8)
+                """)
         static let users = PostgresStatement(
             name: "list_users", sql: "SELECT name FROM letsswitch.list_users($1, $2)")
         static let conversations = PostgresStatement(
-            name: "list_conversations", sql: "SELECT * FROM letsswitch.list_conversations($1, $2, $3)")
+            name: "list_conversations", sql: "SELECT * FROM letsswitch.list_conversations($1, $2, $3, $4)")
         static let positions = PostgresStatement(
-            name: "conversation_positions", sql: "SELECT * FROM letsswitch.positions($1)")
+            name: "conversation_positions", sql: "SELECT * FROM letsswitch.positions($1, $2)")
         static let messages = PostgresStatement(
-            name: "list_messages", sql: "SELECT * FROM letsswitch.list_messages($1, $2, $3, $4, $5)")
+            name: "list_messages", sql: "SELECT * FROM letsswitch.list_messages($1, $2, $3, $4, $5, $6)")
     }
 
     let database: PostgresClient
-    private let settings: ConversationSettings
+    let settings: ConversationSettings
     private let storage: StorageQuota
 
     package init(database: PostgresClient, settings: ConversationSettings, storage: StorageQuota) {
@@ -54,14 +56,14 @@ package struct ConversationStore: Sendable {
     ///
     /// - Returns: Whether it is new.
     package func take(_ name: UserName, for device: DeviceID) async throws -> Bool {
-        guard !storage.isFull(.users) else { throw RequestError.storageFull(.users) }
-        let row = try await database.query(Statement.takeName, [.text(device.text), .text(name.text)])[0]
+        let row = try await database.query(
+            Statement.takeName, [.text(device.text), .text(name.text), .boolean(!storage.isFull(.users))])[0]
         switch try row.string("code") {
         case "made":
             storage.added(.users)
             return true
         case "repeated": return false
-        case let code: throw try RequestError.conversationRefused(code)
+        case let code: throw try refusal(code)
         }
     }
 
@@ -73,21 +75,25 @@ package struct ConversationStore: Sendable {
 
     package func block(_ name: UserName, _ request: BlockRequest) async throws {
         let row = try await database.query(
-            Statement.block, [.text(request.device.text), .text(name.text), .boolean(request.isBlocked)])[0]
+            Statement.block,
+            [
+                .text(request.device.text), .text(name.text), .boolean(request.isBlocked),
+                .integer(ConversationSettings.blocksPerDevice),
+            ])[0]
         let code = try row.string("code")
-        guard code == "done" else { throw try RequestError.conversationRefused(code) }
+        guard code == "done" else { throw try refusal(code) }
     }
 
     // MARK: Conversations
 
     /// Makes a conversation, unless it is there: a pair's, or one with this id.
     package func make(_ request: NewConversationRequest) async throws -> (conversation: Conversation, isNew: Bool) {
-        guard !storage.isFull(.conversations) else { throw RequestError.storageFull(.conversations) }
         let row = try await database.query(
             Statement.make,
             [
                 .text(request.device.text), .text((request.id ?? UUID()).uuidString),
                 .textArray(request.participants.map(\.text)), .integer(settings.perDevice),
+                .boolean(!storage.isFull(.conversations)),
             ])[0]
         let code = try row.string("code")
         guard ["made", "there"].contains(code) else { throw try refusal(code) }
@@ -125,19 +131,22 @@ package struct ConversationStore: Sendable {
 
     /// Says something in all the conversations that it is for, or in none.
     package func send(_ message: OutgoingMessage, by device: DeviceID) async throws -> Sent {
-        guard !storage.isFull(.messages) else { throw RequestError.storageFull(.messages) }
         let (conversations, ids, names) = try message.destinations()
-        let rows: PostgresRows
-        do {
-            rows = try await database.query(
+        func send() async throws -> PostgresRows {
+            try await database.query(
                 Statement.send,
                 [
                     .text(device.text), .textArray(conversations.map(\.uuidString)), .textArray(ids.map(\.uuidString)),
                     .text(message.content), names.map { .textArray($0) } ?? .null, .integer(settings.perDevice),
+                    .boolean(!storage.isFull(.messages)), .boolean(!storage.isFull(.conversations)),
                 ])
+        }
+        let rows: PostgresRows
+        do {
+            rows = try await send()
         } catch let error as PostgresError where error.kind == .server(sqlState: "23505") {
-            // Somebody took the id at this moment.
-            throw RequestError.idTaken
+            // Somebody took the id at this moment, perhaps with the same: the second time that is seen.
+            rows = try await send()
         }
         var pages: [ConversationPage] = []
         var isNew = false
@@ -148,6 +157,7 @@ package struct ConversationStore: Sendable {
                 isNew = true
                 storage.added(.messages)
             }
+            if try row.boolean("makes_conversation") { storage.added(.conversations) }
             let message = try ConversationMessage(row)
             pages.append(
                 ConversationPage(
@@ -158,17 +168,26 @@ package struct ConversationStore: Sendable {
     }
 
     private func refusal(_ code: String) throws -> RequestError {
-        guard code == "too_many_conversations" else { return try .conversationRefused(code) }
-        return RequestError(
-            status: 429, code: code, reason: "The device has \(settings.perDevice) conversations, its limit.",
-            quota: .conversationsPerDevice)
+        switch code {
+        case "users_full": .storageFull(.users)
+        case "conversations_full": .storageFull(.conversations)
+        case "messages_full": .storageFull(.messages)
+        case "too_many_conversations":
+            RequestError(
+                status: 429, code: code,
+                reason: "One of the participants is in \(settings.perDevice) conversations, the limit.",
+                quota: .conversationsPerDevice)
+        default: try .conversationRefused(code)
+        }
     }
 }
 
 /// How much may be kept, and how long. Flags set it: see ``Setting`` in the daemon.
 package struct ConversationSettings: Sendable, Hashable {
-    /// Conversations of one device.
+    /// Conversations that one device is inside of, whoever made them.
     package var perDevice = 1_000
+    /// Names that one device may block.
+    static let blocksPerDevice = 1_000
     /// What was said longer ago goes.
     package var retention: Duration = .seconds(365 * 86_400)
 
@@ -195,6 +214,10 @@ extension RequestError {
         case "no_such_user": RequestError(status: 404, code: code, reason: "There is nobody of this name.")
         case "no_such_conversation": .noSuchConversation
         case "id_taken": .idTaken
+        case "too_many_blocks":
+            RequestError(
+                status: 429, code: code,
+                reason: "The device blocks \(ConversationSettings.blocksPerDevice) names, the limit.")
         case "blocked": RequestError(status: 403, code: code, reason: "One of the two doesn't want to hear the other.")
         case "too_few": .invalid("participants", "must name somebody else")
         case "too_many": .tooManyParticipants

@@ -10,14 +10,15 @@ LANGUAGE sql STABLE AS $$
     FROM letsswitch.secret WHERE secret.name = 'person'
 $$;
 
--- Gives a device its name. Code: made, repeated, has_name, name_taken.
-CREATE FUNCTION letsswitch.take_name(p_device text, p_name text) RETURNS text
+-- Gives a device its name, if there is room for one more. Code: made, repeated, has_name, name_taken, users_full.
+CREATE FUNCTION letsswitch.take_name(p_device text, p_name text, p_has_room boolean) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
     v_name text;
     v_id bigint;
 BEGIN
-    INSERT INTO letsswitch.chat_user (name, device_id, named_at) VALUES (p_name, p_device, letsswitch.clock())
+    INSERT INTO letsswitch.chat_user (name, device_id, named_at)
+    SELECT p_name, p_device, letsswitch.clock() WHERE p_has_room
     ON CONFLICT DO NOTHING
     RETURNING id INTO v_id;
     IF v_id IS NOT NULL THEN
@@ -29,7 +30,12 @@ BEGIN
         RETURN 'name_taken';
     END IF;
     SELECT name INTO v_name FROM letsswitch.chat_user WHERE device_id = p_device AND name IS NOT NULL;
-    RETURN CASE WHEN v_name = p_name THEN 'repeated' WHEN FOUND THEN 'has_name' ELSE 'name_taken' END;
+    RETURN CASE
+        WHEN v_name = p_name THEN 'repeated'
+        WHEN FOUND THEN 'has_name'
+        WHEN p_has_room OR EXISTS (SELECT FROM letsswitch.chat_user WHERE name = p_name COLLATE "C") THEN 'name_taken'
+        ELSE 'users_full'
+    END;
 END
 $$;
 
@@ -51,18 +57,24 @@ LANGUAGE sql STABLE AS $$
     ) AS known
 $$;
 
--- Blocks somebody, or doesn't any more. Code: done, name_required, no_such_user.
-CREATE FUNCTION letsswitch.block_user(p_device text, p_name text, p_blocks boolean) RETURNS text
+-- Blocks somebody, or doesn't any more. Code: done, name_required, no_such_user, too_many_blocks. p_most: of a user.
+CREATE FUNCTION letsswitch.block_user(p_device text, p_name text, p_blocks boolean, p_most integer) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
-    v_user bigint := (SELECT id FROM letsswitch.user_of(p_device));
-    v_other bigint := (SELECT id FROM letsswitch.chat_user WHERE name = p_name COLLATE "C");
+    v_user bigint;
+    v_other bigint;
 BEGIN
+    -- One after the other, so that they are counted; and who is being erased blocks nobody, and is blocked by nobody.
+    SELECT id INTO v_user FROM letsswitch.chat_user WHERE device_id = p_device AND name IS NOT NULL FOR NO KEY UPDATE;
+    SELECT id INTO v_other FROM letsswitch.chat_user WHERE name = p_name COLLATE "C" FOR KEY SHARE;
     IF v_user IS NULL THEN
         RETURN 'name_required';
     ELSIF v_other IS NULL OR v_other = v_user THEN
         RETURN 'no_such_user';
     ELSIF p_blocks THEN
+        IF p_most <= (SELECT count(*) FROM letsswitch.chat_block WHERE user_id = v_user AND blocked_id <> v_other) THEN
+            RETURN 'too_many_blocks';
+        END IF;
         INSERT INTO letsswitch.chat_block (user_id, blocked_id) VALUES (v_user, v_other) ON CONFLICT DO NOTHING;
     ELSE
         DELETE FROM letsswitch.chat_block WHERE user_id = v_user AND blocked_id = v_other;
@@ -95,10 +107,25 @@ LANGUAGE sql STABLE AS $$
     WHERE participant.conversation_id = p_conversation AND participant.left_number IS NULL AND own.name IS NOT NULL
 $$;
 
+-- Whether one of several is inside of as many conversations as anybody may be.
+CREATE FUNCTION letsswitch.is_full_among(p_members bigint[], p_most integer) RETURNS boolean
+LANGUAGE sql STABLE AS $$
+    SELECT EXISTS (
+        SELECT FROM unnest(p_members) AS member (id)
+        WHERE p_most <= (
+            SELECT count(*) FROM (
+                SELECT FROM letsswitch.participant AS own
+                WHERE own.user_id = member.id AND own.left_number IS NULL LIMIT p_most
+            ) AS inside
+        )
+    )
+$$;
+
 -- The conversation of exactly these: of two, theirs; of more, with p_finds the oldest that nobody has left, else the one with this id.
--- Made if there is none. Code: made, there, too_few, too_many, id_taken, blocked, too_many_conversations. p_most: of a user.
+-- Made if there is none, and room for one more. Code: made, there, too_few, too_many, id_taken, no_such_user, blocked,
+-- too_many_conversations, conversations_full. p_most: of each of them.
 CREATE FUNCTION letsswitch.open_conversation(
-    p_id uuid, p_user bigint, p_members bigint[], p_finds boolean, p_most integer
+    p_id uuid, p_user bigint, p_members bigint[], p_finds boolean, p_most integer, p_has_room boolean
 ) RETURNS TABLE (code text, conversation_id uuid)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -114,7 +141,7 @@ BEGIN
     ) THEN
         code := 'too_many';
     END IF;
-    -- Twice: somebody else may have made it meanwhile.
+    -- The second time nobody else makes one with any of these, or erases one of them, meanwhile.
     FOR attempt IN 1..2 LOOP
         EXIT WHEN code IS NOT NULL;
         IF v_kind = 'person' THEN
@@ -135,17 +162,21 @@ BEGIN
         END IF;
         IF conversation_id IS NOT NULL THEN
             code := 'there';
+        ELSIF attempt = 1 THEN
+            PERFORM FROM letsswitch.chat_user AS own WHERE own.id = ANY (p_members) ORDER BY own.id FOR NO KEY UPDATE;
+        ELSIF v_count > (
+            SELECT count(*) FROM letsswitch.chat_user AS own WHERE own.id = ANY (p_members) AND own.name IS NOT NULL
+        ) THEN
+            code := 'no_such_user';
         ELSIF letsswitch.is_blocked_among(p_user, p_members) THEN
             code := 'blocked';
-        ELSIF p_most <= (
-            SELECT count(*) FROM (
-                SELECT FROM letsswitch.participant WHERE user_id = p_user LIMIT p_most
-            ) AS own
-        ) THEN
+        ELSIF letsswitch.is_full_among(p_members, p_most) THEN
             code := 'too_many_conversations';
+        ELSIF NOT p_has_room THEN
+            code := 'conversations_full';
         ELSE
-            INSERT INTO letsswitch.conversation (id, kind, members, created_at, used_at)
-            VALUES (p_id, v_kind, p_members, letsswitch.clock(), letsswitch.clock())
+            INSERT INTO letsswitch.conversation (id, kind, members, created_at, used_at, look_at)
+            VALUES (p_id, v_kind, p_members, letsswitch.clock(), letsswitch.clock(), letsswitch.clock())
             ON CONFLICT DO NOTHING;
             IF FOUND THEN
                 INSERT INTO letsswitch.participant (conversation_id, user_id)
@@ -155,7 +186,7 @@ BEGIN
             END IF;
         END IF;
     END LOOP;
-    -- The id of a pair's that is somebody else's.
+    -- The id is somebody else's.
     code := coalesce(code, 'id_taken');
     RETURN NEXT;
 END
@@ -180,7 +211,9 @@ LANGUAGE sql STABLE ROWS 1 AS $$
 $$;
 
 -- Makes a conversation, or finds it. Code: made, there, name_required, no_such_user, and open_conversation's.
-CREATE FUNCTION letsswitch.make_conversation(p_device text, p_id uuid, p_names text[], p_most integer) RETURNS TABLE (
+CREATE FUNCTION letsswitch.make_conversation(
+    p_device text, p_id uuid, p_names text[], p_most integer, p_has_room boolean
+) RETURNS TABLE (
     code text, conversation_id uuid, kind text, names text, last_number bigint, read_number bigint, is_muted boolean,
     number bigint, id uuid, author text, content text, sent_at bigint
 )
@@ -197,15 +230,21 @@ BEGIN
         code := 'no_such_user';
     ELSE
         SELECT opened.code, opened.conversation_id INTO code, v_conversation
-        FROM letsswitch.open_conversation(p_id, v_user, v_members, false, p_most) AS opened;
+        FROM letsswitch.open_conversation(p_id, v_user, v_members, false, p_most, p_has_room) AS opened;
     END IF;
-    IF code = 'there' THEN
+    IF code = 'there' AND EXISTS (
+        SELECT FROM letsswitch.participant AS gone
+        JOIN letsswitch.conversation ON conversation.id = gone.conversation_id
+        WHERE gone.conversation_id = v_conversation AND gone.user_id = v_user AND gone.left_number IS NOT NULL
+            AND conversation.kind = 'person'
+    ) THEN
         -- Who has left a pair comes back to it.
-        UPDATE letsswitch.participant SET left_number = NULL
-        FROM letsswitch.conversation
-        WHERE participant.conversation_id = v_conversation AND participant.user_id = v_user
-            AND conversation.id = participant.conversation_id AND conversation.kind = 'person'
-            AND participant.left_number IS NOT NULL;
+        IF letsswitch.is_full_among(ARRAY[v_user], p_most) THEN
+            code := 'too_many_conversations';
+        ELSE
+            UPDATE letsswitch.participant AS gone SET left_number = NULL
+            WHERE gone.conversation_id = v_conversation AND gone.user_id = v_user;
+        END IF;
     END IF;
     IF code IN ('made', 'there') THEN
         RETURN QUERY SELECT code, made.* FROM letsswitch.conversation_for(v_user, v_conversation) AS made;
@@ -249,13 +288,25 @@ $$;
 
 -- Messages ---------------------------------------------------------------------------------------------------------
 
+-- Those who have left a pair, and whom its next message brings back.
+CREATE FUNCTION letsswitch.returning_to(p_conversation uuid) RETURNS bigint[]
+LANGUAGE sql STABLE AS $$
+    SELECT coalesce(array_agg(gone.user_id), '{}')
+    FROM letsswitch.participant AS gone
+    JOIN letsswitch.chat_user AS own ON own.id = gone.user_id AND own.name IS NOT NULL
+    WHERE gone.conversation_id = p_conversation AND gone.left_number IS NOT NULL
+$$;
+
 -- Says something in conversations, under an id in each; with p_names in the one of exactly these, which is made with the first id of
--- p_conversations if there is none. All or none. Code: sent, repeated, name_required, no_such_user, no_such_conversation, id_taken,
--- blocked, and open_conversation's.
+-- p_conversations if there is none. All or none. What was said before is answered so, whatever has changed since. Where somebody takes
+-- one of the ids at this moment it fails with unique_violation: the next call sees it. Code: sent, repeated, name_required, no_such_user,
+-- no_such_conversation, id_taken, blocked, messages_full, and open_conversation's.
 CREATE FUNCTION letsswitch.send_messages(
-    p_device text, p_conversations uuid[], p_ids uuid[], p_content text, p_names text[], p_most integer
+    p_device text, p_conversations uuid[], p_ids uuid[], p_content text, p_names text[], p_most integer,
+    p_has_room boolean, p_has_room_for_conversation boolean
 ) RETURNS TABLE (
-    code text, conversation_id uuid, number bigint, id uuid, author text, content text, sent_at bigint, names text
+    code text, conversation_id uuid, number bigint, id uuid, author text, content text, sent_at bigint, names text,
+    makes_conversation boolean
 )
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -265,8 +316,8 @@ DECLARE
     v_conversations uuid[] := p_conversations;
     v_conversation letsswitch.conversation;
     v_held letsswitch.conversation[] := '{}';
-    v_message letsswitch.message;
-    v_known uuid[] := '{}';
+    v_known uuid[];
+    v_makes boolean := false;
     v_now timestamptz;
     v_number bigint;
 BEGIN
@@ -275,59 +326,66 @@ BEGIN
     WHERE own.device_id = p_device AND own.name IS NOT NULL FOR KEY SHARE;
     IF NOT FOUND THEN
         code := 'name_required';
-    ELSIF p_names IS NOT NULL THEN
-        v_members := letsswitch.members_named(v_user.id, p_names);
-        -- A repeat goes where it went.
-        v_conversations := ARRAY(
-            SELECT said.conversation_id FROM letsswitch.message AS said
-            JOIN letsswitch.conversation ON conversation.id = said.conversation_id
-            WHERE said.id = p_ids[1] AND conversation.members = v_members
-        );
-        IF v_members IS NULL THEN
+        RETURN NEXT;
+        RETURN;
+    END IF;
+    v_members := letsswitch.members_named(v_user.id, p_names);
+    v_known := ARRAY(
+        SELECT said.id FROM letsswitch.message AS said
+        JOIN letsswitch.conversation ON conversation.id = said.conversation_id
+        WHERE said.id = ANY (p_ids) AND said.author_id = v_user.id AND said.content = p_content AND CASE
+            WHEN p_names IS NULL THEN said.conversation_id = p_conversations[array_position(p_ids, said.id)]
+            -- One of these may have been erased since.
+            ELSE v_members IS NULL OR conversation.members = v_members
+        END
+    );
+    IF cardinality(v_known) < cardinality(p_ids) THEN
+        -- Nothing is made before all of this is known.
+        IF EXISTS (SELECT FROM letsswitch.message AS said WHERE said.id = ANY (p_ids) AND said.id <> ALL (v_known)) THEN
+            code := 'id_taken';
+        ELSIF NOT p_has_room THEN
+            code := 'messages_full';
+        ELSIF p_names IS NOT NULL AND v_members IS NULL THEN
             code := 'no_such_user';
-        ELSIF v_conversations = '{}' THEN
+        ELSIF p_names IS NOT NULL THEN
             SELECT opened.code, ARRAY[opened.conversation_id] INTO code, v_conversations
-            FROM letsswitch.open_conversation(p_conversations[1], v_user.id, v_members, true, p_most) AS opened;
+            FROM letsswitch.open_conversation(
+                p_conversations[1], v_user.id, v_members, true, p_most, p_has_room_for_conversation) AS opened;
+            v_makes := code = 'made';
             IF code IN ('made', 'there') THEN
                 code := NULL;
             END IF;
         END IF;
-    END IF;
-    IF code IS NOT NULL THEN
-        RETURN NEXT;
-        RETURN;
-    END IF;
+        IF code IS NOT NULL THEN
+            RETURN NEXT;
+            RETURN;
+        END IF;
 
-    FOR v_conversation IN
-        SELECT * FROM letsswitch.conversation AS wanted WHERE wanted.id = ANY (v_conversations) ORDER BY wanted.id FOR UPDATE
-    LOOP
-        IF EXISTS (
-            SELECT FROM letsswitch.participant AS own
-            WHERE own.conversation_id = v_conversation.id AND own.user_id = v_user.id
-                AND (own.left_number IS NULL OR v_conversation.kind = 'person')
-        ) THEN
-            v_held := array_append(v_held, v_conversation);
+        FOR v_conversation IN
+            SELECT * FROM letsswitch.conversation AS wanted
+            WHERE wanted.id = ANY (v_conversations) ORDER BY wanted.id FOR UPDATE
+        LOOP
+            IF EXISTS (
+                SELECT FROM letsswitch.participant AS own
+                WHERE own.conversation_id = v_conversation.id AND own.user_id = v_user.id
+                    AND (own.left_number IS NULL OR v_conversation.kind = 'person')
+            ) THEN
+                v_held := array_append(v_held, v_conversation);
+            END IF;
+            CONTINUE WHEN v_conversation.kind <> 'person';
+            IF letsswitch.is_blocked_among(v_user.id, v_conversation.members) THEN
+                code := 'blocked';
+            ELSIF letsswitch.is_full_among(letsswitch.returning_to(v_conversation.id), p_most) THEN
+                code := 'too_many_conversations';
+            END IF;
+        END LOOP;
+        IF cardinality(v_held) < cardinality(v_conversations) THEN
+            code := 'no_such_conversation';
         END IF;
-        IF v_conversation.kind = 'person' AND letsswitch.is_blocked_among(v_user.id, v_conversation.members) THEN
-            code := 'blocked';
+        IF code IS NOT NULL THEN
+            RETURN NEXT;
+            RETURN;
         END IF;
-    END LOOP;
-    IF cardinality(v_held) < cardinality(v_conversations) THEN
-        code := 'no_such_conversation';
-    END IF;
-    FOR v_message IN SELECT * FROM letsswitch.message AS said WHERE said.id = ANY (p_ids) LOOP
-        EXIT WHEN code IS NOT NULL;
-        IF v_message.author_id = v_user.id AND v_message.content = p_content
-            AND v_message.conversation_id = v_conversations[array_position(p_ids, v_message.id)]
-        THEN
-            v_known := v_known || v_message.id;
-        ELSE
-            code := 'id_taken';
-        END IF;
-    END LOOP;
-    IF code IS NOT NULL THEN
-        RETURN NEXT;
-        RETURN;
     END IF;
 
     -- After the locks, so that it grows with the numbers.
@@ -343,8 +401,8 @@ BEGIN
         IF v_conversation.kind = 'person' THEN
             -- It brings both back.
             UPDATE letsswitch.participant AS gone SET left_number = NULL
-            WHERE gone.conversation_id = v_conversation.id AND gone.left_number IS NOT NULL
-                AND EXISTS (SELECT FROM letsswitch.chat_user AS own WHERE own.id = gone.user_id AND own.name IS NOT NULL);
+            WHERE gone.conversation_id = v_conversation.id
+                AND gone.user_id = ANY (letsswitch.returning_to(v_conversation.id));
         END IF;
         PERFORM pg_notify('letsswitch_messages', v_conversation.id || ' ' || v_number);
     END LOOP;
@@ -352,7 +410,7 @@ BEGIN
     SELECT
         CASE WHEN said.id = ANY (v_known) THEN 'repeated' ELSE 'sent' END,
         said.conversation_id, said.number, said.id, v_user.name, said.content,
-        floor(extract(epoch FROM said.sent_at))::bigint, array_to_string(letsswitch.names_in(said.conversation_id), '.')
+        floor(extract(epoch FROM said.sent_at))::bigint, array_to_string(letsswitch.names_in(said.conversation_id), '.'), v_makes
     FROM unnest(p_ids) WITH ORDINALITY AS wanted (id, place)
     JOIN letsswitch.message AS said ON said.id = wanted.id
     ORDER BY wanted.place;
@@ -360,6 +418,11 @@ END
 $$;
 
 -- Reading ----------------------------------------------------------------------------------------------------------
+
+CREATE FUNCTION letsswitch.microseconds(p_instant timestamptz) RETURNS bigint
+LANGUAGE sql IMMUTABLE AS $$
+    SELECT (extract(epoch FROM p_instant) * 1000000)::bigint
+$$;
 
 -- The names that begin so, in order.
 CREATE FUNCTION letsswitch.list_users(p_prefix text, p_limit integer) RETURNS TABLE (name text)
@@ -370,81 +433,108 @@ LANGUAGE sql STABLE AS $$
     ORDER BY own.name LIMIT p_limit
 $$;
 
--- A user's conversations, the latest first, beyond p_before if that is one of them; one row without a conversation if there is none.
--- A pair that it has left isn't shown.
-CREATE FUNCTION letsswitch.list_conversations(p_device text, p_before uuid, p_limit integer) RETURNS TABLE (
-    name text, conversation_id uuid, kind text, names text, last_number bigint, read_number bigint, is_muted boolean,
-    number bigint, id uuid, author text, content text, sent_at bigint
+-- A user's conversations, the latest first; one row without a conversation if there is none. A pair that it has left isn't shown. With
+-- p_before beyond that one, as it stood at p_used_at, a page's used_at (NULL: as it stands, and is_beyond tells whether it is one of them).
+CREATE FUNCTION letsswitch.list_conversations(
+    p_device text, p_before uuid, p_used_at bigint, p_limit integer
+) RETURNS TABLE (
+    name text, is_beyond boolean, used_at bigint, conversation_id uuid, kind text, names text, last_number bigint,
+    read_number bigint, is_muted boolean, number bigint, id uuid, author text, content text, sent_at bigint
 )
 LANGUAGE sql STABLE AS $$
-    SELECT me.name, shown.*
+    SELECT me.name, p_before IS NULL OR place.used_at IS NOT NULL, letsswitch.microseconds(own.used_at), shown.*
     FROM letsswitch.user_of(p_device) AS me
+    LEFT JOIN LATERAL (
+        SELECT coalesce(p_used_at, (
+            SELECT letsswitch.microseconds(last.used_at) FROM letsswitch.conversation AS last
+            JOIN letsswitch.participant ON participant.conversation_id = last.id AND participant.user_id = me.id
+            WHERE last.id = p_before
+        )) AS used_at
+    ) AS place ON true
     LEFT JOIN LATERAL (
         SELECT conversation.id, conversation.used_at
         FROM letsswitch.participant AS own
         JOIN letsswitch.conversation ON conversation.id = own.conversation_id
-        WHERE own.user_id = me.id AND (own.left_number IS NULL OR conversation.kind = 'group')
-            AND (p_before IS NULL OR (conversation.used_at, conversation.id) < (
-                SELECT last.used_at, last.id FROM letsswitch.conversation AS last WHERE last.id = p_before
-            ))
+        WHERE own.user_id = me.id AND (own.left_number IS NULL OR conversation.kind = 'group') AND (
+            p_before IS NULL
+            OR (letsswitch.microseconds(conversation.used_at), conversation.id) < (place.used_at, p_before)
+        )
         ORDER BY conversation.used_at DESC, conversation.id DESC LIMIT p_limit
     ) AS own ON true
     LEFT JOIN LATERAL letsswitch.conversation_for(me.id, own.id) AS shown ON true
     ORDER BY own.used_at DESC, own.id DESC
 $$;
 
--- Where a user's conversations stand, the latest first; one row without a conversation if there is none.
-CREATE FUNCTION letsswitch.positions(p_device text) RETURNS TABLE (
+-- Where a user's conversations stand, the latest first, and behind them those that it has left, with where they stood then; p_limit in
+-- all. One row without a conversation if there is none.
+CREATE FUNCTION letsswitch.positions(p_device text, p_limit integer) RETURNS TABLE (
     name text, conversation_id uuid, last_number bigint
 )
 LANGUAGE sql STABLE AS $$
     SELECT me.name, own.id, own.last_number
     FROM letsswitch.user_of(p_device) AS me
     LEFT JOIN LATERAL (
-        SELECT conversation.id, conversation.last_number, conversation.used_at
+        SELECT
+            conversation.id, coalesce(own.left_number, conversation.last_number) AS last_number,
+            own.left_number IS NOT NULL AS has_left, conversation.used_at
         FROM letsswitch.participant AS own
         JOIN letsswitch.conversation ON conversation.id = own.conversation_id
-        WHERE own.user_id = me.id AND (own.left_number IS NULL OR conversation.kind = 'person')
+        WHERE own.user_id = me.id
+        ORDER BY has_left, used_at DESC LIMIT p_limit
     ) AS own ON true
-    ORDER BY own.used_at DESC
+    ORDER BY own.has_left, own.used_at DESC
 $$;
 
--- What was said in a conversation, in order: after p_after the first p_limit messages, or, with p_before, the last ones before that. One
--- row without a message if there is none. With p_device as that one sees it; no row if it isn't, nor was, in it. Without, everything.
+-- What was said in a conversation, in order: after p_after the first p_limit messages, or, with p_before, the last ones before that; fewer
+-- where all would be more than p_bytes of JSON, each as a socket is told it, but one at least. One row without a message if there is none.
+-- With p_device as that one sees it; no row if it isn't, nor was, in it. Without, everything.
 CREATE FUNCTION letsswitch.list_messages(
-    p_device text, p_conversation uuid, p_after bigint, p_before bigint, p_limit integer
+    p_device text, p_conversation uuid, p_after bigint, p_before bigint, p_limit integer, p_bytes integer
 ) RETURNS TABLE (
     last_number bigint, names text, number bigint, id uuid, author text, content text, sent_at bigint
 )
 LANGUAGE sql STABLE AS $$
     SELECT
-        seen.last_number, array_to_string(letsswitch.names_in(p_conversation), '.'),
-        said.number, said.id, author.name, said.content, floor(extract(epoch FROM said.sent_at))::bigint
+        seen.last_number, seen.names, said.number, said.id, said.author, said.content,
+        floor(extract(epoch FROM said.sent_at))::bigint
     FROM (
-        SELECT conversation.last_number FROM letsswitch.conversation
-        WHERE p_device IS NULL AND conversation.id = p_conversation
-        UNION ALL
-        SELECT coalesce(own.left_number, conversation.last_number)
-        FROM letsswitch.user_of(p_device) AS me
-        JOIN letsswitch.participant AS own ON own.user_id = me.id AND own.conversation_id = p_conversation
-        JOIN letsswitch.conversation ON conversation.id = own.conversation_id
+        SELECT stands.last_number, array_to_string(letsswitch.names_in(p_conversation), '.') AS names
+        FROM (
+            SELECT conversation.last_number FROM letsswitch.conversation
+            WHERE p_device IS NULL AND conversation.id = p_conversation
+            UNION ALL
+            SELECT coalesce(own.left_number, conversation.last_number)
+            FROM letsswitch.user_of(p_device) AS me
+            JOIN letsswitch.participant AS own ON own.user_id = me.id AND own.conversation_id = p_conversation
+            JOIN letsswitch.conversation ON conversation.id = own.conversation_id
+        ) AS stands
     ) AS seen
     LEFT JOIN LATERAL (
-        (
-            SELECT * FROM letsswitch.message AS next
-            WHERE p_before IS NULL AND next.conversation_id = p_conversation
-                AND next.number > p_after AND next.number <= seen.last_number
-            ORDER BY next.number LIMIT p_limit
-        )
-        UNION ALL
-        (
-            SELECT * FROM letsswitch.message AS previous
-            WHERE p_before IS NOT NULL AND previous.conversation_id = p_conversation
-                AND previous.number < p_before AND previous.number <= seen.last_number
-            ORDER BY previous.number DESC LIMIT p_limit
-        )
-    ) AS said ON true
-    LEFT JOIN letsswitch.chat_user AS author ON author.id = said.author_id
+        SELECT
+            near.*, author.name AS author, row_number() OVER nearest AS place,
+            -- What else is in it, numbers at their longest, and the comma.
+            sum(
+                228 + length(seen.names) + coalesce(length(author.name), 0)
+                + coalesce(octet_length(to_json(near.content)::text), 2)
+            ) OVER nearest AS bytes
+        FROM (
+            (
+                SELECT * FROM letsswitch.message AS next
+                WHERE p_before IS NULL AND next.conversation_id = p_conversation
+                    AND next.number > p_after AND next.number <= seen.last_number
+                ORDER BY next.number LIMIT p_limit
+            )
+            UNION ALL
+            (
+                SELECT * FROM letsswitch.message AS previous
+                WHERE p_before IS NOT NULL AND previous.conversation_id = p_conversation
+                    AND previous.number < p_before AND previous.number <= seen.last_number
+                ORDER BY previous.number DESC LIMIT p_limit
+            )
+        ) AS near
+        LEFT JOIN letsswitch.chat_user AS author ON author.id = near.author_id
+        WINDOW nearest AS (ORDER BY CASE WHEN p_before IS NULL THEN near.number ELSE -near.number END)
+    ) AS said ON said.place = 1 OR said.bytes <= p_bytes
     ORDER BY said.number
 $$;
 
@@ -462,7 +552,18 @@ BEGIN
     END IF;
     INSERT INTO letsswitch.retired_name (digest) VALUES (letsswitch.name_digest(v_user.name)) ON CONFLICT DO NOTHING;
     UPDATE letsswitch.chat_user SET name = NULL WHERE id = v_user.id;
+    UPDATE letsswitch.participant AS own SET left_number = conversation.last_number
+    FROM letsswitch.conversation
+    WHERE own.user_id = v_user.id AND own.left_number IS NULL AND conversation.id = own.conversation_id;
 END
+$$;
+
+-- Forgets those of these who were erased, and take part in nothing that is kept. Their names stay retired.
+CREATE FUNCTION letsswitch.forget_users(p_users bigint[]) RETURNS void
+LANGUAGE sql AS $$
+    DELETE FROM letsswitch.chat_user AS own
+    WHERE own.id = ANY (p_users) AND own.name IS NULL AND own.device_id IS NULL
+        AND NOT EXISTS (SELECT FROM letsswitch.participant WHERE participant.user_id = own.id)
 $$;
 
 -- Empties p_limit messages of a device that was erased; their numbers stay. Returns how many it emptied: more may be left until that is
@@ -483,8 +584,9 @@ BEGIN
         GET DIAGNOSTICS v_taken = ROW_COUNT;
         v_count := v_count + v_taken;
         IF v_count < p_limit THEN
-            DELETE FROM letsswitch.chat_block WHERE user_id = v_user;
+            DELETE FROM letsswitch.chat_block WHERE user_id = v_user OR blocked_id = v_user;
             UPDATE letsswitch.chat_user SET device_id = NULL WHERE id = v_user;
+            PERFORM letsswitch.forget_users(ARRAY[v_user]);
         END IF;
     END LOOP;
     RETURN v_count;
@@ -497,7 +599,9 @@ CREATE FUNCTION letsswitch.purge_messages(p_retention double precision, p_limit 
 LANGUAGE plpgsql AS $$
 DECLARE
     v_before timestamptz := letsswitch.clock() - make_interval(secs => p_retention);
+    v_looked uuid[];
     v_conversations uuid[];
+    v_users bigint[];
     v_taken bigint;
 BEGIN
     DELETE FROM letsswitch.message WHERE message.ctid = ANY (ARRAY(
@@ -505,14 +609,29 @@ BEGIN
         WHERE past.sent_at < v_before ORDER BY past.sent_at LIMIT p_limit FOR UPDATE SKIP LOCKED
     ));
     GET DIAGNOSTICS v_taken = ROW_COUNT;
+    v_looked := ARRAY(
+        SELECT past.id FROM letsswitch.conversation AS past
+        WHERE past.look_at < v_before ORDER BY past.look_at LIMIT p_limit FOR UPDATE SKIP LOCKED
+    );
+    -- One in use is looked at again when what was said last in it is as old.
+    UPDATE letsswitch.conversation SET look_at = conversation.used_at
+    WHERE conversation.id = ANY (v_looked) AND conversation.used_at >= v_before;
     v_conversations := ARRAY(
         SELECT past.id FROM letsswitch.conversation AS past
-        WHERE past.created_at < v_before AND past.used_at < v_before
+        WHERE past.id = ANY (v_looked) AND past.used_at < v_before
             AND NOT EXISTS (SELECT FROM letsswitch.message WHERE message.conversation_id = past.id)
-        ORDER BY past.created_at LIMIT p_limit FOR UPDATE SKIP LOCKED
     );
-    DELETE FROM letsswitch.participant WHERE participant.conversation_id = ANY (v_conversations);
+    WITH gone AS (
+        DELETE FROM letsswitch.participant WHERE participant.conversation_id = ANY (v_conversations) RETURNING user_id
+    )
+    SELECT array_agg(DISTINCT gone.user_id) INTO v_users FROM gone;
+    PERFORM letsswitch.forget_users(v_users);
     DELETE FROM letsswitch.conversation WHERE conversation.id = ANY (v_conversations);
-    RETURN v_taken + cardinality(v_conversations);
+    RETURN v_taken + cardinality(ARRAY(
+        SELECT seen.id FROM unnest(v_looked) AS seen (id)
+        WHERE NOT EXISTS (
+            SELECT FROM letsswitch.conversation AS past WHERE past.id = seen.id AND past.look_at < v_before
+        )
+    ));
 END
 $$;

@@ -98,7 +98,7 @@ LANGUAGE sql VOLATILE AS $$
         ('sessions', letsswitch.stored('letsswitch.question_session')),
         ('questions', letsswitch.stored('letsswitch.question')),
         ('votes', letsswitch.stored('letsswitch.question_vote')),
-        ('users', letsswitch.stored('letsswitch.chat_user')),
+        ('users', letsswitch.stored('letsswitch.chat_user') + letsswitch.stored('letsswitch.retired_name')),
         ('conversations', letsswitch.stored('letsswitch.conversation')),
         ('messages', letsswitch.stored('letsswitch.message'))
 $$;

@@ -28,12 +28,14 @@ CREATE TABLE letsswitch.conversation (
     last_number bigint NOT NULL DEFAULT 0,
     created_at timestamptz NOT NULL,
     -- When something was last said, or it was made. In no index: so it is written without touching one.
-    used_at timestamptz NOT NULL
+    used_at timestamptz NOT NULL,
+    -- When purging looks at it next: not before it can be too old. Behind used_at, and moved on by purging alone.
+    look_at timestamptz NOT NULL
 )
 WITH (fillfactor = 50);
 CREATE UNIQUE INDEX conversation_pair ON letsswitch.conversation (members) WHERE kind = 'person';
 CREATE INDEX conversation_members ON letsswitch.conversation (members, created_at) WHERE kind = 'group';
-CREATE INDEX conversation_created ON letsswitch.conversation (created_at);
+CREATE INDEX conversation_look ON letsswitch.conversation (look_at);
 
 --   inside ──leaves──▶ left, with what there was up to then ──a message in the pair──▶ inside
 CREATE TABLE letsswitch.participant (
@@ -47,6 +49,7 @@ CREATE TABLE letsswitch.participant (
     PRIMARY KEY (conversation_id, user_id)
 );
 CREATE INDEX participant_user ON letsswitch.participant (user_id);
+CREATE INDEX participant_inside ON letsswitch.participant (user_id) WHERE left_number IS NULL;
 
 CREATE TABLE letsswitch.message (
     conversation_id uuid NOT NULL,
@@ -68,3 +71,4 @@ CREATE TABLE letsswitch.chat_block (
     blocked_id bigint NOT NULL,
     PRIMARY KEY (user_id, blocked_id)
 );
+CREATE INDEX chat_block_blocked ON letsswitch.chat_block (blocked_id);
