@@ -536,12 +536,12 @@ extension ConversationStoreTests {
     func look() async throws {
         try await with { world in
             let used = try await world.make(1, [2]).0.id
-            try await world.database.setClock("2026-11-25T10:00:00Z")
+            try await world.database.setClock("2027-11-25T10:00:00Z")
             try await world.send(1, "new", .conversation(used))
             #expect(try await world.database.erasures.purge(retention: 86_400) == 1)
             #expect(try await world.database.erasures.purge(retention: 86_400) == 0)
             #expect(try await world.list(1) == [used])
-            try await world.database.setClock("2026-11-27T10:00:00Z")
+            try await world.database.setClock("2028-11-27T10:00:00Z")
             while try await world.database.erasures.purge(retention: 86_400) > 0 {}
             #expect(try await world.database.count("conversation") == 0)
         }
