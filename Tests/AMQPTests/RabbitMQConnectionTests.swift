@@ -119,7 +119,7 @@ struct RabbitMQConnectionTests {
 
     @Test("A broker that says no ends the connection, in its words; what is asked then is away")
     func refused() async throws {
-        try await withConnection([.exchange(AMQPExchange("one", .topic))]) { connection, events in
+        try await withConnection([.confirms]) { connection, events in
             let error = await #expect(throws: AMQPError.self) {
                 try await connection.publish([AMQPMessage(to: "none such", key: "k", [])])
             }
