@@ -257,7 +257,7 @@ let pages = [
     "Crypto": ["README.md"],
     "Sockets": ["README.md"],
     "Server": ["README.md", "LIMITS.md", "PROXIES.md", "TLS.md"],
-    "Postgres": ["README.md", "DATABASE.md"],
+    "Postgres": ["README.md", "BACKUP.md", "DATABASE.md"],
     "HTTPClient": ["README.md"],
     "AMQP": ["README.md"],
     "Observability": ["README.md"],

@@ -29,7 +29,7 @@ actor DatabaseSupervisor {
             return ("", configuration.database.description)
         case .privateCluster:
             let cluster = PrivateCluster(
-                stateDirectory: configuration.stateDirectory, names: ClusterNames(program: "letsswitch"),
+                stateDirectory: configuration.stateDirectory, names: .product,
                 maxConnections: max(60, configuration.postgres.maxConnections + Self.furtherConnections))
             self.cluster = cluster
             let location = try await cluster.start()

@@ -25,6 +25,8 @@ enum Letsswitchd {
             case .ticket(let order, let settings):
                 let token = try order.token(settings, at: Int64(time(nil)))
                 exit(print(token + "\n", to: STDOUT_FILENO) ? EXIT_SUCCESS : EXIT_FAILURE)
+            case .backup(let order):
+                exit(await run(BackupCommand(order)))
             case .help:
                 exit(print(HelpText.render(), to: STDOUT_FILENO) ? EXIT_SUCCESS : EXIT_FAILURE)
             case .version:
@@ -33,6 +35,15 @@ enum Letsswitchd {
         } catch {
             _ = print("letsswitchd: \(error)\nletsswitchd --help lists the flags.\n", to: STDERR_FILENO)
             exit(UsageError.exitStatus)
+        }
+    }
+
+    private static func run(_ command: BackupCommand) async -> Int32 {
+        do {
+            return print(try await command.run(), to: STDOUT_FILENO) ? EXIT_SUCCESS : EXIT_FAILURE
+        } catch {
+            _ = print("letsswitchd: \(error)\n", to: STDERR_FILENO)
+            return EXIT_FAILURE
         }
     }
 

@@ -12,6 +12,8 @@ package struct CommandLineParser: Sendable {
         case check(Configuration)
         /// Print a ticket.
         case ticket(TicketOrder, TicketSettings)
+        /// Write the private cluster's database into a file, or read it from one.
+        case backup(BackupOrder)
         case help
         case version
     }
@@ -38,6 +40,8 @@ package struct CommandLineParser: Sendable {
             order = arguments.order
             flags = arguments.rest[...]
         }
+        let direction = command.flatMap { BackupOrder.Direction(rawValue: $0) }
+        let file: String? = if let direction { try BackupOrder.file(&flags, direction) } else { nil }
         let given = try valuesByFlag(flags)
         var configuration = try Configuration(environment: environment)
         for setting in settings where setting.standsFor == nil {
@@ -54,10 +58,11 @@ package struct CommandLineParser: Sendable {
             guard !configuration.tickets.secrets.isEmpty else { throw UsageError("ticket: --ticket-secret is missing") }
             return .ticket(order, configuration.tickets)
         }
+        if let direction, let file { return .backup(try BackupOrder(direction, file, configuration)) }
         return command == "check" ? .check(configuration) : .serve(configuration)
     }
 
-    private static let commands = ["serve", "check", "ticket"]
+    private static let commands = ["serve", "check", "ticket", "backup", "restore"]
 
     /// What a setting gets, in which of its forms, and by what name.
     private struct Choice {
@@ -122,7 +127,8 @@ package struct CommandLineParser: Sendable {
 
     private func unexpected(_ argument: String) -> UsageError {
         guard !argument.hasPrefix("-") else { return UsageError("unknown flag \(argument)") }
-        return UsageError("unexpected argument \"\(argument)\" (the commands are serve, check and ticket)")
+        return UsageError(
+            "unexpected argument \"\(argument)\" (the commands are \(Self.commands.joined(separator: ", ")))")
     }
 
     private func unknownFlag(_ name: String) -> UsageError {

@@ -5,11 +5,15 @@ package enum HelpText {
             Usage: letsswitchd [serve] [flags]
                    letsswitchd check [flags]
                    letsswitchd ticket DEVICE [--for 1h] [--topics TOPIC,…] [flags]
+                   letsswitchd backup FILE [flags]
+                   letsswitchd restore FILE [flags]
 
             Pairs two people who want to start something at the same minute, reminds both, and opens a room for them.
 
               check              says whether settings, certificate and key are all right, and serves nothing
               ticket             prints a ticket by which the device shows who it is: for how long, and for what alone
+              backup             writes the private cluster's database into a file, also while a daemon serves
+              restore            reads it from one, into a database that holds nothing, while no daemon serves
               --help             this text
               --version          versions of the daemon, Swift and libpq
 

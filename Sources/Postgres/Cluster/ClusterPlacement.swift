@@ -44,13 +44,24 @@ struct ClusterPlacement: Sendable, Equatable {
         """
     }
 
+    /// Where there may be data of that state directory, whoever can reach them.
+    static func dataDirectories(state: Directory, names: ClusterNames) -> [Directory] {
+        let (real, elsewhere) = bases(state: state, names: names)
+        return [real, elsewhere].map { $0.appending(names.directory).appending("data") }
+    }
+
+    /// The state directory, and what stands in for it.
+    private static func bases(state: Directory, names: ClusterNames) -> (real: Directory, elsewhere: Directory) {
+        let real = Directory(path: state.realPath ?? state.path)
+        return (real, Directory(path: "/var/lib/\(names.program)").appending(hash(real.path)))
+    }
+
     /// `state` exists. Blocks for a few milliseconds when root: asks the system, as the user, whether it can enter.
     static func choose(state: Directory, names: ClusterNames) throws -> ClusterPlacement {
-        let real = Directory(path: state.realPath ?? state.path)
-        let elsewhere = Directory(path: "/var/lib/\(names.program)").appending(hash(real.path))
+        let (real, elsewhere) = bases(state: state, names: names)
         var base = real
         var reason: String?
-        var user = try ClusterUser.choose(ownerOfData: owner(of: names, in: real))
+        var user = try ClusterUser.choose(ownerOfData: owner(of: names, in: real), ownerOfState: real.owner)
         if geteuid() == 0 {
             if !canEnter(real, user) {
                 reason = "the user \(user.name) cannot enter \(real.path)"
@@ -60,7 +71,7 @@ struct ClusterPlacement: Sendable, Equatable {
             if reason != nil {
                 base = elsewhere
                 try base.createWithParents()
-                user = try ClusterUser.choose(ownerOfData: owner(of: names, in: base))
+                user = try ClusterUser.choose(ownerOfData: owner(of: names, in: base), ownerOfState: nil)
                 guard canEnter(base, user) else {
                     throw PrivateClusterError("the user \(user.name) can enter neither \(real.path) nor \(base.path)")
                 }

@@ -6,8 +6,9 @@ struct ClusterUser: Sendable, Equatable {
     let uid: UInt32
     let gid: UInt32
 
-    /// Ourselves, unless we are root; then the owner of the data that is there, `postgres`, or `nobody`.
-    static func choose(ownerOfData: UInt32?) throws -> ClusterUser {
+    /// Ourselves, unless we are root; then the owner of the data that is there, or of the state directory (root makes a cluster for
+    /// the service's user, who is to find it), `postgres`, or `nobody`.
+    static func choose(ownerOfData: UInt32?, ownerOfState: UInt32?) throws -> ClusterUser {
         let own = geteuid()
         guard own == 0 else {
             let user = ClusterUser(uid: own) ?? ClusterUser(name: "\(own)", uid: own, gid: getegid())
@@ -19,6 +20,7 @@ struct ClusterUser: Sendable, Equatable {
             return ClusterUser(uid: ownerOfData)
                 ?? ClusterUser(name: "\(ownerOfData)", uid: ownerOfData, gid: ownerOfData)
         }
+        if let ownerOfState, ownerOfState != 0, let user = ClusterUser(uid: ownerOfState) { return user }
         guard let user = ClusterUser(named: "postgres") ?? ClusterUser(named: "nobody"), user.uid != 0 else {
             throw PrivateClusterError("no user for the private cluster: neither postgres nor nobody exists")
         }

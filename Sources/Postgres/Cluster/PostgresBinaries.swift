@@ -28,6 +28,11 @@ struct PostgresBinaries: Sendable, Equatable {
         throw PrivateClusterError(UpgradeAdvice(data: data, from: existing, to: newest, user: user, names: names).text)
     }
 
+    /// The major version of a data directory.
+    static func version(ofData data: Directory) -> Int? {
+        SmallFile.tail(data.appending("PG_VERSION").path).flatMap { Int($0.prefix { $0.isNumber }) }
+    }
+
     private init?(directory: String) {
         self.directory = directory
         guard access("\(directory)/postgres", X_OK) == 0, access("\(directory)/initdb", X_OK) == 0 else { return nil }

@@ -117,9 +117,7 @@ package actor PrivateCluster {
     /// The major version of the data that is there; nil when there is none.
     private func existingVersion(_ data: Directory) throws -> Int? {
         guard data.exists else { return nil }
-        guard let text = SmallFile.tail(data.appending("PG_VERSION").path),
-            let version = Int(text.prefix { $0.isNumber })
-        else {
+        guard let version = PostgresBinaries.version(ofData: data) else {
             if data.entries.isEmpty { return nil }
             throw PrivateClusterError("\(data.path) is there but holds no data of PostgreSQL")
         }

@@ -8,7 +8,15 @@ final class StateDirectoryLock: Sendable {
     /// Refused, naming the holder, when another process has it.
     init(_ directory: Directory) throws {
         let path = directory.appending("lock").path
-        let descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o644)
+        var descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
+        if descriptor >= 0 {
+            // Root may have made it for the service's user, who is to lock it too.
+            if geteuid() == 0, let owner = Directory(path: directory.realPath ?? directory.path).owner {
+                _ = fchown(descriptor, owner, gid_t.max)
+            }
+        } else {
+            descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o644)
+        }
         guard descriptor >= 0 else { throw PrivateClusterError("cannot open", path, errno: errno) }
         var outcome: Int32
         repeat { outcome = flock(descriptor, LOCK_EX | LOCK_NB) } while outcome != 0 && errno == EINTR

@@ -5,7 +5,7 @@ import Glibc
 /// reach it. Blocks its thread: called on the cluster's own queue, where nothing else waits.
 struct Subprocess {
     struct Outcome: Equatable {
-        /// The exit status; nil when a signal or the time-out ended it.
+        /// The exit status; nil when a signal ended it, or we did.
         let status: Int32?
         /// The first 64 KiB of standard output and standard error together.
         let output: String
@@ -26,6 +26,14 @@ struct Subprocess {
 
     /// Throws when the program can't be started.
     func run(timeout: Duration) throws -> Outcome {
+        let end = ContinuousClock.now + timeout
+        return try run { ContinuousClock.now >= end }
+    }
+
+    /// The same, with a file to read, and one to write to, which then isn't among what the outcome has of standard output.
+    ///
+    /// - Parameter isOver: Asked every few milliseconds: whether it has to be killed.
+    func run(input: Int32? = nil, output: Int32? = nil, until isOver: () -> Bool) throws -> Outcome {
         var pipe: [Int32] = [-1, -1]
         guard Glibc.pipe(&pipe) == 0 else {
             throw PrivateClusterError("cannot run", command.first ?? "", errno: errno)
@@ -34,13 +42,17 @@ struct Subprocess {
         // Neither can fail for a descriptor just made.
         _ = fcntl(pipe[0], F_SETFL, O_NONBLOCK)
         for end in pipe { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        let child = Result { try start(output: pipe[1]) }
+        let child = Result { try start(input: input, output: output ?? pipe[1], errors: pipe[1]) }
         close(pipe[1])
-        return try wait(for: child.get(), output: pipe[0], timeout: timeout)
+        return try wait(for: child.get(), output: pipe[0], until: isOver)
     }
 
     /// Starts it and leaves it running; whoever starts it waits for it. Standard output and error go to `output`.
     func start(output: Int32) throws -> pid_t {
+        try start(input: nil, output: output, errors: output)
+    }
+
+    private func start(input: Int32?, output: Int32, errors: Int32) throws -> pid_t {
         var actions = posix_spawn_file_actions_t()
         var attributes = posix_spawnattr_t()
         guard posix_spawn_file_actions_init(&actions) == 0 else { throw PrivateClusterError("out of memory") }
@@ -53,9 +65,10 @@ struct Subprocess {
         sigfillset(&all)
         let flags = Int32(CPOSIX_SPAWN_SETSID) | Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF)
         let results: [Int32] = [
-            posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0),
+            input.map { posix_spawn_file_actions_adddup2(&actions, $0, 0) }
+                ?? posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0),
             posix_spawn_file_actions_adddup2(&actions, output, 1),
-            posix_spawn_file_actions_adddup2(&actions, output, 2),
+            posix_spawn_file_actions_adddup2(&actions, errors, 2),
             posix_spawn_file_actions_addclosefrom_np(&actions, 3),
             posix_spawn_file_actions_addchdir_np(&actions, "/"),
             posix_spawnattr_setsigmask(&attributes, &none),
@@ -74,9 +87,8 @@ struct Subprocess {
         return child
     }
 
-    /// Reads until the child has ended (its own children may keep the pipe open), killing it at the time-out.
-    private func wait(for child: pid_t, output: Int32, timeout: Duration) throws -> Outcome {
-        let end = ContinuousClock.now + timeout
+    /// Reads until the child has ended (its own children may keep the pipe open), killing it when it is over.
+    private func wait(for child: pid_t, output: Int32, until isOver: () -> Bool) throws -> Outcome {
         var collected: [UInt8] = []
         var killed = false
         while true {
@@ -94,7 +106,7 @@ struct Subprocess {
                 // Somebody ignores SIGCHLD, so the kernel reaped it: how it ended is not known.
                 throw PrivateClusterError("cannot wait for", command.first ?? "", errno: errno)
             }
-            if !killed, ContinuousClock.now >= end {
+            if !killed, isOver() {
                 killed = true
                 // It leads its own process group.
                 kill(-child, SIGKILL)

@@ -54,6 +54,22 @@ import Testing
         #expect(try complaint(arguments).hasPrefix(beginning))
     }
 
+    @Test("backup and restore want a file, and a private cluster", arguments: ["backup", "restore"])
+    func backupAndRestoreWantAFileAndAPrivateCluster(command: String) throws {
+        guard case .backup(let order) = try parse([command, "a file", "--state-dir=/state"]) else {
+            Issue.record("no backup")
+            return
+        }
+        #expect(order.direction.rawValue == command)
+        #expect((order.file, order.stateDirectory) == ("a file", "/state"))
+        for arguments in [[], [""], ["--state-dir", "/state"]] {
+            #expect(try complaint([command] + arguments).hasPrefix("\(command): a file is wanted"))
+        }
+        #expect(try complaint([command, "a", "b"]).hasPrefix("unexpected argument \"b\""))
+        let elsewhere = try complaint([command, "a"], ["DATABASE_URL": "postgresql://user:secret@host/database"])
+        #expect(elsewhere.hasPrefix("\(command): tasks are in postgresql://host/database, "))
+    }
+
     @Test(
         "an unknown flag is answered with the nearest, if one is near",
         arguments: [

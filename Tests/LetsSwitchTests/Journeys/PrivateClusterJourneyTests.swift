@@ -22,8 +22,9 @@ import Testing
 
     /// Also of a server that a failed test has left running.
     private func clear(_ path: String) async {
-        let file = try? String(contentsOfFile: "\(path)/postgres/data/postmaster.pid", encoding: .utf8)
-        if let pid = file?.split(separator: "\n").first.flatMap({ pid_t($0) }), pid > 1 { kill(pid, SIGQUIT) }
+        for state in [path, "\(path)/first", "\(path)/second"] {
+            if let pid = postmaster(state).flatMap({ pid_t($0) }), pid > 1 { kill(pid, SIGQUIT) }
+        }
         try? FileManager.default.removeItem(atPath: path)
         await JourneyLimit.shared.leave()
     }
@@ -73,6 +74,37 @@ import Testing
             #expect(try await endpoint.register("ada", start).isPaired)
             #expect(try await daemon.terminate() == .exited(0))
             #expect(postmaster(path) == nil)
+        }
+    }
+
+    private func command(_ arguments: [String]) async throws -> (status: TestSupport.ExitStatus, output: String) {
+        let command = try await DaemonProcess.start(arguments)
+        return (try await command.waitForExit(), command.output)
+    }
+
+    @Test(
+        "a backup is taken while it serves; another state directory that is given it serves the same, and is given it once"
+    )
+    func backup() async throws {
+        try await withStateDirectory { path in
+            let (daemon, endpoint) = try await start("\(path)/first")
+            let start = Instant(seconds: Int(Date().timeIntervalSince1970) + 7200)
+            let task = try await endpoint.register("ada", start)
+            let (file, first, second) = ("\(path)/backup", "--state-dir=\(path)/first", "--state-dir=\(path)/second")
+            let taken = try await command(["backup", file, first])
+            #expect(taken.status == .exited(0) && taken.output.hasPrefix("backup: \(file), "), "\(taken)")
+            let early = try await command(["restore", file, first])
+            #expect(early.status == .exited(1) && early.output.contains("in use by process"), "\(early)")
+            #expect(try await daemon.terminate() == .exited(0))
+
+            let restored = try await command(["restore", file, second])
+            #expect(restored.status == .exited(0) && restored.output.hasPrefix("restored: \(file), "), "\(restored)")
+            let again = try await command(["restore", file, second])
+            #expect(again.status == .exited(1) && again.output.contains("isn't empty"), "\(again)")
+            let (next, another) = try await self.start("\(path)/second")
+            #expect(try await another.register("ada", start) == task)
+            #expect(try await another.register("bob", start).socketId == task.socketId)
+            #expect(try await next.terminate() == .exited(0))
         }
     }
 }

@@ -11,6 +11,6 @@ import Testing
             try ClusterUser(name: "\(nobody)", uid: nobody, gid: nobody).requireName()
         }
         #expect("\(error)".contains("\(nobody)") && "\(error)".contains("libnss-systemd"))
-        try ClusterUser.choose(ownerOfData: nil).requireName()
+        try ClusterUser.choose(ownerOfData: nil, ownerOfState: nil).requireName()
     }
 }

@@ -1,0 +1,42 @@
+import Dispatch
+import Glibc
+import Postgres
+import Sockets
+
+/// `letsswitchd backup FILE` and `letsswitchd restore FILE`.
+package struct BackupCommand: Sendable {
+    private let order: BackupOrder
+
+    package init(_ order: BackupOrder) {
+        self.order = order
+    }
+
+    /// Does it; a signal to end leaves nothing half done.
+    ///
+    /// - Returns: A line for standard output.
+    /// - Throws: What is to be said on standard error.
+    package func run() async throws -> String {
+        let work = Task { try await perform() }
+        let queue = DispatchQueue(label: "letsswitch.backup")
+        let watchers = [SIGTERM, SIGINT, SIGHUP].map { SignalWatcher($0, on: queue) { work.cancel() } }
+        defer { withExtendedLifetime(watchers) {} }
+        return try await work.value
+    }
+
+    private func perform() async throws -> String {
+        let backup = ClusterBackup(stateDirectory: order.stateDirectory, names: .product)
+        switch order.direction {
+        case .backup:
+            let size = try await backup.write(to: order.file)
+            return "backup: \(order.file), \(size) bytes\n"
+        case .restore:
+            try await backup.restore(from: order.file)
+            return "restored: \(order.file), into \(order.stateDirectory)\n"
+        }
+    }
+}
+
+extension ClusterNames {
+    /// The daemon's private cluster.
+    static let product = ClusterNames(program: "letsswitch")
+}

@@ -1,0 +1,201 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Postgres
+
+/// What is written from a real cluster, and read into another.
+@Suite struct ClusterBackupTests {
+    private func cluster(_ directory: String) -> PrivateCluster {
+        PrivateCluster(stateDirectory: directory, names: .test, isDurable: false)
+    }
+
+    private func backup(_ directory: String) -> ClusterBackup {
+        ClusterBackup(stateDirectory: directory, names: .test, isDurable: false)
+    }
+
+    @discardableResult
+    private func query(_ location: PrivateClusterLocation, _ sql: String) async throws -> PostgresRows? {
+        var configuration = PostgresConfiguration(conninfo: location.conninfo)
+        configuration.connectTimeout = .seconds(20)
+        let session = try await PostgresSession.connect(configuration)
+        let rows = try await session.execute(sql)
+        await session.close()
+        return rows
+    }
+
+    /// A cluster with a table, stopped.
+    private func filled() async throws -> String {
+        let directory = TestClusterDirectories.shared.make()
+        let cluster = cluster(directory)
+        let location = try await cluster.start()
+        try await query(
+            location, "CREATE SCHEMA product; CREATE TABLE product.kept AS SELECT n FROM generate_series(1, 1000) AS n")
+        await cluster.stop()
+        return directory
+    }
+
+    private func sum(_ location: PrivateClusterLocation) async throws -> Int? {
+        try await query(location, "SELECT sum(n)::bigint AS sum FROM product.kept")?[0].integer("sum")
+    }
+
+    private func complaint(_ body: () async throws -> Void) async -> String {
+        do {
+            try await body()
+            return "no complaint"
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    private func names(_ directory: String) -> [String] { Directory(path: directory).entries }
+
+    @Test("What was written while the server ran is read into a cluster that is made for it") func thereAndBack()
+        async throws
+    {
+        let (from, to, files) = (
+            try await filled(), TestClusterDirectories.shared.make(), TestClusterDirectories.shared.make()
+        )
+        let serving = cluster(from)
+        let location = try await serving.start()
+        let size = try await backup(from).write(to: "\(files)/backup")
+        // It still serves, the same server.
+        #expect(await serving.isRunning)
+        #expect(try await sum(location) == 500_500)
+        await serving.stop()
+        var status = stat()
+        #expect(stat("\(files)/backup", &status) == 0)
+        #expect(Int(status.st_size) == size && size > 500)
+        #expect(status.st_mode & 0o777 == 0o600)
+        #expect(names(files) == ["backup"])
+
+        try await backup(to).restore(from: "\(files)/backup")
+        let restored = cluster(to)
+        #expect(try await sum(restored.start()) == 500_500)
+        await restored.stop()
+    }
+
+    @Test(
+        "A cluster that doesn't run is started for it, and stopped; a file that was there is replaced, a link stays one"
+    )
+    func stopped() async throws {
+        let (from, files) = (try await filled(), TestClusterDirectories.shared.make())
+        try "old".write(toFile: "\(files)/kept", atomically: true, encoding: .utf8)
+        #expect(symlink("kept", "\(files)/link") == 0)
+        let size = try await backup(from).write(to: "\(files)/link")
+        #expect(names(files) == ["kept", "link"])
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: "\(files)/link") == "kept")
+        #expect(try Data(contentsOf: URL(filePath: "\(files)/kept")).count == size)
+        #expect(!Directory(path: "\(from)/postgres/data/postmaster.pid").exists)
+    }
+
+    @Test("A backup that fails leaves what was there") func failed() async throws {
+        let (from, files) = (try await filled(), TestClusterDirectories.shared.make())
+        let cluster = cluster(from)
+        let location = try await cluster.start()
+        let old = "the backup of yesterday"
+        try old.write(toFile: "\(files)/backup", atomically: true, encoding: .utf8)
+        // pg_dump has written its head by the time that it misses this.
+        let table = try await query(location, "SELECT pg_relation_filepath('product.kept') AS path")
+        try FileManager.default.removeItem(atPath: "\(location.dataDirectory)/\(try #require(table)[0].string("path"))")
+        let complaint = await complaint { _ = try await backup(from).write(to: "\(files)/backup") }
+        #expect(complaint.hasPrefix("pg_dump failed:\n"), "\(complaint)")
+        #expect(try String(contentsOfFile: "\(files)/backup", encoding: .utf8) == old)
+        #expect(names(files) == ["backup"])
+        await cluster.stop()
+    }
+
+    @Test("A backup that is interrupted leaves nothing") func interrupted() async throws {
+        let (from, files) = (try await filled(), TestClusterDirectories.shared.make())
+        let cluster = cluster(from)
+        let location = try await cluster.start()
+        let holder = try await PostgresSession.connect(PostgresConfiguration(conninfo: location.conninfo))
+        try await holder.execute("BEGIN; LOCK TABLE product.kept")
+        let backup = backup(from)
+        let work = Task { try await backup.write(to: "\(files)/backup") }
+        // pg_dump waits for the table.
+        try await eventually("pg_dump's wait") {
+            try await query(
+                location,
+                "SELECT count(*) AS n FROM pg_stat_activity WHERE application_name = 'pg_dump' AND wait_event_type = 'Lock'"
+            )?[0].integer("n") == 1
+        }
+        #expect(names(files).allSatisfy { $0.hasPrefix("backup.unfinished-") } && names(files).count == 1)
+        work.cancel()
+        #expect(await complaint { _ = try await work.value } == "interrupted")
+        #expect(names(files).isEmpty)
+        await holder.close()
+        await cluster.stop()
+    }
+
+    @Test("Where there is nothing to write, or no place for it, that is said") func nothing() async throws {
+        let empty = TestClusterDirectories.shared.make()
+        #expect(
+            await complaint { _ = try await backup(empty).write(to: "\(empty)/backup") }
+                == "there is no private cluster in \(empty)")
+        let from = try await filled()
+        #expect(
+            await complaint { _ = try await backup(from).write(to: "\(empty)/none/backup") }
+                == "cannot write \(empty)/none/backup: No such file or directory")
+        for place in [empty, "/dev/null"] {
+            #expect(
+                await complaint { _ = try await backup(from).write(to: place) } == "\(place) is no ordinary file")
+        }
+    }
+
+    @Test("A database that holds something is refused, and left as it is; so is one that is served") func refused()
+        async throws
+    {
+        let (from, files) = (try await filled(), TestClusterDirectories.shared.make())
+        _ = try await backup(from).write(to: "\(files)/backup")
+        let complaint = await complaint { try await backup(from).restore(from: "\(files)/backup") }
+        #expect(complaint.contains("isn't empty") && complaint.contains("mv '\(from)/postgres' '\(from)/postgres.old'"))
+        let serving = cluster(from)
+        #expect(try await sum(serving.start()) == 500_500)
+        #expect(
+            await self.complaint { try await backup(from).restore(from: "\(files)/backup") }
+                == "the state directory \(from) is in use by process \(getpid())")
+        await serving.stop()
+    }
+
+    @Test("A file that is cut off or no backup restores nothing, and the next one can be tried") func damaged()
+        async throws
+    {
+        let (from, to, files) = (
+            try await filled(), TestClusterDirectories.shared.make(), TestClusterDirectories.shared.make()
+        )
+        let size = try await backup(from).write(to: "\(files)/backup")
+        let whole = try Data(contentsOf: URL(filePath: "\(files)/backup"))
+        #expect(whole.count == size)
+        try whole.prefix(size - 200).write(to: URL(filePath: "\(files)/cut"))
+        try Data("SELECT 1".utf8).write(to: URL(filePath: "\(files)/text"))
+        for file in ["cut", "text"] {
+            let complaint = await complaint { try await backup(to).restore(from: "\(files)/\(file)") }
+            #expect(complaint.hasPrefix("pg_restore failed:\n"), "\(complaint)")
+        }
+        #expect(
+            await complaint { try await backup(to).restore(from: "\(files)/none") }
+                == "cannot read \(files)/none: No such file or directory")
+        try await backup(to).restore(from: "\(files)/backup")
+        let restored = cluster(to)
+        #expect(try await sum(restored.start()) == 500_500)
+        await restored.stop()
+    }
+
+    @Test(
+        "Root makes a cluster for the user whose the state directory is, who finds it his", .enabled(if: geteuid() == 0)
+    )
+    func forAnother() async throws {
+        let (from, to, files) = (
+            try await filled(), TestClusterDirectories.shared.make(), TestClusterDirectories.shared.make()
+        )
+        let owner = try #require(getpwnam("nobody")).pointee
+        #expect(chown(to, owner.pw_uid, owner.pw_gid) == 0)
+        _ = try await backup(from).write(to: "\(files)/backup")
+        try await backup(to).restore(from: "\(files)/backup")
+        for path in ["\(to)/lock", "\(to)/postgres", "\(to)/postgres/data"] {
+            #expect(Directory(path: path).owner == owner.pw_uid, "\(path)")
+        }
+    }
+}
