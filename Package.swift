@@ -270,7 +270,7 @@ let pages = [
     "LetsSwitch": [
         "README.md", "Bus/DAEMONS.md", "Cable/CABLE.md", "Cable/README.md", "Configuration/SETTINGS.md",
         "Conversations/CONVERSATIONS.md",
-        "Identity/TICKETS.md", "Operations/MONITORING.md",
+        "Identity/TICKETS.md", "Operations/METRICS.md", "Operations/MONITORING.md", "Operations/Prometheus",
         "Page/README.md", "Questions/QUESTIONS.md", "Questions/Page/README.md",
     ],
     "LetsSwitchClient": ["README.md"],

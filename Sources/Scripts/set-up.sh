@@ -57,8 +57,8 @@ update_lists() {
 # own; a file in the directory for such settings says so for as long as the installation lasts.
 no_main_cluster=/etc/postgresql-common/createcluster.d/zz-letsswitch-set-up.conf
 
-# Its broker would be started, now and with the machine; the tests run one of their own. Where the administrator has a
-# policy for what may be started, that is asked instead.
+# Its broker and Prometheus would be started, now and with the machine; the tests run a broker of their own, and of Prometheus only a
+# tool. Where the administrator has a policy for what may be started, that is asked instead.
 start_policy=/usr/sbin/policy-rc.d
 
 leave_settings() {
@@ -74,17 +74,21 @@ install_packages() {
     trap 'exit 130' INT
     trap 'exit 143' TERM
     printf 'create_main_cluster = false\n' >"$no_main_cluster"
-    starts_broker=false
-    case " $* " in *" rabbitmq-server "*) is_installed rabbitmq-server || starts_broker=true ;; esac
-    if [ "$starts_broker" = true ] && [ ! -e "$start_policy" ]; then
+    services=
+    for service in rabbitmq-server prometheus; do
+        case " $* " in *" $service "*) is_installed "$service" || services="$services $service.service" ;; esac
+    done
+    if [ -n "$services" ] && [ ! -e "$start_policy" ]; then
         has_start_policy=ours
         printf '#!/bin/sh\nexit 101\n' >"$start_policy"
         chmod 755 "$start_policy"
     fi
     status=0
     quietly apt install --no-install-recommends "$@" || status=$?
-    if [ "$starts_broker" = true ] && has systemctl; then
-        systemctl disable rabbitmq-server.service >/dev/null 2>&1 || true
+    if [ -n "$services" ] && has systemctl; then
+        # Unquoted: one word each.
+        # shellcheck disable=SC2086
+        systemctl disable $services >/dev/null 2>&1 || true
     fi
     leave_settings
     return "$status"
@@ -187,6 +191,7 @@ if [ "$purpose" = interop ]; then
     [ -d /usr/share/nodejs/ws ] || need node-ws "its WebSocket"
     [ -d /usr/share/nodejs/@rails/actioncable ] || need ruby-actioncable "Rails' own client and server of Action Cable, for the tests"
     has puma || need puma "serves it"
+    has promtool || need prometheus "reads the metrics and tries the alert rules; of it only the tool is run"
 fi
 wanted=
 if [ "$with_tests" = true ]; then

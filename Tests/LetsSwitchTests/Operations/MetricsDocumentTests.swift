@@ -1,0 +1,34 @@
+import TestSupport
+import Testing
+
+@testable import LetsSwitch
+
+/// What is written of metrics is what there is.
+@Suite struct MetricsDocumentTests {
+    @Test("Every metric of a daemon that has all parts is documented, with a unit and a meaning, and no other is")
+    func document() async throws {
+        let rows = try MetricsPages.documented()
+        #expect(Set(rows.map(\.name)).count == rows.count)
+        for row in rows { #expect(!row.unit.isEmpty && !row.meaning.isEmpty, "\(row.name)") }
+        try await Journey.run { journey in
+            let documented = Set(rows.map(\.name))
+            let shown = MetricsPages.families(try await CountingDaemons(journey).page(with: documented))
+            #expect(shown.subtracting(documented).sorted() == [], "not in METRICS.md")
+            #expect(documented.subtracting(shown).sorted() == [], "in METRICS.md alone")
+        }
+    }
+
+    @Test("Rules and dashboard ask for metrics that there are", arguments: ["letsswitch.rules.yml", "dashboard.json"])
+    func asked(file: String) throws {
+        let asked = try MetricsPages.asked("Prometheus/\(file)")
+        #expect(asked.count > 10)
+        #expect(asked.subtracting(try MetricsPages.documented().map(\.name)).sorted() == [])
+    }
+
+    @Test("Each alert is tried") func alerts() throws {
+        let rules = try MetricsPages.text("Prometheus/letsswitch.rules.yml").matches(of: #/alert: ([A-Za-z]+)/#)
+        let tests = try MetricsPages.text("Prometheus/letsswitch.rules.test.yml")
+        #expect(rules.count > 10)
+        for rule in rules { #expect(tests.contains("alertname=\"\(rule.output.1)\""), "\(rule.output.1)") }
+    }
+}
