@@ -1,6 +1,7 @@
 import Basics
 import Delivery
 import Domain
+import FoundationEssentials
 import Messaging
 import Observability
 import Postgres
@@ -128,7 +129,7 @@ struct Composition: Sendable {
                     readiness: report.readiness, metrics: report.metrics))
             routes.register(
                 collection: TaskController(
-                    store: database.schedule, zones: zones, changes: changes,
+                    store: database.schedule, partners: database.partners, zones: zones, changes: changes,
                     metrics: metrics.scheduling, log: log,
                     registered: { await scheduler.registered(dueAt: $0) },
                     eventWritten: { deliveries.wake(.webhook) }))
@@ -165,7 +166,7 @@ struct Composition: Sendable {
             channels: [
                 ReminderStore.dueChannel, ReminderStore.firedChannel, DeliveryStore.notifications,
                 ScheduleChanges.channel, DaemonStore.channel, QuestionStore.channel, ErasureStore.channel,
-                ConversationStore.channel,
+                ConversationStore.channel, PartnerStore.dissolvedChannel,
             ]
         ) { event in
             switch event {
@@ -180,6 +181,8 @@ struct Composition: Sendable {
             case .notification(ReminderStore.firedChannel, let payload):
                 if let batch = Int(payload) { Task { await scheduler.fired(batch) } }
                 deliveries.wake()
+            case .notification(PartnerStore.dissolvedChannel, let payload):
+                if let room = UUID(uuidString: payload) { Task { await scheduler.dissolved(room) } }
             case .notification(DeliveryStore.notifications, let payload):
                 if let name = ProviderName(rawValue: payload) { deliveries.wake(name) }
             case .notification(DaemonStore.channel, let payload):
@@ -217,7 +220,8 @@ struct Composition: Sendable {
     /// The names of all statements, as metrics go by them.
     static let statementNames =
         ReminderStore.statementNames + ScheduleStore.statementNames + [AddressStore.tokenStatementName]
-        + ErasureStore.statementNames + DeliveryStore.statementNames + AttendanceStore.statementNames
+        + PartnerStore.statementNames + ErasureStore.statementNames + DeliveryStore.statementNames
+        + AttendanceStore.statementNames
         + AddressStore.statementNames + CalendarStore.statementNames + StorageStore.statementNames
         + Database.statementNames + DaemonStore.statementNames + NotifyBus.statementNames
         + QuestionStore.statementNames + ConversationStore.statementNames

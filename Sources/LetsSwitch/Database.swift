@@ -29,6 +29,7 @@ actor Database {
     static let statementNames = [roomKeySecret.name]
 
     nonisolated let schedule: ScheduleStore
+    nonisolated let partners: PartnerStore
     nonisolated let erasures: ErasureStore
     nonisolated let reminders: ReminderStore
     nonisolated let calendars: CalendarStore
@@ -73,6 +74,7 @@ actor Database {
         claiming.sessionSettings["letsswitch.claimer"] = "'\(ReminderStore.claimer)'"
         claimClient = PostgresClient(configuration: claiming, observer: observer)
         schedule = ScheduleStore(database: requests, settings: settings.schedule, storage: quota)
+        partners = PartnerStore(database: requests, settings: settings.schedule)
         erasures = ErasureStore(database: requests)
         reminders = ReminderStore(database: requests)
         calendars = CalendarStore(database: requests, storage: quota)

@@ -31,8 +31,8 @@ struct Delivery: Sendable, Hashable {
     enum Content: Sendable, Hashable {
         /// With its JSON on one line, as every provider sends it that sends JSON.
         case reminder(ReminderContent, json: String)
-        /// For the webhook: `task.registered`, `task.retitled`, `task.cancelled`, `match.created`, `room.opened`, `room.joined`,
-        /// `room.left`, `room.closed`, `device.erased`; and what there is to say of it, a JSON object on one line.
+        /// For the webhook: `task.registered`, `task.retitled`, `task.cancelled`, `task.moved`, `match.created`, `match.ended`,
+        /// `room.opened`, `room.joined`, `room.left`, `room.closed`, `device.erased`; and what there is to say of it, a JSON object on one line.
         case event(type: String, json: String)
     }
 

@@ -54,7 +54,7 @@ struct EventData {
             guard reminder == nil else { return }
             object.member("roomId", roomId)
             switch type {
-            case "match.created", "room.opened", "room.closed": addMatch(type, to: &object)
+            case "match.created", "match.ended", "room.opened", "room.closed": addMatch(type, to: &object)
             case "room.joined", "room.left":
                 object.member("taskId", taskIds.first)
                 if let peers { object.member("peers", peers) }

@@ -159,7 +159,7 @@ BEGIN
     SELECT
         delivery.id,
         CASE
-            WHEN delivery.urgent AND task.device_id IS NULL THEN 'orphaned'
+            WHEN delivery.urgent AND (task.device_id IS NULL OR reminder.id IS NULL) THEN 'orphaned'
             WHEN delivery.event_id IS NOT NULL AND event.id IS NULL THEN 'orphaned'
             WHEN delivery.address_id IS NOT NULL AND address.id IS NULL THEN 'orphaned'
             ELSE 'send'
@@ -173,7 +173,7 @@ BEGIN
             WHEN delivery.urgent AND event.id IS NOT NULL THEN letsswitch.person_tag(task.device_id)
             WHEN event.type IN ('room.joined', 'room.left') THEN (letsswitch.people_of(event.task_ids))[1]
         END),
-        CASE WHEN event.type IN ('match.created', 'room.opened', 'room.closed')
+        CASE WHEN event.type IN ('match.created', 'match.ended', 'room.opened', 'room.closed')
             THEN array_to_string(letsswitch.people_of(event.task_ids), ',', '') END,
         array_to_string(event.task_ids, ','),
         CASE WHEN event.type = 'room.closed' THEN array_to_string(there.came, ',') END,
@@ -192,6 +192,8 @@ BEGIN
     LEFT JOIN letsswitch.event ON event.id = delivery.event_id
     LEFT JOIN letsswitch.erasure ON erasure.person = event.person AND erasure.events_up_to >= event.id
     LEFT JOIN letsswitch.visible_task AS task ON task.id = delivery.task_id
+    -- It is gone when the task was moved to another time: there it gets a new one.
+    LEFT JOIN letsswitch.reminder ON delivery.urgent AND reminder.id = delivery.message_id
     LEFT JOIN letsswitch.visible_task AS partner ON partner.id = task.partner_id
     -- One that belongs to another device by now gets nothing of this one's.
     LEFT JOIN letsswitch.address ON address.id = delivery.address_id AND address.device_id = task.device_id

@@ -66,6 +66,58 @@ BEGIN
 END
 $$;
 
+-- Tells of a match that was made, with p_is_open of its room too: no claim of either will.
+CREATE FUNCTION letsswitch.tell_match(p_task letsswitch.task, p_is_open boolean) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM letsswitch.tell(
+        'match.created', NULL, ARRAY[p_task.partner_id, p_task.id], p_task.room_id, p_task.starts_at);
+    IF NOT p_is_open OR NOT letsswitch.has_subscribers() THEN
+        RETURN;
+    END IF;
+    WITH opened AS (
+        INSERT INTO letsswitch.event (number, type, happened_at, task_ids, room_id, starts_at, closes_at)
+        SELECT
+            CASE WHEN told.type = 'room.opened' THEN nextval('letsswitch.event_number') END, told.type, told.at,
+            letsswitch.match_tasks(p_task.id, p_task.partner_id), p_task.room_id, p_task.starts_at, p_task.closes_at
+        FROM (VALUES ('room.opened', letsswitch.clock()), ('room.closed', p_task.closes_at)) AS told (type, at)
+        ORDER BY told.type DESC
+        RETURNING event.id, event.type, event.happened_at
+    )
+    INSERT INTO letsswitch.delivery (channel, urgent, message_id, event_id, created_at, next_try_at, deadline)
+    SELECT provider.name, false, gen_random_uuid(), opened.id, opened.happened_at, due.at, due.at + letsswitch.event_patience()
+    FROM opened
+    CROSS JOIN LATERAL (
+        SELECT opened.happened_at + CASE opened.type WHEN 'room.closed' THEN interval '2 seconds' ELSE '0' END AS at
+    ) AS due
+    CROSS JOIN letsswitch.provider
+    WHERE provider.subscribes AND provider.turned_away_at IS NULL;
+END
+$$;
+
+-- A room ends before its time: whoever is to be told that it has closed is told now.
+CREATE FUNCTION letsswitch.tell_dissolved(p_room uuid) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_now timestamptz;
+    v_events bigint[];
+BEGIN
+    IF NOT letsswitch.has_subscribers() THEN
+        RETURN;
+    END IF;
+    v_now := letsswitch.clock();
+    WITH closed AS (
+        UPDATE letsswitch.event SET happened_at = v_now
+        WHERE event.room_id = p_room AND event.type = 'room.closed' AND event.number IS NULL AND event.happened_at > v_now
+        RETURNING event.id
+    )
+    SELECT array_agg(closed.id) INTO v_events FROM closed;
+    UPDATE letsswitch.delivery
+    SET next_try_at = v_now + interval '2 seconds', deadline = v_now + interval '2 seconds' + letsswitch.event_patience()
+    WHERE delivery.event_id = ANY (v_events);
+END
+$$;
+
 -- Takes from what waits to be told what it says of a person who is being erased, up to the event p_up_to and p_limit at a time: whose
 -- they are stays, so that whoever has been told knows what to forget. Returns how many it took: more may be left until that is 0.
 CREATE FUNCTION letsswitch.silence_events(p_person text, p_up_to bigint, p_limit integer) RETURNS bigint

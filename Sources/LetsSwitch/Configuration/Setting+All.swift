@@ -71,6 +71,9 @@ extension Setting {
             "room-duration", \.schedule.roomDuration, in: moment...day * 30, .schedule,
             "how long after the start the room closes"),
         .duration(
+            "late-join", \.schedule.lateJoin, in: .zero...day, .schedule,
+            "how long after the start a promise may be taken back, and who is let down be joined"),
+        .duration(
             "presence-grace", \.presenceGrace, in: .zero ... .seconds(3_600), .schedule,
             "how long a person who has lost the connection still counts as present"),
         .duration(

@@ -5,9 +5,10 @@ import Scheduling
 import Server
 import Wire
 
-/// Registering and cancelling: `POST /task`, `POST /task/delete`, `DELETE /task/{id}`.
+/// Registering, cancelling and moving: `POST /task`, `POST /task/delete`, `DELETE /task/{id}`, `POST /task/{id}/move`.
 struct TaskController: RouteCollection, Sendable {
     let store: ScheduleStore
+    let partners: PartnerStore
     /// The zones that requests may name; throws `503` before they are known.
     let zones: @Sendable () async throws(RequestError) -> TimeZoneNames
     let changes: ScheduleChanges
@@ -22,6 +23,7 @@ struct TaskController: RouteCollection, Sendable {
         routes.post("task", registers: true, use: register)
         routes.post("task", "delete", use: cancelBySlot)
         routes.delete("task", ":id", use: cancelByID)
+        routes.post("task", ":id", "move", registers: true, use: move)
     }
 
     @Sendable private func register(_ request: Request) async throws -> Response {
@@ -55,8 +57,35 @@ struct TaskController: RouteCollection, Sendable {
     }
 
     @Sendable private func cancelByID(_ request: Request) async throws -> Response {
-        try await cancel(
-            try CancelRequest(id: request.parameters["id"] ?? "", deviceId: request.query("deviceId")))
+        let task = try OwnTask(id: request.parameters["id"] ?? "", deviceId: request.query("deviceId"))
+        guard request.query("leave") == "true" else { return try await cancel(.task(task)) }
+        return try await answer(try await partners.leave(task), as: .left)
+    }
+
+    @Sendable private func move(_ request: Request) async throws -> Response {
+        let asked = try MoveRequest.decode(
+            id: request.parameters["id"] ?? "", request.body, zones: await zones())
+        return try await answer(try await partners.move(asked), as: .moved)
+    }
+
+    /// Whoever was counted on doesn't come, or at another time.
+    private func answer(_ outcome: PartingOutcome, as done: SchedulingMetrics.TaskOutcome) async throws -> Response {
+        switch outcome {
+        case .done(let task, let changed, let newMatches):
+            metrics.tasks.add(done)
+            metrics.pairs.add(newMatches)
+            if done == .moved { await registered(Double(task.remindsAt.seconds)) }
+            eventWritten()
+            for change in changed { await changes.publish(change) }
+            log.info("task \(done.rawValue)", describe(task))
+            return .json(task.json)
+        case .unchanged(let task):
+            metrics.tasks.add(.repeated)
+            return .json(task.json)
+        case .refused(let error):
+            metrics.tasks.add(.refused)
+            throw error
+        }
     }
 
     private func cancel(_ cancellation: CancelRequest) async throws -> Response {

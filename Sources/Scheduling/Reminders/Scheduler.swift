@@ -1,6 +1,6 @@
 import Basics
 import Domain
-import FoundationEssentials
+package import FoundationEssentials
 package import Observability
 import Postgres
 package import Rooms
@@ -32,6 +32,8 @@ package actor Scheduler: Service {
     private nonisolated let nextLook = Atomic<UInt64>(Double.infinity.bitPattern)
     /// Jobs whose last try failed.
     private var failing: Set<SchedulerJob> = []
+    /// Word of a claim may come after word of its room's end.
+    private var dissolvedRooms = DissolvedRooms()
     private var isRunning = false
     private var isStopped = false
 
@@ -106,6 +108,12 @@ package actor Scheduler: Service {
         await handle(.found(room))
     }
 
+    /// A room is over before its time: whoever was to meet there doesn't.
+    package func dissolved(_ room: UUID) {
+        dissolvedRooms.insert(room, at: .now())
+        rooms.close([room])
+    }
+
     /// Notifications may have been missed, or a clock was set: look at everything anew.
     package func resynchronise() async {
         await handle(.disturbed)
@@ -128,7 +136,7 @@ package actor Scheduler: Service {
         switch action {
         case .fire(let claim, let settled):
             // The rooms first, so that whoever comes because of a reminder finds its room open.
-            rooms.open(claim.rooms.map(\.id))
+            rooms.open(claim.rooms.map(\.id).filter { !dissolvedRooms.contains($0) })
             audience.deliver(claim.reminders.filter { $0.state != .missed }, settled: settled)
             // Nobody can join whoever was reminded alone.
             audience.slotsClosed(claim.closedSlots)

@@ -4,7 +4,7 @@ package import Observability
 package struct SchedulingMetrics: Sendable {
     /// What became of a request that changes a task.
     package enum TaskOutcome: String, Sendable, CaseIterable {
-        case registered, repeated, retitled, cancelled, refused
+        case registered, repeated, retitled, cancelled, left, moved, refused
     }
 
     /// What became of a reminder.

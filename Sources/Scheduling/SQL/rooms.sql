@@ -13,7 +13,7 @@ DECLARE
 BEGIN
     now := extract(epoch FROM v_now);
     SELECT
-        count(task.partner_id) > 0 AS is_paired,
+        count(coalesce(task.partner_id, CASE WHEN task.waits_until IS NOT NULL THEN task.id END)) > 0 AS is_paired,
         min(task.reminds_at) AS opens_at,
         max(task.closes_at) AS closes_at,
         count(due.task_id) < count(*) AS is_claimed
@@ -22,7 +22,7 @@ BEGIN
     LEFT JOIN letsswitch.due ON due.reminds_at = task.reminds_at AND due.registered = task.registered
     WHERE task.room_id = p_room AND (task.device_id IS NOT NULL OR task.partner_id IS NOT NULL);
     state := CASE
-        -- A task that nobody joined has a room until its reminder only.
+        -- A task that nobody joined has a room until its reminder only; whoever was let down after it waits there.
         WHEN NOT v_room.is_paired AND (v_room.is_claimed OR v_room.opens_at <= v_now) THEN 'unknown'
         WHEN v_room.closes_at <= v_now THEN 'closed'
         WHEN v_room.is_claimed THEN 'open'
@@ -53,6 +53,6 @@ BEGIN
         OFFSET 0
     ) AS fired
     JOIN letsswitch.task ON task.id = fired.task_id
-    WHERE claim.closes_at > v_now AND task.partner_id IS NOT NULL AND task.closes_at > v_now;
+    WHERE claim.closes_at > v_now AND (task.partner_id IS NOT NULL OR task.waits_until IS NOT NULL) AND task.closes_at > v_now;
 END
 $$;

@@ -2,7 +2,9 @@
 --
 -- A task's lock is its row in `due`; without one it is claimed, and only erasing and purging touch it. Who waits for whom,
 -- so that nobody waits in a circle:
---   register   slot lock, then the `due` row of its device's task, then the partner's
+--   register   slot lock, then the `due` row of its device's task, then the partner's (its reminder, if that was let down)
+--   leave      slot lock, then the `due` rows of the task, its partner and who waits, then their reminders in order of id
+--   move       as leave, with the locks of both slots, the earlier one's first, and `due` rows in order of start
 --   cancel     its `due` row
 --   erase      its `erasure` row, then `due` rows of that device in order of start, then reminders, deliveries and addresses,
 --              each in order of id; a helping of 500 tasks in a transaction
@@ -19,7 +21,8 @@ SELECT
     task.id, task.registered,
     CASE WHEN erasure.device_id IS NULL THEN task.device_id END AS device_id,
     CASE WHEN erasure.device_id IS NULL THEN task.title END AS title,
-    task.starts_at, task.reminds_at, task.time_zone, task.start_time, task.room_id, task.closes_at, task.partner_id
+    task.starts_at, task.reminds_at, task.time_zone, task.start_time, task.room_id, task.closes_at, task.partner_id,
+    task.waits_until
 FROM letsswitch.task
 LEFT JOIN letsswitch.erasure ON erasure.device_id = task.device_id AND erasure.up_to >= task.registered;
 
@@ -32,8 +35,8 @@ END
 $$;
 
 CREATE TYPE letsswitch.task_outcome AS (
-    -- created, repeated, retitled, cancelled; or why not: registration_closed, too_far_ahead, too_many_tasks, no_such_task, has_partner,
-    -- far_from_midnight, skipped_time. The other columns hold the task unless it was refused before it was found.
+    -- created, repeated, retitled, cancelled, left, stayed, moved; or why not: registration_closed, too_far_ahead, too_many_tasks,
+    -- no_such_task, has_partner, slot_taken, far_from_midnight, skipped_time. The other columns hold the task unless it was refused before it was found.
     code text,
     id uuid,
     device_id text,
@@ -88,12 +91,27 @@ BEGIN
 END
 $$;
 
--- A device may have p_most open tasks; NULL: any number.
+-- Wakes the schedulers for a task that is to be claimed, if they may be asleep until later. Not each time: NOTIFY serialises commits. One
+-- that is due before every scheduler has looked again (it does so each 15 seconds) always: what was to wake them earlier may be claimed
+-- or cancelled before this commits. Before the task is among those that are due.
+CREATE FUNCTION letsswitch.wake_schedulers(p_reminds_at timestamptz, p_now timestamptz) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    IF p_reminds_at < p_now + interval '20 seconds' OR NOT EXISTS (
+        SELECT FROM letsswitch.due WHERE reminds_at <= p_reminds_at
+    ) THEN
+        PERFORM pg_notify('letsswitch_due', extract(epoch FROM p_reminds_at)::text);
+    END IF;
+END
+$$;
+
+-- A device may have p_most open tasks; NULL: any number. After the lead, and until p_late_join seconds past the start, whoever was let down
+-- may still be joined.
 CREATE FUNCTION letsswitch.register_task(
     p_device text, p_title text, p_zone text,
     p_starts_at bigint, p_midnight bigint, p_day integer, p_time integer,
     p_lead double precision, p_horizon double precision, p_room_duration double precision,
-    p_most integer DEFAULT NULL
+    p_most integer DEFAULT NULL, p_late_join double precision DEFAULT 0
 ) RETURNS letsswitch.task_outcome
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -103,6 +121,7 @@ DECLARE
     v_task letsswitch.task;
     v_partner letsswitch.task;
     v_is_waiting boolean;
+    v_is_late boolean;
 BEGIN
     SELECT * INTO v_slot FROM letsswitch.resolve(p_zone, p_starts_at, p_midnight, p_day, p_time);
     IF v_slot.problem IS NOT NULL THEN
@@ -168,7 +187,13 @@ BEGIN
     v_task.start_time := v_slot.start_time;
     v_task.room_id := gen_random_uuid();
     v_task.closes_at := v_slot.starts_at + make_interval(secs => p_room_duration);
-    IF v_task.reminds_at < v_now THEN
+    v_is_late := v_task.reminds_at < v_now;
+    IF v_is_late AND v_now < v_task.starts_at + make_interval(secs => p_late_join) THEN
+        v_partner.id := letsswitch.waiting_task(v_slot.starts_at, NULL, true);
+        PERFORM letsswitch.hold_tasks(ARRAY[v_partner.id]);
+        v_partner := letsswitch.held_task(v_partner.id, true);
+    END IF;
+    IF v_is_late AND v_partner.waits_until IS NULL THEN
         v_outcome.code := 'registration_closed';
         RETURN v_outcome;
     ELSIF v_task.starts_at > v_now + make_interval(secs => p_horizon) THEN
@@ -179,21 +204,14 @@ BEGIN
         RETURN v_outcome;
     END IF;
 
-    IF v_partner.id IS NOT NULL AND v_partner.reminds_at >= v_now THEN
+    IF v_partner.id IS NOT NULL AND (v_is_late OR v_partner.reminds_at >= v_now) THEN
         v_task.room_id := v_partner.room_id;
         v_task.closes_at := v_partner.closes_at;
         v_task.partner_id := v_partner.id;
-        UPDATE letsswitch.task SET partner_id = v_task.id WHERE id = v_partner.id;
+        UPDATE letsswitch.task SET partner_id = v_task.id, waits_until = NULL WHERE id = v_partner.id;
     END IF;
 
-    -- Wakes the schedulers, if they may be asleep until later. Not each time: NOTIFY serialises commits. One that is due
-    -- before every scheduler has looked again (it does so each 15 seconds) always: what was to wake them earlier may be
-    -- claimed or cancelled before this commits.
-    IF v_task.reminds_at < v_now + interval '20 seconds' OR NOT EXISTS (
-        SELECT FROM letsswitch.due WHERE reminds_at <= v_task.reminds_at
-    ) THEN
-        PERFORM pg_notify('letsswitch_due', extract(epoch FROM v_task.reminds_at)::text);
-    END IF;
+    PERFORM letsswitch.wake_schedulers(v_task.reminds_at, v_now);
     WITH added AS (
         INSERT INTO letsswitch.task
             (id, device_id, title, starts_at, reminds_at, time_zone, start_time, room_id, closes_at, partner_id)
@@ -207,10 +225,9 @@ BEGIN
     PERFORM letsswitch.used(p_device, v_now);
     PERFORM letsswitch.tell_task('task.registered', v_task);
     IF v_task.partner_id IS NOT NULL THEN
-        PERFORM letsswitch.tell(
-            'match.created', NULL, ARRAY[v_task.partner_id, v_task.id], v_task.room_id, v_task.starts_at);
+        PERFORM letsswitch.tell_match(v_task, v_is_late);
     END IF;
-    RETURN letsswitch.outcome('created', v_task, v_task.partner_id IS NULL);
+    RETURN letsswitch.outcome('created', v_task, CASE WHEN NOT v_is_late THEN v_task.partner_id IS NULL END);
 END
 $$;
 
@@ -224,6 +241,7 @@ DECLARE
     v_outcome letsswitch.task_outcome;
     v_slot record;
     v_task letsswitch.task;
+    v_registered bigint;
     v_is_waiting boolean;
 BEGIN
     IF p_id IS NOT NULL THEN
@@ -238,8 +256,12 @@ BEGIN
     END IF;
     -- Whoever wants it for a partner, or to claim it, comes before or after.
     IF FOUND THEN
+        v_registered := v_task.registered;
         v_is_waiting := letsswitch.hold(v_task);
         SELECT * INTO v_task FROM letsswitch.task WHERE id = v_task.id AND device_id = p_device;
+        IF v_task.registered <> v_registered THEN
+            RAISE 'the task was moved meanwhile' USING ERRCODE = 'serialization_failure';
+        END IF;
     END IF;
     IF NOT FOUND OR v_task.registered <= letsswitch.erased_up_to(p_device) THEN
         v_outcome.code := 'no_such_task';

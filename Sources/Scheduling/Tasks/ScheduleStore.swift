@@ -21,7 +21,7 @@ package struct ScheduleStore: Sendable {
             name: "time_zone_names", sql: "SELECT name FROM letsswitch.zone_names() AS name")
         static let register = PostgresStatement(
             name: "register_task",
-            sql: "SELECT * FROM letsswitch.register_task($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)")
+            sql: "SELECT * FROM letsswitch.register_task($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)")
         static let cancel = PostgresStatement(
             name: "cancel_task", sql: "SELECT * FROM letsswitch.cancel_task($1, $2, $3, $4, $5, $6, $7)")
         static let day = PostgresStatement(
@@ -52,7 +52,7 @@ package struct ScheduleStore: Sendable {
             [.text(request.slot.device.text), .text(request.title)] + request.slot.parameters
             + [settings.reminderLead, settings.horizon, settings.roomDuration].map { .double($0 / .seconds(1)) }
             // Those who have a task already may still repeat and retitle it.
-            + [.integer(isFull ? 0 : settings.maxTasksPerDevice)]
+            + [.integer(isFull ? 0 : settings.maxTasksPerDevice), .double(settings.lateJoin / .seconds(1))]
         let row = try await task(Statement.register, parameters)
         switch row.code {
         case "created":
@@ -75,8 +75,8 @@ package struct ScheduleStore: Sendable {
         let parameters: [PostgresParameter] =
             switch request {
             case .slot(let slot): [.text(slot.device.text), .null] + slot.parameters
-            case .task(let id, let device):
-                [.text(device.text), .text(id.uuidString), .null, .null, .null, .null, .null]
+            case .task(let task):
+                [.text(task.device.text), .text(task.id.uuidString), .null, .null, .null, .null, .null]
             }
         let row = try await task(Statement.cancel, parameters)
         guard row.code == "cancelled" else { return .refused(try row.refusal()) }
@@ -94,21 +94,23 @@ package struct ScheduleStore: Sendable {
             }
         let zone: PostgresParameter = request.timeZone.map { .text($0) } ?? .null
         let parameters: [PostgresParameter] = [.text(request.device.text), zone] + day + [.boolean(everything)]
-        let rows = try await namingZone(Statement.day, parameters)
+        let rows = try await database.query(namingZone: Statement.day, parameters)
         if try rows.first?.optionalString("problem") != nil { return .refused(.farFromMidnight) }
         return .day(ScheduleResponse(slots: try rows.map { try ScheduleResponse.Slot($0) }))
     }
 
     private func task(_ statement: PostgresStatement, _ parameters: [PostgresParameter]) async throws -> TaskRow {
-        try TaskRow(try await namingZone(statement, parameters)[0])
+        try TaskRow(try await database.query(namingZone: statement, parameters)[0])
     }
+}
 
+extension PostgresClient {
     /// A statement that is given a zone of the request.
-    private func namingZone(
-        _ statement: PostgresStatement, _ parameters: [PostgresParameter]
+    func query(
+        namingZone statement: PostgresStatement, _ parameters: [PostgresParameter]
     ) async throws -> PostgresRows {
         do {
-            return try await database.query(statement, parameters, timeout: nil)
+            return try await query(statement, parameters, timeout: nil)
         } catch let error as PostgresError where error.kind == .server(sqlState: "22023") {
             // The names were read at start; since then an update of the zones has taken this one away.
             throw RequestError.invalid("timeZone", "must be an IANA name like Europe/London")
@@ -132,6 +134,8 @@ extension ScheduleResponse.Slot {
 package struct ScheduleSettings: Hashable, Sendable {
     /// How long before its start a task's registration closes, its reminder goes out and its room opens.
     package var reminderLead: Duration = .seconds(60)
+    /// How long after the start a promise may still be taken back or moved, and whoever is let down still be joined.
+    package var lateJoin: Duration = .seconds(300)
     /// How far ahead a task may be.
     package var horizon: Duration = .seconds(90 * 86_400)
     /// How long after the start a room closes. Fixed at registration, as the reminder is.

@@ -15,25 +15,11 @@ package struct SlotRequest: Hashable, Sendable {
 }
 
 extension SlotRequest {
-    /// Throws `invalid_request`, naming the member. `startsAt` goes before `date` and `startTime`.
+    /// Throws `invalid_request`, naming the member.
     init(_ members: RequestFields) throws {
         device = try DeviceID(members.text("deviceId"))
         timeZone = try members.optionalText("timeZone") ?? "UTC"
-        if let text = try members.optionalText("startsAt") {
-            guard let instant = Instant(text) else {
-                throw RequestError.invalid("startsAt", "must be an instant like 2026-11-22T09:00:00Z")
-            }
-            slot = .at(instant)
-            return
-        }
-        guard let day = RequestedDay(try members.text("date")) else {
-            throw RequestError.invalid(
-                "date", "must be the device's midnight like 2026-11-22T00:00:00Z, or a date like 2026-11-22")
-        }
-        guard let time = WallTime(try members.text("startTime")) else {
-            throw RequestError.invalid("startTime", "must be a time of day like 09:00 or 09:00:30")
-        }
-        slot = .on(day, time)
+        slot = try RequestedSlot(members)
     }
 
     /// Throws `invalid_request` when the zone isn't one of these.
@@ -56,16 +42,37 @@ package enum RequestedSlot: Hashable, Sendable {
     case on(RequestedDay, WallTime)
 }
 
-extension SlotRequest {
-    /// Zone and wish, as the SQL functions take them: zone, instant, midnight, day, time; NULL for what the wish isn't.
+extension RequestedSlot {
+    /// Throws `invalid_request`, naming the member. `startsAt` goes before `date` and `startTime`.
+    init(_ members: RequestFields) throws {
+        if let text = try members.optionalText("startsAt") {
+            guard let instant = Instant(text) else {
+                throw RequestError.invalid("startsAt", "must be an instant like 2026-11-22T09:00:00Z")
+            }
+            self = .at(instant)
+            return
+        }
+        guard let day = RequestedDay(try members.text("date")) else {
+            throw RequestError.invalid(
+                "date", "must be the device's midnight like 2026-11-22T00:00:00Z, or a date like 2026-11-22")
+        }
+        guard let time = WallTime(try members.text("startTime")) else {
+            throw RequestError.invalid("startTime", "must be a time of day like 09:00 or 09:00:30")
+        }
+        self = .on(day, time)
+    }
+
+    /// As the SQL functions take it: instant, midnight, day, time; NULL for what the wish isn't.
     var parameters: [PostgresParameter] {
-        switch slot {
-        case .at(let instant):
-            [.text(timeZone), .integer(instant.seconds), .null, .null, .null]
-        case .on(.midnight(let midnight), let time):
-            [.text(timeZone), .null, .integer(midnight.seconds), .null, .integer(time.seconds)]
-        case .on(.date(let date), let time):
-            [.text(timeZone), .null, .null, .integer(date.days), .integer(time.seconds)]
+        switch self {
+        case .at(let instant): [.integer(instant.seconds), .null, .null, .null]
+        case .on(.midnight(let midnight), let time): [.null, .integer(midnight.seconds), .null, .integer(time.seconds)]
+        case .on(.date(let date), let time): [.null, .null, .integer(date.days), .integer(time.seconds)]
         }
     }
+}
+
+extension SlotRequest {
+    /// Zone and wish, as the SQL functions take them.
+    var parameters: [PostgresParameter] { [.text(timeZone)] + slot.parameters }
 }

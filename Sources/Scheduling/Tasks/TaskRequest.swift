@@ -28,22 +28,33 @@ extension TaskRequest: Decodable {
     }
 }
 
+/// A task of the device that asks.
+package struct OwnTask: Hashable, Sendable {
+    package let id: UUID
+    package let device: DeviceID
+
+    package init(id: UUID, device: DeviceID) {
+        self.id = id
+        self.device = device
+    }
+
+    /// From path and query; the id in either case. Throws `invalid_request`, naming the member.
+    package init(id: String, deviceId: String?) throws(RequestError) {
+        guard let id = UUID(text: id) else { throw .invalid("id", "must be a task's UUID") }
+        self.init(id: id, device: try DeviceID(deviceId))
+    }
+}
+
 /// `POST /task/delete`, `DELETE /task/{id}?deviceId=`.
 package enum CancelRequest: Hashable, Sendable {
     case slot(SlotRequest)
-    case task(UUID, DeviceID)
+    case task(OwnTask)
 
     /// Throws `invalid_request`, naming the member. What doesn't tell device and slot isn't looked at.
     package static func decode(_ body: [UInt8], zones: TimeZoneNames) throws(RequestError) -> CancelRequest {
         let request = try RequestFields.decode(Body.self, from: body).slot
         try request.checkZone(zones)
         return .slot(request)
-    }
-
-    /// From path and query; the id in either case.
-    package init(id: String, deviceId: String?) throws(RequestError) {
-        guard let id = UUID(text: id) else { throw .invalid("id", "must be a task's UUID") }
-        self = .task(id, try DeviceID(deviceId))
     }
 
     private struct Body: Decodable {

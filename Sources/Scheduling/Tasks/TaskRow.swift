@@ -53,6 +53,8 @@ struct TaskRow {
             RequestError(
                 status: 409, code: code,
                 reason: "Somebody counts on you\(place): a task with a partner can't be cancelled.")
+        case "slot_taken":
+            RequestError(status: 409, code: code, reason: "This device has another promise for that time.")
         case "far_from_midnight": .farFromMidnight
         case "skipped_time": .invalid("startTime", "is skipped on that day: the clocks are put forward")
         default: throw PostgresError(kind: .decoding, message: "unknown outcome \(code)")

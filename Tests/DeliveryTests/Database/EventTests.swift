@@ -97,6 +97,26 @@ struct EventTests {
         }
     }
 
+    @Test("a match that ends is told before what ended it, its room's end at once, and the reminder goes to nobody")
+    func leave() async throws {
+        try await ScheduleDatabase.with(now: Self.before) { database in
+            let firing = try await database.claimMatch(for: [.webhook])
+            let ada = try #require(firing.reminders.first { $0.device == device("ada") })
+            let store = PartnerStore(database: database.client, settings: ScheduleSettings())
+            _ = try await store.leave(OwnTask(id: ada.taskId, device: device("ada")))
+            try await database.setClock("2026-11-22T08:59:02Z")
+            let told = try await database.lease(.webhook).deliveries.filter { !$0.isUrgent }
+            let ordered = try told.map { (try TestJSON(parsing: Array($0.payload.utf8)), $0.event) }
+                .sorted { $0.0["number"].int ?? 0 < $1.0["number"].int ?? 0 }
+            #expect(
+                ordered.suffix(3).map(\.1) == ["match.ended", "task.cancelled", "room.closed"])
+            let ended = try #require(ordered.first { $0.1 == "match.ended" }?.0)
+            #expect(ended["taskIds"].array?.count == 2)
+            #expect(ended["person"] == ordered.first { $0.1 == "task.cancelled" }?.0["person"])
+            #expect(try await database.lease(.webhook).deliveries.isEmpty)
+        }
+    }
+
     @Test("an event goes when the last who is told of it has had it")
     func done() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in

@@ -14,51 +14,6 @@ import Testing
         return Instant(seconds: (now / 3600 + 24) * 3600 + minutes * 60)
     }
 
-    /// Every match has two tasks of two devices, every paired task a partner that knows it, a slot one unpaired task
-    /// at most.
-    private static func check(_ database: ScheduleDatabase) async throws {
-        let broken = try await database.run(
-            """
-            SELECT count(*) AS n FROM letsswitch.task
-            LEFT JOIN letsswitch.task AS partner ON partner.id = task.partner_id
-            WHERE task.partner_id IS NOT NULL AND (
-                partner.id IS NULL OR partner.partner_id IS DISTINCT FROM task.id OR partner.device_id = task.device_id
-                OR partner.room_id <> task.room_id OR partner.starts_at <> task.starts_at
-                OR partner.closes_at <> task.closes_at)
-            """)
-        #expect(try broken[0].integer("n") == 0)
-        let crowded = try await database.run(
-            """
-            SELECT count(*) AS n FROM (
-                SELECT starts_at FROM letsswitch.task WHERE partner_id IS NULL GROUP BY 1 HAVING count(*) > 1) AS slot
-            """)
-        #expect(try crowded[0].integer("n") == 0)
-        let rooms = try await database.run(
-            """
-            SELECT count(*) AS n FROM (
-                SELECT room_id FROM letsswitch.task
-                GROUP BY 1 HAVING count(*) <> 1 + count(partner_id) / 2 OR count(partner_id) = 1) AS room
-            """)
-        #expect(try rooms[0].integer("n") == 0)
-        try await checkStages(database)
-    }
-
-    /// Every task waits or has one reminder.
-    private static func checkStages(_ database: ScheduleDatabase) async throws {
-        let either = try await database.run(
-            """
-            SELECT count(*) AS n FROM letsswitch.task
-            FULL JOIN (
-                SELECT task_id, starts_at, reminds_at FROM letsswitch.due UNION ALL
-                SELECT task_id, starts_at, NULL FROM letsswitch.reminder) AS stage ON stage.task_id = task.id
-            WHERE task.starts_at IS DISTINCT FROM stage.starts_at
-                OR task.reminds_at <> stage.reminds_at
-                OR (SELECT count(*) FROM letsswitch.due WHERE due.task_id = task.id)
-                    + (SELECT count(*) FROM letsswitch.reminder WHERE reminder.task_id = task.id) <> 1
-            """)
-        #expect(try either[0].integer("n") == 0)
-    }
-
     @Test(
         "any number of devices that register for one slot at once are paired, but for an odd one",
         arguments: [400, 401])
@@ -77,7 +32,7 @@ import Testing
                 try await database.run("SELECT DISTINCT room_id FROM letsswitch.task").count == devices - devices / 2)
             let single = try await database.run("SELECT count(*) AS n FROM letsswitch.task WHERE partner_id IS NULL")
             #expect(try single[0].integer("n") == devices % 2)
-            try await Self.check(database)
+            try await database.checkPairs()
         }
     }
 
@@ -106,7 +61,7 @@ import Testing
                 let (paired, cancelled) = try await (pairing.task?.isPaired, cancelling.code)
                 #expect(cancelled == (paired == true ? "has_partner" : "cancelled"))
             }
-            try await Self.check(database)
+            try await database.checkPairs()
         }
     }
 
@@ -125,7 +80,7 @@ import Testing
                 }
                 try await group.waitForAll()
             }
-            try await Self.check(database)
+            try await database.checkPairs()
         }
     }
 
@@ -197,7 +152,7 @@ import Testing
                     """)
                 #expect(try shut[0].integer("n") == 0)
             }
-            try await Self.check(database)
+            try await database.checkPairs()
         }
     }
 
@@ -292,7 +247,7 @@ import Testing
             }
             // One final state each.
             #expect(Set(delivered + missed).count == delivered.count + missed.count)
-            try await Self.checkStages(database)
+            try await database.checkStages()
             while try await !database.reminders.expire().isEmpty {}
             #expect(try await database.reminders.nextDue().due == nil)
             let pending = try await database.run(

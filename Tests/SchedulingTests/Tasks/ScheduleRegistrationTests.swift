@@ -101,8 +101,11 @@ import Testing
             let nine = "2026-11-22T09:00:00Z"
             #expect(try await database.cancel("a", nine).code == "no_such_task")
             let task = try #require(try await database.register("a", nine).task)
-            #expect(try await database.schedule.cancel(.task(task.id, DeviceID(stored: "b"))).code == "no_such_task")
-            let cancelled = try await database.schedule.cancel(.task(task.id, DeviceID(stored: "a")))
+            #expect(
+                try await database.schedule.cancel(.task(OwnTask(id: task.id, device: DeviceID(stored: "b")))).code
+                    == "no_such_task")
+            let cancelled = try await database.schedule.cancel(
+                .task(OwnTask(id: task.id, device: DeviceID(stored: "a"))))
             #expect(cancelled.task == task)
             guard case .cancelled(_, let change) = cancelled else { return }
             #expect(change.slotOpened == false)

@@ -174,19 +174,19 @@ import Testing
 
     @Test("a task's id is read in either case")
     func aTasksIdIsReadInEitherCase() throws {
-        let upper = try CancelRequest(id: "E2F86CEB-4FBA-43E6-8FAC-C8BA5B5696F7", deviceId: "d")
-        #expect(try CancelRequest(id: "e2f86ceb-4fba-43e6-8fac-c8ba5b5696f7", deviceId: "d") == upper)
+        let upper = try OwnTask(id: "E2F86CEB-4FBA-43E6-8FAC-C8BA5B5696F7", deviceId: "d")
+        #expect(try OwnTask(id: "e2f86ceb-4fba-43e6-8fac-c8ba5b5696f7", deviceId: "d") == upper)
         // The last three are what `sscanf` reads as hexadecimal numbers.
         for id in [
             "e2f86ceb", "", "{e2f86ceb-4fba-43e6-8fac-c8ba5b5696f7}", "e2f86ceb-4fba-43e6-8fac-c8ba5b5696f70",
             "0xf86ceb-4fba-43e6-8fac-c8ba5b5696f7", "+2f86ceb-4fba-43e6-8fac-c8ba5b5696f7",
             " 2f86ceb-4fba-43e6-8fac-c8ba5b5696f7",
         ] {
-            let error = #expect(throws: RequestError.self) { try CancelRequest(id: id, deviceId: "d") }
+            let error = #expect(throws: RequestError.self) { try OwnTask(id: id, deviceId: "d") }
             #expect(error?.reason.hasPrefix("id ") == true)
         }
         let error = #expect(throws: RequestError.self) {
-            try CancelRequest(id: "e2f86ceb-4fba-43e6-8fac-c8ba5b5696f7", deviceId: nil)
+            try OwnTask(id: "e2f86ceb-4fba-43e6-8fac-c8ba5b5696f7", deviceId: nil)
         }
         #expect(error?.reason.hasPrefix("deviceId ") == true)
     }

@@ -1,0 +1,38 @@
+package import Domain
+
+/// `POST /task/{id}/move`.
+package struct MoveRequest: Hashable, Sendable {
+    package let task: OwnTask
+    package let slot: RequestedSlot
+    /// Nil: the task's own.
+    package let timeZone: String?
+
+    package init(task: OwnTask, slot: RequestedSlot, timeZone: String? = nil) {
+        self.task = task
+        self.slot = slot
+        self.timeZone = timeZone
+    }
+
+    /// Throws `invalid_request`, naming the member.
+    package static func decode(
+        id: String, _ body: [UInt8], zones: TimeZoneNames
+    ) throws(RequestError) -> MoveRequest {
+        let body = try RequestFields.decode(Body.self, from: body)
+        if let timeZone = body.timeZone { try zones.check(timeZone) }
+        return MoveRequest(
+            task: try OwnTask(id: id, deviceId: body.deviceId), slot: body.slot, timeZone: body.timeZone)
+    }
+
+    private struct Body: Decodable {
+        let deviceId: String
+        let slot: RequestedSlot
+        let timeZone: String?
+
+        init(from decoder: any Decoder) throws {
+            let members = try RequestFields(decoder)
+            deviceId = try members.text("deviceId")
+            slot = try RequestedSlot(members)
+            timeZone = try members.optionalText("timeZone")
+        }
+    }
+}

@@ -1,0 +1,71 @@
+package import Domain
+import FoundationEssentials
+package import Postgres
+
+/// Promises that somebody counts on, taken back or moved. Every operation is one statement; SQL/partners.sql decides.
+///
+/// Throws as ``ScheduleStore`` does. What was given up because it met another is repeated there.
+///
+///     NOTIFY letsswitch_dissolved  payload: a room that nobody is to be in any more
+package struct PartnerStore: Sendable {
+    package static let dissolvedChannel = "letsswitch_dissolved"
+
+    /// The names that metrics go by.
+    package static let statementNames = [leave.name, move.name]
+
+    private static let leave = PostgresStatement(
+        name: "leave_task", sql: "SELECT * FROM letsswitch.leave_task($1, $2, $3)")
+    private static let move = PostgresStatement(
+        name: "move_task", sql: "SELECT * FROM letsswitch.move_task($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)")
+
+    private let database: PostgresClient
+    private let settings: ScheduleSettings
+
+    package init(database: PostgresClient, settings: ScheduleSettings) {
+        self.database = database
+        self.settings = settings
+    }
+
+    /// Takes a promise back, also one that somebody counts on.
+    package func leave(_ task: OwnTask) async throws -> PartingOutcome {
+        let rows = try await database.query(
+            Self.leave, [.text(task.device.text), .text(task.id.uuidString), seconds(settings.lateJoin)], timeout: nil)
+        return try outcome(rows, whenDone: "left")
+    }
+
+    /// Moves a promise to another slot, whole or not at all.
+    package func move(_ request: MoveRequest) async throws -> PartingOutcome {
+        let zone: PostgresParameter = request.timeZone.map { .text($0) } ?? .null
+        let rows = try await database.query(
+            namingZone: Self.move,
+            [.text(request.task.device.text), .text(request.task.id.uuidString), zone] + request.slot.parameters
+                + [settings.reminderLead, settings.horizon, settings.roomDuration, settings.lateJoin].map(seconds))
+        return try outcome(rows, whenDone: "moved")
+    }
+
+    private func seconds(_ duration: Duration) -> PostgresParameter { .double(duration / .seconds(1)) }
+
+    private func outcome(_ rows: PostgresRows, whenDone done: String) throws -> PartingOutcome {
+        let rows = try rows.map(TaskRow.init)
+        guard let first = rows.first else { throw PostgresError(kind: .decoding, message: "an outcome without rows") }
+        switch first.code {
+        case done:
+            return .done(
+                try first.decided().0, try rows.map { try $0.decided().1 },
+                newMatches: rows.count { $0.code != "left" && $0.task?.isPaired == true })
+        case "repeated":
+            return .unchanged(try first.decided().0)
+        default:
+            return .refused(try first.refusal())
+        }
+    }
+}
+
+/// What became of a promise that was to be taken back or moved.
+package enum PartingOutcome: Hashable, Sendable {
+    /// `200`: with the task (one that was taken back as it was), and whose days have changed, which may be those of people in two slots.
+    case done(TaskResponse, [ScheduleChange], newMatches: Int)
+    /// `200`: it was there already.
+    case unchanged(TaskResponse)
+    case refused(RequestError)
+}

@@ -1,0 +1,370 @@
+-- Taking a promise back that somebody counts on, moving it to another slot, and pairing anew whoever stays.
+--
+-- Whoever changes pairs holds the slot's lock (of two slots the earlier one's first), then the `due` rows of the tasks that it is about, in
+-- order of start, then the reminders of those that are claimed, in order of id. So does whoever registers, who needs no reminder but that of
+-- somebody who was let down. Those who cancel, claim, erase, deliver and purge don't take the slot's lock: they come before or after, and
+-- what they have done is seen once the rows are held. If that makes another choice of partners, the statement begins anew (40001, which
+-- the daemon repeats).
+
+-- A device's task, its slot locked, and another slot with it; NULL when there is none.
+CREATE FUNCTION letsswitch.lock_task(p_device text, p_id uuid, p_other timestamptz DEFAULT NULL) RETURNS letsswitch.task
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_task letsswitch.task;
+    v_starts_at timestamptz;
+BEGIN
+    SELECT task.starts_at INTO v_starts_at FROM letsswitch.task WHERE task.id = p_id AND task.device_id = p_device;
+    IF NOT FOUND THEN
+        RETURN NULL;
+    END IF;
+    PERFORM letsswitch.lock_slot(least(v_starts_at, p_other));
+    IF p_other <> v_starts_at THEN
+        PERFORM letsswitch.lock_slot(greatest(v_starts_at, p_other));
+    END IF;
+    SELECT * INTO v_task FROM letsswitch.task WHERE task.id = p_id AND task.device_id = p_device;
+    IF v_task.starts_at <> v_starts_at THEN
+        RAISE 'the task was moved meanwhile' USING ERRCODE = 'serialization_failure';
+    ELSIF v_task.registered <= letsswitch.erased_up_to(p_device) THEN
+        RETURN NULL;
+    END IF;
+    RETURN v_task;
+END
+$$;
+
+-- Holds tasks until the end of the transaction, whether they wait for their claim or not. Their slots are locked.
+CREATE FUNCTION letsswitch.hold_tasks(p_tasks uuid[]) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM FROM (
+        SELECT task.reminds_at, task.registered FROM letsswitch.task
+        WHERE task.id = ANY (p_tasks) ORDER BY task.starts_at, task.registered OFFSET 0
+    ) AS own
+    CROSS JOIN LATERAL (
+        SELECT FROM letsswitch.due
+        WHERE due.reminds_at = own.reminds_at AND due.registered = own.registered
+        FOR UPDATE
+    ) AS held;
+    -- A statement of its own, which sees those who were claimed meanwhile.
+    PERFORM FROM letsswitch.reminder WHERE reminder.id = ANY (ARRAY(
+        SELECT fired.id FROM (
+            SELECT task.id, task.starts_at FROM letsswitch.task WHERE task.id = ANY (p_tasks) OFFSET 0
+        ) AS own
+        CROSS JOIN LATERAL (
+            SELECT reminder.id FROM letsswitch.reminder
+            WHERE reminder.starts_at = own.starts_at AND reminder.task_id = own.id
+            OFFSET 0
+        ) AS fired
+    ))
+    ORDER BY reminder.id FOR UPDATE;
+END
+$$;
+
+-- A task that was chosen, as it is now that it is held. Whoever was to be a partner and isn't free any more makes another choice necessary.
+CREATE FUNCTION letsswitch.held_task(p_id uuid, p_must_be_free boolean) RETURNS letsswitch.task
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_task letsswitch.task;
+BEGIN
+    SELECT * INTO v_task FROM letsswitch.task WHERE task.id = p_id;
+    IF p_must_be_free AND p_id IS NOT NULL AND (v_task.id IS NULL OR v_task.partner_id IS NOT NULL) THEN
+        RAISE 'whoever was free isn''t any more' USING ERRCODE = 'serialization_failure';
+    END IF;
+    RETURN v_task;
+END
+$$;
+
+-- Who waits for a partner in a slot, but for this task; NULL when nobody does. Until the start anybody who has none, from then on, or when
+-- p_let_down, only who was let down after the lead. First come, first served.
+CREATE FUNCTION letsswitch.waiting_task(p_starts_at timestamptz, p_except uuid, p_let_down boolean) RETURNS uuid
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    v_now timestamptz := letsswitch.clock();
+BEGIN
+    RETURN (
+        SELECT task.id FROM letsswitch.task
+        WHERE task.starts_at = p_starts_at AND task.partner_id IS NULL AND task.id IS DISTINCT FROM p_except
+            AND (task.waits_until > v_now OR NOT p_let_down AND p_starts_at > v_now)
+            AND NOT EXISTS (
+                SELECT FROM letsswitch.erasure
+                WHERE erasure.device_id = task.device_id AND erasure.up_to >= task.registered
+                OFFSET 0
+            )
+        ORDER BY task.registered
+        LIMIT 1
+    );
+END
+$$;
+
+-- Whether the task waits for its claim.
+CREATE FUNCTION letsswitch.is_due(p_task letsswitch.task) RETURNS boolean
+LANGUAGE sql STABLE AS $$
+    SELECT EXISTS (
+        SELECT FROM letsswitch.due WHERE due.reminds_at = p_task.reminds_at AND due.registered = p_task.registered)
+$$;
+
+-- Whether somebody is in the room who didn't say whose task it is, as the published app doesn't: that person can't be told to go to another.
+CREATE FUNCTION letsswitch.has_unnamed_peers(p_room uuid) RETURNS boolean
+LANGUAGE sql STABLE AS $$
+    SELECT EXISTS (
+        SELECT FROM letsswitch.attendance
+        WHERE attendance.room_id = p_room AND attendance.task_id IS NULL AND attendance.present > 0)
+$$;
+
+-- Deletes a task that is held.
+CREATE FUNCTION letsswitch.drop_task(p_task letsswitch.task) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM letsswitch.drop_stage(p_task);
+    DELETE FROM letsswitch.task WHERE task.id = p_task.id;
+END
+$$;
+
+-- Deletes what a task that is held waits for or was reminded by, and that it was in its room.
+CREATE FUNCTION letsswitch.drop_stage(p_task letsswitch.task) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM letsswitch.due WHERE due.reminds_at = p_task.reminds_at AND due.registered = p_task.registered;
+    DELETE FROM letsswitch.reminder WHERE reminder.starts_at = p_task.starts_at AND reminder.task_id = p_task.id;
+    DELETE FROM letsswitch.presence WHERE presence.room_id = p_task.room_id AND presence.task_id = p_task.id;
+    DELETE FROM letsswitch.attendance WHERE attendance.room_id = p_task.room_id AND attendance.task_id = p_task.id;
+END
+$$;
+
+-- Gives a task that is held a partner, or none, and a room; that it has come to the old one stays known. Returns it.
+CREATE FUNCTION letsswitch.place_task(
+    p_task letsswitch.task, p_partner uuid, p_room uuid, p_closes_at timestamptz, p_waits_until timestamptz,
+    p_was_let_down boolean
+) RETURNS letsswitch.task
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_task letsswitch.task;
+BEGIN
+    UPDATE letsswitch.task SET
+        partner_id = p_partner, room_id = p_room, closes_at = p_closes_at, waits_until = p_waits_until,
+        was_let_down = task.was_let_down OR p_was_let_down
+    WHERE task.id = p_task.id RETURNING * INTO v_task;
+    IF p_closes_at <> p_task.closes_at THEN
+        UPDATE letsswitch.due SET closes_at = p_closes_at
+        WHERE due.reminds_at = p_task.reminds_at AND due.registered = p_task.registered;
+    END IF;
+    IF p_room <> p_task.room_id THEN
+        INSERT INTO letsswitch.attendance
+            (room_id, task_id, closes_at, came_at, changed_at, present, visits, most_peers)
+        SELECT p_room, task_id, p_closes_at, came_at, changed_at, 0, visits, most_peers FROM letsswitch.attendance
+        WHERE attendance.room_id = p_task.room_id AND attendance.task_id = p_task.id
+        ON CONFLICT (room_id, task_id) DO NOTHING;
+    END IF;
+    RETURN v_task;
+END
+$$;
+
+-- Nobody is to be in this room any more: daemons that have it open close it.
+CREATE FUNCTION letsswitch.dissolve_room(p_room uuid) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM letsswitch.tell_dissolved(p_room);
+    PERFORM pg_notify('letsswitch_dissolved', p_room::text);
+END
+$$;
+
+-- A task leaves its partner, for whom somebody waits, or nobody (NULL); all three are held. Returns the one that stays, NULL when it was an
+-- erased person's: of that nothing is left then. The task itself is the caller's to delete or to move.
+CREATE FUNCTION letsswitch.part_from(
+    p_task letsswitch.task, p_partner letsswitch.task, p_waiting letsswitch.task, p_late_join double precision
+) RETURNS letsswitch.task
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_stays letsswitch.task;
+    v_other letsswitch.task := p_waiting;
+    v_is_claimed boolean := NOT letsswitch.is_due(p_partner);
+    v_was_open boolean := v_is_claimed OR NOT letsswitch.is_due(p_task);
+    v_is_kept boolean := letsswitch.has_unnamed_peers(p_task.room_id);
+    v_room uuid;
+    v_closes_at timestamptz;
+BEGIN
+    PERFORM letsswitch.tell(
+        'match.ended', p_task.device_id, letsswitch.match_tasks(p_task.id, p_partner.id), p_task.room_id, p_task.starts_at);
+    IF p_partner.device_id IS NULL THEN
+        PERFORM letsswitch.drop_task(p_partner);
+        PERFORM letsswitch.dissolve_room(p_task.room_id);
+        RETURN NULL;
+    END IF;
+    IF p_partner.registered <= letsswitch.erased_up_to(p_partner.device_id)
+        OR v_is_kept AND letsswitch.has_unnamed_peers(v_other.room_id) THEN
+        v_other := NULL;
+    END IF;
+    IF v_other.id IS NULL THEN
+        v_stays := letsswitch.place_task(
+            p_partner, NULL, CASE WHEN v_is_kept THEN p_partner.room_id ELSE gen_random_uuid() END, p_partner.closes_at,
+            CASE WHEN v_is_claimed THEN p_task.starts_at + make_interval(secs => p_late_join) END, true);
+    ELSE
+        v_room := CASE WHEN v_is_kept THEN p_partner.room_id ELSE v_other.room_id END;
+        v_closes_at := CASE WHEN v_is_kept THEN p_partner.closes_at ELSE v_other.closes_at END;
+        v_stays := letsswitch.place_task(p_partner, v_other.id, v_room, v_closes_at, NULL, true);
+        PERFORM letsswitch.place_task(v_other, p_partner.id, v_room, v_closes_at, NULL, false);
+        IF v_room <> v_other.room_id THEN
+            PERFORM letsswitch.dissolve_room(v_other.room_id);
+        END IF;
+        PERFORM letsswitch.tell_match(v_stays, v_is_claimed OR NOT letsswitch.is_due(v_other));
+    END IF;
+    IF NOT v_is_kept AND v_was_open THEN
+        PERFORM letsswitch.dissolve_room(p_task.room_id);
+    END IF;
+    RETURN v_stays;
+END
+$$;
+
+-- Takes a promise back, also one that somebody counts on and also after the lead, until p_late_join seconds past the start. The first row
+-- is the task as it was (left), or why not; the second, if somebody stays, theirs as it is now (stayed).
+CREATE FUNCTION letsswitch.leave_task(p_device text, p_id uuid, p_late_join double precision)
+RETURNS SETOF letsswitch.task_outcome
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_outcome letsswitch.task_outcome;
+    v_task letsswitch.task := letsswitch.lock_task(p_device, p_id);
+    v_partner letsswitch.task;
+    v_waiting letsswitch.task;
+    v_is_due boolean;
+BEGIN
+    IF v_task.id IS NOT NULL THEN
+        IF v_task.partner_id IS NOT NULL THEN
+            v_waiting.id := letsswitch.waiting_task(v_task.starts_at, v_task.id, false);
+        END IF;
+        PERFORM letsswitch.hold_tasks(ARRAY[v_task.id, v_task.partner_id, v_waiting.id]);
+        SELECT * INTO v_task FROM letsswitch.task WHERE task.id = p_id AND task.device_id = p_device;
+    END IF;
+    IF v_task.id IS NULL THEN
+        v_outcome.code := 'no_such_task';
+        RETURN NEXT v_outcome;
+        RETURN;
+    END IF;
+    v_partner := letsswitch.held_task(v_task.partner_id, false);
+    v_waiting := letsswitch.held_task(v_waiting.id, true);
+    IF v_task.starts_at + make_interval(secs => p_late_join) <= letsswitch.clock() THEN
+        RETURN NEXT letsswitch.outcome('registration_closed', v_task, NULL);
+        RETURN;
+    END IF;
+    v_is_due := letsswitch.is_due(v_task);
+    RETURN NEXT letsswitch.outcome('left', v_task, CASE WHEN v_is_due AND v_task.partner_id IS NULL THEN false END);
+    IF v_partner.id IS NOT NULL THEN
+        v_partner := letsswitch.part_from(v_task, v_partner, v_waiting, p_late_join);
+    ELSIF v_task.waits_until IS NOT NULL THEN
+        PERFORM letsswitch.dissolve_room(v_task.room_id);
+    END IF;
+    PERFORM letsswitch.drop_task(v_task);
+    PERFORM letsswitch.tell_task('task.cancelled', v_task);
+    IF v_partner.id IS NOT NULL THEN
+        RETURN NEXT letsswitch.outcome(
+            'stayed', v_partner, CASE WHEN letsswitch.is_due(v_partner) THEN v_partner.partner_id IS NULL END);
+    END IF;
+END
+$$;
+
+-- Moves a promise to another slot, whole or not at all: the task keeps its id and title, and is the last to have come there. By the wish as
+-- in register_task; without a zone it is the task's. The first row is the task as it is now (moved; repeated, when it was there), or why
+-- not; then the slot that it has left (left), and who stays there (stayed).
+CREATE FUNCTION letsswitch.move_task(
+    p_device text, p_id uuid, p_zone text, p_starts_at bigint, p_midnight bigint, p_day integer, p_time integer,
+    p_lead double precision, p_horizon double precision, p_room_duration double precision, p_late_join double precision
+) RETURNS SETOF letsswitch.task_outcome
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_outcome letsswitch.task_outcome;
+    v_slot record;
+    v_now timestamptz;
+    v_task letsswitch.task;
+    v_partner letsswitch.task;
+    v_waiting letsswitch.task;
+    v_found letsswitch.task;
+    v_in_the_way uuid;
+    v_left letsswitch.task_outcome;
+    v_zone text;
+BEGIN
+    SELECT coalesce(p_zone, task.time_zone) INTO v_zone FROM letsswitch.task
+    WHERE task.id = p_id AND task.device_id = p_device;
+    IF NOT FOUND THEN
+        v_outcome.code := 'no_such_task';
+        RETURN NEXT v_outcome;
+        RETURN;
+    END IF;
+    SELECT * INTO v_slot FROM letsswitch.resolve(v_zone, p_starts_at, p_midnight, p_day, p_time);
+    IF v_slot.problem IS NOT NULL THEN
+        v_outcome.code := v_slot.problem;
+        RETURN NEXT v_outcome;
+        RETURN;
+    END IF;
+    v_task := letsswitch.lock_task(p_device, p_id, v_slot.starts_at);
+    IF v_task.id IS NOT NULL AND v_task.starts_at <> v_slot.starts_at THEN
+        IF v_task.partner_id IS NOT NULL THEN
+            v_waiting.id := letsswitch.waiting_task(v_task.starts_at, v_task.id, false);
+        END IF;
+        v_found.id := letsswitch.waiting_task(v_slot.starts_at, v_task.id, false);
+        SELECT task.id INTO v_in_the_way FROM letsswitch.task
+        WHERE task.device_id = p_device AND task.starts_at = v_slot.starts_at;
+        IF v_found.id = v_in_the_way THEN
+            v_found.id := NULL;
+        END IF;
+        PERFORM letsswitch.hold_tasks(ARRAY[v_task.id, v_task.partner_id, v_waiting.id, v_found.id]);
+        SELECT * INTO v_task FROM letsswitch.task WHERE task.id = p_id AND task.device_id = p_device;
+    END IF;
+    IF v_task.id IS NULL THEN
+        v_outcome.code := 'no_such_task';
+        RETURN NEXT v_outcome;
+        RETURN;
+    ELSIF v_task.starts_at = v_slot.starts_at THEN
+        RETURN NEXT letsswitch.outcome('repeated', v_task, NULL);
+        RETURN;
+    ELSIF v_in_the_way IS NOT NULL THEN
+        RETURN NEXT letsswitch.outcome('slot_taken', v_task, NULL);
+        RETURN;
+    END IF;
+    v_partner := letsswitch.held_task(v_task.partner_id, false);
+    v_waiting := letsswitch.held_task(v_waiting.id, true);
+    v_found := letsswitch.held_task(v_found.id, true);
+    -- Only now: waiting for the locks may have taken us past the lead.
+    v_now := letsswitch.clock();
+    IF v_task.starts_at + make_interval(secs => p_late_join) <= v_now
+        OR v_slot.starts_at - make_interval(secs => p_lead) < v_now THEN
+        RETURN NEXT letsswitch.outcome('registration_closed', v_task, NULL);
+        RETURN;
+    ELSIF v_slot.starts_at > v_now + make_interval(secs => p_horizon) THEN
+        v_outcome.code := 'too_far_ahead';
+        RETURN NEXT v_outcome;
+        RETURN;
+    END IF;
+
+    v_left := letsswitch.outcome(
+        'left', v_task, CASE WHEN v_task.partner_id IS NULL AND letsswitch.is_due(v_task) THEN false END);
+    IF v_partner.id IS NOT NULL THEN
+        v_partner := letsswitch.part_from(v_task, v_partner, v_waiting, p_late_join);
+    ELSIF v_task.waits_until IS NOT NULL THEN
+        PERFORM letsswitch.dissolve_room(v_task.room_id);
+    END IF;
+    PERFORM letsswitch.drop_stage(v_task);
+
+    IF v_found.reminds_at < v_now OR NOT letsswitch.is_due(v_found) THEN
+        v_found := NULL;
+    END IF;
+    UPDATE letsswitch.task SET
+        registered = DEFAULT, starts_at = v_slot.starts_at,
+        reminds_at = v_slot.starts_at - make_interval(secs => p_lead), time_zone = v_zone, start_time = v_slot.start_time,
+        room_id = coalesce(v_found.room_id, gen_random_uuid()),
+        closes_at = coalesce(v_found.closes_at, v_slot.starts_at + make_interval(secs => p_room_duration)),
+        partner_id = v_found.id, was_let_down = false, waits_until = NULL
+    WHERE task.id = v_task.id RETURNING * INTO v_task;
+    PERFORM letsswitch.wake_schedulers(v_task.reminds_at, v_now);
+    INSERT INTO letsswitch.due (reminds_at, registered, task_id, starts_at, closes_at)
+    VALUES (v_task.reminds_at, v_task.registered, v_task.id, v_task.starts_at, v_task.closes_at);
+    PERFORM letsswitch.tell_task('task.moved', v_task);
+    IF v_found.id IS NOT NULL THEN
+        UPDATE letsswitch.task SET partner_id = v_task.id WHERE task.id = v_found.id;
+        PERFORM letsswitch.tell_match(v_task, false);
+    END IF;
+    RETURN NEXT letsswitch.outcome('moved', v_task, v_task.partner_id IS NULL);
+    RETURN NEXT v_left;
+    IF v_partner.id IS NOT NULL THEN
+        RETURN NEXT letsswitch.outcome(
+            'stayed', v_partner, CASE WHEN letsswitch.is_due(v_partner) THEN v_partner.partner_id IS NULL END);
+    END IF;
+END
+$$;

@@ -1,0 +1,97 @@
+import Domain
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LetsSwitch
+
+/// People who can't make it, or at another time, and those who counted on them.
+@Suite struct PartnerJourneyTests {
+    private func leave(_ task: RegisteredTask, at endpoint: ClientEndpoint) async throws -> TestResponse {
+        try await HTTPTestClient.request(
+            at: endpoint, "DELETE", "/task/\(task.id.uuidString)?deviceId=\(task.deviceId)&leave=true")
+    }
+
+    private func move(_ task: RegisteredTask, to start: Instant, at endpoint: ClientEndpoint) async throws
+        -> TestResponse
+    {
+        try await endpoint.post(
+            "/task/\(task.id.uuidString)/move", ["deviceId": .string(task.deviceId), "startsAt": "\(start)"])
+    }
+
+    @Test("whoever stays is told at once on every daemon, finds a fresh room open, and the old one ends everywhere")
+    func leaveAfterTheLead() async throws {
+        try await Journey.run { journey in
+            let daemons = [try await journey.daemon(), try await journey.daemon()]
+            let start = try await journey.instant(in: 3600)
+            let ada = try await daemons[0].register("ada", start)
+            let bob = try await daemons[1].register("bob", start, "Maths")
+            try await journey.advance(to: start, -59)
+            let streams = try await daemons.asyncMap { try await $0.reminders(of: "bob") }
+            for stream in streams { #expect(try await stream.nextReminder().roomId == ada.socketId) }
+            let peers = try await daemons.asyncMap {
+                let peer = try await WebSocketTestClient.connect(
+                    to: $0, "\(ClientEndpoint.room(ada.socketId))&taskId=\(bob.id.uuidString)")
+                #expect(try await peer.nextMessage() == RoomWords.handshake)
+                return peer
+            }
+            let refused = try await HTTPTestClient.request(
+                at: daemons[0], "DELETE", "/task/\(ada.id.uuidString)?deviceId=ada")
+            #expect(refused.status == 409 && refused.code == "has_partner")
+
+            let left = try await leave(ada, at: daemons[0])
+            #expect(left.status == 200)
+            #expect(try left.json()["partnerTitle"] == "Maths")
+            for stream in streams { #expect(try await stream.nextChange() == "\(start)") }
+            for peer in peers { try await peer.expectClose(1000) }
+            let repeated = try await daemons[1].register("bob", start, "Maths")
+            #expect(!repeated.isPaired && repeated.socketId != ada.socketId)
+            for daemon in daemons {
+                #expect(try await daemon.status(of: ada.socketId) == 404)
+                #expect(try await daemon.status(of: repeated.socketId) == 101)
+            }
+            #expect(try await leave(ada, at: daemons[1]).code == "no_such_task")
+
+            // One who is late is the partner, in the room where somebody waits.
+            try await journey.advance(to: start, 200)
+            let late = try await daemons[0].register("cem", start, "Art")
+            #expect(late.isPaired && late.socketId == repeated.socketId)
+            for stream in streams { #expect(try await stream.nextChange() == "\(start)") }
+            let closed = try await daemons[1].post("/task", ClientEndpoint.task("dan", start, "Maths"))
+            #expect(closed.code == "registration_closed")
+        }
+    }
+
+    @Test("a promise is moved whole or not at all, and everybody whom it concerns is told")
+    func move() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            let (nine, ten) = (try await journey.instant(in: 3600), try await journey.instant(in: 7200))
+            let ada = try await endpoint.register("ada", nine)
+            _ = try await endpoint.register("bob", nine, "Maths")
+            let cem = try await endpoint.register("cem", ten, "Art")
+            let (bobs, cems) = (try await endpoint.reminders(of: "bob"), try await endpoint.reminders(of: "cem"))
+            let answer = try await move(ada, to: ten, at: endpoint)
+            #expect(answer.status == 200)
+            let moved = try answer.decode(RegisteredTask.self)
+            #expect(moved.id == ada.id && moved.title == ada.title && moved.socketId == cem.socketId)
+            #expect(moved.partnerTitle == "Art")
+            #expect(try await bobs.nextChange() == "\(nine)")
+            #expect(try await cems.nextChange() == "\(ten)")
+            #expect(try await endpoint.status(of: ada.socketId) == 404)
+
+            try await endpoint.register("ada", nine, "Again")
+            let taken = try await move(ada, to: nine, at: endpoint)
+            #expect(taken.status == 409 && taken.code == "slot_taken")
+            #expect(try await move(ada, to: ten, at: endpoint).decode(RegisteredTask.self) == moved)
+            for (body, member) in [
+                (["deviceId": "ada"], "date"), (["startsAt": "2026-11-22T09:00:00Z"], "deviceId"),
+                (["deviceId": "ada", "startsAt": "\(ten)", "timeZone": "Mars/Base"], "timeZone"),
+            ] as [(TestJSON, String)] {
+                let refused = try await endpoint.post("/task/\(ada.id.uuidString)/move", body)
+                #expect(refused.status == 400)
+                #expect(try refused.json()["reason"].string?.hasPrefix(member) == true)
+            }
+        }
+    }
+}

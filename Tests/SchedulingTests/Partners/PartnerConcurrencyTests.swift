@@ -1,0 +1,69 @@
+import Domain
+import FoundationEssentials
+import Postgres
+import ScheduleTestSupport
+import Testing
+
+@testable import Scheduling
+
+/// Everything that makes and ends pairs, at once, over many connections, as several daemons have them.
+@Suite(.serialized) struct PartnerConcurrencyTests {
+    private static let slots = 4
+    private static let people = 9
+
+    private static func slot(_ number: Int) -> String { "2026-11-22T09:0\(number % slots):00Z" }
+
+    /// What a person does in one step; what is refused is refused.
+    private static func act(_ step: Int, _ database: ScheduleDatabase) async throws {
+        let device = "d\(Int.random(in: 0..<people))"
+        let start = slot(Int.random(in: 0..<slots))
+        let task = try await database.run(
+            "SELECT id FROM letsswitch.task WHERE device_id = '\(device)' AND starts_at = '\(start)'"
+        ).first?.uuid("id")
+        switch (Int.random(in: 0..<12), task) {
+        case (0..<4, let task?): _ = try await database.leave(device, task)
+        case (4..<8, let task?): _ = try await database.move(device, task, to: slot(Int.random(in: 0..<slots)))
+        case (8, _): _ = try await database.cancel(device, start)
+        case (9, _) where step % 4 == 0: _ = try await database.erasures.erase(DeviceID(stored: device))
+        default: _ = try await database.register(device, start, "step \(step % 3)")
+        }
+    }
+
+    private static func actAtOnce(_ database: ScheduleDatabase, beside: @Sendable @escaping () async throws -> Void)
+        async throws
+    {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for worker in 0..<16 {
+                group.addTask { for step in 0..<40 { try await act(worker + step, database) } }
+            }
+            group.addTask(operation: beside)
+            try await group.waitForAll()
+        }
+    }
+
+    @Test("whoever registers, cancels, leaves, moves and is erased at once is in one pair, or waits, one in a slot")
+    func beforeTheLead() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z", connections: 17) { database in
+            for _ in 0..<4 {
+                try await Self.actAtOnce(database) {}
+                try await database.checkPairs()
+            }
+            #expect(try await database.count("task") > 0)
+        }
+    }
+
+    @Test("the same while leads and starts pass and claims are made: one pair or none, a room for both, one stage")
+    func whileClaimed() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z", connections: 20) { database in
+            for round in 0..<8 {
+                try await Self.actAtOnce(database) {
+                    // The leads of some slots pass, then their starts.
+                    try await database.setClock("2026-11-22 09:0\(round / 2):\(round % 2 == 0 ? "00" : "30")Z")
+                    for _ in 0..<20 { _ = try await database.reminders.claimDue(limit: 3) }
+                }
+                try await database.checkMatches()
+            }
+            #expect(try await database.count("reminder") > 0)
+        }
+    }
+}

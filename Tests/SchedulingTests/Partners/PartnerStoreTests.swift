@@ -1,0 +1,229 @@
+import Basics
+import Domain
+import FoundationEssentials
+import Postgres
+import Rooms
+import ScheduleTestSupport
+import Testing
+
+@testable import Scheduling
+
+/// Taking back and moving what somebody counts on.
+@Suite struct PartnerStoreTests {
+    private static let before = "2026-11-22 08:00Z"
+    private static let nine = "2026-11-22T09:00:00Z"
+    private static let ten = "2026-11-22T10:00:00Z"
+
+    private static func state(_ room: UUID, _ database: ScheduleDatabase) async throws -> String {
+        switch try await database.reminders.findRoom(room) {
+        case .open: "open"
+        case .notOpen: "not open"
+        case .closed: "closed"
+        case .unknown: "unknown"
+        }
+    }
+
+    @Test("whoever stays is alone in a room of its own, is told, and is joined as ever")
+    func leave() async throws {
+        try await ScheduleDatabase.with(now: Self.before) { database in
+            let first = try #require(try await database.register("a", Self.nine, "History").task)
+            _ = try await database.register("b", Self.nine, "Maths")
+            #expect(try await database.cancel("a", Self.nine).code == "has_partner")
+            let outcome = try await database.leave("a", first.id)
+            let left = try #require(outcome.task)
+            #expect(left.isPaired && left.partnerTitle == "Maths" && left.socketId == first.socketId)
+            #expect(outcome.changes.flatMap(\.devices).map(\.text) == ["a", "b", "b"])
+            #expect(outcome.changes.map(\.slotOpened) == [nil, true])
+            let stays = try #require(try await database.own("b", Self.nine))
+            #expect(!stays.isPaired && stays.socketId != first.socketId)
+            #expect(try await Self.state(first.socketId, database) == "unknown")
+            #expect(try await Self.state(stays.socketId, database) == "not open")
+            #expect(try await database.leave("a", first.id).code == "no_such_task")
+            let third = try #require(try await database.register("c", Self.nine).task)
+            #expect(third.isPaired && third.socketId == stays.socketId)
+            try await database.checkPairs()
+        }
+    }
+
+    @Test("whoever stays is paired with who waits in the slot, in a room that the other doesn't know")
+    func pairedAnew() async throws {
+        try await ScheduleDatabase.with(now: Self.before) { database in
+            let first = try #require(try await database.register("a", Self.nine).task)
+            _ = try await database.register("b", Self.nine)
+            let third = try #require(try await database.register("c", Self.nine, "Art").task)
+            let outcome = try await database.leave("a", first.id)
+            #expect(outcome.changes.flatMap(\.devices).map(\.text) == ["a", "b", "b", "c"])
+            #expect(outcome.changes.last?.slotOpened == false)
+            let stays = try #require(try await database.own("b", Self.nine))
+            #expect(stays.isPaired && stays.partnerTitle == "Art" && stays.socketId == third.socketId)
+            try await database.checkPairs()
+        }
+    }
+
+    @Test("after the lead whoever stays waits in an open room, and one who promises late is the partner, while time is")
+    func afterTheLead() async throws {
+        try await ScheduleDatabase.with(now: Self.before) { database in
+            let first = try #require(try await database.register("a", Self.nine).task)
+            _ = try await database.register("b", Self.nine)
+            try await database.setClock("2026-11-22 08:59:10Z")
+            #expect(try await database.reminders.claimDue(limit: 10)?.rooms.map(\.id) == [first.socketId])
+            #expect(try await database.register("c", Self.nine).refusal?.code == "registration_closed")
+            _ = try await database.leave("a", first.id)
+            let stays = try #require(try await database.own("b", Self.nine))
+            #expect(!stays.isPaired && stays.socketId != first.socketId)
+            #expect(try await Self.state(first.socketId, database) == "unknown")
+            #expect(try await Self.state(stays.socketId, database) == "open")
+            #expect(try await database.reminders.openRooms().map(\.id) == [stays.socketId])
+
+            try await database.setClock("2026-11-22 09:04:59Z")
+            let late = try #require(try await database.register("c", Self.nine, "Art").task)
+            #expect(late.isPaired && late.socketId == stays.socketId)
+            #expect(try await database.register("d", Self.nine).refusal?.code == "registration_closed")
+            #expect(try await database.reminders.claimDue(limit: 10)?.reminders.map(\.state) == [.missed])
+            try await database.checkPairs()
+
+            _ = try await database.leave("c", late.id)
+            try await database.setClock("2026-11-22 09:05Z")
+            #expect(try await database.register("d", Self.nine).refusal?.code == "registration_closed")
+            #expect(try await database.leave("b", stays.id).code == "registration_closed")
+        }
+    }
+
+    @Test("two who are alone after the lead are paired, also if one was never anybody's partner")
+    func aloneAfterTheLead() async throws {
+        try await ScheduleDatabase.with(now: Self.before) { database in
+            let first = try #require(try await database.register("a", Self.nine).task)
+            _ = try await database.register("b", Self.nine)
+            let third = try #require(try await database.register("c", Self.nine).task)
+            try await database.setClock("2026-11-22 08:59:10Z")
+            _ = try await database.reminders.claimDue(limit: 10)
+            #expect(try await Self.state(third.socketId, database) == "unknown")
+            _ = try await database.leave("a", first.id)
+            #expect(try await database.own("b", Self.nine)?.socketId == third.socketId)
+            #expect(try await Self.state(third.socketId, database) == "open")
+            try await database.checkPairs()
+        }
+    }
+
+    @Test("who is in the room and didn't say whose task it is keeps it")
+    func unnamedPeers() async throws {
+        try await ScheduleDatabase.with(now: Self.before) { database in
+            let first = try #require(try await database.register("a", Self.nine).task)
+            _ = try await database.register("b", Self.nine)
+            try await database.setClock("2026-11-22 08:59:10Z")
+            _ = try await database.reminders.claimDue(limit: 10)
+            try await AttendanceStore(database: database.client).report(
+                [PresenceEvent(.joined, room: first.socketId, claimedIdentity: nil, peers: 1, at: .now())],
+                by: UUID(), number: 1, at: .now())
+            _ = try await database.leave("a", first.id)
+            #expect(try await database.own("b", Self.nine)?.socketId == first.socketId)
+            #expect(try await Self.state(first.socketId, database) == "open")
+        }
+    }
+
+    @Test("of an erased person's half of a match nothing is left when the other leaves")
+    func leaveTheErased() async throws {
+        try await ScheduleDatabase.with(now: Self.before) { database in
+            let first = try #require(try await database.register("a", Self.nine).task)
+            _ = try await database.register("b", Self.nine)
+            _ = try await database.erasures.erase(DeviceID(stored: "b"))
+            #expect(try await database.leave("a", first.id).changes.count == 1)
+            for table in ["task", "due", "reminder"] { #expect(try await database.count(table) == 0) }
+        }
+    }
+
+    @Test("a task that is moved keeps its id, finds a partner there, and leaves one who is paired anew")
+    func move() async throws {
+        try await ScheduleDatabase.with(now: Self.before) { database in
+            let first = try #require(try await database.register("a", Self.nine, "History", zone: "Europe/Rome").task)
+            _ = try await database.register("b", Self.nine)
+            _ = try await database.register("c", Self.nine)
+            let waiting = try #require(try await database.register("d", Self.ten, "Art").task)
+            let outcome = try await database.move("a", first.id, to: Self.ten)
+            let moved = try #require(outcome.task)
+            #expect(moved.id == first.id && moved.startsAt.description == Self.ten && moved.startTime == "11:00")
+            #expect(moved.isPaired && moved.partnerTitle == "Art" && moved.socketId == waiting.socketId)
+            #expect(outcome.changes.map { $0.devices.map(\.text) } == [["a", "d"], ["a", "b"], ["b", "c"]])
+            #expect(try await database.own("b", Self.nine)?.isPaired == true)
+            #expect(try await database.move("a", first.id, to: Self.ten).code == "unchanged")
+            try await database.checkPairs()
+        }
+    }
+
+    @Test("what can't be moved stays whole")
+    func moveRefused() async throws {
+        try await ScheduleDatabase.with(now: Self.before) { database in
+            let first = try #require(try await database.register("a", Self.nine).task)
+            _ = try await database.register("b", Self.nine)
+            _ = try await database.register("a", Self.ten)
+            for (start, code) in [
+                (Self.ten, "slot_taken"), ("2026-11-22T08:00:30Z", "registration_closed"),
+                ("2027-11-22T09:00:00Z", "too_far_ahead"),
+            ] {
+                #expect(try await database.move("a", first.id, to: start).code == code)
+            }
+            #expect(try await database.move("b", first.id, to: Self.ten).code == "no_such_task")
+            #expect(try await database.own("a", Self.nine)?.isPaired == true)
+            try await database.checkPairs()
+        }
+    }
+
+    @Test("a task that is moved after its reminder is reminded once more, at the new time")
+    func movedAfterTheLead() async throws {
+        try await ScheduleDatabase.with(now: Self.before) { database in
+            let first = try #require(try await database.register("a", Self.nine).task)
+            _ = try await database.register("b", Self.nine)
+            try await database.setClock("2026-11-22 08:59:10Z")
+            _ = try await database.reminders.claimDue(limit: 10)
+            _ = try await database.move("a", first.id, to: Self.ten)
+            #expect(try await database.reminders.claimDue(limit: 10) == nil)
+            #expect(try await database.own("b", Self.nine)?.isPaired == false)
+            try await database.setClock("2026-11-22 09:59:10Z")
+            #expect(try await database.reminders.claimDue(limit: 10)?.reminders.map(\.taskId) == [first.id])
+            try await database.checkPairs()
+        }
+    }
+}
+
+extension ScheduleDatabase {
+    var partners: PartnerStore { PartnerStore(database: client, settings: ScheduleSettings()) }
+
+    func leave(_ device: String, _ task: UUID) async throws -> PartingOutcome {
+        try await partners.leave(OwnTask(id: task, device: DeviceID(stored: device)))
+    }
+
+    func move(_ device: String, _ task: UUID, to startsAt: String) async throws -> PartingOutcome {
+        let slot = try Self.request(device, startsAt, "", zone: "UTC").slot
+        return try await partners.move(MoveRequest(task: OwnTask(id: task, device: slot.device), slot: slot.slot))
+    }
+
+    /// The device's task in a slot; asks for its title's repetition, which changes nothing until the start.
+    func own(_ device: String, _ startsAt: String) async throws -> TaskResponse? {
+        let title = try await run(
+            "SELECT title FROM letsswitch.task WHERE device_id = '\(device)' AND starts_at = '\(startsAt)'"
+        ).first?.string("title")
+        guard let title else { return nil }
+        return try await register(device, startsAt, title).task
+    }
+}
+
+extension PartingOutcome {
+    var task: TaskResponse? {
+        switch self {
+        case .done(let task, _, _), .unchanged(let task): task
+        case .refused: nil
+        }
+    }
+
+    var changes: [ScheduleChange] {
+        if case .done(_, let changes, _) = self { changes } else { [] }
+    }
+
+    var code: String {
+        switch self {
+        case .done: "done"
+        case .unchanged: "unchanged"
+        case .refused(let error): error.code
+        }
+    }
+}

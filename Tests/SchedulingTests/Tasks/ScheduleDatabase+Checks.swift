@@ -1,0 +1,55 @@
+import Postgres
+import ScheduleTestSupport
+import Testing
+
+/// What holds in the database whenever nothing is under way.
+extension ScheduleDatabase {
+    /// Every match has two tasks of two devices and a room, every paired task a partner that knows it, a slot one unpaired task at most.
+    func checkPairs() async throws {
+        try await checkMatches()
+        let crowded = try await run(
+            """
+            SELECT count(*) AS n FROM (
+                SELECT starts_at FROM letsswitch.task WHERE partner_id IS NULL GROUP BY 1 HAVING count(*) > 1) AS slot
+            """)
+        #expect(try crowded[0].integer("n") == 0)
+    }
+
+    /// The same, without the last: after the lead several may wait, whom nobody joins any more.
+    func checkMatches() async throws {
+        let broken = try await run(
+            """
+            SELECT count(*) AS n FROM letsswitch.task
+            LEFT JOIN letsswitch.task AS partner ON partner.id = task.partner_id
+            WHERE task.partner_id IS NOT NULL AND (
+                partner.id IS NULL OR partner.partner_id IS DISTINCT FROM task.id OR partner.device_id = task.device_id
+                OR partner.room_id <> task.room_id OR partner.starts_at <> task.starts_at
+                OR partner.closes_at <> task.closes_at)
+            """)
+        #expect(try broken[0].integer("n") == 0)
+        let rooms = try await run(
+            """
+            SELECT count(*) AS n FROM (
+                SELECT room_id FROM letsswitch.task
+                GROUP BY 1 HAVING count(*) <> 1 + count(partner_id) / 2 OR count(partner_id) = 1) AS room
+            """)
+        #expect(try rooms[0].integer("n") == 0)
+        try await checkStages()
+    }
+
+    /// Every task waits or has one reminder.
+    func checkStages() async throws {
+        let either = try await run(
+            """
+            SELECT count(*) AS n FROM letsswitch.task
+            FULL JOIN (
+                SELECT task_id, starts_at, reminds_at FROM letsswitch.due UNION ALL
+                SELECT task_id, starts_at, NULL FROM letsswitch.reminder) AS stage ON stage.task_id = task.id
+            WHERE task.starts_at IS DISTINCT FROM stage.starts_at
+                OR task.reminds_at <> stage.reminds_at
+                OR (SELECT count(*) FROM letsswitch.due WHERE due.task_id = task.id)
+                    + (SELECT count(*) FROM letsswitch.reminder WHERE reminder.task_id = task.id) <> 1
+            """)
+        #expect(try either[0].integer("n") == 0)
+    }
+}
