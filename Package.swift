@@ -139,6 +139,7 @@ let package = Package(
             resources: [
                 .embedInCode("Page/Assets"),
                 .embedInCode("Questions/Page/Assets"),
+                .embedInCode("Conversations/Page/Assets"),
             ],
             swiftSettings: swiftSettings
         ),

@@ -11,6 +11,13 @@ struct ConversationsController: RouteCollection, Sendable {
     let conversations: Conversations
     let identities: IdentityVerifier
     let log: Log
+    private let page = ConversationsPage()
+
+    init(conversations: Conversations, identities: IdentityVerifier, log: Log) {
+        self.conversations = conversations
+        self.identities = identities
+        self.log = log
+    }
 
     private var store: ConversationStore { conversations.store }
 
@@ -70,7 +77,9 @@ struct ConversationsController: RouteCollection, Sendable {
         return .json(conversation.json, status: isNew ? .created : .ok)
     }
 
+    /// Who doesn't say who it is, is somebody with a browser: the page knows it.
     @Sendable private func list(_ request: Request) async throws -> Response {
+        if case .none = try identities.identity(of: request.head) { return try await page.response(to: request.head) }
         let member = try member(of: request)
         var last: ConversationCursor?
         if let text = request.query("before") {

@@ -6,7 +6,7 @@ struct PageWorker: Sendable {
     let script: [UInt8]
 
     /// - Parameters:
-    ///   - script: Imports `notice.js`; its `BUILD` and `FILES` are empty.
+    ///   - script: Imports `notice.js`, which stands before it; its `BUILD` and `FILES` are empty.
     ///   - notice: The module `notice.js`, which imports `quote.js`.
     ///   - quote: The module `quote.js`.
     ///   - files: By their names below `/page/`.
@@ -16,12 +16,7 @@ struct PageWorker: Sendable {
         // Another build, or other settings in the document: another cache, filled anew.
         let build = try SHA256.digest(parts.flatMap { path, asset in Array("\(path) \(asset.digest)\n".utf8) })
         let paths = parts.map { path, _ in "'\(path)'" }.joined(separator: ", ")
-        func inner(_ module: [UInt8]) -> String {
-            String(decoding: module, as: UTF8.self).replacing("export const", with: "const")
-        }
-        let notice = inner(notice).replacing("import { quoted } from './quote.js'\n", with: inner(quote))
-        let text = String(decoding: script, as: UTF8.self)
-            .replacing("import { noticeOf } from './notice.js'\n", with: notice)
+        let text = ScriptBundle.join([quote, notice, script])
             .replacing("const BUILD = ''", with: "const BUILD = '\(Base64.encodeForURL(build.prefix(12)))'")
             .replacing("const FILES = []", with: "const FILES = [\(paths)]")
         self.script = Array(text.utf8)

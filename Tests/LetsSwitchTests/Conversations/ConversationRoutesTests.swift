@@ -128,7 +128,8 @@ import Testing
                 ("conversations/\(pair)/messages?deviceId=d1&after=x", 400, "invalid_request"),
                 ("conversations/\(pair)/messages?deviceId=d1&limit=0", 400, "invalid_request"),
                 ("conversations?deviceId=d1&before=x", 400, "invalid_request"),
-                ("conversations?deviceId=d9", 409, "name_required"), ("conversations", 400, "invalid_request"),
+                ("conversations?deviceId=d9", 409, "name_required"),
+                ("conversations?deviceId=", 400, "invalid_request"),
                 ("messages?deviceId=d9", 409, "name_required"),
             ] {
                 let response = try await endpoint.get("/\(target)")

@@ -47,6 +47,7 @@ extension BrowserPage {
         case enter = "Enter"
         case escape = "Escape"
         case space = " "
+        case right = "ArrowRight"
 
         fileprivate var number: Double {
             switch self {
@@ -54,13 +55,14 @@ extension BrowserPage {
             case .enter: 13
             case .escape: 27
             case .space: 32
+            case .right: 39
             }
         }
         fileprivate var text: TestJSON {
             switch self {
             case .enter: "\r"
             case .space: " "
-            case .tab, .escape: .absent
+            case .tab, .escape, .right: .absent
             }
         }
     }

@@ -3,7 +3,8 @@ import { alertState, allowAlerts, keepSubscription, notify, startWorker, unsubsc
 import { Api } from './api.js'
 import { ServerClock } from './clock.js'
 import { DayView, asOfText } from './day.js'
-import { DeviceDialog, PromiseDialog, firstDevice } from './dialogs.js'
+import { firstDevice } from './device.js'
+import { DeviceDialog, PromiseDialog } from './dialogs.js'
 import { find, say, show } from './dom.js'
 import { quoted } from './quote.js'
 import { Backoff, Pace } from './retry.js'
@@ -285,6 +286,7 @@ new DeviceDialog(device, {
     await unsubscribe(api, device)
     store.device.set(other)
     store.days.clear()
+    store.outbox.set('')
     location.reload()
   },
   async forget() {
@@ -292,6 +294,7 @@ new DeviceDialog(device, {
     await unsubscribe(api, device)
     store.device.set('')
     store.days.clear()
+    store.outbox.set('')
     location.reload()
   },
 })

@@ -15,3 +15,6 @@ export function readDevice(text) {
   const trimmed = `${text ?? ''}`.trim()
   return trimmed && [...trimmed].length <= 128 && !/[\u0000-\u001F]/.test(trimmed) ? trimmed : null
 }
+
+/** Who one is here: as the browser has kept it, or somebody new. */
+export const firstDevice = kept => readDevice(kept) ?? newDevice()

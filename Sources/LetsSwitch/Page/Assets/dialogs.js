@@ -1,5 +1,5 @@
 // The promise, and the device's secret.
-import { newDevice, readDevice } from './device.js'
+import { readDevice } from './device.js'
 import { find, say, show } from './dom.js'
 import { quoted } from './quote.js'
 import { longDate } from './time.js'
@@ -154,6 +154,3 @@ export class DeviceDialog {
     }
   }
 }
-
-/** Shows what there is to know of an id that this browser has yet to make. */
-export const firstDevice = kept => readDevice(kept) ?? newDevice()

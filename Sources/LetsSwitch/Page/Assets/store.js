@@ -26,6 +26,9 @@ export const device = { get: () => read('device'), set: value => write('device',
 /** The Web Push subscription that the server knows of. */
 export const subscription = { get: () => read('subscription'), set: value => write('subscription', value) }
 
+/** What was said in conversations, and isn't stored yet. */
+export const outbox = { get: () => read('outbox'), set: value => write('outbox', value) }
+
 /** The last schedules, of a few days: each for the zone whose hours it names. */
 export const days = {
   get(day, zone) {

@@ -7,23 +7,14 @@ import Wire
 struct QuestionDocument: Sendable {
     private static let style = String(
         decoding: PackageResources.base_css + PackageResources.questions_css, as: UTF8.self)
-    private static let script = String(decoding: PackageResources.questions_js, as: UTF8.self)
 
-    /// What the pages may load and do (Content Security Policy Level 3): what is in them, and talk to this server.
-    private let contentSecurityPolicy: String
-    private let template: String
+    private let template: InlinedPage
 
     /// - Throws: ``CryptoError`` when there is no SHA-256.
     init() throws {
-        func hash(_ text: String) throws -> String { "'sha256-\(Base64.encode(try SHA256.digest(Array(text.utf8))))'" }
-        contentSecurityPolicy = [
-            "default-src 'none'", "script-src \(try hash(Self.script))", "style-src \(try hash(Self.style))",
-            "img-src 'self'", "connect-src 'self'", "base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'",
-            "require-trusted-types-for 'script'", "trusted-types 'none'",
-        ].joined(separator: "; ")
-        template = String(decoding: PackageResources.questions_html, as: UTF8.self)
-            .replacing("</head>", with: "<style>\(Self.style)</style>\n</head>")
-            .replacing("</body>", with: "<script type=\"module\">\(Self.script)</script>\n</body>")
+        template = try InlinedPage(
+            html: PackageResources.questions_html, style: Self.style,
+            script: String(decoding: PackageResources.questions_js, as: UTF8.self), forms: "'self'")
     }
 
     /// A session's live page.
@@ -36,7 +27,7 @@ struct QuestionDocument: Sendable {
         let title = Self.escape(title)
         let attributes = facts.map { "data-\($0.name)=\"\(Self.escape($0.value))\"" }.joined(separator: " ")
         // The title last: what stands in it is never looked at again.
-        return template.replacing("<body data-facts>", with: "<body \(attributes)>", maxReplacements: 1)
+        return template.html.replacing("<body data-facts>", with: "<body \(attributes)>", maxReplacements: 1)
             .replacing("<a href=\"list\">", with: "<a href=\"\(Self.escape(list))\">", maxReplacements: 1)
             .replacing(
                 #"<section id="join" aria-label="How to join"></section>"#,
@@ -77,7 +68,7 @@ struct QuestionDocument: Sendable {
     func response(_ html: String, to head: HTTPRequestHead) -> Response {
         var headers = [
             HTTPField("Content-Type", "text/html; charset=utf-8"), HTTPField("Cache-Control", "no-store"),
-            HTTPField("Vary", "Accept-Encoding"), HTTPField("Content-Security-Policy", contentSecurityPolicy),
+            HTTPField("Vary", "Accept-Encoding"), HTTPField("Content-Security-Policy", template.contentSecurityPolicy),
             // The browser is to say from where a form comes, to this server.
             HTTPField("Referrer-Policy", "same-origin"), HTTPField("Cross-Origin-Resource-Policy", "same-origin"),
         ]

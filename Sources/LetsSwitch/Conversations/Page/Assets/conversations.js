@@ -1,0 +1,305 @@
+// The page of conversations: puts the parts together.
+import { Api } from './api.js'
+import { firstDevice } from './device.js'
+import { find, say } from './dom.js'
+import { Feed } from './feed.js'
+import { Inbox } from './inbox.js'
+import { MakeDialog } from './make.js'
+import { Outbox, isPassing } from './outbox.js'
+import { Backoff } from './retry.js'
+import { device, outbox } from './store.js'
+import { PAGE, Talks, isName } from './talks.js'
+import { Thread } from './thread.js'
+import { sentence } from './words.js'
+
+// Nothing here goes by the server's clock.
+const api = new Api({ observe() {} })
+const deviceId = firstDevice(device.get())
+const isRemembered = device.set(deviceId)
+const post = (path, body) => api.request('POST', path, { deviceId, ...body })
+const get = (path, query) => api.request('GET', `${path}?${new URLSearchParams({ deviceId, ...query })}`)
+
+const talks = new Talks()
+let me = null
+let link = 'waiting'
+/** Why the list can't be read, or the conversation that is shown. */
+let trouble = null
+let threadTrouble = null
+
+// What is heard
+
+const feed = new Feed(api, () => {
+  const query = new URLSearchParams({ deviceId })
+  if (talks.after) query.set('after', talks.after)
+  return `/conversations/socket?${query}`
+}, {
+  open({ user, offsets }) {
+    const isFirst = me === null
+    me = user
+    link = 'live'
+    if (!isFirst || talks.isBehind(offsets)) loadList()
+    if (isFirst) route()
+    if (threadTrouble) readMore(thread.talk)
+    letters.pump()
+    drawSoon()
+  },
+  message(frame) {
+    const isKnown = talks.get(frame.message.conversation)
+    const { talk, outcome } = talks.hear(frame)
+    if (!isKnown) loadList()
+    if (outcome === 'gap') readOn(talk)
+    if (outcome === 'new') announce(talk, frame.message)
+    drawSoon()
+  },
+  lost() {
+    link = 'lost'
+    drawSoon()
+  },
+  refused(refusal) {
+    if (refusal.code === 'name_required') return askName()
+    trouble = refusal
+    drawSoon()
+  },
+})
+
+function announce(talk, { author, content }) {
+  if (author === me) return
+  const isShown = talk === thread.talk && !document.hidden
+  if (talk === thread.talk) thread.came()
+  if (isShown) say(find('#said'), `${author}: ${content}`)
+  else if (!talk.muted) say(find('#said'), `${author}${talk.type === 'group' ? `, to ${talk.title(me)}` : ''}: ${content}`)
+}
+
+// The list
+
+const patience = new Backoff({ first: 1_000 })
+let again
+
+/** The list from the beginning, or what follows it. Whether it came. */
+async function loadList(isMore = false) {
+  clearTimeout(again)
+  const moment = talks.moment
+  try {
+    talks.takeList(await get('/conversations', isMore ? { before: talks.next } : {}), moment, isMore)
+    trouble = null
+    patience.reset()
+    // What is shown may not be there any more.
+    if (thread.talk && !talks.get(thread.talk.id)) location.hash = ''
+    feed.connect()
+    drawSoon()
+    return true
+  } catch (refusal) {
+    if (refusal.code === 'name_required') askName()
+    else if (isPassing(refusal)) again = setTimeout(loadList, patience.next(refusal.wait))
+    trouble = refusal
+    drawSoon()
+    return false
+  }
+}
+
+find('#more').onclick = () => loadList(true)
+
+// A conversation
+
+const thread = new Thread({
+  say: content => letters.add([thread.talk.id], content),
+  earlier: () => readMore(thread.talk),
+  again: id => letters.again(id),
+  drop: id => letters.drop(id),
+})
+
+const reading = new Set()
+
+/** One reading of a conversation at a time. */
+async function readPages(talk, query, take) {
+  if (!talk || reading.has(talk.id)) return
+  reading.add(talk.id)
+  try {
+    let isMore = true
+    while (isMore) isMore = take(await get(`/conversations/${talk.id}/messages`, query()))
+    threadTrouble = null
+  } catch (refusal) {
+    threadTrouble = refusal
+  }
+  reading.delete(talk.id)
+  drawSoon()
+}
+
+/** What was missed. */
+const readOn = talk => readPages(talk, () => ({ after: talk.heard }), page => talk.append(page) > 0 && talk.heard < talk.lastOffset)
+
+/** The last messages, or else what precedes those that are here. */
+async function readMore(talk) {
+  if (talk.messages && !talk.hasEarlier) return readOn(talk)
+  const before = () => talk.messages?.[0]?.offset ?? talk.lastOffset + 1
+  await readPages(talk, () => ({ before: before(), limit: PAGE }), page => talk.prepend(page))
+  if (talk.messages && talk.heard < talk.lastOffset) readOn(talk)
+}
+
+let telling
+
+/** What is seen is read. */
+function markRead(talk) {
+  if (document.hidden || !talk?.messages || talk.heard < talk.lastOffset || talk.lastOffset <= talk.readOffset) return
+  const offset = talk.readOffset = talk.lastOffset
+  clearTimeout(telling)
+  telling = setTimeout(() => post(`/conversations/${talk.id}/read`, { offset }).catch(() => {}), 300)
+}
+
+find('#mute').onclick = async () => {
+  const { talk } = thread
+  try {
+    talks.takeOne(await post(`/conversations/${talk.id}/mute`, { muted: !talk.muted }))
+    say(find('#said'), talk.muted ? 'Muted.' : 'No longer muted.')
+  } catch (refusal) {
+    say(find('#say-note'), sentence(refusal))
+  }
+  drawSoon()
+}
+
+find('#leave').onclick = () => {
+  say(find('#sure-text'), thread.talk.type === 'person'
+    ? 'The conversation goes from your list. The next message, from either of you, brings it back.'
+    : 'Nothing that is said from now on reaches you. What was said until now stays yours to read.')
+  say(find('#sure-error'), '')
+  find('#sure').showModal()
+}
+
+find('#do-leave').onclick = async () => {
+  const { talk } = thread
+  try {
+    const told = await post(`/conversations/${talk.id}/leave`, {})
+    if (talk.type === 'person') talks.drop(talk.id)
+    else talks.takeOne(told)
+    find('#sure').close()
+    say(find('#said'), 'You have left.')
+    if (talk.type === 'person') location.hash = ''
+    drawSoon()
+  } catch (refusal) {
+    say(find('#sure-error'), sentence(refusal))
+  }
+}
+
+// What is said
+
+const letters = new Outbox(deviceId, outbox, body => api.request('POST', '/messages', body), {
+  changed: () => drawSoon(),
+  stored(messages) {
+    // The socket says it too, perhaps later.
+    for (const message of messages) {
+      const talk = talks.get(message.conversation)
+      if (talk && talk.hear(message) === 'gap') readOn(talk)
+    }
+  },
+})
+
+const make = new MakeDialog({
+  names: async prefix => (await get('/users', { prefix })).users,
+  async make(participants, id) {
+    const talk = talks.takeOne(await post('/conversations', { participants, id }))
+    location.hash = talk.id
+  },
+  send(conversations, content) {
+    location.hash = ''
+    letters.add(conversations, content)
+    say(find('#said'), `On its way to ${conversations.length} conversation${conversations.length === 1 ? '' : 's'}.`)
+  },
+})
+
+find('#new').onclick = () => make.open(me, talks.all.filter(talk => !talk.hasLeft(me)))
+
+// One's name
+
+function askName() {
+  me = null
+  document.body.dataset.view = 'name'
+  find('#own-name').focus()
+}
+
+find('#name-form').addEventListener('submit', async event => {
+  event.preventDefault()
+  const name = find('#own-name').value.trim()
+  say(find('#name-error'), isName(name) ? '' : 'A name is 1 to 32 letters (A to Z), digits, _ or -.')
+  if (!isName(name)) return
+  try {
+    await post('/users', { name })
+    await loadList()
+  } catch (refusal) {
+    if (refusal.code === 'has_name') return loadList()
+    say(find('#name-error'), refusal.code === 'name_taken' ? 'Somebody else is called so. Please choose another.' : sentence(refusal))
+  }
+})
+
+// What is seen
+
+const inbox = new Inbox()
+
+/** Shows what the address names: a conversation, or none. */
+async function route() {
+  if (me === null) return
+  const id = location.hash.slice(1).toUpperCase()
+  // An older one may stand further down the list.
+  while (id && !talks.get(id) && talks.next) if (!await loadList(true)) break
+  const left = thread.talk
+  const talk = talks.get(id) ?? null
+  if (id && !talk) return location.replace('#')
+  document.body.dataset.view = talk ? 'talk' : 'list'
+  if (talk === left && talk) return
+  threadTrouble = null
+  thread.open(talk, me)
+  draw()
+  if (!talk) return left && inbox.focus(left.id)
+  if (talk.messages) readOn(talk)
+  else readMore(talk)
+  find(matchMedia('(pointer: coarse)').matches || talk.hasLeft(me) ? '#title' : '#content').focus()
+}
+
+let isDue = false
+/** Much comes at once: the page is drawn once for all of it. */
+function drawSoon() {
+  if (isDue) return
+  isDue = true
+  setTimeout(() => {
+    isDue = false
+    draw()
+  }, 20)
+}
+
+function draw() {
+  document.body.dataset.link = link
+  const parts = []
+  if (!navigator.onLine) parts.push('You are offline: what you write waits here.')
+  else if (link === 'lost') parts.push('The server is out of reach. Trying again…')
+  if (!isRemembered) parts.push('This browser keeps nothing: your name stays yours for as long as this page is open.')
+  say(find('#banner'), parts.join(' '))
+  if (me === null) return say(find('#trouble'), trouble ? sentence(trouble) : '')
+  say(find('#trouble'), trouble && !(link === 'lost' || trouble.status === 0) ? sentence(trouble) : '')
+  const { talk } = thread
+  markRead(talk)
+  say(find('#me b'), me)
+  find('#me').hidden = false
+  inbox.draw(talks.all, me, document.body.dataset.view === 'talk' ? talk?.id : null)
+  find('#empty').hidden = talks.all.length > 0
+  find('#more').hidden = !talks.next
+  thread.draw(me, talk ? letters.in(talk.id) : [], threadTrouble)
+  const unread = talks.all.reduce((sum, one) => sum + (one.muted || one === talk ? 0 : one.unread(me)), 0)
+  document.title = `${unread ? `(${unread}) ` : ''}Conversations`
+}
+
+// Begin
+
+find('#talk').addEventListener('keydown', ({ key }) => { if (key === 'Escape') location.hash = '' })
+addEventListener('hashchange', route)
+addEventListener('online', () => {
+  drawSoon()
+  letters.pump()
+  if (trouble) loadList()
+})
+addEventListener('offline', drawSoon)
+document.addEventListener('visibilitychange', drawSoon)
+// Another tab has become another device, or has sent something.
+addEventListener('storage', ({ key }) => {
+  if (key === 'device') location.reload()
+  if (key === 'outbox') drawSoon()
+})
+loadList()

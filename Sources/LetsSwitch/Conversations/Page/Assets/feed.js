@@ -1,0 +1,94 @@
+// The WebSocket of conversations: comes back by itself, and goes on where it was lost.
+import { Backoff, retryAfter } from './retry.js'
+import { Refusal } from './words.js'
+
+/** How long the server may take to greet, or to say why it doesn't. */
+const GREETING = 10_000
+/** Whoever looks at the page again after so long may have a connection that is dead and doesn't know it. */
+const SLEEP = 30_000
+
+export class Feed {
+  #api
+  #path
+  #told
+  #socket = null
+  #timer = null
+  #backoff = new Backoff({ most: 15_000 })
+  #hiddenAt = Infinity
+  #isWanted = false
+
+  /** `path()` is where to connect now; `told` has `open(handshake)`, `message(frame)`, `lost()`, `refused(refusal)`. */
+  constructor(api, path, told) {
+    this.#api = api
+    this.#path = path
+    this.#told = told
+    addEventListener('online', () => this.#isWanted && !this.#socket && this.#retry(0))
+    addEventListener('offline', () => this.#lose())
+    document.addEventListener('visibilitychange', () => {
+      if (document.hidden) this.#hiddenAt = Date.now()
+      else if (Date.now() - this.#hiddenAt > SLEEP) this.#lose()
+    })
+  }
+
+  /** There is one socket at a time; what another still says is not heard. */
+  connect() {
+    this.#isWanted = true
+    if (this.#socket) return
+    const socket = this.#socket = new WebSocket(location.origin.replace(/^http/, 'ws') + this.#path())
+    let wasOpen = false
+    const impatience = setTimeout(() => socket === this.#socket && this.#lose(), GREETING)
+    socket.onmessage = ({ data }) => {
+      if (socket !== this.#socket) return
+      const frame = JSON.parse(data)
+      if (frame.type === 'handshake') {
+        wasOpen = true
+        clearTimeout(impatience)
+        this.#backoff.reset()
+        this.#told.open(frame)
+      } else if (frame.type === 'message') {
+        this.#told.message(frame)
+      }
+    }
+    socket.onclose = ({ code }) => {
+      clearTimeout(impatience)
+      if (socket !== this.#socket) return
+      this.#socket = null
+      this.#told.lost()
+      if (wasOpen && code !== 1000 && code !== 1008) this.#retry(0)
+      else this.#ask()
+    }
+  }
+
+  /** Gives a socket up that nothing comes from: waiting for its close may take as long as the network does. */
+  #lose() {
+    const socket = this.#socket
+    if (!socket) return
+    this.#socket = null
+    socket.close()
+    this.#told.lost()
+    this.#retry(0)
+  }
+
+  /** A refused WebSocket has no status; the same address without one does. */
+  async #ask() {
+    let atLeast = 0
+    try {
+      const response = await this.#api.ask(this.#path(), { signal: AbortSignal.timeout(GREETING) })
+      atLeast = retryAfter(response.headers.get('Retry-After'))
+      // 426 is the server's own "come in".
+      const isFinal = response.status >= 400 && response.status < 500 && response.status !== 426 && response.status !== 429
+      if (isFinal) {
+        this.#isWanted = false
+        return this.#told.refused(new Refusal(response.status, await response.json().catch(() => ({}))))
+      }
+    } catch {
+      // No answer either: the network's, or the server's, to come back.
+    }
+    if (!this.#socket) this.#retry(atLeast)
+  }
+
+  #retry(atLeast) {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.connect(), this.#backoff.next(atLeast))
+  }
+}

@@ -1,0 +1,65 @@
+// The list of conversations, as it is seen.
+import { find, part, say, stamp } from './dom.js'
+import { shortly } from './moments.js'
+
+/** One head, two, or three; beside three, how many there are. */
+function drawSign(sign, count) {
+  if (sign.dataset.count === `${count}`) return
+  sign.dataset.count = count
+  const heads = Array.from({ length: Math.min(3, Math.max(1, count)) }, () => stamp('heads'))
+  sign.replaceChildren(...heads, ...count > 2 ? [`${count}`] : [])
+}
+
+/** Puts these children in this order; those that stay aren't touched, and keep the focus. */
+export function arrange(list, wanted) {
+  let at = list.firstElementChild
+  for (const child of wanted) {
+    if (child === at) at = at.nextElementSibling
+    else list.insertBefore(child, at)
+  }
+  while (at) {
+    const next = at.nextElementSibling
+    at.remove()
+    at = next
+  }
+}
+
+export class Inbox {
+  #rows = new Map()
+
+  /** `shown`: the id of the conversation that is shown beside the list. */
+  draw(talks, me, shown) {
+    const rows = new Map()
+    for (const talk of talks) rows.set(talk.id, this.#draw(talk, me, talk.id === shown))
+    const focused = document.activeElement
+    arrange(find('#talks'), [...rows.values()])
+    // Who is moved loses the focus.
+    if (focused !== document.activeElement && focused.isConnected) focused.focus({ preventScroll: true })
+    this.#rows = rows
+  }
+
+  focus(id) { (this.#rows.get(id)?.firstElementChild ?? find('#list-title')).focus() }
+
+  #draw(talk, me, isShown) {
+    const row = this.#rows.get(talk.id) ?? stamp('row')
+    const link = row.firstElementChild
+    const count = talk.participants.length
+    const unread = isShown ? 0 : talk.unread(me)
+    const last = talk.lastMessage
+    link.setAttribute('href', `#${talk.id}`)
+    if (isShown) link.setAttribute('aria-current', 'true')
+    else link.removeAttribute('aria-current')
+    drawSign(row.querySelector('.sign'), talk.type === 'person' ? 2 : count)
+    say(part(row, 'title'), talk.title(me))
+    say(part(row, 'count'), ` (${count === 1 ? 'you alone' : `${count} people`}) `)
+    say(part(row, 'last'), !last ? '' : `${last.author === me ? 'You: ' : talk.type === 'person' || !last.author ? '' : `${last.author}: `}${last.content || 'Forgotten'}`)
+    say(part(row, 'time'), last ? shortly(Date.parse(last.date)) : '')
+    say(part(row, 'muted'), talk.muted ? 'muted' : talk.hasLeft(me) ? 'left' : '')
+    const badge = part(row, 'unread')
+    say(badge, unread ? `${unread}` : '')
+    if (unread) badge.setAttribute('aria-label', `${unread} unread`)
+    row.classList.toggle('fresh', unread > 0)
+    row.classList.toggle('quiet', talk.muted)
+    return row
+  }
+}

@@ -1,0 +1,125 @@
+// What begins something: a conversation with one or with several, or one message to several conversations.
+import { newDevice } from './device.js'
+import { find, say, stamp } from './dom.js'
+import { isName } from './talks.js'
+import { sentence } from './words.js'
+
+const SHOWN = 6
+const MOST_TARGETS = 20
+const ACTIONS = { person: 'Open', group: 'Make the group', several: 'Send' }
+
+export class MakeDialog {
+  #told
+  #dialog = find('#make')
+  #me = null
+  #chosen = []
+  /** What makes asking again for the same group harmless. */
+  #id = null
+  #asked = 0
+
+  /**
+   * `told` has `names(prefix)`, which promises names; `make(participants, id)` and `send(conversations, content)`, which are done when the
+   * dialog may close.
+   */
+  constructor(told) {
+    this.#told = told
+    find('#not-now').onclick = () => this.#dialog.close()
+    find('#make-form').addEventListener('submit', event => {
+      event.preventDefault()
+      this.#submit().catch(refusal => this.#complain(sentence(refusal)))
+    })
+    find('#make-form').addEventListener('change', ({ target }) => target.name === 'kind' && this.#draw())
+    find('#who').addEventListener('input', () => this.#look())
+  }
+
+  get #kind() { return find('#make-form').elements.kind.value }
+
+  /** `talks`: those that a message may go to. */
+  open(me, talks) {
+    this.#me = me
+    this.#choose([])
+    find('#make-form').reset()
+    find('#targets').replaceChildren(find('#targets legend'), ...talks.map(talk => {
+      const target = stamp('target')
+      target.firstElementChild.value = talk.id
+      say(target.lastElementChild, talk.title(me))
+      return target
+    }))
+    this.#draw()
+    this.#dialog.showModal()
+    find('#who').focus()
+    this.#look()
+  }
+
+  #draw() {
+    const kind = this.#kind
+    find('#people').hidden = kind === 'several'
+    find('#several').hidden = kind !== 'several'
+    find('#chosen').hidden = kind !== 'group'
+    say(find('#do-make'), ACTIONS[kind])
+    this.#complain('')
+  }
+
+  #complain(text) { say(find('#make-error'), text) }
+
+  /** Names that begin with what is written, to choose from. */
+  async #look() {
+    const prefix = find('#who').value.trim()
+    const mine = ++this.#asked
+    this.#complain('')
+    const names = prefix && !isName(prefix) ? [] : await this.#told.names(prefix).catch(() => [])
+    if (mine !== this.#asked) return
+    const fitting = names.filter(name => name !== this.#me && !this.#chosen.includes(name)).slice(0, SHOWN)
+    find('#found').replaceChildren(...fitting.map(name => this.#button(name, name, () => {
+      find('#who').value = name
+      find('#make-form').requestSubmit()
+    })))
+  }
+
+  #button(text, label, act) {
+    const item = stamp('found')
+    const button = item.firstElementChild
+    button.textContent = text
+    button.ariaLabel = label
+    button.onclick = act
+    return item
+  }
+
+  #choose(names) {
+    this.#chosen = names
+    this.#id = newDevice()
+    find('#chosen').replaceChildren(...names.map(name => this.#button(`${name} ×`, `${name}: take out`, () => {
+      this.#choose(this.#chosen.filter(other => other !== name))
+      find('#who').focus()
+    })))
+  }
+
+  async #submit() {
+    if (this.#kind === 'several') return this.#send()
+    const name = find('#who').value.trim()
+    if (name && !isName(name)) return this.#complain('A name is 1 to 32 letters, digits, _ or -.')
+    if (name === this.#me) return this.#complain('That is you.')
+    if (this.#kind === 'group' && name) {
+      if (!this.#chosen.includes(name)) this.#choose([...this.#chosen, name])
+      find('#who').value = ''
+      find('#who').focus()
+      return this.#look()
+    }
+    if (this.#kind === 'group' && this.#chosen.length < 2) return this.#complain('A group has two others at least.')
+    if (this.#kind === 'person' && !name) return this.#complain('With whom?')
+    await this.#told.make(this.#kind === 'person' ? [name] : this.#chosen, this.#kind === 'person' ? undefined : this.#id)
+    this.#dialog.close()
+  }
+
+  #send() {
+    const targets = [...find('#targets').querySelectorAll(':checked')].map(({ value }) => value)
+    const content = find('#words').value.trim()
+    const length = [...content].length
+    if (!targets.length) return this.#complain('To whom? Choose some of your conversations.')
+    if (targets.length > MOST_TARGETS) return this.#complain(`${MOST_TARGETS} conversations at most.`)
+    if (!content) return this.#complain('A word is enough.')
+    if (length > 2_000) return this.#complain(`That is ${length} characters; 2000 fit.`)
+    this.#told.send(targets, content)
+    this.#dialog.close()
+  }
+}

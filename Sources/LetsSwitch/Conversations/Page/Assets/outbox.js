@@ -1,0 +1,97 @@
+// What is on its way to the server: kept until the server has it, under an id that makes repeats harmless. Without DOM.
+import { newDevice } from './device.js'
+import { Backoff } from './retry.js'
+
+/** Whether the same may succeed a little later, by itself. */
+export const isPassing = ({ status, code }) => code !== 'storage_full' && (status === 0 || status === 429 || status >= 500)
+
+export class Outbox {
+  #device
+  #kept
+  #post
+  #told
+  #sending = null
+  #timer
+  #backoff = new Backoff({ most: 15_000 })
+
+  /**
+   * `kept` has `get()` and `set(text)`, which other tabs share; `post(body)` promises the server's answer, or throws a `Refusal`; `told` has
+   * `changed()` and `stored(messages)`.
+   */
+  constructor(device, kept, post, told) {
+    this.#device = device
+    this.#kept = kept
+    this.#post = post
+    this.#told = told
+  }
+
+  /** What wasn't stored yet, first first: `{id, conversations, content, at, fault?}`. */
+  get all() {
+    try {
+      const { device, entries } = JSON.parse(this.#kept.get() || '{}')
+      return device === this.#device ? entries : []
+    } catch {
+      return []
+    }
+  }
+
+  /** The same for one conversation, each with its `state`: sending, waiting or failed. */
+  in(conversation) {
+    return this.all.filter(entry => entry.conversations.includes(conversation)).map(entry => ({
+      ...entry, state: entry.fault ? 'failed' : entry.id === this.#sending ? 'sending' : 'waiting',
+    }))
+  }
+
+  add(conversations, content, at = Date.now()) {
+    this.#keep([...this.all, { id: newDevice(), conversations, content, at }])
+    return this.pump()
+  }
+
+  /** Once more what was refused, under the same id. */
+  again(id) {
+    this.#keep(this.all.map(entry => entry.id === id ? { ...entry, fault: undefined } : entry))
+    return this.pump()
+  }
+
+  drop(id) {
+    this.#keep(this.all.filter(entry => entry.id !== id))
+  }
+
+  #keep(entries) {
+    this.#kept.set(entries.length ? JSON.stringify({ device: this.#device, entries }) : '')
+    this.#told.changed()
+  }
+
+  /** Sends what waits, one after the other, so that it stays in order. */
+  async pump() {
+    clearTimeout(this.#timer)
+    while (!this.#sending && navigator.onLine) {
+      const entry = this.all.find(entry => !entry.fault)
+      if (!entry) return
+      this.#sending = entry.id
+      this.#told.changed()
+      const wait = await this.#send(entry)
+      this.#sending = null
+      if (wait !== null) this.#timer = setTimeout(() => this.pump(), wait)
+      this.#told.changed()
+      if (wait !== null) return
+    }
+  }
+
+  /** Milliseconds until the next try; `null` when it is settled. */
+  async #send({ id, conversations, content }) {
+    const [conversation, ...others] = conversations
+    try {
+      const { messages } = await this.#post({
+        deviceId: this.#device, content, id, ...others.length ? { conversations } : { conversation },
+      })
+      this.#backoff.reset()
+      this.#told.stored(messages)
+      this.drop(id)
+    } catch (refusal) {
+      if (isPassing(refusal)) return this.#backoff.next(refusal.wait)
+      this.#keep(this.all.map(entry => entry.id === id ? { ...entry, fault: refusal.message } : entry))
+    }
+    return null
+  }
+}

@@ -1,0 +1,171 @@
+// A conversation, as it is seen: what was said, and where one says something.
+import { find, part, say, stamp } from './dom.js'
+import { arrange } from './inbox.js'
+import { dayTitle, hour, isSameDay } from './moments.js'
+
+const LIMIT = 2_000
+const STATES = { sending: 'Sending…', waiting: 'Waits until the server can be reached.' }
+
+export class Thread {
+  #told
+  #talk = null
+  #rows = new Map()
+  #drafts = new Map()
+  #isAtEnd = true
+  /** The offset of the first message that is drawn. */
+  #first
+  /** What was unread when the conversation was opened begins behind this offset. */
+  #readTo = Infinity
+
+  /** `told` has `say(content)`, `earlier()`, `again(id)`, `drop(id)`. */
+  constructor(told) {
+    this.#told = told
+    const box = find('#messages')
+    box.addEventListener('scroll', () => this.#scrolled(box), { passive: true })
+    new ResizeObserver(() => this.#isAtEnd && this.toEnd()).observe(box)
+    find('#newest').onclick = () => {
+      this.toEnd()
+      find('#content').focus()
+    }
+    find('#earlier').onclick = () => told.earlier()
+    find('#say').addEventListener('submit', event => {
+      event.preventDefault()
+      this.#say()
+    })
+    find('#content').addEventListener('keydown', event => {
+      // On a telephone there is no other key for a new line.
+      if (event.key !== 'Enter' || event.shiftKey || event.isComposing || matchMedia('(pointer: coarse)').matches) return
+      event.preventDefault()
+      this.#say()
+    })
+  }
+
+  get talk() { return this.#talk }
+
+  /** Shows another conversation, or none. */
+  open(talk, me) {
+    if (this.#talk) this.#drafts.set(this.#talk.id, find('#content').value)
+    this.#talk = talk
+    this.#rows.clear()
+    this.#isAtEnd = true
+    this.#readTo = talk?.unread(me) ? talk.readOffset : Infinity
+    this.#first = undefined
+    find('#lines').replaceChildren()
+    find('#content').value = this.#drafts.get(talk?.id) ?? ''
+    say(find('#say-note'), '')
+  }
+
+  /** `pending`: one's own that the server doesn't have yet. */
+  draw(me, pending, trouble) {
+    const talk = this.#talk
+    for (const id of ['talk-top', 'messages', 'say']) find(`#${id}`).hidden = !talk
+    find('#nothing').hidden = talk !== null
+    find('#gone').hidden = !talk?.hasLeft(me)
+    if (!talk) return
+    const hasLeft = talk.hasLeft(me)
+    say(find('#title'), talk.title(me))
+    find('#say').hidden = hasLeft
+    find('#mute').hidden = find('#leave').hidden = hasLeft
+    find('#mute').setAttribute('aria-pressed', talk.muted)
+    find('#earlier').hidden = !talk.hasEarlier && !trouble
+    say(find('#earlier'), trouble ? 'It can’t be read just now. Try again' : 'Earlier messages')
+    this.#drawLines(talk, me, pending)
+  }
+
+  #drawLines(talk, me, pending) {
+    const box = find('#messages')
+    const wasEnd = box.scrollHeight - box.scrollTop
+    const ids = new Set(talk.messages?.map(message => message.id))
+    const all = [...talk.messages ?? [], ...pending.filter(({ id }) => !ids.has(id)).map(entry => ({ ...entry, author: me, date: entry.at }))]
+    const lines = []
+    let before = null
+    for (const message of all) {
+      const at = typeof message.date === 'number' ? message.date : Date.parse(message.date)
+      const isNewDay = !before || !isSameDay(before.at, at)
+      if (isNewDay) lines.push(this.#separator(`day ${dayTitle(at)}`, dayTitle(at)))
+      const isUnread = message.offset > this.#readTo && !(before?.offset > this.#readTo)
+      if (isUnread) lines.push(this.#separator('unread', 'New messages'))
+      const follows = !isNewDay && !isUnread && before.author === message.author
+      lines.push(this.#line(message, at, me, follows))
+      before = { ...message, at }
+    }
+    arrange(find('#lines'), lines)
+    for (const [key, row] of this.#rows) if (!row.isConnected) this.#rows.delete(key)
+    if (this.#isAtEnd) this.toEnd()
+    // Whoever reads further up stays there when older ones come above.
+    const first = talk.messages?.[0]?.offset
+    if (!this.#isAtEnd && first !== this.#first) box.scrollTop = box.scrollHeight - wasEnd
+    this.#first = first
+  }
+
+  #row(key, make) {
+    if (!this.#rows.has(key)) this.#rows.set(key, make())
+    return this.#rows.get(key)
+  }
+
+  #separator(key, text) {
+    const row = this.#row(key, () => stamp('day'))
+    say(row.firstElementChild, text)
+    return row
+  }
+
+  #line({ id, author, content, state, fault }, at, me, follows) {
+    const row = this.#row(id, () => this.#newLine(id))
+    const isOwn = author === me
+    row.classList.toggle('own', isOwn)
+    row.classList.toggle('follows', follows)
+    row.dataset.state = state ?? 'stored'
+    say(part(row, 'author'), isOwn ? 'You' : author || 'Somebody who is gone')
+    part(row, 'author').classList.toggle('visually-hidden', isOwn || follows || this.#talk.type === 'person')
+    say(part(row, 'content'), content || 'Forgotten')
+    row.classList.toggle('forgotten', !content)
+    say(part(row, 'time'), hour(at))
+    part(row, 'time').dateTime = new Date(at).toISOString()
+    say(part(row, 'state'), fault ? `Not sent: ${fault}` : STATES[state] ?? '')
+    part(row, 'do').hidden = state !== 'failed'
+    return row
+  }
+
+  #newLine(id) {
+    const row = stamp('line')
+    part(row, 'again').onclick = () => {
+      this.#told.again(id)
+      find('#content').focus()
+    }
+    part(row, 'drop').onclick = () => {
+      this.#told.drop(id)
+      find('#content').focus()
+    }
+    return row
+  }
+
+  #say() {
+    const content = find('#content').value.trim()
+    const length = [...content].length
+    say(find('#say-note'), length > LIMIT ? `That is ${length} characters; ${LIMIT} fit.` : '')
+    if (!content || length > LIMIT) return
+    find('#content').value = ''
+    this.#isAtEnd = true
+    this.#told.say(content)
+  }
+
+  // Scrolling
+
+  toEnd() {
+    const box = find('#messages')
+    box.scrollTop = box.scrollHeight
+    this.#isAtEnd = true
+    find('#newest').hidden = true
+  }
+
+  /** Something new came: whoever reads further up isn't moved, but told. */
+  came() {
+    if (!this.#isAtEnd) find('#newest').hidden = false
+  }
+
+  #scrolled(box) {
+    this.#isAtEnd = box.scrollHeight - box.scrollTop - box.clientHeight < 40
+    if (this.#isAtEnd) find('#newest').hidden = true
+    if (box.scrollTop < 200 && this.#talk?.hasEarlier) this.#told.earlier()
+  }
+}

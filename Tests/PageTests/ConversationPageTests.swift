@@ -1,0 +1,242 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Conversations in real browsers.
+@Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
+struct ConversationPageTests {
+    /// Opens the page as somebody new, who takes a name by keyboard. The browser notes that the server asks for one.
+    private func arrive(
+        _ person: String, in world: PageWorld, _ settings: BrowserPage.Settings
+    ) async throws -> BrowserPage {
+        let page = try await world.open("conversations", settings, mayComplain: true)
+        try await page.wait(until: "document.activeElement.id === 'own-name'")
+        try await page.type(person)
+        try await page.press(.enter)
+        return page
+    }
+
+    private func waitForList(_ page: BrowserPage) async throws {
+        try await page.wait(until: "document.body.dataset.view === 'list'")
+    }
+
+    @Test("Three people by keyboard alone: names, a pair, a group, and one message to both; text stays text")
+    func journey() async throws {
+        try await PageWorld.run { world in
+            let ada = try await arrive("ada", in: world, .init(width: 320, height: 640, isDark: true))
+            try await waitForList(ada)
+            let bob = try await arrive("ada", in: world, .init())
+            try await bob.wait(until: "document.querySelector('#name-error').textContent.includes('Somebody else')")
+            try await bob.evaluate("document.querySelector('#own-name').value = ''")
+            try await bob.type("bob")
+            try await bob.press(.enter)
+            let eve = try await arrive("eve", in: world, .init(width: 390, height: 780, isPhone: true))
+            for page in [bob, eve] { try await waitForList(page) }
+
+            // A pair, by the name that is offered.
+            try await bob.tab(to: "element.id === 'new'")
+            try await bob.press(.enter)
+            try await bob.wait(until: "document.querySelectorAll('#found button').length === 2")
+            try await bob.tab(to: "element.textContent === 'ada'")
+            try await bob.press(.enter)
+            try await bob.say("Tea? <b>Now</b> & here")
+            try await ada.wait(until: "document.querySelector('.unread').ariaLabel === '1 unread'")
+            #expect(try await ada.evaluate("document.title") == "(1) Conversations")
+            #expect(
+                try await ada.evaluate("document.querySelector('#said').textContent") == "bob: Tea? <b>Now</b> & here")
+            #expect(try await ada.evaluate("document.querySelectorAll('.sign svg').length") == 2)
+            try await ada.tab(to: "element === \(BrowserPage.talk("bob"))")
+            try await ada.press(.enter)
+            try await ada.waitForLines(["Tea? <b>Now</b> & here"])
+            #expect(try await ada.evaluate("document.querySelectorAll('.line b').length") == 0)
+            try await ada.say("Gladly.")
+            try await bob.waitForLines(["Tea? <b>Now</b> & here", "Gladly."])
+            #expect(
+                try await bob.evaluate("[...document.querySelectorAll('.line')].map(line => line.matches('.own'))")
+                    == [true, false])
+            #expect(try await bob.evaluate("document.querySelector('.day').textContent") == "Today")
+            #expect(try await bob.evaluate("document.querySelector('#messages').role") == "log")
+            #expect(try await ada.evaluate("document.documentElement.scrollWidth <= 320") == true)
+
+            // A group.
+            try await bob.tab(to: "element.id === 'new'")
+            try await bob.press(.enter)
+            try await bob.tab(to: "element.value === 'person'")
+            try await bob.press(.right)
+            try await bob.tab(to: "element.id === 'who'")
+            for name in ["ada", "eve", ""] {
+                try await bob.type(name)
+                try await bob.press(.enter)
+            }
+            try await bob.say("Hello both")
+            try await eve.wait(until: BrowserPage.talk("ada, bob"))
+            #expect(
+                try await eve.evaluate(
+                    "document.querySelector('.sign').textContent + document.querySelectorAll('.sign svg').length")
+                    == "33")
+            try await ada.press(.escape)
+            try await waitForList(ada)
+            try await ada.wait(until: BrowserPage.talk("bob, eve"))
+            #expect(try await ada.evaluate("document.activeElement === \(BrowserPage.talk("bob"))") == true)
+
+            // One message to both conversations.
+            try await bob.tab(to: "element.id === 'new'")
+            try await bob.press(.enter)
+            try await bob.tab(to: "element.value === 'person'")
+            for _ in 0..<2 { try await bob.press(.right) }
+            for title in ["ada", "ada, eve"] {
+                try await bob.tab(to: "element.type === 'checkbox' && element.parentElement.textContent === '\(title)'")
+                try await bob.press(.space)
+            }
+            try await bob.tab(to: "element.id === 'words'")
+            try await bob.type("To all of you")
+            try await bob.tab(to: "element.id === 'do-make'")
+            try await bob.press(.enter)
+            try await ada.wait(
+                until:
+                    "[...document.querySelectorAll('.last')].filter(last => last.textContent.endsWith('To all of you')).length === 2"
+            )
+            try await eve.wait(until: "document.querySelector('.last').textContent === 'bob: To all of you'")
+            #expect(try await ada.evaluate("document.documentElement.scrollWidth <= 320") == true)
+            for page in [ada, bob, eve] { #expect(page.complaints.filter { !$0.contains("409") } == []) }
+        }
+    }
+
+    @Test("What is opened is read; who is away reads later what was missed, each once")
+    func reading() async throws {
+        try await PageWorld.run { world in
+            try await world.name("ada", "bob")
+            let talk = try await world.conversation("ada", "bob")
+            for number in 1...3 { try await world.say("\(number)", by: "bob", in: talk) }
+            let page = try await world.converse("ada", mayComplain: true)
+            try await page.wait(until: "document.querySelector('.unread').textContent === '3'")
+            try await page.click("#talks a")
+            try await page.waitForLines(["1", "2", "3"])
+            try await eventually("what was shown is read") {
+                try await world.standing(of: talk, for: "ada")["readOffset"] == 3
+            }
+            try await page.emulate(offline: true)
+            try await page.wait(until: "document.querySelector('#banner').textContent.startsWith('You are offline')")
+            for number in 4...5 { try await world.say("\(number)", by: "bob", in: talk) }
+            try await page.emulate(offline: false)
+            try await page.waitForLines(["1", "2", "3", "4", "5"])
+            try await page.wait(until: "document.querySelector('#banner').textContent === ''")
+        }
+    }
+
+    @Test("What is said without a server waits, says so, and arrives once when it is back, in order")
+    func waiting() async throws {
+        try await PageWorld.run { world in
+            try await world.name("ada", "bob")
+            let talk = try await world.conversation("ada", "bob")
+            let page = try await world.converse("ada", in: talk, mayComplain: true)
+            try await world.stopDaemon()
+            try await page.wait(until: "document.body.dataset.link === 'lost'")
+            for content in ["one", "two"] { try await page.say(content) }
+            try await page.wait(until: "document.querySelectorAll('.line[data-state=waiting]').length === 2")
+            #expect(try await page.text(of: ".line [data-part=state]").hasPrefix("Waits"))
+            // The page may even be closed meanwhile.
+            #expect(try await page.evaluate("JSON.parse(localStorage.outbox).entries.length") == 2)
+            try await world.startDaemon()
+            try await page.wait(until: "document.querySelectorAll('.line[data-state=stored]').length === 2")
+            #expect(try await world.messages(in: talk, for: "bob").map { $0["content"].string } == ["one", "two"])
+            #expect(try await page.evaluate("localStorage.outbox") == "")
+        }
+    }
+
+    @Test("A refused message says why, and can be sent again under its id, or deleted")
+    func refused() async throws {
+        try await PageWorld.run { world in
+            try await world.name("ada", "bob")
+            let talk = try await world.conversation("ada", "bob")
+            let page = try await world.converse("ada", in: talk, .init(width: 320), mayComplain: true)
+            try await page.hold("*/messages")
+            for content in ["one", "two"] {
+                try await page.say(content)
+                try await page.answer("/messages", 403, with: #"{"code":"blocked","reason":"Not to them."}"#)
+            }
+            try await page.wait(until: "document.querySelectorAll('.line[data-state=failed]').length === 2")
+            #expect(try await page.text(of: ".line [data-part=state]") == "Not sent: Not to them.")
+            let id = try await page.evaluate("JSON.parse(localStorage.outbox).entries[0].id")
+            try await page.release()
+            try await page.tab(to: "element.dataset.part === 'again'")
+            try await page.press(.enter)
+            try await page.wait(until: "document.querySelectorAll('.line[data-state=stored]').length === 1")
+            try await page.tab(to: "element.dataset.part === 'drop'")
+            try await page.press(.enter)
+            try await page.waitForLines(["one"])
+            #expect(try await world.messages(in: talk, for: "bob").map { $0["id"] } == [id])
+            #expect(try await page.evaluate("document.documentElement.scrollWidth <= 320") == true)
+        }
+    }
+
+    @Test("Older messages come as one scrolls up, and move nothing; what is new meanwhile is told")
+    func history() async throws {
+        try await PageWorld.run(["--device-message-rate", "1000"]) { world in
+            try await world.name("ada", "bob")
+            let talk = try await world.conversation("ada", "bob")
+            for number in 1...120 { try await world.say("\(number)", by: "bob", in: talk) }
+            let page = try await world.converse("ada", in: talk)
+            try await page.wait(until: "\(BrowserPage.lines).length === 50")
+            let place =
+                "[...document.querySelectorAll('.line')].find(line => line.textContent.includes('71')).getBoundingClientRect().top"
+            let before = try await page.evaluate(
+                "(document.querySelector('#messages').scrollTop = 150, \(place))")
+            try await page.wait(until: "\(BrowserPage.lines).length === 100")
+            #expect(try await page.evaluate("Math.abs(\(place) - \(before.number ?? 0)) < 2") == true)
+            try await world.say("new", by: "bob", in: talk)
+            try await page.wait(until: "!document.querySelector('#newest').hidden")
+            // The same without a mouse.
+            try await page.tab(to: "element.id === 'earlier'")
+            try await page.press(.enter)
+            try await page.wait(until: "\(BrowserPage.lines).length === 121")
+            #expect(try await page.evaluate("document.querySelector('#earlier').hidden") == true)
+            try await page.click("#newest")
+            try await page.wait(until: "document.querySelector('#newest').hidden")
+            #expect(
+                try await page.evaluate(
+                    "\(BrowserPage.lines).join() === [...Array(120).keys()].map(n => n + 1).join() + ',new'") == true)
+        }
+    }
+
+    @Test(
+        "Muted, a conversation counts no more; left, a group stays to be read, and a pair's next message brings it back"
+    )
+    func leaving() async throws {
+        try await PageWorld.run { world in
+            try await world.name("ada", "bob", "eve")
+            let (pair, group) = (
+                try await world.conversation("ada", "bob"), try await world.conversation("ada", "bob", "eve")
+            )
+            try await world.say("before", by: "eve", in: group)
+            let page = try await world.converse("ada", in: group)
+            try await page.waitForLines(["before"])
+            try await page.click("#mute")
+            try await page.wait(until: "document.querySelector('#mute').ariaPressed === 'true'")
+            try await page.evaluate("location.hash = ''")
+            try await world.say("again", by: "bob", in: group)
+            try await page.wait(until: "document.querySelector('.quiet .unread').textContent === '1'")
+            #expect(try await page.evaluate("document.title") == "Conversations")
+            try await page.evaluate("location.hash = '\(group)'")
+            try await page.waitForLines(["before", "again"])
+            try await page.click("#leave")
+            try await page.wait(until: "document.querySelector('#sure').open")
+            try await page.tab(to: "element.value === 'stay'")
+            try await page.press(.enter)
+            try await page.wait(until: "!document.querySelector('#sure').open")
+            try await page.click("#leave")
+            try await page.click("#do-leave")
+            try await page.wait(until: "!document.querySelector('#gone').hidden")
+            #expect(try await page.evaluate("document.querySelector('#say').hidden") == true)
+            try await page.waitForLines(["before", "again"])
+
+            try await page.evaluate("location.hash = '\(pair)'")
+            try await page.wait(until: "document.querySelector('#title').textContent === 'bob'")
+            try await page.click("#leave")
+            try await page.click("#do-leave")
+            try await page.wait(until: "document.querySelectorAll('#talks li').length === 1")
+            try await world.say("Come back", by: "bob", in: pair)
+            try await page.wait(until: "\(BrowserPage.talk("bob"))?.innerText.includes('Come back')")
+        }
+    }
+}
