@@ -47,7 +47,7 @@ test-tsan: setup-test ## run the tests under ThreadSanitizer
 
 .PHONY: screenshots
 screenshots: setup-test ## make the screenshots of the README anew
-	LETSSWITCH_SCREENSHOTS='$(CURDIR)/Sources/LetsSwitch/Page/Screenshots' swift test $(SWIFTFLAGS) --filter PageScreenshots
+	LETSSWITCH_SCREENSHOTS='$(CURDIR)/Sources/Pages/Day/Screenshots' swift test $(SWIFTFLAGS) --filter PageScreenshots
 
 # What needs a foreign server or takes more than half a minute; `make test` runs a short form of it, and says so.
 .PHONY: interop

@@ -128,23 +128,67 @@ let package = Package(
                 .embedInCode("SQL/daemons.sql"),
             ],
             swiftSettings: swiftSettings),
-        // The product: rooms, schedule, reminders, configuration, life cycle.
+        // Who asks, by a name or a ticket, and how much one may say, by whichever door.
+        .target(
+            name: "Access", dependencies: ["Basics", "Crypto", "Domain", "Server", "Wire"],
+            swiftSettings: swiftSettings),
+        // The other daemons on the database: who is alive, and what carries ales and presence to them.
+        .target(
+            name: "Daemons", dependencies: ["AMQP", "Basics", "Observability", "Postgres", "Rooms", "Wire"],
+            swiftSettings: swiftSettings),
+        // Every setting with its flag, variable, range and default, and what comes of a command line.
+        .target(
+            name: "Settings",
+            dependencies: [
+                "Access", "AMQP", "Basics", "Daemons", "Delivery", "Domain", "Messaging", "Observability", "Postgres",
+                "Rooms", "Scheduling", "Server", "Sockets", "Wire",
+            ],
+            swiftSettings: swiftSettings),
+        // The pages for browsers, embedded: the day's, those about questions, that of conversations. They know no database.
+        .target(
+            name: "Pages", dependencies: ["CQRencode", "Crypto", "Server", "Wire"], exclude: ["Day/Screenshots"],
+            resources: [
+                .embedInCode("Assets"),
+                .embedInCode("Day/Assets"),
+                .embedInCode("Questions/Assets"),
+                .embedInCode("Conversations/Assets"),
+            ],
+            swiftSettings: swiftSettings),
+        // Action Cable's connections and subscriptions, for channels that are registered with it.
+        .target(
+            name: "ActionCable",
+            dependencies: [
+                "Access", "Basics", "Domain", "Observability", "Rooms", "Server", "Sockets", "Wire",
+            ],
+            swiftSettings: swiftSettings),
+        // Sessions of questions as they happen: requests, sockets, who is told what.
+        .target(
+            name: "LiveQuestions",
+            dependencies: [
+                "Access", "Basics", "Crypto", "Domain", "Messaging", "Observability", "Pages", "Postgres", "Rooms",
+                "Server", "Sockets", "Wire",
+            ],
+            swiftSettings: swiftSettings),
+        // Conversations as they happen: requests, sockets, streams.
+        .target(
+            name: "LiveConversations",
+            dependencies: [
+                "Access", "Basics", "Domain", "Messaging", "Observability", "Pages", "Postgres", "Rooms", "Server",
+                "Sockets", "Wire",
+            ],
+            swiftSettings: swiftSettings),
+        // The product: the doors to rooms and schedule, the channels of Action Cable, operations, composition, life cycle.
         .target(
             name: "LetsSwitch",
             dependencies: [
-                "AMQP", "Basics", "CQRencode", "Crypto", "Delivery", "Domain", "HTTPClient", "Messaging",
-                "Observability", "Postgres", "Rooms", "Schema", "Scheduling", "Server", "Sockets", "Wire",
-            ],
-            exclude: ["Page/Screenshots"],
-            resources: [
-                .embedInCode("Page/Assets"),
-                .embedInCode("Questions/Page/Assets"),
-                .embedInCode("Conversations/Page/Assets"),
+                "Access", "ActionCable", "AMQP", "Basics", "Crypto", "Daemons", "Delivery", "Domain", "HTTPClient",
+                "LiveConversations", "LiveQuestions", "Messaging", "Observability", "Pages", "Postgres", "Rooms",
+                "Schema", "Scheduling", "Server", "Settings", "Sockets", "Wire",
             ],
             swiftSettings: swiftSettings
         ),
         .executableTarget(
-            name: "letsswitchd", dependencies: ["LetsSwitch", "Sockets"], exclude: ["systemd"],
+            name: "letsswitchd", dependencies: ["Access", "LetsSwitch", "Settings", "Sockets"], exclude: ["systemd"],
             swiftSettings: swiftSettings),
         // What a program has to talk to a daemon: the one target with public declarations.
         .target(
@@ -221,10 +265,10 @@ let package = Package(
         .testTarget(
             name: "LetsSwitchTests",
             dependencies: [
-                "LetsSwitch", "letsswitchd", "AMQP", "Basics", "BusTestSupport", "Crypto", "Delivery", "Domain",
-                "HTTPClient", "Messaging", "Observability", "Postgres", "Rooms", "ScheduleTestSupport", "Schema",
-                "Scheduling",
-                "Server", "TestSupport", "Wire",
+                "LetsSwitch", "letsswitchd", "Access", "ActionCable", "AMQP", "Basics", "BusTestSupport", "Crypto",
+                "Daemons", "Delivery", "Domain", "HTTPClient", "LiveConversations", "LiveQuestions", "Messaging",
+                "Observability", "Pages", "Postgres", "Rooms", "ScheduleTestSupport", "Schema", "Scheduling", "Server",
+                "Settings", "TestSupport", "Wire",
             ],
             swiftSettings: swiftSettings),
         .testTarget(
@@ -240,7 +284,8 @@ let package = Package(
         .target(
             name: "FuzzProperties",
             dependencies: [
-                "Basics", "Delivery", "Domain", "LetsSwitch", "Messaging", "Postgres", "Scheduling", "TestSupport",
+                "Basics", "Delivery", "Domain", "LetsSwitch", "LiveQuestions", "Messaging", "Postgres", "Scheduling",
+                "Settings", "TestSupport",
                 "Wire", "CZlib",
             ],
             path: "Tests/Fuzz/Properties", swiftSettings: swiftSettings),
@@ -249,7 +294,8 @@ let package = Package(
             name: "BenchTests", dependencies: ["letsswitch-bench", "letsswitchd", "TestSupport"],
             swiftSettings: swiftSettings),
         // What is written for people: links, lengths, flags, journeys.
-        .testTarget(name: "DocumentationTests", dependencies: ["LetsSwitch"], swiftSettings: swiftSettings),
+        .testTarget(
+            name: "DocumentationTests", dependencies: ["LetsSwitch", "Settings"], swiftSettings: swiftSettings),
     ] + fuzzTargets
 )
 
@@ -270,12 +316,14 @@ let pages = [
     "Delivery": ["README.md", "NOTIFICATIONS.md", "WEBHOOK.md"],
     "Messaging": ["README.md"],
     "Schema": ["README.md"],
-    "LetsSwitch": [
-        "README.md", "Bus/DAEMONS.md", "Cable/CABLE.md", "Cable/README.md", "Configuration/SETTINGS.md",
-        "Conversations/CONVERSATIONS.md",
-        "Identity/TICKETS.md", "Operations/METRICS.md", "Operations/MONITORING.md", "Operations/Prometheus",
-        "Page/README.md", "Questions/QUESTIONS.md", "Questions/Page/README.md",
-    ],
+    "Access": ["README.md", "TICKETS.md"],
+    "Daemons": ["README.md", "DAEMONS.md"],
+    "Settings": ["README.md", "SETTINGS.md"],
+    "Pages": ["README.md", "Day/README.md", "Questions/README.md"],
+    "ActionCable": ["README.md", "CABLE.md"],
+    "LiveQuestions": ["README.md", "QUESTIONS.md"],
+    "LiveConversations": ["README.md", "CONVERSATIONS.md"],
+    "LetsSwitch": ["README.md", "Operations/METRICS.md", "Operations/MONITORING.md", "Operations/Prometheus"],
     "LetsSwitchClient": ["README.md"],
     "letsswitch": ["README.md", "letsswitch.1", "completions"],
     "letsswitchd": ["README.md", "SERVICE.md"],

@@ -1,14 +1,21 @@
+import Access
+import ActionCable
 import Basics
+import Daemons
 import Delivery
 import Domain
 import FoundationEssentials
+import LiveConversations
+import LiveQuestions
 import Messaging
 import Observability
+import Pages
 import Postgres
 import Rooms
 import Scheduling
 import Schema
 import Server
+import Settings
 import Sockets
 
 /// The parts of the daemon, put together: the one place that knows them all.
@@ -81,7 +88,7 @@ struct Composition: Sendable {
         let bus = BusService(
             configuration.bus,
             DaemonInfo(
-                id: id, host: Configuration.machineName, language: BusRelay.language,
+                id: id, host: Configuration.machineName, build: ProductVersion.number, language: BusRelay.language,
                 bus: configuration.bus.busName),
             rooms: rooms, grace: configuration.presenceGrace, database: database.background, metrics: metrics.bus,
             log: log
@@ -158,7 +165,11 @@ struct Composition: Sendable {
                 collection: ConversationSocketController(conversations: conversations, identities: identities))
             routes.register(
                 collection: ConversationsController(conversations: conversations, identities: identities, log: log))
-            routes.register(collection: PageController(configuration))
+            routes.register(
+                collection: PageController(
+                    PageFacts(
+                        lead: configuration.schedule.reminderLead, roomDuration: configuration.schedule.roomDuration,
+                        offersPush: configuration.providers.webPush.contact != nil)))
             if configuration.echo { routes.register(collection: EchoController()) }
         }
         let listener = PostgresListener(
@@ -242,3 +253,6 @@ struct Composition: Sendable {
         deliveries.wake()
     }
 }
+
+/// Who comes to `/socket` without an id comes to the open session.
+extension OpenSessionDoor: SocketLobby {}

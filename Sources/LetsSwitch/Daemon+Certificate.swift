@@ -3,6 +3,7 @@ import Domain
 import Glibc
 import Observability
 import Server
+import Settings
 import Sockets
 
 /// The certificate's way into the daemon: at the start, and again on SIGHUP.

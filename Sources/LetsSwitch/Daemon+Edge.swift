@@ -1,5 +1,6 @@
 import Observability
 import Server
+import Settings
 import Sockets
 
 /// How the server stands to the world: what peers may take, whom it believes, and by what certificate it is known.

@@ -2,6 +2,7 @@ import Basics
 import Dispatch
 import Glibc
 import Observability
+package import Settings
 import Sockets
 
 extension Daemon {

@@ -1,8 +1,10 @@
 import Basics
+import Daemons
 import Delivery
 package import Observability
 import Postgres
 package import Server
+package import Settings
 import Sockets
 
 /// The daemon's life: database, server, services, in that order up, and in the reverse order down.

@@ -7,6 +7,7 @@ import Postgres
 import Rooms
 import Scheduling
 import Schema
+import Settings
 
 /// The database as the daemon uses it: four pools of connections, the stores over them, and whether all of it is ready.
 ///

@@ -1,6 +1,7 @@
 import Basics
 import Observability
 import Postgres
+import Settings
 
 /// Sees to the database: starts the private cluster and starts it again, and makes the schema ready, however long it takes.
 actor DatabaseSupervisor {

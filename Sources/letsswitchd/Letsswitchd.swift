@@ -1,5 +1,7 @@
+import Access
 @preconcurrency import Glibc
 import LetsSwitch
+import Settings
 import Sockets
 
 /// The process: what arguments and environment ask for, done; its outcome, the exit status.

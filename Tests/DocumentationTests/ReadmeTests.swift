@@ -1,6 +1,8 @@
 import LetsSwitch
 import Testing
 
+@testable import Settings
+
 /// What is written for people stays true: where links lead, how long the first page is, what is said of flags.
 @Suite struct ReadmeTests {
     private let tree: PageTree

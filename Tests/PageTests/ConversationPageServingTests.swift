@@ -55,7 +55,7 @@ struct ConversationPageServingTests {
         var root = URL(fileURLWithPath: #filePath)
         for _ in 0..<3 { root.deleteLastPathComponent() }
         return try String(
-            contentsOf: root.appending(path: "Sources/LetsSwitch/Conversations/Page/Assets/\(module).js"),
+            contentsOf: root.appending(path: "Sources/Pages/Conversations/Assets/\(module).js"),
             encoding: .utf8)
     }
 

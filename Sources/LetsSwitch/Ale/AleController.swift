@@ -2,7 +2,7 @@ import Domain
 import FoundationEssentials
 import Observability
 import Rooms
-import Server
+package import Server
 import Sockets
 import Wire
 
@@ -104,7 +104,7 @@ struct AleController: RouteCollection, Sendable {
 }
 
 /// Who takes the WebSockets of `/socket` that name no room.
-protocol SocketLobby: Sendable {
+package protocol SocketLobby: Sendable {
     /// Of a message that it takes.
     var maxMessageBytes: Int { get }
     func admit(_ request: Request) throws

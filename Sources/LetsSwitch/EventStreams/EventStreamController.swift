@@ -19,7 +19,7 @@ struct EventStreamController: RouteCollection, Sendable {
         let window = try ChangeWindow(from: request.query("from"), to: request.query("to"))
         let last = request.head.headers.value("Last-Event-ID").flatMap(UUID.init(text:))
         let headers = [
-            HTTPField("Content-Type", "text/event-stream"), HTTPField("Cache-Control", "no-store"),
+            HTTPField("Content-Type", "text/event-stream"),
             // A proxy that gathers bytes would hold the reminder back.
             HTTPField("X-Accel-Buffering", "no"),
         ]

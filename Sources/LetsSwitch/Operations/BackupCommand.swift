@@ -1,6 +1,7 @@
 import Dispatch
 import Glibc
 import Postgres
+package import Settings
 import Sockets
 
 /// `letsswitchd backup FILE` and `letsswitchd restore FILE`.

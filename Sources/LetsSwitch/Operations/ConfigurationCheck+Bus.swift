@@ -1,5 +1,7 @@
+import Daemons
 import Postgres
 import Rooms
+package import Settings
 
 extension ConfigurationCheck {
     private static let patience = Duration.seconds(3)

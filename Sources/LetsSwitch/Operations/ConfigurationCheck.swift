@@ -1,5 +1,6 @@
 import Delivery
 import Domain
+package import Settings
 import Sockets
 import Wire
 

@@ -1,3 +1,4 @@
+import Access
 import Domain
 import Observability
 import Postgres

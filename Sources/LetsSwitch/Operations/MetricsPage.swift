@@ -1,5 +1,7 @@
+import ActionCable
 import Delivery
 import Domain
+import LiveQuestions
 import Observability
 import Postgres
 import Rooms

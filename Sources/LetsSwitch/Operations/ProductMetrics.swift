@@ -1,6 +1,11 @@
+import ActionCable
+import Daemons
 import Domain
+import LiveConversations
+import LiveQuestions
 import Observability
 import Scheduling
+import Settings
 
 /// Everything that is counted, each part by those who count it.
 struct ProductMetrics: Sendable {

@@ -2,6 +2,8 @@ import FoundationEssentials
 import LetsSwitch
 import Wire
 
+@testable import LiveQuestions
+
 /// What an audience says, and what forms send: understood exactly when a plain reading understands it, and by no input brought down.
 enum QuestionProperties {
     static func check(_ input: FuzzInput) throws(BrokenProperty) {

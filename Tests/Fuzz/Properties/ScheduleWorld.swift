@@ -8,6 +8,7 @@ import TestSupport
 import Wire
 
 @testable import Delivery
+@testable import Settings
 
 /// Two daemons on one database, for as long as the process lives: with all that they are made of, over real sockets.
 actor ScheduleWorld {

@@ -3,6 +3,7 @@ import FoundationEssentials
 import Rooms
 import Testing
 
+@testable import Daemons
 @testable import LetsSwitch
 
 /// What decides in RabbitMQ's bus, without a broker.

@@ -5,7 +5,9 @@ import ScheduleTestSupport
 import TestSupport
 import Testing
 
+@testable import Daemons
 @testable import LetsSwitch
+@testable import Settings
 
 /// What `letsswitchd check` and `/metrics` say of the bus.
 @Suite struct BusCheckTests {

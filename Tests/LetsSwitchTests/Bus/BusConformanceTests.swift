@@ -3,6 +3,7 @@ import Rooms
 import TestSupport
 import Testing
 
+@testable import Daemons
 @testable import LetsSwitch
 
 /// The bus that daemons have without being told: it keeps what every bus promises.

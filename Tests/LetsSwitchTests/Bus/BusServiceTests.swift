@@ -5,6 +5,7 @@ import Rooms
 import TestSupport
 import Testing
 
+@testable import Daemons
 @testable import LetsSwitch
 
 /// When a daemon's bus begins and ends.
@@ -31,7 +32,7 @@ import Testing
         let calls = EventRecorder<String>()
         let (mayStop, gate) = AsyncStream.makeStream(of: Void.self)
         let made = Counter()
-        let own = DaemonInfo(id: DaemonID(), host: "own", language: 1, bus: BusChoice.automatic.busName)
+        let own = DaemonInfo(id: DaemonID(), host: "own", build: "1", language: 1, bus: BusChoice.automatic.busName)
         let service = BusService(
             .automatic, own,
             rooms: Rooms(loops: [], anyRoomIsOpen: true, aleFrame: [0x82, 0], report: { _ in }), grace: .zero,
@@ -41,7 +42,7 @@ import Testing
             made.add()
             return SlowBus(number: Int(made.value), calls: calls, mayStop: mayStop)
         }
-        let other = DaemonInfo(id: DaemonID(), host: "other", language: 1, bus: own.bus)
+        let other = DaemonInfo(id: DaemonID(), host: "other", build: "1", language: 1, bus: own.bus)
         await service.take(.others([other]))
         try await calls.next("the first begins") { $0 == "start 1" }
         await service.take(.others([]))

@@ -6,6 +6,7 @@ import Schema
 import TestSupport
 import Testing
 
+@testable import Daemons
 @testable import LetsSwitch
 
 /// Registries of several daemons on one database, ten times as fast as daemons'.
@@ -19,7 +20,7 @@ import Testing
         private let running: Task<Void, Never>
 
         init(_ configuration: PostgresConfiguration, host: String, bus: String = "postgresql", log: Log) {
-            info = DaemonInfo(id: DaemonID(), host: host, language: 3, bus: bus)
+            info = DaemonInfo(id: DaemonID(), host: host, build: "1", language: 3, bus: bus)
             client = PostgresClient(configuration: configuration, observer: failures)
             registry = DaemonRegistry(
                 info, database: client,

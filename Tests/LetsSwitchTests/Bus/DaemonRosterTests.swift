@@ -2,6 +2,7 @@ import Basics
 import Rooms
 import Testing
 
+@testable import Daemons
 @testable import LetsSwitch
 
 /// Who is alive, by a clock that the test sets.

@@ -4,6 +4,7 @@ import Rooms
 import TestSupport
 import Testing
 
+@testable import Daemons
 @testable import LetsSwitch
 
 /// The bus over a real PostgreSQL, on good days and on hard ones.

@@ -2,6 +2,7 @@ import Rooms
 import TestSupport
 import Testing
 
+@testable import Daemons
 @testable import LetsSwitch
 
 /// Payloads that are damaged, lost, late or twice, and senders without end.

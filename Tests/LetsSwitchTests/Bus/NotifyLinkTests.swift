@@ -1,6 +1,7 @@
 import Rooms
 import Testing
 
+@testable import Daemons
 @testable import LetsSwitch
 
 @Suite struct NotifyLinkTests {

@@ -3,6 +3,7 @@ import Rooms
 import TestSupport
 import Testing
 
+@testable import Daemons
 @testable import LetsSwitch
 
 /// What crosses PostgreSQL between daemons, without PostgreSQL.

@@ -5,6 +5,7 @@ import Rooms
 import TestSupport
 import Testing
 
+@testable import Daemons
 @testable import LetsSwitch
 
 /// RabbitMQ as the bus: what every bus promises, and its own hard days.

@@ -2,6 +2,7 @@ import AMQP
 import Rooms
 import TestSupport
 
+@testable import Daemons
 @testable import LetsSwitch
 
 /// The way to a broker, which can be cut.

@@ -3,6 +3,7 @@ import Rooms
 import TestSupport
 import Testing
 
+@testable import Daemons
 @testable import LetsSwitch
 
 /// RabbitMQ as the bus, over TLS.

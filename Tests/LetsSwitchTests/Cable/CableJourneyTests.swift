@@ -1,7 +1,9 @@
+import Access
 import Domain
 import Foundation
 import Glibc
 import Server
+import Settings
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Settings
 import TestSupport
 import Testing
 
@@ -10,7 +11,7 @@ import Testing
 struct CablePageTests {
     private static let page = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appendingPathComponent("Sources/LetsSwitch/Cable/CABLE.md")
+        .deletingLastPathComponent().appendingPathComponent("Sources/ActionCable/CABLE.md")
     private static let address = "127.0.0.1:8080"
 
     /// The page's one program in this language.

@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import ScheduleTestSupport
 import Server
+import Settings
 import TestSupport
 import Testing
 

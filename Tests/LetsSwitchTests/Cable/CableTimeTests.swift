@@ -3,6 +3,8 @@ import Domain
 import Sockets
 import Testing
 
+@testable import Access
+@testable import ActionCable
 @testable import LetsSwitch
 
 /// What depends on time, by a clock that stands where a test puts it.

@@ -1,5 +1,7 @@
+import Access
 import Foundation
 import Glibc
+import Settings
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import Testing
 import Wire
 
+@testable import ActionCable
 @testable import LetsSwitch
 
 @Suite struct SubscriptionTableTests {

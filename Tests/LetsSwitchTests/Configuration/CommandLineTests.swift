@@ -1,6 +1,7 @@
 import Testing
 
 @testable import LetsSwitch
+@testable import Settings
 
 @Suite struct CommandLineTests {
     private func parse(_ arguments: [String], _ environment: [String: String] = [:]) throws -> CommandLineParser.Command

@@ -3,6 +3,7 @@ import Testing
 import Wire
 
 @testable import LetsSwitch
+@testable import Settings
 
 @Suite struct ConfigurationHostTests {
     private func served(_ arguments: [String] = []) throws -> Set<String> {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import LetsSwitch
+@testable import Settings
 
 @Suite struct ConfigurationListenAddressTests {
     @Test(

@@ -1,3 +1,4 @@
+import Access
 import Foundation
 import Rooms
 import TestSupport
@@ -5,6 +6,7 @@ import Testing
 
 @testable import Delivery
 @testable import LetsSwitch
+@testable import Settings
 
 /// Secrets by flag, by variable, by file and by systemd's credentials.
 @Suite struct ConfigurationSecretTests {

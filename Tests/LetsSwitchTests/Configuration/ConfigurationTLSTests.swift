@@ -2,6 +2,7 @@ import Server
 import Testing
 
 @testable import LetsSwitch
+@testable import Settings
 
 @Suite struct ConfigurationTLSTests {
     private static let files = ["--tls-certificate", "/c.pem", "--tls-key", "/k.pem"]

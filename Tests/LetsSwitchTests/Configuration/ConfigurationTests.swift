@@ -1,4 +1,5 @@
 import AMQP
+import Daemons
 import Foundation
 import Rooms
 import Scheduling
@@ -9,6 +10,7 @@ import Wire
 
 @testable import LetsSwitch
 @testable import Observability
+@testable import Settings
 
 @Suite struct ConfigurationTests {
     /// The configuration that arguments and environment make; fails the test where they ask for something else.

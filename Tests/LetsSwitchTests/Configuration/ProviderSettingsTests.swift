@@ -2,6 +2,7 @@ import Testing
 
 @testable import Delivery
 @testable import LetsSwitch
+@testable import Settings
 
 @Suite("The providers' settings")
 struct ProviderSettingsTests {

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import LetsSwitch
+@testable import LiveConversations
 
 @Suite struct ConversationProgressTests {
     private let one = UUID()

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import LetsSwitch
+@testable import LiveConversations
 
 @Suite struct ConversationRechecksTests {
     @Test("One after the other is asked, and beginning anew while one is asked only says who comes after it")

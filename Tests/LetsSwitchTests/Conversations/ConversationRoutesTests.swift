@@ -2,9 +2,11 @@ import Domain
 import Foundation
 import Messaging
 import Postgres
+import Settings
 import TestSupport
 import Testing
 
+@testable import Access
 @testable import LetsSwitch
 
 /// Each route of conversations and each of its refusals, over HTTP.

@@ -11,7 +11,9 @@ import Sockets
 import TestSupport
 import Testing
 
+@testable import Access
 @testable import LetsSwitch
+@testable import LiveConversations
 
 /// Those who hear conversations, without sockets, on a database.
 @Suite struct ConversationShardTests {

@@ -1,4 +1,6 @@
+import Access
 import Foundation
+import Settings
 import TestSupport
 import Testing
 

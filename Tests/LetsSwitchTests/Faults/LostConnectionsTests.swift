@@ -1,6 +1,7 @@
 import Domain
 import Foundation
 import ScheduleTestSupport
+import Settings
 import TestSupport
 import Testing
 

@@ -4,6 +4,7 @@ import Glibc
 import Postgres
 import ScheduleTestSupport
 import Server
+import Settings
 import TestSupport
 import Testing
 

@@ -5,7 +5,9 @@ import Server
 import Testing
 import Wire
 
+@testable import Access
 @testable import LetsSwitch
+@testable import Settings
 
 @Suite struct IdentityVerifierTests {
     private static let secret = "a secret of at least 32 bytes, or so"

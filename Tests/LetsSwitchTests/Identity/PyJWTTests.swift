@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import Wire
 
+@testable import Access
 @testable import LetsSwitch
 
 /// Tickets that a library makes which nobody here wrote: PyJWT; and ours, read by it.

@@ -4,7 +4,9 @@ import TestSupport
 import Testing
 import Wire
 
+@testable import Access
 @testable import LetsSwitch
+@testable import Settings
 
 /// `letsswitchd ticket`.
 @Suite struct TicketCommandTests {

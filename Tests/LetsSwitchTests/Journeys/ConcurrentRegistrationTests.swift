@@ -1,6 +1,7 @@
 import Domain
 import Foundation
 import Postgres
+import Settings
 import TestSupport
 import Testing
 

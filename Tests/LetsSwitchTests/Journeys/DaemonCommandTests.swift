@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import LetsSwitch
+@testable import Settings
 
 /// The program as it is called: what it prints, and the status it exits with.
 @Suite struct DaemonCommandTests {

@@ -6,6 +6,7 @@ import TestSupport
 
 @testable import LetsSwitch
 @testable import Scheduling
+@testable import Settings
 
 /// A test's world: a database of its own, whose clock the test can put forward, and the daemons on it, which are stopped
 /// at its end.

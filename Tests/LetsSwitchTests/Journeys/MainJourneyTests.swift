@@ -1,6 +1,7 @@
 import Domain
 import Foundation
 import Scheduling
+import Settings
 import TestSupport
 import Testing
 

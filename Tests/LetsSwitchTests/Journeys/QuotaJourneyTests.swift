@@ -2,6 +2,7 @@ import Domain
 import Foundation
 import Scheduling
 import Server
+import Settings
 import TestSupport
 import Testing
 

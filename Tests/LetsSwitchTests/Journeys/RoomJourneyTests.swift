@@ -1,6 +1,7 @@
 import Foundation
 import Rooms
 import Server
+import Settings
 import TestSupport
 import Testing
 

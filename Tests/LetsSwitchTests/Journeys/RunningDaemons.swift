@@ -4,6 +4,7 @@ import Sockets
 import TestSupport
 
 @testable import LetsSwitch
+@testable import Settings
 
 /// The daemons of a journey that run in this process.
 actor RunningDaemons {

@@ -2,6 +2,7 @@ import Domain
 import Foundation
 import Postgres
 import ScheduleTestSupport
+import Settings
 import TestSupport
 import Testing
 

@@ -3,7 +3,9 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Access
 @testable import LetsSwitch
+@testable import Settings
 
 @Suite struct TLSJourneyTests {
     /// A daemon with a listener of either kind, and the files of its certificate.

@@ -4,6 +4,7 @@ import Testing
 
 @testable import LetsSwitch
 @testable import Scheduling
+@testable import Settings
 
 @Suite struct ProductMetricsTests {
     private func render(_ write: (inout MetricsText) -> Void) -> String {

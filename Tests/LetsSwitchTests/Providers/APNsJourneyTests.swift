@@ -8,6 +8,7 @@ import Wire
 @testable import Delivery
 @testable import Domain
 @testable import LetsSwitch
+@testable import Settings
 
 /// From `POST /token` to the recorder behind nghttpx.
 @Suite struct APNsJourneyTests {

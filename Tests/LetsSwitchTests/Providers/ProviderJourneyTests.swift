@@ -1,6 +1,7 @@
 import Domain
 import Foundation
 import Server
+import Settings
 import TestSupport
 import Testing
 import Wire

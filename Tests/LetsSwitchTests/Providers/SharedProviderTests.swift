@@ -1,5 +1,6 @@
 import Domain
 import Foundation
+import Settings
 import TestSupport
 import Testing
 

@@ -7,6 +7,7 @@ import Wire
 
 @testable import Delivery
 @testable import LetsSwitch
+@testable import Settings
 
 /// From a browser's subscription to the decrypted reminder, with a push service on this machine.
 @Suite struct WebPushJourneyTests {

@@ -2,6 +2,7 @@ import Basics
 import Testing
 
 @testable import LetsSwitch
+@testable import LiveQuestions
 
 /// By a clock that the test sets.
 @Suite struct ChangeGatheringTests {

@@ -1,5 +1,6 @@
 import Foundation
 import Postgres
+import Settings
 import TestSupport
 import Testing
 

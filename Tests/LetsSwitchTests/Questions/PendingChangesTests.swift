@@ -3,6 +3,7 @@ import Messaging
 import Testing
 
 @testable import LetsSwitch
+@testable import LiveQuestions
 
 @Suite struct PendingChangesTests {
     private func mark(_ id: UUID, voted: Bool = true, answered: Bool = false) -> ChangedQuestions.Mark {

@@ -10,7 +10,9 @@ import Sockets
 import TestSupport
 import Testing
 
+@testable import Access
 @testable import LetsSwitch
+@testable import LiveQuestions
 
 /// A session without sockets, on a database.
 @Suite struct QuestionFollowingTests {

@@ -4,6 +4,7 @@ import Messaging
 import Testing
 
 @testable import LetsSwitch
+@testable import LiveQuestions
 
 @Suite struct QuestionMessageTests {
     private func read(_ text: String) -> QuestionMessage {

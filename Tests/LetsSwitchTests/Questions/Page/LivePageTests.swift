@@ -5,6 +5,8 @@ import Testing
 import Wire
 
 @testable import LetsSwitch
+@testable import Pages
+@testable import Settings
 
 @Suite struct LivePageTests {
     private let session = LivePages.Session(

@@ -1,0 +1,28 @@
+/// What a connection of Action Cable may take.
+package struct CableLimits: Sendable, Hashable {
+    /// Subscriptions that a connection may have; more are rejected.
+    package var subscriptions = 100
+    /// A client's message in bytes; a longer one ends the connection with 1009.
+    package var messageBytes = 32_768
+    /// Messages of one device a second, on whatever connections; 0 sets no limit.
+    package var messageRate = 20
+    /// How many of them may come at once, after a pause.
+    package var messageBurst: Int { 10 * messageRate }
+
+    package init() {}
+
+    /// Commands that may wait: for the welcome, or for those before them.
+    package static let waitingCommands = 64
+    /// Bytes of what they say.
+    package static let waitingBytes = 65_536
+    /// A frame's payload to a client in bytes: what Apple's and Vapor's clients take.
+    package static let framePayload = 16_384
+    /// Bytes that wait for the peer from which on a backlog waits for it, too.
+    package static let backlogBytes = 16_384
+    /// Between a confirmation and what follows it.
+    package static let confirmPause = Duration.milliseconds(50)
+    /// Between two attempts at what the database is needed for.
+    package static let retryPause = Duration.seconds(1)
+    /// Between two pings.
+    package static let pingInterval = Duration.seconds(3)
+}

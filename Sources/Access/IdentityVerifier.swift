@@ -1,0 +1,91 @@
+package import Crypto
+package import Domain
+import FoundationEssentials
+import Glibc
+package import Wire
+
+/// Tells who asks: by `?deviceId=`, or by a ticket as `?token=` or `Authorization: Bearer`. Any thread; microseconds.
+///
+/// Where there is no secret, there are no tickets, and a `token` is a deviceId in plain text.
+package struct IdentityVerifier: Sendable {
+    /// Made only where there are secrets: cryptography's library takes two megabytes.
+    private let tickets: SharedTokens?
+    private let areRequired: Bool
+    /// Seconds since 1970, by which tickets expire.
+    package let now: @Sendable () -> Double
+
+    /// - Parameter now: In seconds since 1970.
+    package init(_ settings: TicketSettings, now: @escaping @Sendable () -> Double = Self.wallClock) throws(CryptoError)
+    {
+        tickets = settings.secrets.isEmpty ? nil : try SharedTokens(secrets: settings.secrets.map(\.bytes))
+        areRequired = settings.areRequired
+        self.now = now
+    }
+
+    /// Who sends this request.
+    ///
+    /// - Parameter bearer: Whether `Authorization` may hold a ticket: a presenter's routes have their own key there.
+    package func identity(of head: HTTPRequestHead, bearer: Bool = true) throws(IdentityRefusal) -> Identity {
+        let token = try token(of: head, bearer: bearer)
+        var identity = Identity.none
+        if let token { identity = try self.identity(token: token) }
+        guard let named = head.query("deviceId") else { return identity }
+        return try self.identity(identity, naming: try device(named))
+    }
+
+    /// The same, when a device is named elsewhere too: in a body, in an identifier of Action Cable's.
+    package func identity(_ identity: Identity, naming device: DeviceID) throws(IdentityRefusal) -> Identity {
+        switch identity {
+        case .none, .device:
+            // Of two names in plain text either would do; the nearer counts.
+            guard !areRequired else { throw .ticketRequired }
+            return .device(device)
+        case .ticket(let ticket):
+            guard ticket.device == device else { throw .otherDevice }
+            return identity
+        }
+    }
+
+    private func token(of head: HTTPRequestHead, bearer: Bool) throws(IdentityRefusal) -> String? {
+        let token = head.query("token")
+        guard bearer, let inHeader = Self.bearer(of: head.headers) else { return token }
+        // RFC 6750 §2.
+        guard token == nil else { throw .invalid(.invalid("token", "stands in Authorization too")) }
+        return inHeader
+    }
+
+    private static func bearer(of headers: HTTPHeaders) -> String? {
+        guard let value = headers.value("Authorization") else { return nil }
+        let parts = value.split(separator: " ", maxSplits: 1)
+        // Other schemes are somebody else's: a proxy's in front of us.
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+        return String(parts[1].drop { $0 == " " })
+    }
+
+    /// Who has this ticket.
+    func identity(token: String) throws(IdentityRefusal) -> Identity {
+        guard let tickets else { return try identity(.none, naming: try device(token)) }
+        do throws(JSONWebTokenFault) {
+            let claims = try tickets.claims(of: token, at: now())
+            guard let ticket = try? JSONDecoder().decode(Ticket.self, from: Data(claims)) else { throw .malformed }
+            return .ticket(ticket)
+        } catch {
+            throw .badTicket(error)
+        }
+    }
+
+    private func device(_ text: String) throws(IdentityRefusal) -> DeviceID {
+        do throws(RequestError) {
+            return try DeviceID(text)
+        } catch {
+            throw .invalid(error)
+        }
+    }
+
+    private static func wallClock() -> Double {
+        var time = timespec()
+        // It always exists.
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+}

@@ -1,0 +1,241 @@
+import Access
+import Basics
+import Domain
+import Glibc
+import Observability
+import Rooms
+import Server
+import Sockets
+import Wire
+
+/// One WebSocket of `/cable`. On its loop.
+///
+/// ```
+/// connecting ──end of the turn──► welcomed ──close, disconnect──► ended
+///  commands wait  └──not let in──────────────────────────────────────▲
+/// ```
+///
+/// What its commands lead to is ``SubscriptionTable``'s to decide; what they mean, its channels'.
+final class CableConnection: WebSocketHandler, TurnEndHandler {
+    /// How the client is greeted.
+    enum Greeting {
+        case welcome(Identity)
+        case disconnect(CableDisconnect)
+    }
+
+    private enum State {
+        case connecting(Greeting, [CableCommand])
+        case welcomed
+        case ended
+    }
+
+    private let webSocket: WebSocket
+    private let shard: CableShard
+    let identity: Identity
+    private var state: State
+    private var table: SubscriptionTable
+    private var outlets: [CableIdentifier: CableOutlet] = [:]
+    /// ``CableShard``'s to set.
+    var place: PingWheel<CableConnection>.Place?
+    private var expiry: TimerID?
+    private var purse: MessagePurse
+    /// In matches' rooms; few connections are in any.
+    private(set) lazy var sender = shard.cables.rooms.shard(on: shard.reactor).makeSender()
+
+    init(_ webSocket: WebSocket, _ greeting: Greeting, on shard: CableShard) {
+        self.webSocket = webSocket
+        self.shard = shard
+        state = .connecting(greeting, [])
+        if case .welcome(let identity) = greeting { self.identity = identity } else { identity = .none }
+        purse = MessagePurse(of: identity.device, shard.cables.messageRates)
+        table = SubscriptionTable(limit: shard.cables.limits.subscriptions)
+        shard.reactor.callAtEndOfTurn(self)
+    }
+
+    private var metrics: CableMetrics { shard.cables.metrics }
+
+    // MARK: Welcome
+
+    /// What came along with the handshake has waited.
+    func turnEnds() {
+        guard case .connecting(let greeting, let commands) = state else { return }
+        switch greeting {
+        case .disconnect(let reason):
+            disconnect(reason)
+        case .welcome:
+            state = .welcomed
+            send(frame: shard.welcomeFrame)
+            shard.add(self)
+            awaitExpiry()
+            for command in commands { obey(command) }
+        }
+    }
+
+    /// A ticket's end is the connection's.
+    private func awaitExpiry() {
+        guard let end = identity.expiry else { return }
+        let left = end - shard.cables.verifier.now()
+        guard left > 0 else { return disconnect(.tokenExpired) }
+        expiry = shard.reactor.schedule(after: Ticket.wait(forExpiryIn: left)) { [weak self] in self?.awaitExpiry() }
+    }
+
+    // MARK: Receiving
+
+    func webSocket(_ webSocket: WebSocket, received message: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode) {
+        guard purse.pays(at: shard.reactor.now) else {
+            return cutOff("more than \(shard.cables.limits.messageRate) messages a second")
+        }
+        do throws(CableFault) {
+            receive(try CableCommand(message))
+        } catch {
+            metrics.ignored.add(error)
+        }
+    }
+
+    private func receive(_ command: CableCommand) {
+        switch state {
+        case .welcomed:
+            obey(command)
+        case .connecting(let greeting, let commands):
+            guard commands.count < CableLimits.waitingCommands else { return disconnect(.invalidRequest) }
+            state = .connecting(greeting, commands + [command])
+        case .ended:
+            break
+        }
+    }
+
+    private func obey(_ command: CableCommand) {
+        guard case .welcomed = state else { return }
+        let identifier = command.identifier
+        if case .subscribe = command, !identifier.isTooLong, identifier.parameters == nil {
+            return metrics.ignored.add(.noIdentifier)
+        }
+        switch table.receive(command) {
+        case .ignored(let fault): metrics.ignored.add(fault)
+        case .queued: proceed(identifier)
+        case .muted:
+            outlets[identifier]?.isMuted = true
+            proceed(identifier)
+        case .repeated: break
+        case .confirmedAgain: send(.confirmation(identifier))
+        case .rejected: sendRejection(of: identifier)
+        case .busy: send(.message(identifier, .error(CableActionError.busy.code, CableActionError.busy.reason)))
+        case .overflow: disconnect(.invalidRequest)
+        }
+    }
+
+    private func proceed(_ identifier: CableIdentifier) {
+        while case .welcomed = state, let step = table.next(of: identifier) {
+            switch step {
+            case .begin(let number): begin(identifier, number)
+            case .perform(_, let data): outlets[identifier]?.perform(data)
+            case .end: outlets.removeValue(forKey: identifier)?.finish()
+            }
+        }
+    }
+
+    private func begin(_ identifier: CableIdentifier, _ number: SubscriptionTable.Number) {
+        let outlet = CableOutlet(identifier, number, identity: identity, of: self, on: shard)
+        outlet.isMuted = !table.isHeard(number, of: identifier)
+        outlets[identifier] = outlet
+        guard let parameters = identifier.parameters, let channel = shard.cables.channel(named: parameters.channel)
+        else { return outlet.reject() }
+        outlet.begin(channel, parameters)
+    }
+
+    // MARK: What becomes of subscriptions
+
+    func confirmed(_ outlet: CableOutlet) {
+        table.confirm(outlet.number, of: outlet.identifier)
+        if !outlet.isMuted { send(.confirmation(outlet.identifier)) }
+        if !outlet.isBeginning { proceed(outlet.identifier) }
+    }
+
+    func rejected(_ outlet: CableOutlet) {
+        if !outlet.isMuted { sendRejection(of: outlet.identifier) }
+        ended(outlet)
+    }
+
+    func ended(_ outlet: CableOutlet) {
+        metrics.ignored.add(.notSubscribed, table.remove(outlet.number, of: outlet.identifier))
+        if outlets[outlet.identifier] === outlet { outlets[outlet.identifier] = nil }
+        if !outlet.isBeginning { proceed(outlet.identifier) }
+    }
+
+    func beginWork(_ outlet: CableOutlet) {
+        table.beginWork(outlet.number, of: outlet.identifier)
+    }
+
+    func endWork(_ outlet: CableOutlet, _ body: () -> Void) {
+        table.endWork(outlet.number, of: outlet.identifier)
+        body()
+        proceed(outlet.identifier)
+    }
+
+    // MARK: Sending
+
+    static func frame(_ message: CableMessage) -> SharedBytes {
+        SharedBytes { frame in
+            message.bytes.withUnsafeBytes {
+                WebSocketFrameEncoder.encode(.text, $0, longestPayload: CableLimits.framePayload, into: &frame)
+            }
+        }
+    }
+
+    func send(_ message: CableMessage) {
+        send(frame: Self.frame(message))
+    }
+
+    func send(frame: SharedBytes, times: Int = 1) {
+        webSocket.send(frame: frame, times: times)
+    }
+
+    private func sendRejection(of identifier: CableIdentifier) {
+        metrics.rejected.add()
+        send(.rejection(identifier))
+    }
+
+    /// Whether more may be sent of what can wait: far from where a peer that doesn't read is cut off.
+    var hasRoom: Bool { webSocket.unsentBytes < CableLimits.backlogBytes }
+
+    /// Whether the peer's address may ask the database once more, as it may by requests.
+    func mayAsk() -> Bool { webSocket.admits(.request) }
+
+    func reportDrain() {
+        webSocket.reportsDrain = true
+    }
+
+    func webSocketDidDrain(_ webSocket: WebSocket) {
+        for outlet in outlets.values { outlet.drained() }
+    }
+
+    // MARK: The end
+
+    func disconnect(_ reason: CableDisconnect) {
+        sendDisconnect(reason)
+        webSocket.close(.normalClosure)
+    }
+
+    func cutOff(_ reason: String) {
+        webSocket.close(.policyViolation, reason)
+    }
+
+    func serverStops(_ webSocket: WebSocket) {
+        sendDisconnect(.serverRestart)
+    }
+
+    private func sendDisconnect(_ reason: CableDisconnect) {
+        if case .ended = state { return }
+        metrics.disconnected.add(reason)
+        send(.disconnect(reason))
+    }
+
+    func webSocketDidClose(_ webSocket: WebSocket, code: WebSocketCloseCode) {
+        state = .ended
+        shard.remove(self)
+        if let expiry { shard.reactor.cancel(expiry) }
+        let outlets = outlets.values
+        self.outlets = [:]
+        for outlet in outlets { outlet.finish() }
+    }
+}

@@ -1,0 +1,33 @@
+import Access
+import Server
+import Wire
+
+/// `GET /cable`: Action Cable, as Rails has it. Compression is that of `/socket`.
+package struct CableController: RouteCollection {
+    let cables: Cables
+
+    package init(cables: Cables) {
+        self.cables = cables
+    }
+
+    func boot(routes: RoutesBuilder) {
+        routes.webSocket(
+            "cable", compression: .noContextTakeover,
+            options: WebSocketOptions(
+                subprotocol: { CableSubprotocol(offeredBy: $0.headers).token },
+                maxMessageBytes: { _ in cables.limits.messageBytes })
+        ) { request, webSocket in
+            CableConnection(webSocket, greeting(request.head), on: cables.shard(on: webSocket.reactor))
+        }
+    }
+
+    /// Browsers hide a refused handshake's status, so who isn't let in is told so on the WebSocket.
+    private func greeting(_ head: HTTPRequestHead) -> CableConnection.Greeting {
+        guard CableSubprotocol(offeredBy: head.headers) != .unsupported else { return .disconnect(.invalidRequest) }
+        do throws(IdentityRefusal) {
+            return .welcome(try cables.verifier.identity(of: head))
+        } catch {
+            return .disconnect(.unauthorized)
+        }
+    }
+}

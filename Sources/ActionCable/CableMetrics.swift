@@ -1,0 +1,23 @@
+package import Observability
+import Wire
+
+/// What connections of Action Cable count. Any thread.
+package struct CableMetrics: Sendable {
+
+    package init() {
+    }
+    /// Messages of clients that had no effect.
+    let ignored = CounterSet<CableFault>()
+    let rejected = Counter()
+    let disconnected = CounterSet<CableDisconnect>()
+
+    package func write(to text: inout MetricsText) {
+        text.counter(
+            "letsswitch_cable_ignored_total", "Messages on /cable that had no effect, by reason.",
+            ignored.samples(label: "reason"))
+        text.counter("letsswitch_cable_rejected_total", "Subscriptions on /cable that were rejected.", rejected.value)
+        text.counter(
+            "letsswitch_cable_disconnects_total", "Connections of /cable that the server ended, by reason.",
+            disconnected.samples(label: "reason"))
+    }
+}

@@ -1,0 +1,231 @@
+import Access
+import Basics
+import Domain
+package import Rooms
+package import Sockets
+package import Wire
+
+/// What one subscription has of its connection: its confirmation, and the way to its client. On the connection's loop.
+///
+/// ```
+/// pending ──confirm──► confirmed ──end──► over
+///    └────reject───────────────────────────▲
+/// ```
+package final class CableOutlet {
+    private enum State {
+        case pending
+        case confirmed(ConfirmPause)
+        /// Nothing is sent any more but what is held back.
+        case ending(ConfirmPause)
+        case over
+    }
+
+    let identifier: CableIdentifier
+    let number: SubscriptionTable.Number
+    let identity: Identity
+    private let connection: CableConnection
+    private let shard: CableShard
+    private var subscription: (any CableSubscription)?
+    private var state = State.pending
+    private(set) var isBeginning = false
+    /// The client has unsubscribed, and what it said before that is yet to be done.
+    var isMuted = false
+    /// Whether the subscription is told when the kernel has all that was sent.
+    package var reportsDrain = false {
+        didSet { if reportsDrain { connection.reportDrain() } }
+    }
+
+    init(
+        _ identifier: CableIdentifier, _ number: SubscriptionTable.Number, identity: Identity,
+        of connection: CableConnection, on shard: CableShard
+    ) {
+        self.identifier = identifier
+        self.number = number
+        self.identity = identity
+        self.connection = connection
+        self.shard = shard
+    }
+
+    var verifier: IdentityVerifier { shard.cables.verifier }
+    package var reactor: Reactor { shard.reactor }
+    package var loop: EventLoop { shard.cables.loops[reactor.index] }
+    /// The connection, in all rooms that it is in.
+    package var sender: Sender { connection.sender }
+
+    private var isOver: Bool {
+        switch state {
+        case .pending, .confirmed: false
+        case .ending, .over: true
+        }
+    }
+
+    // MARK: Life
+
+    func begin(_ channel: any CableChannel, _ parameters: CableParameters) {
+        isBeginning = true
+        defer { isBeginning = false }
+        do throws(CableRejection) {
+            let subscription = try channel.subscribe(parameters, self)
+            if isOver { subscription.end() } else { self.subscription = subscription }
+        } catch {
+            reject()
+        }
+    }
+
+    /// From now on messages may be sent.
+    package func confirm() {
+        guard case .pending = state else { return }
+        state = .confirmed(ConfirmPause(confirmedAt: reactor.now))
+        connection.confirmed(self)
+    }
+
+    package func reject() {
+        guard case .pending = state else { return }
+        finish()
+        connection.rejected(self)
+    }
+
+    /// Ends the subscription from the channel's side, after what it was sent.
+    package func end() {
+        guard !isOver else { return }
+        if case .confirmed(let pause) = state, !pause.isEmpty, !isMuted {
+            state = .ending(pause)
+            finishSubscription()
+        } else {
+            finish()
+            connection.ended(self)
+        }
+    }
+
+    /// Ends the subscription from the channel's side, and tells the client that it is not to have it any more.
+    package func revoke() {
+        guard !isOver else { return }
+        finish()
+        connection.rejected(self)
+    }
+
+    /// From the connection's side.
+    func finish() {
+        state = .over
+        finishSubscription()
+    }
+
+    private func finishSubscription() {
+        let subscription = subscription
+        self.subscription = nil
+        subscription?.end()
+    }
+
+    func perform(_ data: [UInt8]?) {
+        do throws(CableActionError) {
+            guard let action = data.flatMap({ CableAction($0) }) else { throw .badData }
+            try subscription?.perform(action)
+        } catch {
+            send(.error(error.code, error.reason))
+        }
+    }
+
+    func drained() {
+        // What is held back, or was for nobody, is not with the kernel.
+        guard case .confirmed(let pause) = state, pause.isEmpty, reportsDrain, !isMuted else { return }
+        subscription?.allSent()
+    }
+
+    // MARK: Sending
+
+    package func send(_ content: CableContent) {
+        send(frame: CableConnection.frame(.message(identifier, content)))
+    }
+
+    /// Whether more may be sent of what can wait. Where it may not, ``CableSubscription/allSent()`` says when.
+    package var hasRoom: Bool { connection.hasRoom }
+
+    package func frame(of content: CableContent) -> SharedBytes {
+        CableConnection.frame(.message(identifier, content))
+    }
+
+    /// The frame of a content of which many are sent, the same for all subscriptions with this identifier.
+    package func sharedFrame(of content: CableContent) -> SharedBytes {
+        shard.frame(of: content, for: identifier) { content }
+    }
+
+    /// The same, of what `subject` alone decides.
+    package func sharedFrame(of subject: some Hashable, make: () -> CableContent) -> SharedBytes {
+        shard.frame(of: subject, for: identifier, make: make)
+    }
+
+    package func send(_ contents: SharedContents) {
+        for frame in contents.frames(for: identifier) { send(frame: frame) }
+    }
+
+    package func send(frame: SharedBytes, times: Int = 1) {
+        guard case .confirmed(var pause) = state, !isMuted else { return }
+        // Not while the state holds it too: that would copy what it holds.
+        state = .over
+        let verdict = pause.send(frame, times: times, at: reactor.now)
+        state = .confirmed(pause)
+        switch verdict {
+        case .send: connection.send(frame: frame, times: times)
+        case .hold: break
+        case .holdUntil(let delay): reactor.schedule(after: delay) { [weak self] in self?.releaseHeld() }
+        case .overflow: connection.cutOff("too much came at once")
+        }
+    }
+
+    private func releaseHeld() {
+        switch state {
+        case .pending, .over: break
+        case .confirmed(var pause):
+            let held = pause.release()
+            state = .confirmed(pause)
+            send(held)
+        case .ending(var pause):
+            send(pause.release())
+            state = .over
+            connection.ended(self)
+        }
+    }
+
+    private func send(_ held: [ConfirmPause.Held]) {
+        guard !isMuted else { return }
+        for held in held { connection.send(frame: held.frame, times: held.times) }
+    }
+
+    // MARK: Waiting
+
+    /// Has `work` done elsewhere, and gives its outcome to `then` on this loop; what comes of it when the subscription is over by then, to
+    /// `unwanted`. Actions that come meanwhile wait. An address that asks for more than it may has to wait, too.
+    package func run<Value: Sendable>(
+        _ work: @escaping @Sendable () async throws -> Value, then: @escaping (Result<Value, any Error>) -> Void,
+        unwanted: @escaping (Value) -> Void = { _ in }
+    ) {
+        connection.beginWork(self)
+        ask(work, then: then, unwanted: unwanted)
+    }
+
+    private func ask<Value: Sendable>(
+        _ work: @escaping @Sendable () async throws -> Value, then: @escaping (Result<Value, any Error>) -> Void,
+        unwanted: @escaping (Value) -> Void
+    ) {
+        guard connection.mayAsk() else {
+            return call(after: CableLimits.retryPause) { [weak self] in
+                self?.ask(work, then: then, unwanted: unwanted)
+            }
+        }
+        shard.run(work) { [self] result in
+            guard !isOver else {
+                if case .success(let value) = result { unwanted(value) }
+                return
+            }
+            connection.endWork(self) { then(result) }
+        }
+    }
+
+    /// Calls `action` once, later, unless the subscription is over by then.
+    package func call(after delay: Duration, _ action: @escaping () -> Void) {
+        reactor.schedule(after: delay) { [weak self] in
+            guard let self, !isOver else { return }
+            action()
+        }
+    }
+}

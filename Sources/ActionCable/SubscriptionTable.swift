@@ -1,0 +1,191 @@
+import Access
+import Wire
+
+/// What a connection is subscribed to, and the commands that wait. A value: it decides, and ``CableConnection`` does.
+///
+/// The commands of an identifier take effect one after the other. While one is worked on, those behind it wait:
+///
+/// ```
+/// subscribe ──► checked ──► confirmed ──► message, message, … ──► unsubscribe ──► nothing
+///                  └──────► rejected: the messages behind it are ignored
+/// ```
+struct SubscriptionTable {
+    /// Tells a subscription from a later one with the same identifier.
+    typealias Number = UInt32
+
+    enum Command: Equatable {
+        case subscribe, unsubscribe
+        case message([UInt8]?)
+
+        /// Bytes that it says.
+        var size: Int {
+            if case .message(let data?) = self { data.count } else { 0 }
+        }
+    }
+
+    /// What comes of a command that has just come.
+    enum Reception: Equatable {
+        case ignored(CableFault)
+        /// ``next(of:)`` is to be asked.
+        case queued
+        /// As ``queued``, and nothing more is sent with the identifier.
+        case muted
+        /// There is nothing to be done: it is asked for already.
+        case repeated
+        case confirmedAgain
+        case rejected
+        /// More waits than may: the message is not to be done.
+        case busy
+        /// The same, of a command that can't be left out.
+        case overflow
+    }
+
+    /// What to do now.
+    enum Step: Equatable {
+        case begin(Number)
+        case perform(Number, [UInt8]?)
+        case end(Number)
+    }
+
+    private struct Entry {
+        var number: Number
+        var isConfirmed = false
+        /// The first of the queue was taken and takes its time.
+        var isWorking = false
+        var queue: [Command] = []
+
+        /// Whether the last of all commands leaves something subscribed, if nothing is rejected.
+        var willBeSubscribed: Bool {
+            for command in queue.reversed() where command == .subscribe || command == .unsubscribe {
+                return command == .subscribe
+            }
+            return isConfirmed || isWorking
+        }
+    }
+
+    private var entries: [CableIdentifier: Entry] = [:]
+    private var lastNumber: Number = 0
+    private var waiting = 0
+    private var waitingBytes = 0
+    private let limit: Int
+
+    /// - Parameter limit: Subscriptions at once.
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    var count: Int { entries.count }
+    /// Commands that wait.
+    var waitingCount: Int { waiting }
+
+    // MARK: Commands
+
+    mutating func receive(_ command: CableCommand) -> Reception {
+        let identifier = command.identifier
+        guard let entry = entries[identifier] else {
+            guard case .subscribe = command else { return .ignored(.notSubscribed) }
+            guard !identifier.isTooLong, entries.count < limit else { return .rejected }
+            guard waiting < CableLimits.waitingCommands else { return .overflow }
+            entries[identifier] = Entry(number: 0)
+            return enqueue(.subscribe, identifier)
+        }
+        switch command {
+        case .subscribe:
+            guard entry.willBeSubscribed else { return enqueue(.subscribe, identifier) }
+            let isSettled = entry.isConfirmed && !entry.queue.contains(.unsubscribe)
+            return isSettled ? .confirmedAgain : .repeated
+        case .unsubscribe:
+            guard entry.willBeSubscribed else { return .ignored(.notSubscribed) }
+            let reception = enqueue(.unsubscribe, identifier)
+            return reception == .queued ? .muted : reception
+        case .message(_, let data):
+            guard entry.willBeSubscribed else { return .ignored(.notSubscribed) }
+            return enqueue(.message(data), identifier)
+        }
+    }
+
+    private mutating func enqueue(_ command: Command, _ identifier: CableIdentifier) -> Reception {
+        if case .message = command {
+            guard waiting < CableLimits.waitingCommands, waitingBytes + command.size <= CableLimits.waitingBytes
+            else { return .busy }
+        }
+        guard waiting < CableLimits.waitingCommands else { return .overflow }
+        waiting += 1
+        waitingBytes += command.size
+        entries[identifier]?.queue.append(command)
+        return .queued
+    }
+
+    /// The next thing to do for an identifier; `nil` while one is under way, or when there is none.
+    mutating func next(of identifier: CableIdentifier) -> Step? {
+        guard let entry = entries[identifier], !entry.isWorking, let command = entry.queue.first else { return nil }
+        waiting -= 1
+        waitingBytes -= command.size
+        entries[identifier]?.queue.removeFirst()
+        switch command {
+        case .subscribe:
+            lastNumber &+= 1
+            entries[identifier]?.number = lastNumber
+            entries[identifier]?.isWorking = true
+            return .begin(lastNumber)
+        case .message(let data): return .perform(entry.number, data)
+        case .unsubscribe:
+            entries[identifier]?.isConfirmed = false
+            forget(identifier)
+            return .end(entry.number)
+        }
+    }
+
+    /// Nothing is kept of what is neither there nor asked for.
+    private mutating func forget(_ identifier: CableIdentifier) {
+        guard let entry = entries[identifier], !entry.isConfirmed, !entry.isWorking, entry.queue.isEmpty else { return }
+        entries[identifier] = nil
+    }
+
+    // MARK: What becomes of it
+
+    private func isCurrent(_ number: Number, of identifier: CableIdentifier) -> Bool {
+        entries[identifier]?.number == number
+    }
+
+    /// Whether the client still wants to hear of this one.
+    func isHeard(_ number: Number, of identifier: CableIdentifier) -> Bool {
+        guard let entry = entries[identifier] else { return false }
+        return entry.number == number && !entry.queue.contains(.unsubscribe)
+    }
+
+    mutating func confirm(_ number: Number, of identifier: CableIdentifier) {
+        guard isCurrent(number, of: identifier) else { return }
+        entries[identifier]?.isConfirmed = true
+        entries[identifier]?.isWorking = false
+    }
+
+    /// An action takes its time: those behind it wait.
+    mutating func beginWork(_ number: Number, of identifier: CableIdentifier) {
+        guard isCurrent(number, of: identifier) else { return }
+        entries[identifier]?.isWorking = true
+    }
+
+    mutating func endWork(_ number: Number, of identifier: CableIdentifier) {
+        guard isCurrent(number, of: identifier), entries[identifier]?.isConfirmed == true else { return }
+        entries[identifier]?.isWorking = false
+    }
+
+    /// It was rejected, or has ended by itself. The messages that waited for it have nothing to take effect on.
+    ///
+    /// - Returns: How many of them there were.
+    mutating func remove(_ number: Number, of identifier: CableIdentifier) -> Int {
+        guard isCurrent(number, of: identifier), var entry = entries[identifier] else { return 0 }
+        let next = entry.queue.firstIndex(of: .subscribe) ?? entry.queue.endIndex
+        let lost = entry.queue[..<next]
+        waiting -= lost.count
+        waitingBytes -= lost.reduce(0) { $0 + $1.size }
+        let messages = lost.count { $0 != .unsubscribe }
+        entry.queue.removeSubrange(..<next)
+        entry.isConfirmed = false
+        entry.isWorking = false
+        entries[identifier] = entry
+        forget(identifier)
+        return messages
+    }
+}

@@ -1,0 +1,67 @@
+import Basics
+package import Observability
+
+/// What there is to know about the other daemons and the way to them. Any thread.
+package final class BusMetrics: Sendable {
+    package enum Direction: String, Sendable, CaseIterable {
+        case received = "in"
+        case sent = "out"
+    }
+
+    /// A bus, by the name that daemons give it (``BusChoice/busName``).
+    package enum Kind: String, Sendable, CaseIterable {
+        case postgresql, amqp, none
+    }
+
+    private struct Gauges {
+        var kind = Kind.none
+        var isConnected = false
+        var daemons: [Kind: Int] = [:]
+        /// `nil`: none has come back yet.
+        var delay: Duration?
+    }
+
+    /// Ales of other daemons that didn't arrive: gaps in their numbers.
+    package let lost = Counter()
+    /// Ales that this daemon gave up, since the bus was away or too slow.
+    package let dropped = Counter()
+    package let packets = CounterSet<Direction>()
+    private let gauges = Locked(Gauges())
+
+    package init() {}
+
+    /// Which bus is used from now on, and whether it stands.
+    package func uses(_ kind: Kind, isConnected: Bool) {
+        gauges.withLock { ($0.kind, $0.isConnected) = (kind, isConnected && kind != .none) }
+    }
+
+    /// The others that are alive. A bus whose name this build doesn't know counts as none: nothing crosses.
+    package func knows(_ others: [DaemonInfo]) {
+        let counts = Dictionary(grouping: others) { Kind(rawValue: $0.bus) ?? .none }.mapValues(\.count)
+        gauges.withLock { $0.daemons = counts }
+    }
+
+    /// How long a packet took that this daemon sent to itself.
+    package func echoed(after delay: Duration) {
+        gauges.withLock { $0.delay = delay }
+    }
+
+    package func write(to text: inout MetricsText) {
+        let gauges = gauges.withLock { $0 }
+        text.gauge(
+            "letsswitch_bus_daemons", "Other daemons alive on the database, by their bus.",
+            Kind.allCases.map { MetricSample(["bus": $0.rawValue], Double(gauges.daemons[$0] ?? 0)) })
+        text.gauge(
+            "letsswitch_bus_connected", "Whether the bus in use stands; none while there is nobody to speak to.",
+            [MetricSample(["bus": gauges.kind.rawValue], gauges.isConnected ? 1 : 0)])
+        if let delay = gauges.delay {
+            text.gauge(
+                "letsswitch_bus_delay_seconds", "The last round trip of a packet to ourselves.", delay / .seconds(1))
+        }
+        text.counter("letsswitch_bus_packets_total", "Packets on the bus.", packets.samples(label: "direction"))
+        text.counter("letsswitch_bus_lost_total", "Other daemons' ales that didn't arrive.", lost.value)
+        text.counter(
+            "letsswitch_bus_dropped_total", "Ales that no other daemon was told of: the bus was away, or too slow.",
+            dropped.value)
+    }
+}

@@ -1,0 +1,172 @@
+import Basics
+package import Observability
+package import Postgres
+package import Rooms
+
+/// This daemon among those on its database: knows which live, and has the rooms hang together with theirs while there are any.
+///
+/// | `--bus`          | a bus stands                                 |
+/// |------------------|----------------------------------------------|
+/// | auto             | while another daemon is alive, and the grace |
+/// | postgresql, amqp | always                                       |
+/// | none             | never; the others are told so, and log it    |
+package actor BusService: Service {
+    private let choice: BusChoice
+    private let own: DaemonInfo
+    private let database: PostgresClient
+    private let metrics: BusMetrics
+    private let log: Log
+    private let grace: Duration
+    private let makeRelay: @Sendable (@escaping @Sendable (RelayReport) -> Void) -> BusRelay
+    private var registry: DaemonRegistry?
+    private var relay: BusRelay?
+    /// The last relay's end. The next one begins after it: the rooms hang together by one at a time.
+    private var parting: Task<Void, Never>?
+    private var others: Set<DaemonID> = []
+    /// Ends the bus, once nobody is awaited any more who was on another daemon.
+    private var ending: Task<Void, Never>?
+    private var isStopping = false
+    /// Over once it is known that there are no others, or their bus stands.
+    private let settling = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+
+    /// - Parameters:
+    ///   - database: The pool for what isn't urgent.
+    ///   - bus: Makes a bus of the kind that is chosen; called each time one is needed.
+    package init(
+        _ choice: BusChoice, _ own: DaemonInfo, rooms: Rooms, grace: Duration, database: PostgresClient,
+        metrics: BusMetrics, log: Log, bus: @escaping @Sendable () -> any Bus
+    ) {
+        self.choice = choice
+        self.grace = grace
+        self.own = own
+        self.database = database
+        self.metrics = metrics
+        self.log = log
+        makeRelay = { report in BusRelay(own.id, bus: bus(), rooms: rooms, grace: grace, report: report) }
+    }
+
+    // MARK: Life
+
+    func run() async {
+        guard !isStopping else { return }
+        let registry = DaemonRegistry(own, database: database, log: log) { [weak self] in await self?.take($0) }
+        self.registry = registry
+        if choice == .postgresql || choice == .amqp { begin() }
+        Task {
+            await registry.hasLooked()
+            if relay == nil { settling.continuation.yield() }
+        }
+        await registry.run()
+    }
+
+    /// Says farewell on the bus, and takes this daemon out of the database.
+    func stop(within limit: Duration) async {
+        isStopping = true
+        // A bus that stands still leaves the database its time.
+        await Task { await self.end() }.ends(within: limit / 2)
+        await registry?.stop(within: limit / 2)
+    }
+
+    /// Waits until the rooms hang together with those of other daemons, if there are any, but no longer than `limit`. Once.
+    package func settles(within limit: Duration) async {
+        await withTimeout(limit) {
+            for await _ in settling.stream { return }
+        } onTimeout: { [settling] in
+            settling.continuation.finish()
+        }
+    }
+
+    /// A daemon has come or gone, or notifications may have been missed.
+    ///
+    /// - Parameter id: Which one, as the notification says.
+    package func hasNews(of id: String? = nil) async {
+        await registry?.hasNews(of: id)
+    }
+
+    // MARK: The others
+
+    func take(_ news: DaemonRegistry.News) async {
+        switch news {
+        case .others(let daemons):
+            metrics.knows(daemons)
+            let alive = Set(daemons.map(\.id))
+            for newcomer in daemons where !others.contains(newcomer.id) { compare(newcomer) }
+            await relay?.forget(others.subtracting(alive))
+            others = alive
+            guard choice == .automatic else { return }
+            if daemons.contains(where: { $0.bus == own.bus }) { begin() } else { endLater() }
+        case .forgotten:
+            await relay?.introduceAgain()
+        }
+    }
+
+    private func compare(_ other: DaemonInfo) {
+        guard other.bus == own.bus, other.language != own.language else { return }
+        log.error(
+            other.language > own.language
+                ? "ales and presence don't cross between these builds: upgrade this daemon"
+                : "ales and presence don't cross between these builds: upgrade the other daemon",
+            [
+                "host": .string(other.host), "build": .string(other.build), "language": .int(other.language),
+                "own": .int(own.language),
+            ])
+    }
+
+    // MARK: The bus
+
+    private func begin() {
+        ending?.cancel()
+        ending = nil
+        guard relay == nil, !isStopping else { return }
+        let (kind, metrics, log) = (BusMetrics.Kind(rawValue: own.bus) ?? .none, metrics, log)
+        metrics.uses(kind, isConnected: false)
+        let relay = makeRelay { [weak registry, settling] report in
+            switch report {
+            case .connected:
+                settling.continuation.yield()
+                metrics.uses(kind, isConnected: true)
+                log.info("the bus stands", ["bus": .string(kind.rawValue)])
+            case .disconnected(let message):
+                metrics.uses(kind, isConnected: false)
+                log.warning("the bus is away", ["bus": .string(kind.rawValue), "error": .string(message)])
+            case .lost(let ales): metrics.lost.add(Int(clamping: ales))
+            case .dropped(let ales): metrics.dropped.add(Int(clamping: ales))
+            case .sent(let packets): metrics.packets.add(.sent, packets)
+            case .received(let packets, let senders):
+                metrics.packets.add(.received, packets)
+                for sender in senders { registry?.heard(from: sender) }
+            case .delay(let delay): metrics.echoed(after: delay)
+            }
+        }
+        self.relay = relay
+        Task { [parting] in
+            await parting?.value
+            await relay.begin()
+        }
+    }
+
+    private func endLater() {
+        guard relay != nil, ending == nil else { return }
+        ending = Task {
+            // Cancelled by begin() and end(), and then it is over.
+            guard (try? await Task.sleep(for: grace)) != nil, !Task.isCancelled else { return }
+            // Not to be cancelled any more.
+            ending = nil
+            await end()
+        }
+    }
+
+    private func end() async {
+        ending?.cancel()
+        ending = nil
+        if let relay {
+            self.relay = nil
+            parting = Task { [parting] in
+                await parting?.value
+                await relay.end()
+                if self.relay == nil { metrics.uses(.none, isConnected: false) }
+            }
+        }
+        await parting?.value
+    }
+}

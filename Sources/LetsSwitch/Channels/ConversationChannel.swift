@@ -1,0 +1,217 @@
+import Access
+import ActionCable
+import Domain
+import FoundationEssentials
+import LiveConversations
+import Messaging
+import Rooms
+import Server
+import Sockets
+import Wire
+
+/// `{"channel":"ConversationChannel","id":"<uuid>"}`: a conversation, from `after` on; without `id` all of a device's.
+struct ConversationChannel: CableChannel {
+    let name: StaticString = "ConversationChannel"
+    let conversations: Conversations
+
+    func subscribe(
+        _ parameters: CableParameters, _ outlet: CableOutlet
+    ) throws(CableRejection) -> any CableSubscription {
+        do {
+            let id = parameters.text("id") ?? parameters.text("chatId")
+            let conversation = id.flatMap(UUID.init(text:))
+            let member = try ConversationMember(parameters.identity(of: outlet), only: conversation)
+            guard id == nil || conversation != nil else { throw CableRejection() }
+            if let conversation { try member.check(conversation) }
+            let after = parameters.text("after")
+            let offsets = conversation.flatMap { conversation in after.map { "\(conversation):\($0)" } } ?? after
+            let subscription = ConversationSubscription(
+                member, conversation, after: try ConversationOffsets(offsets).offsets, conversations, by: outlet)
+            subscription.open()
+            return subscription
+        } catch {
+            throw CableRejection()
+        }
+    }
+}
+
+/// A place in one conversation, or in all of a device's.
+///
+/// ```
+/// opening (what is said waits) ──confirmed──► inside ──► over
+///     └──────────────────────────────────────────────────▲
+/// ```
+private final class ConversationSubscription: CableSubscription, ConversationSink {
+    private let member: ConversationMember
+    /// `nil`: all.
+    private let conversation: UUID?
+    private let after: [UUID: Int]
+    private let conversations: Conversations
+    private unowned let outlet: CableOutlet
+    private var state = State.opening([])
+
+    private enum State {
+        case opening([ConversationCommand])
+        case inside(ConversationSubscriber)
+        case over
+    }
+
+    init(
+        _ member: ConversationMember, _ conversation: UUID?, after: [UUID: Int], _ conversations: Conversations,
+        by outlet: CableOutlet
+    ) {
+        self.member = member
+        self.conversation = conversation
+        self.after = after
+        self.conversations = conversations
+        self.outlet = outlet
+    }
+
+    // MARK: Coming and going
+
+    func open() {
+        outlet.run { [conversations, device = member.device] in
+            try await conversations.store.positions(of: device)
+        } then: { [weak self] outcome in
+            guard let self else { return }
+            switch outcome {
+            case .success(let positions):
+                let isInside = conversation.map { own in positions.offsets.contains { $0.conversation == own } }
+                if isInside ?? true { enter(as: positions.user) } else { outlet.reject() }
+            case .failure(is RequestError): outlet.reject()
+            // The database is away: the client waits, as it would for a slow network.
+            case .failure: outlet.call(after: CableLimits.retryPause) { [weak self] in self?.open() }
+            }
+        }
+    }
+
+    private func enter(as user: String) {
+        // Does what has waited: something is said, or this is over.
+        outlet.confirm()
+        guard case .opening = state else { return }
+        let shard = conversations.shard(on: outlet.reactor, loop: outlet.loop)
+        guard let subscriber = shard.enter(member, user: user, after: after, self) else { return }
+        guard case .opening(let said) = state else { return shard.leave(subscriber) }
+        state = .inside(subscriber)
+        for command in said { subscriber.received(command) }
+    }
+
+    func end() {
+        let last = state
+        state = .over
+        guard case .inside(let subscriber) = last else { return }
+        conversations.shard(on: outlet.reactor, loop: outlet.loop).leave(subscriber)
+    }
+
+    // MARK: What is said
+
+    func perform(_ action: CableAction) throws(CableActionError) {
+        let wanted: ConversationCommand
+        if action.isNamed("speak") {
+            wanted = command(action.members, message)
+        } else if action.isNamed("history") {
+            wanted = command(action.members, history)
+        } else {
+            throw .unknownAction
+        }
+        switch state {
+        case .opening(let said): state = .opening(said + [wanted])
+        case .inside(let subscriber): subscriber.received(wanted)
+        case .over: break
+        }
+    }
+
+    private func command(
+        _ members: JSONObject, _ read: (JSONObject) throws(RequestError) -> ConversationCommand
+    ) -> ConversationCommand {
+        do throws(RequestError) {
+            return try read(members)
+        } catch {
+            return .refused(error, ref: nil)
+        }
+    }
+
+    private func message(_ members: JSONObject) throws(RequestError) -> ConversationCommand {
+        guard let content = members.text("content") else { throw .invalid("content", "is missing") }
+        var id: UUID?
+        if let text = members.text("id") {
+            id = UUID(text: text)
+            guard id != nil else { throw .invalid("id", "must be a UUID") }
+        }
+        let target = MessageTarget.conversation(try named(by: members))
+        return .send(try OutgoingMessage(content: content, target: target, id: id), ref: nil)
+    }
+
+    private func history(_ members: JSONObject) throws(RequestError) -> ConversationCommand {
+        let (after, limit) = (members.count("after") ?? 0, members.count("limit") ?? ConversationPage.maximumCount)
+        guard after >= 0, limit > 0 else { throw .invalid("after and limit must not be negative.") }
+        return .history(try named(by: members), after: after, limit: limit, ref: nil)
+    }
+
+    /// The subscription's conversation, or where it is for all the one that an action names.
+    private func named(by members: JSONObject) throws(RequestError) -> UUID {
+        guard let named = conversation ?? members.text("conversation").flatMap(UUID.init(text:)) else {
+            throw .invalid("conversation", "must be a UUID")
+        }
+        return named
+    }
+
+    // MARK: What it is told
+
+    func send(_ event: ConversationEvent) {
+        switch event {
+        // A message that one has said comes as one.
+        case .handshake, .sent: break
+        case .message, .history, .error: outlet.send(event.content)
+        }
+    }
+
+    func send(_ messages: ArraySlice<ConversationMessage>, of page: ConversationPage, _ shared: Publication?) {
+        let contents = shared?.form { ConversationContents(page) } ?? ConversationContents(page)
+        for index in messages.indices { outlet.send(contents[index]) }
+    }
+
+    func reportDrain() { outlet.reportsDrain = true }
+
+    func allSent() {
+        outlet.reportsDrain = false
+        if case .inside(let subscriber) = state { subscriber.drained() }
+    }
+
+    func end(_ cause: ConversationSinkEnd) {
+        outlet.revoke()
+    }
+}
+
+/// Messages as they are told, made once for all cables of a loop.
+private final class ConversationContents {
+    private let contents: [CableContent]
+
+    init(_ page: ConversationPage) {
+        contents = page.messages.map { ConversationEvent.message($0, routingKey: page.routingKey).content }
+    }
+
+    subscript(index: Int) -> CableContent { contents[index] }
+}
+
+extension ConversationEvent {
+    /// A message is told as itself.
+    fileprivate var content: CableContent {
+        if case .message(let message, _) = self {
+            var json = JSONText()
+            message.write(to: &json)
+            return CableContent(type, data: json.bytes)
+        }
+        return CableContent(type) { data in writeMembers(to: &data) }
+    }
+}
+
+extension JSONObject {
+    /// Written as a number, or in a string.
+    fileprivate func count(_ name: StaticString) -> Int? {
+        switch self[name] {
+        case .number(let digits)?, .string(let digits)?: Int(String(decoding: digits, as: UTF8.self))
+        case nil, .boolean?, .null?, .nested?: nil
+        }
+    }
+}

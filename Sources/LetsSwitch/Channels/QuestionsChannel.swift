@@ -1,0 +1,164 @@
+import Access
+import ActionCable
+import Domain
+import FoundationEssentials
+import LiveQuestions
+import Messaging
+import Rooms
+import Server
+import Sockets
+import Wire
+
+/// `{"channel":"QuestionsChannel","session":"<uuid>"}`: a session of questions, as a live socket of the audience's follows it.
+struct QuestionsChannel: CableChannel {
+    let name: StaticString = "QuestionsChannel"
+    let questions: Questions
+    /// Whether ``QuestionSession/open`` is there.
+    let hasOpenSession: Bool
+
+    func subscribe(
+        _ parameters: CableParameters, _ outlet: CableOutlet
+    ) throws(CableRejection) -> any CableSubscription {
+        guard let session = parameters.text("session").flatMap(UUID.init(text:)),
+            hasOpenSession || session != QuestionSession.open.id,
+            let member = try? questions.member(
+                of: session, parameters.identity(of: outlet), isPresenter: false, isLive: true)
+        else { throw CableRejection() }
+        let subscription = QuestionsSubscription(member, questions, by: outlet)
+        subscription.open()
+        return subscription
+    }
+}
+
+/// A place in a session.
+///
+/// ```
+/// opening (what is said waits) ──confirmed──► inside ──► over
+///     └──────────────────────────────────────────────────▲
+/// ```
+private final class QuestionsSubscription: CableSubscription, QuestionSink {
+    private let member: QuestionMember
+    private let questions: Questions
+    private unowned let outlet: CableOutlet
+    private var state = State.opening([])
+
+    private enum State {
+        case opening([QuestionMessage])
+        case inside(QuestionSubscriber)
+        case over
+    }
+
+    init(_ member: QuestionMember, _ questions: Questions, by outlet: CableOutlet) {
+        self.member = member
+        self.questions = questions
+        self.outlet = outlet
+    }
+
+    // MARK: Coming and going
+
+    func open() {
+        outlet.run { [questions, session = member.session] in
+            try await questions.feeds.open(session)
+        } then: { [weak self] outcome in
+            guard let self else { return }
+            switch outcome {
+            case .success(_?) where !questions.audience.isFull(member.session): enter()
+            case .success: outlet.reject()
+            // The database is away: the client waits, as it would for a slow network.
+            case .failure: outlet.call(after: CableLimits.retryPause) { [weak self] in self?.open() }
+            }
+        }
+    }
+
+    private func enter() {
+        // Does what has waited: something is said, or this is over.
+        outlet.confirm()
+        guard case .opening = state else { return }
+        let shard = questions.shard(on: outlet.reactor, loop: outlet.loop)
+        guard let subscriber = shard.enter(member, self) else { return }
+        guard case .opening(let said) = state else { return shard.leave(subscriber) }
+        state = .inside(subscriber)
+        for message in said { subscriber.received(message) }
+    }
+
+    func end() {
+        let last = state
+        state = .over
+        guard case .inside(let subscriber) = last else { return }
+        questions.shard(on: outlet.reactor, loop: outlet.loop).leave(subscriber)
+    }
+
+    // MARK: What is said
+
+    func perform(_ action: CableAction) throws(CableActionError) {
+        let question = action.members.text("questionId").flatMap(UUID.init(text:))
+        let message: QuestionMessage
+        if action.isNamed("ask") {
+            message = .ask(id: member.id, content: action.members.text("content"))
+        } else if action.isNamed("vote") {
+            message = .vote(question: question, isFor: true)
+        } else if action.isNamed("unvote") {
+            message = .vote(question: question, isFor: false)
+        } else {
+            throw .unknownAction
+        }
+        switch state {
+        case .opening(let said): state = .opening(said + [message])
+        case .inside(let subscriber): subscriber.received(message)
+        case .over: break
+        }
+    }
+
+    // MARK: What it is told
+
+    var webSocket: WebSocket? { nil }
+
+    func send(_ event: QuestionEvent) {
+        outlet.send(event.content)
+        // The rest of a list follows when this part of it is taken.
+        if case .questions(let page, _) = event, page.more { outlet.reportsDrain = true }
+    }
+
+    func send(_ publication: QuestionPublication, _ shared: Publication, forPresenter: Bool) {
+        outlet.send(shared.form { AudienceContents(publication) }.changes)
+    }
+
+    func send(announcement index: Int, of publication: QuestionPublication, _ shared: Publication) {
+        outlet.send(shared.form { AudienceContents(publication) }.announcements[index])
+    }
+
+    func allSent() {
+        outlet.reportsDrain = false
+        if case .inside(let subscriber) = state { subscriber.drained() }
+    }
+
+    func end(_ code: QuestionSinkEnd) {
+        outlet.revoke()
+    }
+}
+
+/// What the audience is told of changes, made once for all cables of a loop.
+private final class AudienceContents {
+    let changes: SharedContents
+    /// One for each: not everybody gets all of them.
+    let announcements: [SharedContents]
+
+    init(_ publication: QuestionPublication) {
+        changes = SharedContents(publication.events(forPresenter: false).map(\.content))
+        announcements = publication.changes.announcements.map {
+            SharedContents([QuestionEvent.announcement($0.content).content])
+        }
+    }
+}
+
+extension QuestionEvent {
+    fileprivate var content: CableContent {
+        CableContent(type) { data in writeMembers(to: &data) }
+    }
+}
+
+extension JSONObject {
+    func text(_ name: StaticString) -> String? {
+        string(name).map { String(decoding: $0, as: UTF8.self) }
+    }
+}

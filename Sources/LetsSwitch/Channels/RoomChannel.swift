@@ -1,0 +1,134 @@
+import Access
+import ActionCable
+import Domain
+import FoundationEssentials
+import Observability
+import Rooms
+import Server
+import Sockets
+import Wire
+
+/// `{"channel":"RoomChannel","id":"<room>"}`: a match's room, the same as `/socket?id=<room>` leads to. With `"presence":true` it is told
+/// how many people are there.
+struct RoomChannel: CableChannel {
+    let name: StaticString = "RoomChannel"
+    let matches: MatchRooms
+    let keys: RoomKeys
+
+    func subscribe(
+        _ parameters: CableParameters, _ outlet: CableOutlet
+    ) throws(CableRejection) -> any CableSubscription {
+        guard let room = parameters.text("id").flatMap(UUID.init(text:)) else { throw CableRejection() }
+        let identity = try parameters.identity(of: outlet)
+        guard identity.allows(.room(room)) else { throw CableRejection() }
+        let subscription = RoomSubscription(
+            to: room, matches, by: outlet,
+            person: parameters.text("taskId").flatMap(UUID.init(text:)).map { .task($0) }
+                ?? identity.device.map { .device($0, keys) },
+            wantsPresence: parameters.isTrue("presence"))
+        subscription.enter()
+        return subscription
+    }
+}
+
+/// A place in a match's room. Nobody is told of ales that its own connection sends, by whichever subscription.
+private final class RoomSubscription: CableSubscription, Peer {
+    /// Who is there, as far as it says so.
+    enum Person {
+        /// As ``AleController`` knows people: who comes by both doors is one.
+        case task(UUID)
+        case device(DeviceID, RoomKeys)
+
+        /// Made when it is needed: the rooms' keys may not have been read before.
+        var identity: UUID {
+            switch self {
+            case .task(let task): task
+            case .device(let device, let keys): keys.device(device)
+            }
+        }
+    }
+
+    private static let ale = CableContent("aleResponse")
+    private static let closed = CableContent("closed")
+
+    private let room: UUID
+    private let matches: MatchRooms
+    private unowned let outlet: CableOutlet
+    private let person: Person?
+    private let wantsPresence: Bool
+    private var member: Member?
+    private lazy var aleFrame: SharedBytes = outlet.sharedFrame(of: RoomSubscription.ale)
+
+    init(to room: UUID, _ matches: MatchRooms, by outlet: CableOutlet, person: Person?, wantsPresence: Bool) {
+        self.room = room
+        self.matches = matches
+        self.outlet = outlet
+        self.person = person
+        self.wantsPresence = wantsPresence
+    }
+
+    // MARK: Coming and going
+
+    func enter() {
+        member = outlet.sender.enter(room, self, policy: matches.policy, claimedIdentity: person?.identity) {
+            [weak self] in self?.entered($0)
+        }
+    }
+
+    private func entered(_ standing: RoomShard.Standing) {
+        switch standing {
+        case .open:
+            outlet.confirm()
+            if wantsPresence { member?.watchPresence() }
+        case .full:
+            matches.metrics.turnedAway.add()
+            outlet.reject()
+        case .refused:
+            outlet.reject()
+        case .unknown:
+            ask()
+        }
+    }
+
+    private func ask() {
+        outlet.run { [matches, room] in
+            try await matches.learn(of: room)
+        } then: { [weak self] outcome in
+            guard let self else { return }
+            switch outcome {
+            case .success: enter()
+            case .failure(let refusal as Abort) where refusal.status.code < 500: outlet.reject()
+            // The database is away: the client waits, as it would for a slow network.
+            case .failure: outlet.call(after: CableLimits.retryPause) { [weak self] in self?.ask() }
+            }
+        }
+    }
+
+    func end() {
+        member?.leave()
+        member = nil
+    }
+
+    // MARK: What is said
+
+    func perform(_ action: CableAction) throws(CableActionError) {
+        guard action.isNamed("ale") else { throw .unknownAction }
+        member?.cheer()
+    }
+
+    func deliver(ales count: Int, frame: SharedBytes) {
+        outlet.send(frame: aleFrame, times: count)
+    }
+
+    func deliver(_ publication: Publication) {
+        guard let presence = publication.message as? PresenceCount else { return }
+        outlet.send(
+            frame: outlet.sharedFrame(
+                of: publication.form { CableContent("presence") { data in data.member("count", presence.count) } }))
+    }
+
+    func roomClosed() {
+        outlet.send(Self.closed)
+        outlet.end()
+    }
+}

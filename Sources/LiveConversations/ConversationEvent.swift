@@ -1,0 +1,93 @@
+package import Domain
+package import FoundationEssentials
+package import Messaging
+import Rooms
+import Server
+import Sockets
+package import Wire
+
+/// What the server tells somebody who hears conversations: a type, and its members.
+package enum ConversationEvent: Sendable {
+    /// Of so many conversations a handshake says where they stand: the latest.
+    static let offsetsInHandshake = 200
+
+    /// To a newcomer: who it is, and where its conversations stand.
+    case handshake(id: UUID, ConversationPositions)
+    case message(ConversationMessage, routingKey: String)
+    /// To who sent: it is stored.
+    case sent(ref: String?, ids: [UUID])
+    case history(ref: String?, ConversationPage)
+    case error(ref: String?, RequestError)
+
+    package var type: String {
+        switch self {
+        case .handshake: "handshake"
+        case .message: "message"
+        case .sent: "sent"
+        case .history: "history"
+        case .error: "error"
+        }
+    }
+
+    /// Within an object.
+    package func writeMembers(to json: inout JSONText) {
+        switch self {
+        case .handshake(let id, let positions):
+            json.member("id", id.uuidString)
+            json.member("user", positions.user)
+            json.member("binding", "#.\(positions.user).#")
+            json.name("offsets")
+            json.object { object in
+                for position in positions.offsets.prefix(Self.offsetsInHandshake) {
+                    object.member(position.conversation.uuidString, position.lastOffset)
+                }
+            }
+        case .message(let message, let routingKey):
+            json.member("routingKey", routingKey)
+            json.name("message")
+            message.write(to: &json)
+        case .sent(let ref, let ids):
+            json.member("ref", ref)
+            json.name("ids")
+            json.array { array in
+                for id in ids { array.string(id.uuidString) }
+            }
+        case .history(let ref, let page):
+            json.member("ref", ref)
+            page.writeMembers(to: &json)
+        case .error(let ref, let error):
+            json.member("ref", ref)
+            json.member("code", error.code)
+            json.member("reason", error.reason)
+        }
+    }
+
+    /// `{"type":…,…}`: a WebSocket's message.
+    var payload: [UInt8] {
+        var json = JSONText()
+        json.object { object in
+            object.member("type", type)
+            writeMembers(to: &object)
+        }
+        return json.bytes
+    }
+}
+
+/// What is published for those who take part in a conversation: messages that follow one another.
+struct ConversationPublication: Message {
+    let page: ConversationPage
+}
+
+/// The same in frames, made once for all WebSockets of a loop that get it.
+final class ConversationFrames {
+    private let frames: [SharedBytes]
+
+    init(_ page: ConversationPage) {
+        frames = page.messages.map { message in
+            let payload = ConversationEvent.message(message, routingKey: page.routingKey).payload
+            return SharedBytes { WebSocketFrameEncoder.encode(.text, payload, into: &$0) }
+        }
+    }
+
+    subscript(index: Int) -> SharedBytes { frames[index] }
+}

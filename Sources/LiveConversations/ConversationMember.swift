@@ -1,0 +1,70 @@
+package import Access
+package import Domain
+package import FoundationEssentials
+import Messaging
+import Server
+
+/// Who takes part in conversations: a device, as a request or a connection says who it is.
+package struct ConversationMember: Sendable {
+    package let device: DeviceID
+    private let identity: Identity
+    /// The one conversation that it is here for; `nil` for all.
+    private let only: UUID?
+
+    /// Throws unless a device is named.
+    package init(_ identity: Identity, only: UUID? = nil) throws(RequestError) {
+        self.identity = identity
+        self.only = only
+        guard let device = identity.device else { throw .invalid("deviceId", "is missing") }
+        self.device = device
+    }
+
+    /// When its ticket ends, in seconds since 1970.
+    var expiry: Double? { identity.expiry }
+
+    /// Whether it is here for this conversation too, and its ticket as well.
+    func allows(_ conversation: UUID) -> Bool {
+        (only ?? conversation) == conversation && identity.allows(.conversation(conversation))
+    }
+
+    /// Throws unless its ticket is for this conversation too.
+    package func check(_ conversation: UUID) throws(RequestError) {
+        guard allows(conversation) else {
+            throw RequestError(status: 403, code: "topic_not_allowed", reason: "The ticket is for other topics.")
+        }
+    }
+
+    /// Throws unless it may say this where it is to go. A conversation that nobody knows yet is one of all.
+    func check(_ target: MessageTarget) throws(RequestError) {
+        switch target {
+        case .conversation(let conversation): try check(conversation)
+        case .conversations(let conversations): for conversation in conversations { try check(conversation) }
+        case .participants: try checkNew()
+        }
+    }
+
+    /// Throws unless its ticket is for conversations that are yet to be made.
+    func checkNew() throws(RequestError) { try check(UUID()) }
+}
+
+/// `<conversation>:<offset>,…`: from where on somebody wants to hear.
+package struct ConversationOffsets: Sendable {
+    private static let maximumCount = 1_000
+
+    package let offsets: [UUID: Int]
+
+    /// Throws `invalid_request`.
+    package init(_ text: String?) throws(RequestError) {
+        var offsets: [UUID: Int] = [:]
+        for entry in (text ?? "").split(separator: ",", maxSplits: Self.maximumCount) {
+            let parts = entry.split(separator: ":", omittingEmptySubsequences: false)
+            guard parts.count == 2, let conversation = UUID(text: String(parts[0])), let offset = Int(parts[1]),
+                offset >= 0, offsets.count < Self.maximumCount
+            else {
+                throw .invalid("after", "must be <conversation>:<offset>,… with \(Self.maximumCount) at most")
+            }
+            offsets[conversation] = offset
+        }
+        self.offsets = offsets
+    }
+}

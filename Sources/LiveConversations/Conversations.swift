@@ -1,0 +1,170 @@
+package import Access
+import Basics
+package import Domain
+import FoundationEssentials
+package import Messaging
+package import Observability
+import Postgres
+package import Rooms
+import Server
+package import Sockets
+
+/// All conversations, as this daemon has to do with them. May be used from anywhere.
+package final class Conversations: Sendable {
+    package let store: ConversationStore
+    let rooms: Rooms
+    package let feeds: ConversationFeeds
+    /// Those who hear conversations, on all loops.
+    let listeners = Locked(0)
+    let names = UserNames()
+    /// What devices may say, on whatever sockets and by requests.
+    let rates: DeviceMessageRates
+    let metrics: ConversationMetrics
+    /// For tasks that do little but wait for the database.
+    let executor: any TaskExecutor
+    private let loops: [EventLoop]
+    private let keys: RoomKeys
+    private let log: Log
+    private let shardKey = LoopLocal<ConversationShard>()
+
+    package init(
+        store: ConversationStore, rooms: Rooms, keys: RoomKeys, loops: [EventLoop], executor: any TaskExecutor,
+        rates: DeviceMessageRates, metrics: ConversationMetrics, log: Log
+    ) {
+        self.store = store
+        self.rooms = rooms
+        self.keys = keys
+        self.loops = loops
+        self.executor = executor
+        self.metrics = metrics
+        self.log = log
+        self.rates = rates
+        feeds = ConversationFeeds(
+            store: store, log: log, hasAudience: { [listeners] in listeners.withLock { $0 > 0 } },
+            publish: { page in
+                let publication = ConversationPublication(page: page)
+                rooms.publish(page.routingKey.split(separator: ".").map { (publication, Self.room(of: $0, keys)) })
+            })
+    }
+
+    /// Those on a loop. On that loop.
+    package func shard(on reactor: Reactor, loop: EventLoop) -> ConversationShard {
+        shardKey.value(on: reactor) { ConversationShard(on: reactor, loop: loop, self) }
+    }
+
+    /// Where a user hears its conversations: what goes by the binding `#.<user>.#`, since each word of a routing key is a user.
+    func room(of user: String) -> UUID { Self.room(of: user[...], keys) }
+
+    private static func room(of user: Substring, _ keys: RoomKeys) -> UUID {
+        keys.room(.conversations, Array(user.utf8))
+    }
+
+    // MARK: What is said
+
+    /// Says something, and has those told who take part.
+    func send(_ message: OutgoingMessage, by member: ConversationMember) async throws -> ConversationStore.Sent {
+        do {
+            try member.check(message.target)
+            let sent = try await store.send(message, by: member.device)
+            if sent.isNew {
+                metrics.messages.add(.stored, sent.pages.count)
+                for page in sent.pages { await feeds.stored(page) }
+            } else {
+                metrics.messages.add(.repeated, sent.pages.count)
+            }
+            return sent
+        } catch {
+            metrics.messages.add(.refused)
+            throw error
+        }
+    }
+
+    /// Does what somebody who hears conversations asks for.
+    ///
+    /// - Returns: What it is to be told.
+    func perform(_ command: ConversationCommand, for member: ConversationMember) async -> ConversationEvent {
+        switch command {
+        case .refused(let error, let ref): return .error(ref: ref, error)
+        case .send(let message, let ref):
+            do {
+                return .sent(ref: ref, ids: try await send(message, by: member).messages.map(\.id))
+            } catch {
+                return .error(ref: ref, refusal(error))
+            }
+        case .history(let conversation, let after, let limit, let ref):
+            do {
+                try member.check(conversation)
+                return .history(
+                    ref: ref,
+                    try await store.messages(in: conversation, .after(after), limit: limit, for: member.device))
+            } catch {
+                return .error(ref: ref, refusal(error))
+            }
+        }
+    }
+
+    private func refusal(_ error: any Error) -> RequestError {
+        if let error = error as? RequestError { return error }
+        if let error = error as? PostgresError {
+            if let error = RequestError(error) { return error }
+            if case .shutDown = error.kind { return .databaseUnavailable }
+        }
+        log.error("a message can't be dealt with", ["error": .string("\(error)")])
+        return RequestError(
+            status: 500, code: "internal_server_error", reason: "Something went wrong here; the log knows what.")
+    }
+
+    // MARK: Those who hear
+
+    /// Notifications may have been missed.
+    package func resynchronise() {
+        names.removeAll()
+        guard listeners.withLock({ $0 > 0 }) else { return }
+        for loop in loops { loop.submit { self.shard(on: $0, loop: loop).resynchronise() } }
+    }
+
+    /// The device was erased: its sockets end.
+    package func end(_ device: DeviceID) {
+        names[device] = nil
+        guard listeners.withLock({ $0 > 0 }) else { return }
+        for loop in loops { loop.submit { self.shard(on: $0, loop: loop).end(device) } }
+    }
+}
+
+/// The names of devices that were here lately. They don't change; whoever was erased by another daemon is told by the database. Any
+/// thread.
+final class UserNames: Sendable {
+    private static let limit = 10_000
+    private let names = Locked<[DeviceID: String]>([:])
+
+    /// Somebody may have been erased, and nobody told.
+    func removeAll() { names.withLock { $0 = [:] } }
+
+    subscript(device: DeviceID) -> String? {
+        get { names.withLock { $0[device] } }
+        set {
+            names.withLock { names in
+                if newValue != nil, names.count >= Self.limit { names = [:] }
+                names[device] = newValue
+            }
+        }
+    }
+}
+
+/// What conversations count. Any thread.
+package struct ConversationMetrics: Sendable {
+
+    package init() {
+    }
+    enum Outcome: String, Sendable, CaseIterable {
+        case stored, repeated, refused
+    }
+
+    let messages = CounterSet<Outcome>()
+
+    package func write(to text: inout MetricsText) {
+        text.counter(
+            "letsswitch_messages_total", "Messages of conversations that were sent here, by what became of them.",
+            messages.samples(label: "result"))
+    }
+}

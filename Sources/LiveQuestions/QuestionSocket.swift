@@ -1,0 +1,68 @@
+import Access
+import Messaging
+import Rooms
+import Server
+import Sockets
+import Wire
+
+/// A WebSocket in a session of questions. Its frames are binary.
+final class QuestionSocket: WebSocketHandler, QuestionSink {
+    private let socket: WebSocket
+    private let shard: QuestionShard
+    private var purse: MessagePurse
+    /// nil: the session was full, or it is over.
+    private var subscriber: QuestionSubscriber?
+
+    init(_ socket: WebSocket, _ member: QuestionMember, paying rates: DeviceMessageRates, on shard: QuestionShard) {
+        self.socket = socket
+        self.shard = shard
+        purse = MessagePurse(of: member.device, rates)
+        subscriber = shard.enter(member, self)
+    }
+
+    func webSocket(_ webSocket: WebSocket, received message: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode) {
+        guard purse.pays(at: webSocket.reactor.now) else {
+            return socket.close(.policyViolation, "more than \(purse.rates.perSecond) messages a second")
+        }
+        subscriber?.received(QuestionMessage(message))
+    }
+
+    func webSocketDidDrain(_ webSocket: WebSocket) {
+        webSocket.reportsDrain = false
+        subscriber?.drained()
+    }
+
+    func webSocketDidClose(_ webSocket: WebSocket, code: WebSocketCloseCode) {
+        if let subscriber { shard.leave(subscriber) }
+        subscriber = nil
+    }
+
+    // MARK: What it is sent
+
+    var webSocket: WebSocket? { socket }
+
+    func send(_ event: QuestionEvent) {
+        socket.send(event.payload, .binary)
+        // The rest of a list follows when this part of it is taken.
+        if case .questions(let page, _) = event, page.more { socket.reportsDrain = true }
+    }
+
+    func send(_ publication: QuestionPublication, _ shared: Publication, forPresenter: Bool) {
+        let frames = shared.form { QuestionFrames(publication) }
+        guard let frame = forPresenter ? frames.presenter : frames.audience else { return }
+        socket.send(frame: frame)
+    }
+
+    func send(announcement index: Int, of publication: QuestionPublication, _ shared: Publication) {
+        socket.send(frame: shared.form { QuestionFrames(publication) }.announcements[index])
+    }
+
+    func end(_ code: QuestionSinkEnd) {
+        switch code {
+        case .tooFast: socket.close(.policyViolation, "more messages wait than may")
+        case .full: socket.close(.policyViolation, "the session is full")
+        case .expired: socket.close(.policyViolation, "the ticket is over")
+        case .erased: socket.close(.normalClosure, "the device was erased")
+        }
+    }
+}

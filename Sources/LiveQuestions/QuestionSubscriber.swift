@@ -1,0 +1,178 @@
+import Basics
+import Domain
+package import FoundationEssentials
+import Messaging
+package import Rooms
+package import Server
+package import Sockets
+
+/// Who somebody is in a session.
+package struct QuestionMember: Sendable {
+    package let session: UUID
+    /// By which the session knows it: the device's, or the connection's own.
+    package let id: UUID
+    let device: DeviceID?
+    /// Sees everything, and who asked.
+    let isPresenter: Bool
+    /// Is told what changes.
+    let isLive: Bool
+    /// When its ticket ends, in seconds since 1970.
+    let expiry: Double?
+    /// When it came.
+    let since = MonotonicTime.now()
+}
+
+/// What a subscriber's events leave by: a WebSocket of its own, or a channel of another protocol.
+package protocol QuestionSink: AnyObject {
+    /// The WebSocket, if it is the subscriber's own.
+    var webSocket: WebSocket? { get }
+    func send(_ event: QuestionEvent)
+    /// One of a publication's announcements.
+    func send(announcement index: Int, of publication: QuestionPublication, _ shared: Publication)
+    /// Everything that has changed.
+    func send(_ publication: QuestionPublication, _ shared: Publication, forPresenter: Bool)
+    /// The subscriber breaks the rules, or is not to be here any more.
+    func end(_ code: QuestionSinkEnd)
+}
+
+package enum QuestionSinkEnd {
+    /// More messages than may wait.
+    case tooFast
+    /// The session holds as many as it may.
+    case full
+    /// Its device was erased.
+    case erased
+    /// Its ticket is over.
+    case expired
+}
+
+/// One peer in a session, on its loop: what it says goes to the database one after the other, and what happens there comes back.
+///
+/// ```
+/// reading (the list so far) ──► live: every change from the list on
+/// ```
+package final class QuestionSubscriber: Peer {
+    /// What waits for the database, of one peer; as many as may be said at once.
+    private static let waitingLimit = 200
+
+    private enum Following {
+        /// It doesn't.
+        case none
+        /// The list is being read; this is the last of it that was sent.
+        case reading(after: UUID?)
+        /// A part of the list is on its way to the peer; the rest follows when it is taken.
+        case sending(after: UUID?)
+        case live
+    }
+
+    let member: QuestionMember
+    let number: QuestionShard.Number
+    private let sink: any QuestionSink
+    private unowned let shard: QuestionShard
+    /// ``QuestionShard``'s to set.
+    var connection: Connection?
+    /// The same: its ticket's end.
+    var expiry: TimerID?
+    private var following: Following
+    /// Whether changes are sent: from the first part of the list on.
+    private var isListed = false
+    /// The version up to which changes were published since it came.
+    private var seen = 0
+    /// What it said and the database hasn't heard yet; the first is on its way.
+    private var waiting: [QuestionMessage] = []
+    /// Of questions that were answered while another was being asked: who asks hears of its own question first.
+    private var heldAnswers: [UUID] = []
+
+    init(_ member: QuestionMember, _ number: QuestionShard.Number, _ sink: any QuestionSink, on shard: QuestionShard) {
+        self.member = member
+        self.number = number
+        self.sink = sink
+        self.shard = shard
+        following = member.isLive ? .reading(after: nil) : .none
+    }
+
+    // MARK: What it says
+
+    package func received(_ message: QuestionMessage) {
+        switch message {
+        case .unknown(let reason): return sink.send(.error(code: nil, reason: reason))
+        case .ask(let id, _) where id != member.id:
+            return sink.send(.error(code: nil, reason: "The id of a question is the one that the handshake gave."))
+        case .vote(nil, _):
+            return sink.send(.error(code: "invalid_request", reason: "The questionId of a vote is a question's UUID."))
+        case .vote where member.device == nil:
+            return sink.send(
+                .error(code: "device_required", reason: "Who votes says by deviceId who it is: one vote each."))
+        case .ask, .vote: break
+        }
+        guard waiting.count < Self.waitingLimit else { return sink.end(.tooFast) }
+        waiting.append(message)
+        if waiting.count == 1 { shard.perform(message, for: self) }
+    }
+
+    /// What it said first is done.
+    func done(_ events: [QuestionEvent]) {
+        for event in events { sink.send(event) }
+        if !waiting.isEmpty { waiting.removeFirst() }
+        if !isAsking {
+            for question in heldAnswers { sink.send(.answered(question)) }
+            heldAnswers = []
+        }
+        if let next = waiting.first { shard.perform(next, for: self) }
+    }
+
+    private var isAsking: Bool {
+        waiting.contains { if case .ask = $0 { true } else { false } }
+    }
+
+    // MARK: What it is told
+
+    func send(_ event: QuestionEvent) { sink.send(event) }
+    func end(_ code: QuestionSinkEnd) { sink.end(code) }
+
+    func isSelected(by option: WebSocketSendOption) -> Bool {
+        option.selects(id: member.id, sink.webSocket)
+    }
+
+    package func deliver(ales count: Int, frame: SharedBytes) {}
+
+    package func deliver(_ publication: Publication) {
+        guard let message = publication.message as? QuestionPublication else { return }
+        seen = max(seen, message.changes.through)
+        for answer in message.changes.part.answers where isSelected(by: .id(answer.askedFrom)) {
+            if isAsking { heldAnswers.append(answer.question) } else { sink.send(.answered(answer.question)) }
+        }
+        for (index, announcement) in message.changes.announcements.enumerated()
+        where isSelected(by: WebSocketSendOption(announcement.recipients)) {
+            sink.send(announcement: index, of: message, publication)
+        }
+        if isListed { sink.send(message, publication, forPresenter: member.isPresenter) }
+    }
+
+    package func roomClosed() {}
+
+    // MARK: The list
+
+    /// Asks for the next part of the list, if it is time.
+    func follow() {
+        if case .reading(let last) = following { shard.readPage(after: last, for: self) }
+    }
+
+    /// - Returns: Whether it has to be read again: something was published since.
+    func take(_ page: QuestionPage) -> Bool {
+        guard page.session.version >= seen else { return false }
+        isListed = true
+        following = page.more ? .sending(after: page.questions.last?.id) : .live
+        sink.send(.questions(page, forPresenter: member.isPresenter))
+        // Whoever was away while it was opened or closed would not know.
+        if !page.more { sink.send(.session(page.session.state)) }
+        return true
+    }
+
+    /// The peer has taken what was sent.
+    package func drained() {
+        guard case .sending(let last) = following else { return }
+        following = .reading(after: last)
+        follow()
+    }
+}

@@ -1,0 +1,88 @@
+import Crypto
+import Server
+import Wire
+
+/// The HTML of the pages about questions: style sheet and script within it, so that one answer is the whole page, and a hall of people
+/// asks once each.
+package struct QuestionDocument: Sendable {
+    private static let style = String(
+        decoding: PackageResources.base_css + PackageResources.questions_css, as: UTF8.self)
+
+    private let template: InlinedPage
+
+    /// - Throws: ``CryptoError`` when there is no SHA-256.
+    init() throws {
+        template = try InlinedPage(
+            html: PackageResources.questions_html, style: Self.style,
+            script: String(decoding: PackageResources.questions_js, as: UTF8.self), forms: "'self'")
+    }
+
+    /// A session's live page.
+    ///
+    /// - Parameters:
+    ///   - list: Where the questions are as JSON.
+    ///   - facts: What the script has to know: attributes by their names, in letters that need no quoting.
+    ///   - invitation: HTML, for who presents.
+    func live(title: String, list: String, facts: [(name: String, value: String)], invitation: String) -> String {
+        let title = Self.escape(title)
+        let attributes = facts.map { "data-\($0.name)=\"\(Self.escape($0.value))\"" }.joined(separator: " ")
+        // The title last: what stands in it is never looked at again.
+        return template.html.replacing("<body data-facts>", with: "<body \(attributes)>", maxReplacements: 1)
+            .replacing("<a href=\"list\">", with: "<a href=\"\(Self.escape(list))\">", maxReplacements: 1)
+            .replacing(
+                #"<section id="join" aria-label="How to join"></section>"#,
+                with: "<section id=\"join\" aria-label=\"How to join\">\(invitation)</section>", maxReplacements: 1
+            )
+            .replacing("<h1 tabindex=\"-1\"></h1>", with: "<h1 tabindex=\"-1\">\(title)</h1>", maxReplacements: 1)
+            .replacing("<title></title>", with: "<title>\(title)</title>", maxReplacements: 1)
+    }
+
+    /// A page that works without a script.
+    ///
+    /// - Parameter content: HTML.
+    func plain(title: String, content: String) -> String {
+        let title = Self.escape(title)
+        return """
+            <!doctype html>
+            <html lang="en">
+            <head>
+            <meta charset="utf-8">
+            <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
+            <title>\(title)</title>
+            <meta name="color-scheme" content="light dark">
+            <link rel="icon" href="/page/icon.svg" type="image/svg+xml">
+            <style>\(Self.style)</style>
+            </head>
+            <body>
+            <div class="page">
+            <h1>\(title)</h1>
+            \(content)
+            </div>
+            </body>
+            </html>
+
+            """
+    }
+
+    /// The answer that a page is, compressed for whoever takes it so.
+    func response(_ html: String, to head: HTTPRequestHead) -> Response {
+        var headers = [
+            HTTPField("Content-Type", "text/html; charset=utf-8"),
+            HTTPField("Vary", "Accept-Encoding"), HTTPField("Content-Security-Policy", template.contentSecurityPolicy),
+            // The browser is to say from where a form comes, to this server.
+            HTTPField("Referrer-Policy", "same-origin"), HTTPField("Cross-Origin-Resource-Policy", "same-origin"),
+        ]
+        let bytes = Array(html.utf8)
+        guard head.headers.prefersGzip, let compressed = Gzip.compress(bytes), compressed.count < bytes.count else {
+            return Response(headers: headers, body: .bytes(bytes))
+        }
+        headers.append(HTTPField("Content-Encoding", "gzip"))
+        return Response(headers: headers, body: .bytes(compressed))
+    }
+
+    /// What people wrote, as text.
+    package static func escape(_ text: String) -> String {
+        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+            .replacing("\"", with: "&quot;")
+    }
+}

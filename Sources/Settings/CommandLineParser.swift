@@ -1,0 +1,149 @@
+package import Access
+import Glibc
+
+/// Turns arguments and environment into what is to be done. Prints nothing, reads nothing but the files that hold secrets.
+///
+/// A flag wins over its variable, the variable over a credential of systemd's, that over the default. A variable that is empty
+/// counts as not set.
+package struct CommandLineParser: Sendable {
+    /// What the arguments ask for.
+    package enum Command: Sendable, Equatable {
+        case serve(Configuration)
+        /// Say whether it could serve.
+        case check(Configuration)
+        /// Print a ticket.
+        case ticket(TicketOrder, TicketSettings)
+        /// Write the private cluster's database into a file, or read it from one.
+        case backup(BackupOrder)
+        case help
+        case version
+    }
+
+    private let settings: [Setting]
+    private let environment: [String: String]
+
+    package init(environment: [String: String]) {
+        self.settings = Setting.all
+        self.environment = environment
+    }
+
+    /// - Parameter arguments: Without the program's name.
+    /// - Throws: ``UsageError``, of which the first found is told.
+    package func parse(_ arguments: [String]) throws(UsageError) -> Command {
+        // Asking for help is never answered by complaints about the rest.
+        if arguments.contains("--help") || arguments.contains("-h") { return .help }
+        if arguments.contains("--version") { return .version }
+        let command = arguments.first.flatMap { Self.commands.contains($0) ? $0 : nil }
+        var flags = arguments.dropFirst(command == nil ? 0 : 1)
+        var order: TicketOrder?
+        if command == "ticket" {
+            let arguments = try TicketArguments(flags)
+            order = arguments.order
+            flags = arguments.rest[...]
+        }
+        let direction = command.flatMap { BackupOrder.Direction(rawValue: $0) }
+        let file: String? = if let direction { try BackupOrder.file(&flags, direction) } else { nil }
+        let given = try valuesByFlag(flags)
+        var configuration = try Configuration(environment: environment)
+        for setting in settings where setting.standsFor == nil {
+            guard let choice = try choice(of: setting, given) else { continue }
+            do {
+                try choice.form.apply(&configuration, choice.values)
+            } catch {
+                throw UsageError(source: choice.source, error)
+            }
+        }
+        try configuration.checkCombinations()
+        configuration.warnings = unknownVariables()
+        if let order {
+            guard !configuration.tickets.secrets.isEmpty else { throw UsageError("ticket: --ticket-secret is missing") }
+            return .ticket(order, configuration.tickets)
+        }
+        if let direction, let file { return .backup(try BackupOrder(direction, file, configuration)) }
+        return command == "check" ? .check(configuration) : .serve(configuration)
+    }
+
+    private static let commands = ["serve", "check", "ticket", "backup", "restore"]
+
+    /// What a setting gets, in which of its forms, and by what name.
+    private struct Choice {
+        let form: Setting
+        let source: String
+        let values: [String]
+    }
+
+    /// - Throws: ``UsageError`` when a value is given, and a file for it in the same way.
+    private func choice(of setting: Setting, _ given: [String: [String]]) throws(UsageError) -> Choice? {
+        let forms = settings.filter { $0.name == setting.name || $0.standsFor == setting.name }
+        let flags = forms.compactMap { form in
+            given[form.name].map { Choice(form: form, source: form.flag, values: $0) }
+        }
+        let variables = forms.compactMap { form -> Choice? in
+            let values = form.values(ofVariable: environment[form.variable] ?? "")
+            return values.isEmpty ? nil : Choice(form: form, source: form.variable, values: values)
+        }
+        for choices in [flags, variables] {
+            guard choices.count < 2 else { throw UsageError("\(choices[1].source): \(choices[0].source) is given too") }
+            if let choice = choices.first { return choice }
+        }
+        return credential(for: setting, forms.last ?? setting)
+    }
+
+    /// systemd.exec(5), `LoadCredential=tls-key:/etc/…`: a file for each, named like the flag.
+    private func credential(for setting: Setting, _ form: Setting) -> Choice? {
+        guard setting.secrecy != .none, let directory = environment["CREDENTIALS_DIRECTORY"], !directory.isEmpty else {
+            return nil
+        }
+        let path = "\(directory)/\(setting.name)"
+        guard access(path, F_OK) == 0 else { return nil }
+        return Choice(form: form, source: "credential \(setting.name)", values: [path])
+    }
+
+    private func valuesByFlag(_ arguments: ArraySlice<String>) throws(UsageError) -> [String: [String]] {
+        var given: [String: [String]] = [:]
+        var rest = arguments
+        while let argument = rest.popFirst() {
+            guard argument.hasPrefix("--"), argument != "--" else { throw unexpected(argument) }
+            let parts = argument.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let name = parts.first.map(String.init) ?? ""
+            guard let setting = settings.first(where: { $0.name == name }) else { throw unknownFlag(name) }
+            switch setting.kind {
+            case .boolean:
+                given[name] = [parts.count > 1 ? String(parts[1]) : "true"]
+            case .value, .values:
+                let value: String
+                if parts.count > 1 {
+                    value = String(parts[1])
+                } else if let next = rest.first, !next.hasPrefix("--") {
+                    value = next
+                    rest.removeFirst()
+                } else {
+                    throw UsageError("\(setting.flag): a value is missing")
+                }
+                if case .values = setting.kind { given[name, default: []].append(value) } else { given[name] = [value] }
+            }
+        }
+        return given
+    }
+
+    private func unexpected(_ argument: String) -> UsageError {
+        guard !argument.hasPrefix("-") else { return UsageError("unknown flag \(argument)") }
+        return UsageError(
+            "unexpected argument \"\(argument)\" (the commands are \(Self.commands.joined(separator: ", ")))")
+    }
+
+    private func unknownFlag(_ name: String) -> UsageError {
+        let known = settings.map(\.name) + ["help", "version"]
+        guard let near = Spelling.nearest(to: name, among: known) else { return UsageError("unknown flag --\(name)") }
+        return UsageError("unknown flag --\(name) (did you mean --\(near)?)")
+    }
+
+    /// A mistyped variable is the most common misconfiguration, and otherwise passes in silence.
+    private func unknownVariables() -> [String] {
+        let known = settings.map(\.variable)
+        return environment.keys.filter { $0.hasPrefix(Setting.variablePrefix) && !known.contains($0) }.sorted().map {
+            let near = Spelling.nearest(to: $0, among: known).map { " (did you mean \($0)?)" } ?? ""
+            return "the environment variable \($0) is unknown\(near)"
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import Access
+import Daemons
+import Scheduling
+import Server
+
+extension Configuration {
+    /// The defaults as the environment's conventional variables change them: `PORT` (hosting platforms),
+    /// `DATABASE_URL` and libpq's, `STATE_DIRECTORY` and `NOTIFY_SOCKET` (systemd). The `LETSSWITCH_…` variables and the
+    /// flags come on top.
+    ///
+    /// - Throws: ``UsageError`` naming the variable.
+    init(environment: [String: String]) throws(UsageError) {
+        self.init()
+        if let text = environment["PORT"], !text.isEmpty {
+            do {
+                listen = [.tcp(host: "0.0.0.0", port: try ListenAddress.port(text[...], in: text))]
+            } catch {
+                throw UsageError(source: "PORT", error)
+            }
+        }
+        database = try DatabaseChoice(environment: environment)
+        // systemd.exec(5): several directories are split by colons; the unit names one.
+        if let first = environment["STATE_DIRECTORY"]?.split(separator: ":").first {
+            stateDirectory = String(first)
+        }
+        notifySocket = environment["NOTIFY_SOCKET"].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// What no single value shows.
+    ///
+    /// - Throws: ``UsageError`` naming both flags.
+    func checkCombinations() throws(UsageError) {
+        try checkTLS()
+        if let twice = operationsListen.first(where: { listen.contains($0) && !$0.takesFreePort }) {
+            throw UsageError("--operations-listen: --listen has \(twice) too")
+        }
+        try providers.checkCombinations()
+        guard !tickets.areRequired || !tickets.secrets.isEmpty else {
+            throw UsageError("--require-tickets: --ticket-secret is missing")
+        }
+        guard bus != .amqp || amqpURL != nil else { throw UsageError("--bus: amqp needs --amqp-url") }
+        let frame = limits.maxMessageBytes + Self.maxFrameHeaderBytes
+        guard limits.sendQueueBytes >= frame else {
+            throw UsageError(
+                "--send-queue-bytes: \(limits.sendQueueBytes) can't hold one message of --max-message-bytes: \(frame) are needed"
+            )
+        }
+        guard schedule.retention >= schedule.roomDuration else {
+            throw UsageError(
+                "--retention: shorter than --room-duration, tasks would be purged while their room is open")
+        }
+    }
+
+    private func checkTLS() throws(UsageError) {
+        let speaksTLS = (listen + operationsListen).contains { if case .tls = $0 { true } else { false } }
+        switch (tlsCertificate, tlsKey, speaksTLS) {
+        case (nil, nil, false), (.some, .some, true): break
+        case (.some, nil, _): throw UsageError("--tls-certificate: --tls-key is missing")
+        case (nil, .some, _): throw UsageError("--tls-key: --tls-certificate is missing")
+        case (nil, nil, true): throw UsageError("--listen: TLS needs --tls-certificate and --tls-key")
+        case (.some, .some, false):
+            throw UsageError("--tls-certificate: no --listen speaks TLS; that is written --listen tls:0.0.0.0:443")
+        }
+    }
+
+    /// RFC 6455 §5.2: two bytes, and eight of length; a server's frames have no mask.
+    private static let maxFrameHeaderBytes = 10
+}

@@ -1,0 +1,213 @@
+import Access
+import Domain
+import Messaging
+import Observability
+import Postgres
+import Rooms
+import Scheduling
+import Server
+import Wire
+
+/// The table of settings, in the order of `--help`.
+extension Setting {
+    package static let all: [Setting] =
+        (service + tls + schedule + tickets + bus + providers + network + limits + addressLimits + waits
+        + databaseLimits + log)
+        .flatMap(\.withFileForm)
+
+    private static let day: Duration = .seconds(86_400)
+    private static let moment: Duration = .milliseconds(1)
+
+    private static let service: [Setting] = [
+        Setting(
+            name: "listen", section: .service, kind: .values(placeholder: "ADDRESS:PORT"),
+            help: "where to listen: [::1]:80, unix:/path, tls:0.0.0.0:443; repeatable",
+            defaultText: "127.0.0.1:8080, or 0.0.0.0:$PORT"
+        ) { configuration, values throws(InvalidValue) in
+            configuration.listen = try addresses(values)
+        },
+        Setting(
+            name: "operations-listen", section: .service, kind: .values(placeholder: "ADDRESS:PORT"),
+            help: "where /metrics and /readyz are, and only there; repeatable", defaultText: "wherever it listens"
+        ) { configuration, values throws(InvalidValue) in
+            configuration.operationsListen = try addresses(values)
+        },
+        .text(
+            "database-url", .service, placeholder: "URL", default: "$DATABASE_URL, libpq's PG*, a private cluster",
+            "the database, as postgresql://user@host/name"
+        ) { configuration, value throws(InvalidValue) in
+            configuration.database = try DatabaseChoice(url: value)
+        }.mayStandInFile,
+        .text(
+            "state-dir", .service, placeholder: "DIR", default: Configuration().stateDirectory,
+            "the directory of the private cluster"
+        ) { configuration, value throws(InvalidValue) in
+            guard !value.isEmpty else { throw InvalidValue(value, "a directory is wanted") }
+            configuration.stateDirectory = value
+        },
+        .integer(
+            "loops", \.loops, in: 1...1_024, .service, default: "the number of cores", "event loops"),
+        .duration(
+            "drain-timeout", \.drainTimeout, in: moment ... .seconds(3_600), .service,
+            "from SIGTERM to the exit, at most"),
+    ]
+
+    private static func addresses(_ values: [String]) throws(InvalidValue) -> [ListenAddress] {
+        var addresses: [ListenAddress] = []
+        for value in values {
+            let address = try ListenAddress(parsing: value)
+            guard !addresses.contains(address) || address.takesFreePort else {
+                throw InvalidValue(value, "the address is given twice")
+            }
+            addresses.append(address)
+        }
+        return addresses
+    }
+
+    private static let schedule: [Setting] = [
+        .duration(
+            "reminder-lead", \.schedule.reminderLead, in: moment...day, .schedule,
+            "before the start: registration closes, the reminder fires, the room opens"),
+        .duration(
+            "room-duration", \.schedule.roomDuration, in: moment...day * 30, .schedule,
+            "how long after the start the room closes"),
+        .duration(
+            "late-join", \.schedule.lateJoin, in: .zero...day, .schedule,
+            "how long after the start a promise may be taken back, and who is let down be joined"),
+        .duration(
+            "presence-grace", \.presenceGrace, in: .zero ... .seconds(3_600), .schedule,
+            "how long a person who has lost the connection still counts as present"),
+        .duration(
+            "retention", \.schedule.retention, in: .seconds(60)...day * 3_650, .schedule,
+            "how long what is past is kept"),
+        .duration(
+            "history-retention", \.conversations.retention, in: .seconds(60)...day * 3_650, .schedule,
+            "messages of conversations are purged after this"),
+        .duration(
+            "address-retention", \.storage.addressRetention, in: .seconds(60)...day * 3_650, .schedule,
+            "how long tokens, subscriptions and calendars are kept that nobody uses"),
+        .boolean("open-rooms", \.openRooms, .schedule, "any UUID is a room at any time (for development and tests)"),
+        .boolean(
+            "open-questions", \.openQuestions, .schedule,
+            "a session of questions that is everybody's: /socket without id, /questions"),
+        .boolean("echo", \.echo, .schedule, "/echo sends every WebSocket message back (for conformance suites)"),
+    ]
+
+    private static let limits: [Setting] = [
+        .integer("room-size", \.matchRooms.capacity, in: 2...1_000_000, .limits, "peers in a room"),
+        .integer("max-connections", \.limits.maxConnections, in: 1...10_000_000, .limits, "open connections in all"),
+        .integer("max-header-bytes", \.limits.http.headBytes, in: 512...65_535, .limits, "head of an HTTP request"),
+        .integer("max-body-bytes", \.limits.http.bodyBytes, in: 1_024...16_777_216, .limits, "body of an HTTP request"),
+        .integer("max-message-bytes", \.limits.maxMessageBytes, in: 128...16_777_216, .limits, "a WebSocket message"),
+        .integer(
+            "min-compressed-bytes", \.limits.minCompressedBytes, in: 1...16_777_216, .limits,
+            "from where on a WebSocket message is sent compressed to one peer that takes it so"),
+        .integer(
+            "send-queue-bytes", \.limits.sendQueueBytes, in: 1_024...268_435_456, .limits,
+            "what may wait for one peer that doesn't read"),
+        .integer(
+            "max-streams-per-device", \.maxStreamsPerDevice, in: 1...10_000, .limits,
+            "reminder streams of one device"),
+        .integer(
+            "max-subscriptions", \.cable.subscriptions, in: 1...1_000, .limits,
+            "subscriptions of one connection of Action Cable"),
+        .integer(
+            "max-cable-bytes", \.cable.messageBytes, in: 2_048...16_777_216, .limits, "a message of Action Cable"),
+        .integer(
+            "device-message-rate", \.cable.messageRate, in: 0...1_000_000, .limits,
+            "messages of Action Cable of one device a second, ten times as many at once; 0 for any number"),
+        .integer(
+            "max-tasks-per-device", \.schedule.maxTasksPerDevice, in: 1...1_000_000, .limits,
+            "tasks of one device that haven't started"),
+        .integer("max-stored-tasks", \.storage.tasks, in: 1...1_000_000_000, .limits, "tasks in all"),
+        .integer(
+            "max-stored-addresses", \.storage.addresses, in: 1...1_000_000_000, .limits,
+            "tokens, subscriptions and ntfy topics in all"),
+        .integer("max-stored-calendars", \.storage.calendars, in: 1...1_000_000_000, .limits, "calendars in all"),
+        .integer("session-size", \.sessionSize, in: 2...1_000_000, .limits, "sockets in a session of questions"),
+        .integer(
+            "max-sessions-per-device", \.questions.sessionsPerDevice, in: 1...1_000_000, .limits,
+            "sessions of questions of one device"),
+        .integer(
+            "max-questions-per-session", \.questions.questionsPerSession, in: 1...10_000_000, .limits,
+            "questions in a session"),
+        .integer(
+            "max-stored-sessions", \.storage.sessions, in: 1...1_000_000_000, .limits,
+            "sessions of questions in all"),
+        .integer("max-stored-questions", \.storage.questions, in: 1...1_000_000_000, .limits, "questions in all"),
+        .integer("max-stored-votes", \.storage.votes, in: 1...1_000_000_000, .limits, "votes for questions in all"),
+        .integer(
+            "max-conversations-per-device", \.conversations.perDevice, in: 1...10_000, .limits,
+            "conversations of one device"),
+        .integer(
+            "max-stored-users", \.storage.users, in: 1...1_000_000_000, .limits, "names in conversations in all"),
+        .integer(
+            "max-stored-conversations", \.storage.conversations, in: 1...1_000_000_000, .limits,
+            "conversations in all"),
+        .integer(
+            "max-stored-messages", \.storage.messages, in: 1...10_000_000_000, .limits,
+            "messages of conversations in all"),
+    ]
+
+    private static let waits: [Setting] = [
+        .duration(
+            "tls-handshake-timeout", \.limits.tlsHandshakeTimeout, in: moment ... .seconds(3_600), .waits,
+            "for the TLS handshake of a new connection"),
+        .duration(
+            "header-timeout", \.limits.headerTimeout, in: moment ... .seconds(3_600), .waits,
+            "for the head of a request"),
+        .duration(
+            "body-timeout", \.limits.bodyTimeout, in: moment ... .seconds(3_600), .waits, "for the body of a request"),
+        .duration("keep-alive-timeout", \.limits.keepAliveTimeout, in: moment...day, .waits, "between two requests"),
+        .duration(
+            "write-timeout", \.limits.writeTimeout, in: moment ... .seconds(3_600), .waits,
+            "for a peer to take what waits for it"),
+        .duration("ping-interval", \.limits.pingInterval, in: moment...day, .waits, "between two WebSocket pings"),
+        .duration(
+            "pong-timeout", \.limits.pongTimeout, in: moment ... .seconds(3_600), .waits, "for the pong to a ping"),
+        .duration(
+            "close-timeout", \.limits.closeTimeout, in: moment ... .seconds(3_600), .waits, "for the peer's close frame"
+        ),
+    ]
+
+    private static let databaseLimits: [Setting] = [
+        .integer(
+            "database-connections", \.postgres.maxConnections, in: 1...1_000, .database,
+            "for requests at a time; five more for reminders, deliveries and notifications"),
+        .duration(
+            "database-timeout", \.postgres.queryTimeout, in: moment ... .seconds(3_600), .database, "for one query"),
+        .duration(
+            "database-wait", \.postgres.stallTimeout, in: moment ... .seconds(60), .database,
+            "of a request while the database is silent, before its 503"),
+    ]
+
+    private static let log: [Setting] = [
+        .text(
+            "log-level", .log, placeholder: "LEVEL", default: Configuration().logLevel.rawValue,
+            LogLevel.allCases.map(\.rawValue).joined(separator: ", ")
+        ) { configuration, value throws(InvalidValue) in
+            guard let level = LogLevel(rawValue: value.lowercased()) else {
+                let known = LogLevel.allCases.map(\.rawValue).joined(separator: ", ")
+                throw InvalidValue(value, "one of \(known) is wanted")
+            }
+            configuration.logLevel = level
+        },
+        .text(
+            "log-format", .log, placeholder: "FORMAT", default: "text on a terminal, else json", "text or json"
+        ) { configuration, value throws(InvalidValue) in
+            guard let format = LogFormat(rawValue: value.lowercased()) else {
+                throw InvalidValue(value, "text or json is wanted")
+            }
+            configuration.logFormat = format
+        },
+    ]
+}
+
+extension ListenAddress {
+    var takesFreePort: Bool {
+        switch self {
+        case .tcp(_, port: 0), .tls(_, port: 0): true
+        default: false
+        }
+    }
+}

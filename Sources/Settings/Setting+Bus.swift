@@ -1,0 +1,36 @@
+import AMQP
+import Daemons
+
+/// The settings about further daemons on the same database.
+extension Setting {
+    static let bus: [Setting] = [
+        text(
+            "bus", .bus, placeholder: "BUS", default: Configuration().bus.rawValue,
+            "what carries ales and presence to them: \(BusChoice.allCases.map(\.rawValue).joined(separator: ", "))"
+        ) { configuration, value throws(InvalidValue) in
+            guard let choice = BusChoice(rawValue: value.lowercased()) else {
+                let known = BusChoice.allCases.map(\.rawValue).joined(separator: ", ")
+                throw InvalidValue(value, "one of \(known) is wanted")
+            }
+            configuration.bus = choice
+        },
+        text(
+            "amqp-url", .bus, placeholder: "URL", default: "none",
+            "the RabbitMQ server of --bus amqp: amqp://user:password@host:5672/vhost"
+        ) { configuration, value throws(InvalidValue) in
+            do throws(AMQPURLError) {
+                configuration.amqpURL = try AMQPURL(value)
+            } catch {
+                throw InvalidValue(
+                    secret: "a RabbitMQ server is named amqp://user:password@host:5672/vhost: \(error.message)")
+            }
+        }.mayStandInFile,
+        text(
+            "amqp-ca", .bus, placeholder: "FILE", default: "none",
+            "whom to trust with amqps:// instead of the system's authorities, in PEM"
+        ) { configuration, value throws(InvalidValue) in
+            guard !value.isEmpty else { throw InvalidValue(value, "a file is wanted") }
+            configuration.amqpCAFile = value
+        },
+    ]
+}
