@@ -131,7 +131,7 @@ struct PageAccessTests {
 extension BrowserPage {
     /// What is wrong with what is shown: text of too little contrast (WCAG 2.2, 1.4.3), controls without a name or too small
     /// to hit (2.5.8), anything that makes the page scroll sideways (1.4.10).
-    fileprivate func faults() async throws -> [String] {
+    func faults() async throws -> [String] {
         let found = try await evaluate(
             #"""
             (() => {

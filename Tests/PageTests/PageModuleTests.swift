@@ -247,6 +247,7 @@ struct PageModuleTests {
             "m.sentence(new m.Refusal(400, { code: 'invalid_request', reason: 'title is long.' }), '09:00')",
             #""title is long.""#
         ),
+        ("m.sentence(new m.Refusal(429, { code: 'too_many_conversations', reason: 'Leave one.' }))", #""Leave one.""#),
         ("[0, 429, 500].map(status => m.sentence(new m.Refusal(status), '09:00').length > 20)", "[true,true,true]"),
         ("m.sentence(new m.Refusal(0), '09:00').includes('may or may not')", "true"),
         (

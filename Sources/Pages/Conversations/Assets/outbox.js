@@ -2,8 +2,10 @@
 import { newDevice } from './device.js'
 import { Backoff } from './retry.js'
 
+/** What only somebody can change. */
+const LASTING = ['storage_full', 'too_many_conversations']
 /** Whether the same may succeed a little later, by itself. */
-export const isPassing = ({ status, code }) => code !== 'storage_full' && (status === 0 || status === 429 || status >= 500)
+export const isPassing = ({ status, code }) => !LASTING.includes(code) && (status === 0 || status === 429 || status >= 500)
 
 export class Outbox {
   #device

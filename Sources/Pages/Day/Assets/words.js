@@ -32,6 +32,7 @@ export function sentence(refusal, time) {
     case 'no_such_task': return `There is no task of yours at ${time} any more.`
     case 'too_many_tasks': return 'You have promised as much as fits: something has to start first.'
     case 'too_many_registrations': return 'Too much was promised from your network today. Please try again later.'
+    case 'too_many_names': case 'too_many_conversations': return refusal.reason
     case 'database_unavailable': return 'The server can’t write it down just now. Please try again.'
   }
   if (refusal.status === 0) return 'The server can’t be reached. It may or may not have heard you; trying again is safe.'
