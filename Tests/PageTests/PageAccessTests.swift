@@ -28,7 +28,7 @@ struct PageAccessTests {
             try await page.wait(until: "document.querySelector('#link').dataset.state === 'open'")
             try await page.tab(to: "element.id === 'ale'")
             try await page.press(.space)
-            try await page.wait(until: "document.querySelector('#sent').innerText === 'Sent. Cheers!'")
+            try await page.wait(until: "document.querySelector('#sent').innerText === 'Your cheer is sent.'")
             try await page.tab(to: "element.id === 'leave'")
             try await page.press(.enter)
             try await page.wait(until: "document.activeElement.closest('.slot.own')")

@@ -47,8 +47,8 @@ struct PageRoomTests {
                 try await ada.click("#ale")
                 try await bob.wait(until: "document.querySelector('#received-count').innerText === '2'")
                 #expect(try await bob.evaluate("flown > 0") == true)
-                #expect(try await bob.text(of: "#heard") == "2 ales for you!")
-                #expect(try await ada.text(of: "#sent") == "Sent: 2 ales. Cheers!")
+                #expect(try await bob.text(of: "#heard") == "2 cheers for you!")
+                #expect(try await ada.text(of: "#sent") == "You have sent 2 cheers.")
                 #expect(try await ada.text(of: "#received-count") == "0")
                 try await bob.click("#ale")
                 try await ada.wait(until: "document.querySelector('#received-count').innerText === '1'")
@@ -173,7 +173,7 @@ struct PageRoomTests {
             try await world.startDaemon()
             try await page.wait(until: "document.querySelector('#link').dataset.state === 'open'")
             try await page.click("#ale")
-            try await page.wait(until: "document.querySelector('#sent').innerText === 'Sent. Cheers!'")
+            try await page.wait(until: "document.querySelector('#sent').innerText === 'Your cheer is sent.'")
             try await page.wait(until: "document.querySelector('#banner').innerText === ''")
         }
     }

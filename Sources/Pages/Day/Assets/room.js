@@ -122,7 +122,7 @@ export class RoomView {
     this.#frame = setTimeout(() => this.#tick(), Math.min(200, 1000 - now % 1000 + 5))
   }
 
-  // Ales
+  // Ales: cheers, as they are called in Japanese
 
   #sendAle() {
     if (find('#ale').getAttribute('aria-disabled') === 'true' || !this.#link?.sendAle()) {
@@ -130,7 +130,7 @@ export class RoomView {
     }
     this.#sent += 1
     this.#tally()
-    say(find('#sent'), this.#sent === 1 ? 'Sent. Cheers!' : `Sent: ${this.#sent} ales. Cheers!`)
+    say(find('#sent'), this.#sent === 1 ? 'Your cheer is sent.' : `You have sent ${this.#sent} cheers.`)
     find('#ale').getAnimations({ subtree: true }).forEach(animation => { animation.cancel(); animation.play() })
     this.#fly('out')
   }
@@ -138,7 +138,7 @@ export class RoomView {
   #receiveAle() {
     this.#received += 1
     this.#tally()
-    say(find('#heard'), this.#received === 1 ? 'An ale for you!' : `${this.#received} ales for you!`)
+    say(find('#heard'), this.#received === 1 ? 'A cheer for you!' : `${this.#received} cheers for you!`)
     this.#fly('in')
   }
 
@@ -152,10 +152,10 @@ export class RoomView {
   #fly(way) {
     const sky = find('#sky')
     if (sky.childElementCount >= FLYING || matchMedia('(prefers-reduced-motion: reduce)').matches) return
-    const mug = stamp('mug')
-    mug.classList.add(way)
-    mug.style.setProperty('--drift', (Math.random() * 2 - 1).toFixed(2))
-    mug.addEventListener('animationend', () => mug.remove())
-    sky.append(mug)
+    const cheer = stamp('flying')
+    cheer.classList.add(way)
+    cheer.style.setProperty('--drift', (Math.random() * 2 - 1).toFixed(2))
+    cheer.addEventListener('animationend', () => cheer.remove())
+    sky.append(cheer)
   }
 }
