@@ -15,10 +15,7 @@
 /// }
 /// ```
 public final class LetsSwitchClient: Sendable {
-    private let transport: any Transport
-    private let deviceID: String
-    private let fields: [ClientField]
-    private let reconnect: ReconnectPolicy
+    private let requests: DeviceRequests
 
     /// A client for this device; nothing is sent yet.
     ///
@@ -39,10 +36,9 @@ public final class LetsSwitchClient: Sendable {
     init(
         _ transport: any Transport, deviceID: String, ticket: String? = nil, reconnect: ReconnectPolicy = .default
     ) {
-        self.transport = transport
-        self.deviceID = deviceID
-        self.reconnect = reconnect
-        fields = ticket.map { [ClientField("authorization", "Bearer \($0)")] } ?? []
+        requests = DeviceRequests(
+            transport: transport, deviceID: deviceID,
+            fields: ticket.map { [ClientField("authorization", "Bearer \($0)")] } ?? [], reconnect: reconnect)
     }
 
     // MARK: Tasks
@@ -62,7 +58,7 @@ public final class LetsSwitchClient: Sendable {
 
     /// The same for those who have the time as text.
     package func promise(_ title: String, at time: WrittenTime, timeZone: String) async throws -> TaskPromise {
-        try await post("/task", time.members(timeZone).merging(["title": title]) { $1 })
+        try await task("/task", time.members(timeZone).merging(["title": title]) { $1 })
     }
 
     /// Takes a promise back; once it has a partner, the server refuses.
@@ -76,33 +72,21 @@ public final class LetsSwitchClient: Sendable {
 
     /// The same by its id.
     package func cancel(taskID: String) async throws -> TaskPromise {
-        let target = "/task/\(escaped(taskID))?deviceId=\(escaped(deviceID))"
-        let request = ClientRequest(method: "DELETE", target: target, fields: fields)
-        return try TaskPromise(try await answer(to: request))
+        try TaskPromise(try await requests.delete("/task/\(escaped(taskID))?\(requests.identity)"))
     }
 
     /// The same by its time.
     package func cancel(at time: WrittenTime, timeZone: String) async throws -> TaskPromise {
-        try await post("/task/delete", time.members(timeZone))
+        try await task("/task/delete", time.members(timeZone))
     }
 
     /// Throws ``ClientError/unreachable(_:)`` or ``ClientError/untrusted(_:)`` when nobody answers there.
     package func checkReachability() async throws {
-        _ = try await transport.exchange(ClientRequest(target: "/healthz"))
+        _ = try await requests.transport.exchange(ClientRequest(target: "/healthz"))
     }
 
-    private func post(_ target: String, _ members: [String: String]) async throws -> TaskPromise {
-        let members = members.merging(["deviceId": deviceID]) { $1 }
-        let body = try Array(JSONEncoder().encode(members))
-        let type = ClientField("content-type", "application/json")
-        let request = ClientRequest(method: "POST", target: target, fields: fields + [type], body: body)
-        return try TaskPromise(try await answer(to: request))
-    }
-
-    private func answer(to request: ClientRequest) async throws(ClientError) -> [UInt8] {
-        let response = try await transport.exchange(request)
-        guard (200...299).contains(response.status) else { throw .refused(ServerRefusal(response)) }
-        return response.body
+    private func task(_ target: String, _ members: [String: String]) async throws -> TaskPromise {
+        try TaskPromise(try await requests.post(target, members.merging(["deviceId": requests.deviceID]) { $1 }))
     }
 
     // MARK: Streams
@@ -114,13 +98,12 @@ public final class LetsSwitchClient: Sendable {
     /// for try await reminder in client.reminders { print(reminder.title) }
     /// ```
     public var reminders: AsyncThrowingStream<Reminder, any Error> {
-        let (transport, fields) = (transport, fields)
-        let target = "/reminders?deviceId=\(escaped(deviceID))"
-        let session = LinkSession(reconnect, silence: .seconds(45)) { lastEventID throws(ClientError) in
-            var request = ClientRequest(target: target, fields: fields)
+        let session = LinkSession(requests.reconnect, silence: .seconds(45)) {
+            [requests] lastEventID throws(ClientError) in
+            var request = ClientRequest(target: "/reminders?\(requests.identity)", fields: requests.fields)
             request.fields.append(ClientField("accept", "text/event-stream"))
             if let lastEventID { request.fields.append(ClientField("last-event-id", lastEventID)) }
-            return try await transport.eventStream(request)
+            return try await requests.transport.eventStream(request)
         }
         let reading = ReminderReading(session)
         return AsyncThrowingStream { try await reading.next() }
@@ -133,8 +116,9 @@ public final class LetsSwitchClient: Sendable {
     /// ```
     public var cable: CableClient {
         // A ticket says who this is by itself.
-        let query = fields.isEmpty ? "?deviceId=\(escaped(deviceID))" : ""
-        return CableClient(transport, path: "/cable\(query)", fields: fields, reconnect: reconnect)
+        let query = requests.fields.isEmpty ? "?\(requests.identity)" : ""
+        return CableClient(
+            requests.transport, path: "/cable\(query)", fields: requests.fields, reconnect: requests.reconnect)
     }
 
     /// A match's room, which isn't entered yet.
@@ -144,7 +128,22 @@ public final class LetsSwitchClient: Sendable {
     /// ```
     public func room(_ id: UUID) -> Room {
         let socket = WebSocketClient<Room.Incoming, Room.Outgoing>(
-            transport, path: "/socket?id=\(id.uuidString)", fields: fields, reconnect: reconnect)
+            requests.transport, path: "/socket?id=\(id.uuidString)", fields: requests.fields,
+            reconnect: requests.reconnect)
         return Room(id, socket)
     }
+
+    /// A session of questions, which isn't entered yet; `nil` is the one that is open to all, where there is one.
+    ///
+    /// ```swift
+    /// try await client.questions(session).ask("Why tea?")
+    /// ```
+    public func questions(_ session: UUID?) -> Questions { Questions(session, requests) }
+
+    /// This device's conversations.
+    ///
+    /// ```swift
+    /// let message = try await client.conversations.say("Tea?", to: ["bob"])
+    /// ```
+    public var conversations: Conversations { Conversations(requests) }
 }

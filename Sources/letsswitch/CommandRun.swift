@@ -46,7 +46,12 @@ struct CommandRun {
         case .cheer(let room, let times):
             try await RoomRun(try Self.id(room), invocation.server, output).cheer(times)
         case .ask(let session, let content): try await questions(of: session).ask(content)
-        case .listen(let session): try await questions(of: session).listen()
+        case .listen(let session?): try await questions(of: session).listen()
+        case .listen(nil): try await conversations().listen()
+        case .name(let name): try await conversations().take(name)
+        case .say(let names, let content): try await conversations().say(content, to: names)
+        case .history(nil, _): try await conversations().list()
+        case .history(let names?, let count): try await conversations().history(with: names, count: count)
         }
     }
 
@@ -62,9 +67,17 @@ struct CommandRun {
         LetsSwitchClient(invocation.server, deviceID: try device())
     }
 
-    private func questions(of session: String) throws -> QuestionRun {
+    private func questions(of session: String) async throws -> QuestionRun {
         let id = try Self.id(session, "session")
-        return QuestionRun(id, device: escaped(try device()), invocation.server, output)
+        let client = try client()
+        try await client.checkReachability()
+        return QuestionRun(questions: client.questions(id), output: output)
+    }
+
+    private func conversations() async throws -> ConversationRun {
+        let client = try client()
+        try await client.checkReachability()
+        return ConversationRun(conversations: client.conversations, output: output)
     }
 
     private static func id(_ text: String, _ what: String = "room") throws(UsageError) -> UUID {

@@ -12,6 +12,11 @@ enum Help {
           letsswitch cheer ROOM [-n TIMES]
           letsswitch ask SESSION QUESTION
           letsswitch listen SESSION  a session's questions, and what becomes of them
+          letsswitch name NAME       the name by which others know you; the first who takes it has it
+          letsswitch say USER... -- TEXT
+          letsswitch listen          what is said to you, and by you
+          letsswitch history [USER... [-n COUNT]]
+                                     your conversations; what was said last in the one with these
 
           --server ADDRESS           http://127.0.0.1:8080, https://example.org; also LETSSWITCH_SERVER
           --device ID                who you are; else an id that is made once

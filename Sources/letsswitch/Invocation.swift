@@ -15,7 +15,12 @@ struct Invocation: Equatable {
         case join(room: String)
         case cheer(room: String, times: Int)
         case ask(session: String, content: String)
-        case listen(session: String)
+        /// To a session of questions; `nil`: to one's conversations.
+        case listen(session: String?)
+        case name(String)
+        case say(to: [String], content: String)
+        /// `nil`: the list of all.
+        case history(with: [String]?, count: Int)
     }
 
     /// Which promise is taken back.
@@ -26,6 +31,8 @@ struct Invocation: Equatable {
 
     static let defaultServer = "http://127.0.0.1:8080"
     static let mostCheers = 1000
+    /// Of a history, what the server tells at once.
+    static let mostMessages = 100
 
     let command: Command
     let server: ServerAddress
@@ -37,11 +44,13 @@ struct Invocation: Equatable {
     init(_ arguments: [String], environment: (String) -> String?) throws(UsageError) {
         var options: [String: String] = [:]
         var words: [String] = []
+        /// What stands behind `--`.
+        var text: [String]?
         var rest = arguments[...]
         var isHelp = arguments.isEmpty
         while let argument = rest.popFirst() {
             if argument == "--" {
-                words += rest
+                text = Array(rest)
                 break
             }
             guard argument.hasPrefix("-"), argument.utf8.count > 1 else {
@@ -65,12 +74,17 @@ struct Invocation: Equatable {
         zone = options["--zone"]
         let address = options["--server"] ?? environment("LETSSWITCH_SERVER") ?? Self.defaultServer
         do { server = try ServerAddress(address) } catch { throw UsageError(reason: error.description) }
-        command = isHelp || words == ["help"] ? .help : try Self.command(words, options)
+        command = isHelp || words == ["help"] ? .help : try Self.command(words, behind: text, options)
     }
 
     private static let options: Set = ["--server", "--device", "--zone", "--at", "-n"]
 
-    private static func command(_ words: [String], _ options: [String: String]) throws(UsageError) -> Command {
+    private static func command(
+        _ words: [String], behind text: [String]?, _ options: [String: String]
+    ) throws(UsageError) -> Command {
+        // Elsewhere a `--` only ends the options.
+        let names = Array(words.dropFirst())
+        let words = words.first == "say" ? words : words + (text ?? [])
         let at = try options["--at"].map { text throws(UsageError) in try WallTime(text) }
         let command: Command
         var taken: Set = ["--server", "--device"]
@@ -90,19 +104,29 @@ struct Invocation: Equatable {
         case ("join", 2):
             command = .join(room: words[1])
         case ("cheer", 2):
-            guard let times = Int(options["-n"] ?? "1"), (1...mostCheers).contains(times) else {
-                throw UsageError(reason: "-n is a number from 1 to \(mostCheers)")
-            }
-            command = .cheer(room: words[1], times: times)
+            command = .cheer(room: words[1], times: try number(options["-n"], upTo: mostCheers, else: 1))
             taken.insert("-n")
         case ("ask", 3):
             command = .ask(session: words[1], content: words[2])
-        case ("listen", 2):
-            command = .listen(session: words[1])
+        case ("listen", 1), ("listen", 2):
+            command = .listen(session: words.count == 2 ? words[1] : nil)
+        case ("name", 2):
+            command = .name(words[1])
+        case ("say", 2...):
+            guard let text, !text.isEmpty, !names.isEmpty else {
+                throw UsageError(reason: "say wants -- and what is said, behind the names")
+            }
+            command = .say(to: names, content: text.joined(separator: " "))
+        case ("history", _):
+            let count = try number(options["-n"], upTo: mostMessages, else: mostMessages)
+            command = .history(with: words.count == 1 ? nil : Array(words.dropFirst()), count: count)
+            if words.count > 1 { taken.insert("-n") }
+        case ("say", _): throw UsageError(reason: "say wants names: letsswitch say USER… -- TEXT")
         case ("ask", _): throw UsageError(reason: "ask wants a session and one question; put it in quotes")
         case ("promise", _): throw UsageError(reason: "promise wants one title; put it in quotes")
-        case ("cancel", _), ("watch", _), ("join", _), ("cheer", _), ("listen", _):
+        case ("cancel", _), ("watch", _), ("join", _), ("cheer", _), ("name", _):
             throw UsageError(reason: "\(words[0]) takes \(words[0] == "watch" ? "no word" : "one word") more")
+        case ("listen", _): throw UsageError(reason: "listen takes one session, or none")
         case ("", _): throw UsageError(reason: "no command")
         default: throw UsageError(reason: "no command \(words[0])")
         }
@@ -110,5 +134,13 @@ struct Invocation: Equatable {
             throw UsageError(reason: "\(words[0]) has no option \(foreign)")
         }
         return command
+    }
+
+    private static func number(_ text: String?, upTo most: Int, else other: Int) throws(UsageError) -> Int {
+        guard let text else { return other }
+        guard let number = Int(text), (1...most).contains(number) else {
+            throw UsageError(reason: "-n is a number from 1 to \(most)")
+        }
+        return number
     }
 }

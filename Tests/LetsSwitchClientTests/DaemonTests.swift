@@ -43,6 +43,74 @@ import Testing
         }
     }
 
+    @Test("Two talk, and whoever was cut off hears what was said meanwhile, once")
+    func conversations() async throws {
+        try await RunningDaemon.with([]) { server, _ in
+            let (ada, bob) = (
+                LetsSwitchClient(server, deviceID: "ada").conversations,
+                LetsSwitchClient(server, deviceID: "bob").conversations
+            )
+            try await ada.takeName("ada")
+            try await bob.takeName("bob")
+            #expect(try await ada.names(beginningWith: "b") == ["bob"])
+            let tea = try await ada.open(with: ["bob"])
+            #expect(tea.participants == ["ada", "bob"])
+            var heard = bob.events(after: [tea.id: 0]).makeAsyncIterator()
+            #expect(try await heard.next() == .entered("bob"))
+            let id = UUID()
+            let first = try await ada.say("Tea?", to: ["bob"], id: id)
+            #expect(first.conversation == tea.id && first.offset == 1)
+            #expect(try await ada.say("Tea?", to: ["bob"], id: id) == first)
+            #expect(try await heard.next() == .message(first))
+            let second = try await bob.say("Yes.", in: tea.id)
+            #expect(try await heard.next() == .message(second))
+            // Who knows the first only.
+            var late = ada.events(after: [tea.id: 1]).makeAsyncIterator()
+            #expect(try await late.next() == .entered("ada"))
+            #expect(try await late.next() == .message(second))
+            #expect(try await ada.history(of: tea.id, after: 0).messages == [first, second])
+            #expect(try await ada.history(of: tea.id, limit: 1).messages == [second])
+            #expect(try await bob.list().conversations.map(\.lastMessage) == [second])
+        }
+    }
+
+    @Test("An audience asks, votes, and hears what becomes of it")
+    func questions() async throws {
+        try await RunningDaemon.with([]) { server, _ in
+            struct Session: Decodable { let id: UUID }
+            let requests = DeviceRequests(
+                transport: systemTransport(to: server), deviceID: "speaker", fields: [], reconnect: .never)
+            let made = try await requests.post("/questions/sessions", ["deviceId": "speaker", "title": "Tea"])
+            let session = try (made.decoded(as: "session") as Session).id
+            let ada = LetsSwitchClient(server, deviceID: "ada").questions(session)
+            let id = try #require(try await ada.ask("Why tea?"))
+            await #expect(throws: ClientError.self) { try await ada.ask(" ") }
+            let bob = LetsSwitchClient(server, deviceID: "bob").questions(session)
+            var heard = bob.events.makeAsyncIterator()
+            #expect(try await heard.next() == .entered)
+            guard case .list(let list, hasMore: false)? = try await heard.next() else {
+                Issue.record("no list")
+                return
+            }
+            #expect(list.map(\.id) == [id] && list.first?.votes == 0 && list.first?.content == "Why tea?")
+            #expect(try await heard.next() == .state(isOpen: true))
+            try await bob.vote(for: id)
+            let changed = try await heard.next()
+            guard case .changed(let question)? = changed else {
+                Issue.record("\(String(describing: changed)) is no change")
+                return
+            }
+            #expect(question.id == id && question.votes == 1)
+            try await bob.vote(for: UUID())
+            let refused = try await heard.next()
+            guard case .refused? = refused else {
+                Issue.record("\(String(describing: refused)) is no refusal")
+                return
+            }
+            await bob.leave()
+        }
+    }
+
     @Test("A room that isn't open says when; one that is none ends it")
     func refusals() async throws {
         try await RunningDaemon.with([]) { server, _ in

@@ -5,7 +5,17 @@
 #endif
 
 /// Instants as they go over the wire: `2026-11-22T09:00:00Z`.
-enum WireDate {
+struct WireDate: Decodable {
+    let date: Date
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let date = Self.date(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "no instant")
+        }
+        self.date = date
+    }
+
     static func text(_ date: Date) -> String { date.formatted(.iso8601) }
 
     static func date(_ text: String) -> Date? { try? Date(text, strategy: .iso8601) }

@@ -1,6 +1,6 @@
 # bash completion of letsswitch(1)
 _letsswitch() {
-    local commands='promise cancel watch join cheer ask listen help' word command=''
+    local commands='promise cancel watch join cheer ask listen name say history help' word command=''
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
     COMPREPLY=()
     case $previous in
@@ -16,7 +16,7 @@ _letsswitch() {
     local options='--server --device --help'
     case $command in
     promise | cancel) options+=' --at --zone' ;;
-    cheer) options+=' -n' ;;
+    cheer | history) options+=' -n' ;;
     esac
     if [[ $current == -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")

@@ -64,6 +64,71 @@ import Testing
         try await daemon.terminate()
     }
 
+    @Test("Two terminals: take names, say, listen, look back")
+    func conversations() async throws {
+        let state = "/tmp/ls-command-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: state) }
+        let database = try await TestCluster.shared.makeDatabase()
+        let (daemon, endpoint) = try await DaemonProcess.listening([
+            "--listen", "127.0.0.1:0", "--database-url", database, "--log-format", "json",
+        ])
+        let (ada, bob) = (
+            ["--server", "\(endpoint)", "--device", "ada"], ["--server", "\(endpoint)", "--device", "bob"]
+        )
+        #expect(try await Self.run(ada + ["name", "ada"], state: state).status == .exited(0))
+        #expect(try await Self.run(bob + ["name", "bob"], state: state).status == .exited(0))
+        // A name is its first taker's.
+        #expect(
+            try await Self.run(["name", "ada", "--server", "\(endpoint)", "--device", "eve"], state: state).status
+                == .exited(1))
+        let listening = try await Self.start(bob + ["listen"], state: state)
+        try await listening.lines.next("the handshake") { $0.text.contains(#""type":"handshake""#) }
+        let said = try await Self.run(ada + ["say", "bob", "--", "Tea,", "--now?"], state: state)
+        #expect(said.status == .exited(0))
+        let message = try Self.json(try #require(said.lines.first))["messages"][0]
+        #expect(message["content"].string == "Tea, --now?")
+        let heard = try await listening.lines.next("the message") { $0.text.contains(#""type":"message""#) }
+        #expect(try Self.json(heard.text)["message"]["id"].string == message["id"].string)
+        await listening.signal(SIGTERM)
+        let history = try await Self.run(bob + ["history", "ada"], state: state)
+        #expect(try Self.json(try #require(history.lines.first))["messages"][0]["author"].string == "ada")
+        let list = try await Self.run(bob + ["history"], state: state)
+        #expect(
+            try Self.json(try #require(list.lines.first))["conversations"][0]["lastMessage"]["content"].string
+                == "Tea, --now?")
+        #expect(try await Self.run(bob + ["history", "eve"], state: state).status == .exited(1))
+        #expect(try await Self.run(ada + ["say", "nobody", "--", "x"], state: state).status == .exited(1))
+        try await daemon.terminate()
+    }
+
+    @Test("Two terminals: ask, and listen to a session")
+    func questions() async throws {
+        let state = "/tmp/ls-command-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: state) }
+        let database = try await TestCluster.shared.makeDatabase()
+        let (daemon, endpoint) = try await DaemonProcess.listening([
+            "--listen", "127.0.0.1:0", "--database-url", database, "--log-format", "json",
+        ])
+        let body = #"{"deviceId":"speaker","title":"Tea"}"#
+        let curl = try await ChildProcess.start(
+            "/usr/bin/env", ["curl", "-sS", "-d", body, "http://\(endpoint)/questions/sessions"],
+            environment: DaemonProcess.cleanEnvironment())
+        let made = try await curl.lines.next("the session") { $0.text.hasPrefix("{") }
+        let session = try #require(try Self.json(made.text)["id"].string)
+        let server = ["--server", "\(endpoint)"]
+        let listening = try await Self.start(["listen", session] + server, state: state)
+        try await listening.lines.next("the list") { $0.text.contains(#""type":"questions""#) }
+        let asked = try await Self.run(["ask", session, "Why tea?"] + server, state: state)
+        #expect(asked.status == .exited(0))
+        #expect(try Self.json(try #require(asked.lines.first))["success"].bool == true)
+        let heard = try await listening.lines.next("the question") { $0.text.contains(#""type":"question""#) }
+        #expect(try Self.json(heard.text)["question"]["content"].string == "Why tea?")
+        await listening.signal(SIGTERM)
+        #expect(try await Self.run(["ask", session, " "] + server, state: state).status == .exited(1))
+        #expect(try await Self.run(["ask", UUID().uuidString, "x"] + server, state: state).status == .exited(1))
+        try await daemon.terminate()
+    }
+
     @Test("Exit statuses tell wrong usage from nobody there")
     func statuses() async throws {
         let state = "/tmp/ls-command-\(UUID().uuidString)"

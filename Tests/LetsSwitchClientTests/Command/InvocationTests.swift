@@ -27,6 +27,14 @@ import Testing
         #expect(
             try read("promise X --at 2026-11-22T09:00:00Z").command
                 == .promise(title: "X", at: .instant("2026-11-22T09:00:00Z")))
+        #expect(
+            try read("say bob eve --device ada -- -n is no option").command
+                == .say(to: ["bob", "eve"], content: "-n is no option"))
+        #expect(try read("listen").command == .listen(session: nil))
+        #expect(try read("listen S").command == .listen(session: "S"))
+        #expect(try read("name ada").command == .name("ada"))
+        #expect(try read("history").command == .history(with: nil, count: 100))
+        #expect(try read("history bob -n 3").command == .history(with: ["bob"], count: 3))
         for line in ["", "--help", "watch --help", "help"] { #expect(try read(line).command == .help) }
     }
 
@@ -45,6 +53,8 @@ import Testing
             "promise X --at 09:00 --at 10:00", "cancel", "watch X", "watch --at 09:00", "join", "cheer R -n 0",
             "cheer R -n x",
             "watch --no-such 1", "watch --device", "watch --server ftp://a", "join R -n 3",
+            "say bob", "say bob hello", "say -- hello", "say bob --", "-- say bob", "listen S T", "name", "name a b",
+            "history bob -n 101", "history -n 3",
         ])
     func usage(line: String) {
         #expect(throws: UsageError.self) { try read(line) }

@@ -1,0 +1,207 @@
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// A session of questions, as one of its audience.
+///
+/// ```swift
+/// let questions = client.questions(session)
+/// try await questions.ask("Why tea?")
+/// for try await case .changed(let question) in questions.events { print(question.votes, question.content) }
+/// ```
+public final class Questions: Sendable {
+    /// What happens in a session: `if case .changed(let question) = event { show(question) }`
+    public enum Event: Sendable, Hashable {
+        /// Connected; what there is follows, after a reconnect anew: `case .entered: clear()`
+        case entered
+        /// Questions that there are, in order of asking, and whether more of them follow: `case .list(let part, _): append(part)`
+        case list([Question], hasMore: Bool)
+        /// A question that is new, or whole as it is now: `case .changed(let question): show(question)`
+        case changed(Question)
+        /// Nobody is to see it any more: `case .removed(let id): hide(id)`
+        case removed(UUID)
+        /// A question of one's own was answered: `case .answered(let id): blink(id)`
+        case answered(UUID)
+        /// The presenter tells something: `case .announced(let text): print(text)`
+        case announced(String)
+        /// Whether questions are taken: `case .state(let isOpen): field.isEnabled = isOpen`
+        case state(isOpen: Bool)
+        /// The server didn't do what was wanted, such as a vote: `case .refused(let reason): print(reason)`
+        case refused(String)
+        /// There is no connection, and the next attempt is due: `case .waiting(let wait): print(wait)`
+        case waiting(Duration)
+        /// The connection has ended: `case .closed(let code): print(code)`
+        case closed(CloseCode)
+    }
+
+    struct Incoming: Decodable, Sendable {
+        let type: String
+        let id: String?
+        let success: Bool?
+        let message: String?
+        let reason: String?
+        let content: String?
+        let state: String?
+        let question: Question?
+        let questions: [Question]?
+        let more: Bool?
+        let questionId: UUID?
+    }
+
+    struct Outgoing: Encodable, Sendable {
+        let type: String
+        var id: String?
+        var content: String?
+        var questionId: UUID?
+    }
+
+    /// What happened, and the server's own text of it, where it said it.
+    package struct Item: Sendable {
+        package let event: Event
+        package let source: String?
+    }
+
+    private let requests: DeviceRequests
+    private let path: String
+    private let live: LinkSession
+
+    /// - Parameter session: `nil` for the one that is open to all.
+    init(_ session: UUID?, _ requests: DeviceRequests) {
+        self.requests = requests
+        path =
+            session.map { "/questions/\($0.uuidString)/socket?\(requests.identity)" } ?? "/socket?\(requests.identity)"
+        live = LinkSession(requests.reconnect, silence: .seconds(45)) { [path] _ throws(ClientError) in
+            try await requests.transport.webSocket(
+                ClientRequest(target: path + "&live=true", fields: requests.fields), subprotocols: [])
+        }
+    }
+
+    deinit {
+        let live = live
+        Task { await live.cancel(with: .goingAway) }
+    }
+
+    /// Asks, and returns when the question is stored, with its id.
+    ///
+    /// ```swift
+    /// let id = try await questions.ask("Why tea?")
+    /// ```
+    ///
+    /// - Throws: ``ClientError/sentAway(_:)`` with the server's sentence when it isn't taken: the session is closed, the question is
+    ///   blank or longer than 2,000 Unicode scalars, or this device has just asked six within a minute. After a loss nobody knows
+    ///   whether it was asked, and it isn't asked again.
+    @discardableResult
+    public func ask(_ content: String) async throws -> UUID? {
+        try await asked(content).id
+    }
+
+    /// The same with the server's own text.
+    package func asked(_ content: String) async throws -> (id: UUID?, source: String, sentence: String) {
+        let session = LinkSession(.never, silence: .seconds(45)) { [requests, path] _ throws(ClientError) in
+            try await requests.transport.webSocket(
+                ClientRequest(target: path, fields: requests.fields), subprotocols: [])
+        }
+        let reading = EventReading(session)
+        while let event = try await reading.next() {
+            guard case .received(.message(_, let bytes)) = event,
+                let incoming = try? WireDate.decoder.decode(Incoming.self, from: Data(bytes))
+            else { continue }
+            switch incoming.type {
+            case "handshake":
+                let question = Outgoing(type: "newQuestion", id: incoming.id ?? "", content: content)
+                try await session.send(.message(.text, Array(try JSONEncoder().encode(question))))
+            case "questionResponse" where incoming.success == true:
+                await session.cancel(with: .goingAway)
+                return (
+                    incoming.id.flatMap(UUID.init(uuidString:)), String(decoding: bytes, as: UTF8.self),
+                    incoming.message ?? "It is asked."
+                )
+            case "questionResponse", "error":
+                await session.cancel(with: .goingAway)
+                throw ClientError.sentAway(incoming.message ?? incoming.reason ?? "it wasn't taken")
+            default: continue
+            }
+        }
+        throw ClientError.closed(.normal, reason: "before it was asked")
+    }
+
+    /// Wants to know that, too: one vote for each device. Repeats change nothing.
+    ///
+    /// ```swift
+    /// try await questions.vote(for: question.id)
+    /// ```
+    public func vote(for question: UUID) async throws {
+        try await send(Outgoing(type: "vote", questionId: question))
+    }
+
+    /// Takes the vote back.
+    ///
+    /// ```swift
+    /// try await questions.withdrawVote(for: question.id)
+    /// ```
+    public func withdrawVote(for question: UUID) async throws {
+        try await send(Outgoing(type: "unvote", questionId: question))
+    }
+
+    private func send(_ message: Outgoing) async throws {
+        try await live.send(.message(.text, Array(try JSONEncoder().encode(message))))
+    }
+
+    /// What happens, in order, for one reader, as in ``Room/events``.
+    ///
+    /// ```swift
+    /// for try await event in questions.events { update(event) }
+    /// ```
+    public var events: AsyncThrowingStream<Event, any Error> {
+        let reading = EventReading(live)
+        // The stream holds the session.
+        return AsyncThrowingStream { [self] in try await next(reading)?.event }
+    }
+
+    /// The same with what the server said.
+    package var items: AsyncThrowingStream<Item, any Error> {
+        let reading = EventReading(live)
+        return AsyncThrowingStream { [self] in try await next(reading) }
+    }
+
+    private func next(_ reading: EventReading) async throws -> Item? {
+        while let event = try await reading.next() {
+            switch event {
+            case .waiting(let wait): return Item(event: .waiting(wait), source: nil)
+            case .closed(let code): return Item(event: .closed(code), source: nil)
+            case .received(.message(_, let bytes)):
+                guard let incoming = try? WireDate.decoder.decode(Incoming.self, from: Data(bytes)),
+                    let event = Self.event(incoming)
+                else { continue }
+                return Item(event: event, source: String(decoding: bytes, as: UTF8.self))
+            case .opened, .received: continue
+            }
+        }
+        return nil
+    }
+
+    private static func event(_ message: Incoming) -> Event? {
+        switch message.type {
+        case "handshake": .entered
+        case "questions": .list(message.questions ?? [], hasMore: message.more ?? false)
+        case "question": message.question.map { .changed($0) }
+        case "questionRemoved": message.questionId.map { .removed($0) }
+        case "questionAnswer": message.questionId.map { .answered($0) }
+        case "announcement": .announced(message.content ?? "")
+        case "session": .state(isOpen: message.state == "open")
+        case "error": .refused(message.reason ?? "")
+        default: nil
+        }
+    }
+
+    /// Leaves the session, and returns when that is done. The events end.
+    ///
+    /// ```swift
+    /// await questions.leave()
+    /// ```
+    public func leave() async {
+        await live.cancel(with: .goingAway)
+    }
+}

@@ -1,0 +1,83 @@
+import FoundationEssentials
+import LetsSwitchClient
+
+/// Saying something to others, hearing them, and what was said before.
+struct ConversationRun {
+    let conversations: Conversations
+    let output: Output
+
+    /// Takes the name by which others know this device.
+    func take(_ name: String) async throws {
+        try await conversations.takeName(name)
+        if output.isTerminal { try output.say("You are \(name).") }
+    }
+
+    func say(_ content: String, to names: [String]) async throws {
+        let sent = try await conversations.sent(content, to: names)
+        try output.tell(sent.source, "It is said.")
+    }
+
+    /// What is said, as it is said.
+    func listen() async throws {
+        let reading = conversations.reading()
+        while let item = try await reading.next() {
+            guard output.isTerminal else {
+                if let source = item.source { try output.tell(source, source) }
+                continue
+            }
+            switch item.event {
+            case .entered(let name): try output.say("You are \(name). Ctrl-C ends it.")
+            case .message(let message): try output.say(Self.line(message))
+            case .waiting(let wait): try output.say("not connected; again in \(wait.components.seconds) s")
+            case .closed: break
+            }
+        }
+    }
+
+    /// All conversations, the latest first.
+    func list() async throws {
+        var next: String?
+        repeat {
+            let list = try await conversations.list(before: next)
+            if output.isTerminal {
+                for conversation in list.conversations { try output.say(Self.line(conversation)) }
+            } else {
+                try output.tell(list.source, "")
+            }
+            next = list.next
+        } while next != nil
+    }
+
+    /// What was said last among exactly these and this device.
+    func history(with names: [String], count: Int) async throws {
+        let wanted = Set(names)
+        var next: String?
+        repeat {
+            let list = try await conversations.list(before: next)
+            // Oneself is in it, whether one is named or not.
+            let found = list.conversations.last { conversation in
+                let others = conversation.participants.count - wanted.count
+                return (others == 0 || others == 1) && wanted.isSubset(of: conversation.participants)
+            }
+            if let found {
+                let page = try await conversations.history(of: found.id, limit: count)
+                guard output.isTerminal else { return try output.tell(page.source, "") }
+                for message in page.messages { try output.say(Self.line(message)) }
+                return
+            }
+            next = list.next
+        } while next != nil
+        throw ClientError.sentAway("there is no conversation of just you and \(names.joined(separator: ", "))")
+    }
+
+    private static func line(_ message: Message) -> String {
+        let author = message.author.isEmpty ? "somebody" : message.author
+        return "\(message.date.formatted(.iso8601)) \(author): \(message.content)"
+    }
+
+    private static func line(_ conversation: Conversation) -> String {
+        let unread = conversation.lastOffset - conversation.readOffset
+        let last = conversation.lastMessage.map { " — \($0.author): \($0.content)" } ?? ""
+        return "\(conversation.name)\(unread > 0 ? " (\(unread) unread)" : "")\(last)"
+    }
+}
