@@ -284,8 +284,8 @@ let package = Package(
         .target(
             name: "FuzzProperties",
             dependencies: [
-                "Basics", "Delivery", "Domain", "LetsSwitch", "LiveQuestions", "Messaging", "Postgres", "Scheduling",
-                "Settings", "TestSupport",
+                "Basics", "Delivery", "Domain", "LetsSwitch", "LiveQuestions", "Messaging", "Postgres", "Rooms",
+                "Scheduling", "Settings", "TestSupport",
                 "Wire", "CZlib",
             ],
             path: "Tests/Fuzz/Properties", swiftSettings: swiftSettings),

@@ -93,7 +93,7 @@ package final class ConversationSubscriber: Peer {
 
     // MARK: What it hears
 
-    package func deliver(ales count: Int, frame: SharedBytes) {}
+    package func deliver(ales count: Int, of kind: CheerKind, frame: SharedBytes) {}
     package func roomClosed() {}
 
     package func deliver(_ publication: Publication) {

@@ -134,7 +134,7 @@ package final class QuestionSubscriber: Peer {
         option.selects(id: member.id, sink.webSocket)
     }
 
-    package func deliver(ales count: Int, frame: SharedBytes) {}
+    package func deliver(ales count: Int, of kind: CheerKind, frame: SharedBytes) {}
 
     package func deliver(_ publication: Publication) {
         guard let message = publication.message as? QuestionPublication else { return }

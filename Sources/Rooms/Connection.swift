@@ -28,8 +28,8 @@ package final class Connection {
     package var isMember: Bool { index != .max }
 
     /// An ale for everybody in the room but this peer, at the end of this turn. Of who isn't in its room, nothing comes.
-    package func cheer() {
-        shard.cheer(from: self)
+    package func cheer(_ kind: CheerKind = .plain) {
+        shard.cheer(kind, from: self)
     }
 
     /// Has the peer told how many people are in the room, now and when that changes: a ``PresenceCount``, once a second at most.
@@ -45,10 +45,10 @@ package final class Connection {
 
 /// Whoever can be in rooms: a WebSocket, an event stream, a test's recorder. All calls come on the loop.
 package protocol Peer: AnyObject {
-    /// Ales came, so many in this turn; `frame` is one of them as a WebSocket frame, the loop's own.
+    /// Ales of a kind came, so many in this turn; `frame` is one of them as a WebSocket frame, the loop's own.
     ///
     /// The one call that is made per delivered ale: it may neither allocate nor wait.
-    func deliver(ales count: Int, frame: SharedBytes)
+    func deliver(ales count: Int, of kind: CheerKind, frame: SharedBytes)
 
     /// Something else was published in a room that the peer is in.
     func deliver(_ publication: Publication)

@@ -59,11 +59,11 @@ struct ConnectionMap {
     }
 
     /// Sends the room's ales of this turn to everybody but their senders.
-    func deliverAles(of room: Room, frame: SharedBytes) {
+    func deliverAles(of room: Room, frames: [SharedBytes]) {
         guard room.hasAles else { return }
         // A room that was left by everybody and entered anew meanwhile is another one.
         guard let members = rooms[room.id], members.first?.room === room else { return room.forgetAles() }
-        members.withUnsafeBufferPointer { room.settle(with: $0, frame: frame) }
+        members.withUnsafeBufferPointer { room.settle(with: $0, frames: frames) }
     }
 
     /// Empties a room and gives back who was in it.

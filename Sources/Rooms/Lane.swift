@@ -9,7 +9,7 @@ enum RoomRequest: Sendable {
     /// - Parameter besides: The sender's other places in the room.
     case enter(MemberID, room: UUID, policy: RoomPolicy, claimedIdentity: UUID?, besides: [MemberID])
     /// So many ales; `by` are the sender's places in the room, first the one that cheers.
-    case cheer(UInt32, by: [MemberID])
+    case cheer(UInt32, CheerKind, by: [MemberID])
     case publish(any Message, by: [MemberID])
     case watchPresence(MemberID)
     case leave(MemberID)
@@ -18,7 +18,7 @@ enum RoomRequest: Sendable {
 /// What a room's home has for members on another loop.
 enum RoomDelivery: Sendable {
     case decided(MemberID, RoomShard.Standing)
-    case ales(Int, for: MemberID)
+    case ales(Int, CheerKind, for: MemberID)
     case published(any Message, for: [MemberID])
     case closed(MemberID)
 }
@@ -35,6 +35,17 @@ struct Mail: Sendable {
 struct MailEntry {
     let mail: Int
     let index: Int
+}
+
+/// Where ales add up in the mail, by their kind: however many there are, and however they alternate.
+struct AleEntries {
+    private var plain: MailEntry?
+    private var special: [CheerKind: MailEntry] = [:]
+
+    subscript(kind: CheerKind) -> MailEntry? {
+        get { kind == .plain ? plain : special[kind] }
+        set { if kind == .plain { plain = newValue } else { special[kind] = newValue } }
+    }
 }
 
 /// The way from one loop to another, or to itself. On the first.
@@ -91,13 +102,15 @@ final class Lane {
         shard.awaitTurnEnd()
     }
 
-    func addCheer(in entry: inout MailEntry?, by places: () -> [MemberID]) {
+    func addCheer(_ kind: CheerKind, in entries: inout AleEntries, by places: () -> [MemberID]) {
         // Places that were taken since are taken after it, and owed nothing of before.
-        if let entry, entry.mail == number, case .cheer(let count, let places) = mail.requests[entry.index] {
-            mail.requests[entry.index] = .cheer(count + 1, by: places)
+        if let entry = entries[kind], entry.mail == number,
+            case .cheer(let count, kind, let places) = mail.requests[entry.index]
+        {
+            mail.requests[entry.index] = .cheer(count + 1, kind, by: places)
         } else {
-            entry = MailEntry(mail: number, index: mail.requests.count)
-            add(.cheer(1, by: places()))
+            entries[kind] = MailEntry(mail: number, index: mail.requests.count)
+            add(.cheer(1, kind, by: places()))
         }
     }
 
@@ -109,12 +122,14 @@ final class Lane {
         shard.awaitTurnEnd()
     }
 
-    func add(ales count: Int, for member: MemberID, in entry: inout MailEntry?) {
-        if let entry, entry.mail == number, case .ales(let sum, _) = mail.deliveries[entry.index] {
-            mail.deliveries[entry.index] = .ales(sum + count, for: member)
+    func add(ales count: Int, of kind: CheerKind, for member: MemberID, in entries: inout AleEntries) {
+        if let entry = entries[kind], entry.mail == number,
+            case .ales(let sum, kind, _) = mail.deliveries[entry.index]
+        {
+            mail.deliveries[entry.index] = .ales(sum + count, kind, for: member)
         } else {
-            entry = MailEntry(mail: number, index: mail.deliveries.count)
-            add(.ales(count, for: member))
+            entries[kind] = MailEntry(mail: number, index: mail.deliveries.count)
+            add(.ales(count, kind, for: member))
         }
     }
 

@@ -5,6 +5,8 @@ package final class Room {
     package let id: UUID
     /// Ales of this turn that nobody has been sent yet.
     var ales = AleCount()
+    /// Those of kinds; nil: none.
+    var cheers: CheerCounts?
     /// ``RoomPolicy/reportsPresence`` of who entered first. The rest of a policy is for those who enter, so it isn't kept.
     let reportsPresence: Bool
     /// Whether another daemon has somebody in the room: then its ales go there too.

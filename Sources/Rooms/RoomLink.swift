@@ -6,10 +6,12 @@ package struct RoomNews: Sendable {
     package struct Ales: Sendable, Equatable {
         package let room: UUID
         package let count: UInt32
+        package let kind: CheerKind
 
-        package init(_ room: UUID, _ count: UInt32) {
+        package init(_ room: UUID, _ count: UInt32, _ kind: CheerKind = .plain) {
             self.room = room
             self.count = count
+            self.kind = kind
         }
     }
 

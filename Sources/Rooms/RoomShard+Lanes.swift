@@ -107,10 +107,12 @@ extension RoomShard {
                 people.unite([connection] + others.compactMap { lane.standIns[$0] })
             }
             lane.add(.decided(member, standing))
-        case .cheer(let count, let places):
+        case .cheer(let count, let kind, let places):
             let places = places.map { lane.standIns[$0] }
             // It may have been too late, for a room that has closed.
-            if case .some(let sender?) = places.first { cheer(count, from: sender, besides: places.compactMap(\.self)) }
+            if case .some(let sender?) = places.first {
+                cheer(count, of: kind, from: sender, besides: places.compactMap(\.self))
+            }
         case .publish(let message, let places):
             let places = places.map { lane.standIns[$0] }
             if case .some(let sender?) = places.first {
@@ -129,8 +131,8 @@ extension RoomShard {
         switch delivery {
         case .decided(let member, let standing):
             lanes.members[member]?.decide(standing)
-        case .ales(let count, let member):
-            lanes.members[member]?.peer.deliver(ales: count, frame: aleFrame)
+        case .ales(let count, let kind, let member):
+            lanes.members[member]?.peer.deliver(ales: count, of: kind, frame: aleFrames[Int(kind.rawValue)])
         case .published(let message, let members):
             let publication = Publication(message)
             for member in members { lanes.members[member]?.peer.deliver(publication) }

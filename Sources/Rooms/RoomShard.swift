@@ -47,23 +47,23 @@ package final class RoomShard: TurnEndHandler {
     unowned let loop: any RoomLoop
     private let anyRoomIsOpen: Bool
     private let report: @Sendable ([PresenceEvent]) -> Void
-    /// An ale, encoded once; no other thread counts its references. A burst of ales leaves as one run of it.
-    let aleFrame: SharedBytes
+    /// An ale of each kind, encoded once; no other thread counts its references. A burst of ales leaves as one run of it.
+    let aleFrames: [SharedBytes]
 
     /// - Parameters:
     ///   - loop: Outlives the shard.
     ///   - anyRoomIsOpen: Makes an open room of any UUID.
-    ///   - aleFrame: A WebSocket frame.
+    ///   - aleFrames: A WebSocket frame for each kind.
     ///   - grace: How long somebody who has left counts as present.
     ///   - loops: This one and those that it shares the rooms with.
     ///   - report: Told who comes and goes, many at a time.
     package init(
-        on loop: any RoomLoop, anyRoomIsOpen: Bool, aleFrame: [UInt8], grace: Duration = .zero,
+        on loop: any RoomLoop, anyRoomIsOpen: Bool, aleFrames: [[UInt8]], grace: Duration = .zero,
         loops: RoomLoops = .one, report: @escaping @Sendable ([PresenceEvent]) -> Void
     ) {
         self.loop = loop
         self.anyRoomIsOpen = anyRoomIsOpen
-        self.aleFrame = SharedBytes(aleFrame, copies: 64)
+        self.aleFrames = aleFrames.map { SharedBytes($0, copies: 64) }
         self.report = report
         people = People(grace: grace)
         lanes = Lanes(loops)
@@ -198,18 +198,18 @@ package final class RoomShard: TurnEndHandler {
     // MARK: Messages
 
     /// See ``Connection/cheer()``.
-    func cheer(from sender: Connection) {
+    func cheer(_ kind: CheerKind, from sender: Connection) {
         guard sender.isMember else { return }
         let room = sender.room
         if !room.hasAles { willSettle(room) }
-        room.count(aleFrom: sender)
+        room.count(aleFrom: sender, of: kind)
     }
 
-    /// As ``cheer(from:)``, of a sender with several places in its room: none of them hears it.
-    func cheer(_ count: UInt32, from sender: Connection, besides places: [Connection]) {
+    /// As ``cheer(_:from:)``, of a sender with several places in its room: none of them hears it.
+    func cheer(_ count: UInt32, of kind: CheerKind, from sender: Connection, besides places: [Connection]) {
         guard sender.isMember else { return }
         if !sender.room.hasAles { willSettle(sender.room) }
-        sender.room.count(count, exempting: places)
+        sender.room.count(count, of: kind, exempting: places)
     }
 
     private func willSettle(_ room: Room) {
@@ -236,8 +236,8 @@ package final class RoomShard: TurnEndHandler {
 
     /// Sends everybody in the room what it is owed, and has other daemons told.
     private func settle(_ room: Room) {
-        if room.isShared, let ales = room.alesOfOwnMembers { link.add(RoomNews.Ales(room.id, ales)) }
-        map.deliverAles(of: room, frame: aleFrame)
+        if room.isShared { room.forEachKind { link.add(RoomNews.Ales(room.id, $0, $1)) } }
+        map.deliverAles(of: room, frames: aleFrames)
     }
 
     /// Ales that came from another daemon: for everybody in the room here.
@@ -246,8 +246,8 @@ package final class RoomShard: TurnEndHandler {
             guard let room = map.connections(of: ales.room).first?.room else { continue }
             // First those of its own members, so that no ale of another daemon is told to other daemons.
             settle(room)
-            room.count(alesFromElsewhere: ales.count)
-            map.deliverAles(of: room, frame: aleFrame)
+            room.count(alesFromElsewhere: ales.count, of: ales.kind)
+            map.deliverAles(of: room, frames: aleFrames)
         }
     }
 

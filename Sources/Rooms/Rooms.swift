@@ -10,7 +10,7 @@ package final class Rooms: Sendable {
     private let loops: [EventLoop]
     private let key = LoopLocal<RoomShard>()
     private let anyRoomIsOpen: Bool
-    private let aleFrame: [UInt8]
+    private let aleFrames: [[UInt8]]
     private let grace: Duration
     private let report: @Sendable ([PresenceEvent]) -> Void
     /// Subscriptions: without any, no loop is woken to tell nobody.
@@ -18,16 +18,16 @@ package final class Rooms: Sendable {
 
     /// - Parameters:
     ///   - anyRoomIsOpen: Makes an open room of any UUID: for development.
-    ///   - aleFrame: What everybody but the sender of an ale is sent: a WebSocket frame.
+    ///   - aleFrame: What everybody but the sender of an ale of a kind is sent: a WebSocket frame.
     ///   - grace: How long somebody who said who it is, and has left, counts as present.
     ///   - report: Told who comes and goes, many at a time; called on a loop.
     package init(
-        loops: [EventLoop], anyRoomIsOpen: Bool, aleFrame: [UInt8], grace: Duration = .zero,
+        loops: [EventLoop], anyRoomIsOpen: Bool, aleFrame: (CheerKind) -> [UInt8], grace: Duration = .zero,
         report: @escaping @Sendable ([PresenceEvent]) -> Void
     ) {
         self.loops = loops
         self.anyRoomIsOpen = anyRoomIsOpen
-        self.aleFrame = aleFrame
+        aleFrames = CheerKind.allCases.map(aleFrame)
         self.grace = grace
         self.report = report
     }
@@ -47,7 +47,7 @@ package final class Rooms: Sendable {
     package func shard(on reactor: Reactor) -> RoomShard {
         key.value(on: reactor) {
             RoomShard(
-                on: reactor, anyRoomIsOpen: anyRoomIsOpen, aleFrame: aleFrame, grace: grace,
+                on: reactor, anyRoomIsOpen: anyRoomIsOpen, aleFrames: aleFrames, grace: grace,
                 loops: RoomLoops(
                     own: reactor.index, homeIndex: { [weak self] in self?.homeIndex(of: $0) ?? 0 },
                     submit: { [weak self] in self?.submit(to: $0, $1) }),

@@ -60,7 +60,7 @@ package final class Sender {
 
     /// What it says from now on comes after all that it has said.
     fileprivate func closeEntries(in room: UUID) {
-        for place in places where place.room == room { place.cheers = nil }
+        for place in places where place.room == room { place.cheers = AleEntries() }
     }
 
     fileprivate func remove(_ member: Member) {
@@ -84,7 +84,7 @@ package final class Member {
     private let sender: Sender
     private var state: State
     /// Where its ales add up until they are carried to the room's home.
-    fileprivate var cheers: MailEntry?
+    fileprivate var cheers = AleEntries()
 
     fileprivate init(
         _ id: MemberID, _ peer: any Peer, in room: UUID, of sender: Sender,
@@ -103,9 +103,9 @@ package final class Member {
     }
 
     /// An ale for everybody in the room but its sender. Of who isn't in its room, nothing comes.
-    package func cheer() {
+    package func cheer(_ kind: CheerKind = .plain) {
         guard isMember else { return }
-        lane.addCheer(in: &cheers) { places }
+        lane.addCheer(kind, in: &cheers) { places }
     }
 
     /// Gives a message to everybody in the room but its sender. Of who isn't in its room, nothing comes.

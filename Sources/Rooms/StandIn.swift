@@ -6,19 +6,19 @@ final class StandIn: Peer {
     private let member: MemberID
     private unowned let lane: Lane
     /// Where its ales add up until they are carried.
-    private var ales: MailEntry?
+    private var ales = AleEntries()
 
     init(for member: MemberID, at lane: Lane) {
         self.member = member
         self.lane = lane
     }
 
-    func deliver(ales count: Int, frame: SharedBytes) {
-        lane.add(ales: count, for: member, in: &ales)
+    func deliver(ales count: Int, of kind: CheerKind, frame: SharedBytes) {
+        lane.add(ales: count, of: kind, for: member, in: &ales)
     }
 
     func deliver(_ publication: Publication) {
-        ales = nil
+        ales = AleEntries()
         lane.add(publication, for: member)
     }
 

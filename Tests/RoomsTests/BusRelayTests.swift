@@ -36,7 +36,8 @@ struct BusRelayTests {
             loop = try #require(group.loops.first)
             await loop.start()
             rooms = Rooms(
-                loops: group.loops, anyRoomIsOpen: true, aleFrame: [0x82, 0], grace: .seconds(15), report: { _ in })
+                loops: group.loops, anyRoomIsOpen: true, aleFrame: { _ in [0x82, 0] }, grace: .seconds(15),
+                report: { _ in })
             let told = SendableBox<@Sendable (RelayReport) -> Void>()
             relay = BusRelay(id, bus: hub.makeBus(id), rooms: rooms, grace: .seconds(15)) { told.value?($0) }
             told.set { [weak self] report in self?.take(report) }
@@ -206,7 +207,7 @@ struct BusRelayTests {
         let group = try EventLoopGroup(count: 1)
         let loop = try #require(group.loops.first)
         await loop.start()
-        let rooms = Rooms(loops: group.loops, anyRoomIsOpen: true, aleFrame: [0x82, 0], report: { _ in })
+        let rooms = Rooms(loops: group.loops, anyRoomIsOpen: true, aleFrame: { _ in [0x82, 0] }, report: { _ in })
         let members = RoomMembers(connections: 1, anonymous: 1)
         let news = RelayMessage.members(
             [RelayMessage.Members(room: room, next: 1, members: members)], place: [.whole, .first, .last], number: 1)

@@ -25,7 +25,8 @@ final class LoopsUnderTest {
         let loops = (0..<count).map { _ in ManualLoop() }
         shards = loops.indices.map { index in
             RoomShard(
-                on: loops[index], anyRoomIsOpen: anyRoomIsOpen, aleFrame: [0x82, 0], grace: .seconds(15),
+                on: loops[index], anyRoomIsOpen: anyRoomIsOpen, aleFrames: CheerKind.allCases.map { _ in [0x82, 0] },
+                grace: .seconds(15),
                 loops: RoomLoops(
                     own: index, homeIndex: { Self.home(of: $0, of: count) },
                     submit: { post.waiting[$0].append($1) }),

@@ -42,6 +42,8 @@ struct Numbered: Message, Hashable {
 final class RecordingPeer: Peer {
     enum Event: Hashable {
         case ales(Int)
+        /// Of a kind.
+        case cheers(Int, CheerKind)
         case message(Int)
         case presence(Int)
         case closed
@@ -52,7 +54,9 @@ final class RecordingPeer: Peer {
     var react: ((RecordingPeer) -> Void)?
     private(set) var forms: [ObjectIdentifier] = []
 
-    func deliver(ales count: Int, frame: SharedBytes) { events.append(.ales(count)) }
+    func deliver(ales count: Int, of kind: CheerKind, frame: SharedBytes) {
+        events.append(kind == .plain ? .ales(count) : .cheers(count, kind))
+    }
 
     func deliver(_ publication: Publication) {
         if let presence = publication.message as? PresenceCount { return events.append(.presence(presence.count)) }
@@ -65,7 +69,17 @@ final class RecordingPeer: Peer {
     func roomClosed() { events.append(.closed) }
 
     /// Ales that it was told of, in all.
-    var ales: Int { events.reduce(0) { if case .ales(let count) = $1 { $0 + count } else { $0 } } }
+    var ales: Int { CheerKind.allCases.reduce(0) { $0 + ales(of: $1) } }
+
+    func ales(of kind: CheerKind) -> Int {
+        events.reduce(0) {
+            switch $1 {
+            case .ales(let count) where kind == .plain: $0 + count
+            case .cheers(let count, kind): $0 + count
+            default: $0
+            }
+        }
+    }
     var counts: [Int] { events.compactMap { if case .presence(let count) = $0 { count } else { nil } } }
     var messages: [Int] { events.compactMap { if case .message(let number) = $0 { number } else { nil } } }
 }
@@ -85,7 +99,9 @@ final class RoomsUnderTest {
     var reported: [PresenceEvent] { reports.events }
 
     init(anyRoomIsOpen: Bool = true, grace: Duration = .zero) {
-        shard = RoomShard(on: loop, anyRoomIsOpen: anyRoomIsOpen, aleFrame: [0x82, 0], grace: grace) { [reports] in
+        shard = RoomShard(
+            on: loop, anyRoomIsOpen: anyRoomIsOpen, aleFrames: CheerKind.allCases.map { _ in [0x82, 0] }, grace: grace
+        ) { [reports] in
             reports.events += $0
         }
     }

@@ -18,6 +18,9 @@ struct RelayMessageTests {
             ], place: .whole, number: 9),
         .counting([.init(room: room, next: 1), .init(room: UUID(), next: 2)]),
         .ales([.init(room: room, first: 1, count: 5), .init(room: UUID(), first: 1 << 40, count: .max)]),
+        .cheers([
+            .init(room: room, first: 1, count: 5, kind: .fire), .init(room: UUID(), first: 6, count: 1, kind: .clap),
+        ]),
     ]
 
     @Test("to bytes and back", arguments: messages)
@@ -29,6 +32,15 @@ struct RelayMessageTests {
     func vector() {
         let bytes = RelayMessage.ales([.init(room: Self.room, first: 0x0102, count: 3)]).bytes
         #expect(bytes == [1, 4] + (0..<16) + [2, 1, 0, 0, 0, 0, 0, 0] + [3, 0, 0, 0])
+    }
+
+    @Test("a kind's bytes are as written down, and one that this build doesn't know is plain")
+    func kinds() throws {
+        let known = RelayMessage.cheers([.init(room: Self.room, first: 0x0102, count: 3, kind: .spark)])
+        let bytes: [UInt8] = [1, 8] + (0..<16) + [2, 1, 0, 0, 0, 0, 0, 0] + [3, 0, 0, 0]
+        #expect(known.bytes == bytes + [3])
+        let unknown = RelayMessage.cheers([.init(room: Self.room, first: 0x0102, count: 3)])
+        #expect(try RelayMessage(bytes + [200]) == unknown)
     }
 
     @Test("what is cut off is malformed, or a shorter list", arguments: messages)

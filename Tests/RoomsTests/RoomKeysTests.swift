@@ -29,7 +29,7 @@ import Testing
     func subscriptions() async throws {
         let group = try EventLoopGroup(count: 2)
         for loop in group.loops { await loop.start() }
-        let rooms = Rooms(loops: group.loops, anyRoomIsOpen: false, aleFrame: [], report: { _ in })
+        let rooms = Rooms(loops: group.loops, anyRoomIsOpen: false, aleFrame: { _ in [] }, report: { _ in })
         let room = UUID()
         #expect(rooms.hasNoSubscribers)
         for loop in group.loops {
@@ -55,7 +55,7 @@ import Testing
     @Test("a room's home is always the same, and homes are spread, also of ids that differ in a bit")
     func homes() throws {
         let group = try EventLoopGroup(count: 4)
-        let rooms = Rooms(loops: group.loops, anyRoomIsOpen: false, aleFrame: [], report: { _ in })
+        let rooms = Rooms(loops: group.loops, anyRoomIsOpen: false, aleFrame: { _ in [] }, report: { _ in })
         var counts = [0, 0, 0, 0]
         for number in 0..<4000 {
             var bytes = UUID(uuidString: "6F9619FF-8B86-D011-B42D-00CF4FC964FF")?.uuid ?? UUID().uuid

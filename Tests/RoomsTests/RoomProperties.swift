@@ -12,6 +12,7 @@ struct RoomProperties {
         let connection: Connection
         let room: UUID
         var ales = 0
+        var cheers: [CheerKind: Int] = [:]
         var messages: [Int] = []
 
         init(_ room: UUID, in shard: RoomShard) {
@@ -39,8 +40,13 @@ struct RoomProperties {
                 gone.append(member)
             case 4...7 where !members.isEmpty:
                 let sender = members[random.next(below: members.count)]
-                sender.connection.cheer()
-                for member in members where member.room == sender.room && member !== sender { member.ales += 1 }
+                // Most are plain.
+                let kind = random.next(below: 2) == 0 ? CheerKind.plain : CheerKind.allCases[random.next(below: 6)]
+                sender.connection.cheer(kind)
+                for member in members where member.room == sender.room && member !== sender {
+                    member.ales += 1
+                    member.cheers[kind, default: 0] += 1
+                }
             case 8 where !members.isEmpty:
                 let sender = members[random.next(below: members.count)]
                 sent += 1
@@ -57,7 +63,10 @@ struct RoomProperties {
                 if let member = gone.randomElement(using: &random) { member.connection.cheer() }
             default:
                 rooms.loop.endTurn()
-                for member in members { #expect(member.peer.ales == member.ales) }
+                for member in members {
+                    #expect(member.peer.ales == member.ales)
+                    for (kind, count) in member.cheers { #expect(member.peer.ales(of: kind) == count) }
+                }
             }
             let occupied = Set(members.map(\.room)).count
             #expect(rooms.shard.occupancy == (occupied, members.count))

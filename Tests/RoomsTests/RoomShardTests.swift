@@ -29,6 +29,31 @@ import Testing
         #expect(peers[1].events == [.ales(1)])
     }
 
+    @Test(
+        "ales of a kind are counted apart, by the same rule: all of a kind but one's own, and but those of before one came"
+    )
+    func kinds() {
+        let early = [RecordingPeer(), RecordingPeer()]
+        let connections = early.map { enter($0) }
+        for _ in 0..<3 { connections[0].cheer(.clap) }
+        connections[1].cheer(.clap)
+        connections[1].cheer(.fire)
+        connections[0].cheer()
+        let late = RecordingPeer()
+        let newcomer = enter(late)
+        newcomer.cheer(.fire)
+        connections[0].cheer(.clap)
+        rooms.loop.endTurn()
+        #expect(
+            early.map(\.events) == [
+                [.cheers(1, .clap), .cheers(2, .fire)], [.ales(1), .cheers(4, .clap), .cheers(1, .fire)],
+            ])
+        #expect(late.events == [.cheers(1, .clap)])
+        connections[0].cheer()
+        rooms.loop.endTurn()
+        #expect(early[1].events.last == .ales(1) && late.events.last == .ales(1))
+    }
+
     @Test("the ales of a turn leave together: each is owed all but its own, and but those of before it came")
     func owed() {
         let early = [RecordingPeer(), RecordingPeer()]

@@ -20,10 +20,10 @@ struct SenderProperties {
                 }
             }
 
-            func cheer() {
+            func cheer(_ kind: CheerKind) {
                 switch self {
-                case .socket(let connection): connection.cheer()
-                case .member(let member): member.cheer()
+                case .socket(let connection): connection.cheer(kind)
+                case .member(let member): member.cheer(kind)
                 }
             }
 
@@ -102,7 +102,7 @@ struct SenderProperties {
                     gone.append(hearer)
                 case 4...7 where !hearers.isEmpty:
                     let hearer = hearers[random.next(below: hearers.count)]
-                    hearer.place.cheer()
+                    hearer.place.cheer(CheerKind.allCases[random.next(below: 2)])
                     guard hearer.place.isMember else { continue }
                     said[hearer.room, default: 0] += 1
                     for other in hearers where other.hears(hearer) {
@@ -178,7 +178,7 @@ struct SenderProperties {
         var ales = 0
         for event in hearer.peer.events {
             switch event {
-            case .ales(let count): ales += count
+            case .ales(let count), .cheers(let count, _): ales += count
             case .message(let number):
                 check(ales >= hearer.alesBefore[number] ?? 0, "ales come before what follows them")
             case .presence, .closed: break

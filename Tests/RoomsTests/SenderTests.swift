@@ -319,7 +319,7 @@ struct SenderTests {
     func ales() async throws {
         let group = try EventLoopGroup(count: 3)
         for loop in group.loops { await loop.start() }
-        let rooms = Rooms(loops: group.loops, anyRoomIsOpen: true, aleFrame: [0x82, 0], report: { _ in })
+        let rooms = Rooms(loops: group.loops, anyRoomIsOpen: true, aleFrame: { _ in [0x82, 0] }, report: { _ in })
         let room = UUID()
         for loop in group.loops {
             await loop.run { reactor in

@@ -8,8 +8,8 @@ extension Connection: WebSocketHandler {
     package func webSocket(_ webSocket: WebSocket, received message: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode)
     {
         switch AleMessage(message) {
-        case .ale(room.id):
-            cheer()
+        case .ale(room.id, let kind):
+            cheer(kind)
         case .ale:
             webSocket.send(AleFrame.error("The id of an ale is that of the room one is in."), .binary)
         case .unknown(let reason):
@@ -24,7 +24,7 @@ extension Connection: WebSocketHandler {
 
 /// What a WebSocket of `/socket` is sent.
 extension WebSocket: Peer {
-    package func deliver(ales count: Int, frame: SharedBytes) {
+    package func deliver(ales count: Int, of kind: CheerKind, frame: SharedBytes) {
         send(frame: frame, times: count)
     }
 

@@ -1,3 +1,4 @@
+import Rooms
 import Wire
 
 /// The server's own messages in a match's room. They are binary, as the app expects.
@@ -5,8 +6,11 @@ enum AleFrame {
     /// Greets a peer that has connected.
     static let handshake = frame(#"{"type":"handshake"}"#)
 
-    /// Somebody else in the room sent an ale.
-    static let aleResponse = frame(#"{"type":"aleResponse"}"#)
+    /// Somebody else in the room sent an ale of this kind.
+    static func aleResponse(_ kind: CheerKind) -> [UInt8] {
+        guard let name = kind.name else { return frame(#"{"type":"aleResponse"}"#) }
+        return frame(#"{"type":"aleResponse","kind":"\#(name)"}"#)
+    }
 
     /// So many people are in the room: for who asked.
     static func presence(_ count: Int) -> [UInt8] {

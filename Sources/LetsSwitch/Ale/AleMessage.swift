@@ -1,12 +1,13 @@
 import Domain
 package import FoundationEssentials
 import Glibc
+package import Rooms
 import Wire
 
 /// What a peer may say in a room.
 package enum AleMessage: Equatable {
-    /// A cheer, for the room with this id.
-    case ale(UUID)
+    /// A cheer, for the room with this id. Of a kind that isn't known it is a plain one.
+    case ale(UUID, CheerKind = .plain)
     /// Nothing that we know; the sentence says why, and goes back to the peer.
     case unknown(String)
 
@@ -21,7 +22,7 @@ package enum AleMessage: Equatable {
             return
         }
         if let members = FlatJSONObject(bytes), let type = members.type {
-            self = type.elementsEqual("ale".utf8) ? Self.ale(id: members.id) : .unknown(Self.unknownType)
+            self = type.elementsEqual("ale".utf8) ? Self.ale(members) : .unknown(Self.unknownType)
             return
         }
         guard JSONSyntax.isValid(bytes) else {
@@ -34,7 +35,11 @@ package enum AleMessage: Equatable {
                 self = .unknown(Self.unknownType)
                 return
             }
-            self = message.id.flatMap(UUID.init(text:)).map(AleMessage.ale) ?? .unknown(Self.noRoom)
+            guard let room = message.id.flatMap(UUID.init(text:)) else {
+                self = .unknown(Self.noRoom)
+                return
+            }
+            self = .ale(room, message.kind)
         } catch {
             self = .unknown("A message is an object whose type and id are strings.")
         }
@@ -43,8 +48,11 @@ package enum AleMessage: Equatable {
     static let unknownType = "The type of a message is ale."
     static let noRoom = "The id of an ale is its room's UUID."
 
-    private static func ale(id: Slice<UnsafeRawBufferPointer>?) -> AleMessage {
-        id.flatMap { UUID(ascii: UnsafeRawBufferPointer(rebasing: $0)) }.map(AleMessage.ale) ?? .unknown(noRoom)
+    private static func ale(_ members: FlatJSONObject) -> AleMessage {
+        guard let room = members.id.flatMap({ UUID(ascii: UnsafeRawBufferPointer(rebasing: $0)) }) else {
+            return .unknown(noRoom)
+        }
+        return .ale(room, members.kind.map { CheerKind(named: $0) } ?? .plain)
     }
 
     /// The room of `{"type":"ale","id":"<uuid>"}`, or with its members the other way round; `nil` for all else.
@@ -69,7 +77,21 @@ package enum AleMessage: Equatable {
     }
 
     private struct Decoded: Decodable {
+        private enum Member: CodingKey {
+            case type, id, kind
+        }
+
         let type: String
         let id: String?
+        let kind: CheerKind
+
+        init(from decoder: any Decoder) throws {
+            let members = try decoder.container(keyedBy: Member.self)
+            type = try members.decode(String.self, forKey: .type)
+            id = try members.decodeIfPresent(String.self, forKey: .id)
+            // Whatever else it may be, nobody knows it.
+            let name = try? members.decodeIfPresent(String.self, forKey: .kind)
+            kind = CheerKind(named: (name ?? "").utf8)
+        }
     }
 }

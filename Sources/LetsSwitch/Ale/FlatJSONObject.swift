@@ -5,6 +5,7 @@
 struct FlatJSONObject {
     private(set) var type: Slice<UnsafeRawBufferPointer>?
     private(set) var id: Slice<UnsafeRawBufferPointer>?
+    private(set) var kind: Slice<UnsafeRawBufferPointer>?
 
     init?(_ bytes: UnsafeRawBufferPointer) {
         var scanner = Scanner(bytes: bytes)
@@ -19,6 +20,9 @@ struct FlatJSONObject {
             } else if name.elementsEqual("id".utf8) {
                 guard id == nil else { return nil }
                 id = value
+            } else if name.elementsEqual("kind".utf8) {
+                guard kind == nil else { return nil }
+                kind = value
             }
         } while scanner.take(UInt8(ascii: ","))
         guard scanner.take(UInt8(ascii: "}")), scanner.isAtEnd else { return nil }

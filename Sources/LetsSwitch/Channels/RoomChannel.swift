@@ -48,7 +48,9 @@ private final class RoomSubscription: CableSubscription, Peer {
         }
     }
 
-    private static let ale = CableContent("aleResponse")
+    private static let ales = CheerKind.allCases.map { kind in
+        CableContent("aleResponse") { data in data.member("kind", kind.name.map { "\($0)" }) }
+    }
     private static let closed = CableContent("closed")
 
     private let room: UUID
@@ -57,7 +59,8 @@ private final class RoomSubscription: CableSubscription, Peer {
     private let person: Person?
     private let wantsPresence: Bool
     private var member: Member?
-    private lazy var aleFrame: SharedBytes = outlet.sharedFrame(of: RoomSubscription.ale)
+    /// Those that it was sent yet.
+    private var aleFrames: [CheerKind: SharedBytes] = [:]
 
     init(to room: UUID, _ matches: MatchRooms, by outlet: CableOutlet, person: Person?, wantsPresence: Bool) {
         self.room = room
@@ -113,11 +116,18 @@ private final class RoomSubscription: CableSubscription, Peer {
 
     func perform(_ action: CableAction) throws(CableActionError) {
         guard action.isNamed("ale") else { throw .unknownAction }
-        member?.cheer()
+        member?.cheer(CheerKind(named: action.members.string("kind") ?? []))
     }
 
-    func deliver(ales count: Int, frame: SharedBytes) {
-        outlet.send(frame: aleFrame, times: count)
+    func deliver(ales count: Int, of kind: CheerKind, frame: SharedBytes) {
+        outlet.send(frame: aleFrame(kind), times: count)
+    }
+
+    private func aleFrame(_ kind: CheerKind) -> SharedBytes {
+        if let frame = aleFrames[kind] { return frame }
+        let frame = outlet.sharedFrame(of: Self.ales[Int(kind.rawValue)])
+        aleFrames[kind] = frame
+        return frame
     }
 
     func deliver(_ publication: Publication) {

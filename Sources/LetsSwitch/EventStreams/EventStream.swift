@@ -65,7 +65,7 @@ final class EventStream: Peer {
 
     // MARK: What is published
 
-    func deliver(ales count: Int, frame: SharedBytes) {}
+    func deliver(ales count: Int, of kind: CheerKind, frame: SharedBytes) {}
 
     func deliver(_ publication: Publication) {
         guard let message = publication.message as? StreamMessage else { return }

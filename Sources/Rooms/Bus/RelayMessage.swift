@@ -14,8 +14,10 @@ enum RelayMessage: Equatable, Sendable {
     case members([Members], place: Place, number: UInt64)
     /// The sender knows that the receiver has somebody in these rooms: of the ales in them, it tells it all from these numbers on.
     case counting([Count])
-    /// Ales in rooms, numbered: see ``Ales``.
+    /// Ales in rooms, numbered: see ``Ales``. Plain ones.
     case ales([Ales])
+    /// The same of any kind.
+    case cheers([Ales])
     /// How many ``members(_:place:number:)`` the sender has told everybody so far.
     case pulse(number: UInt64)
     /// The sender ends; its people may be coming back.
@@ -41,6 +43,7 @@ enum RelayMessage: Equatable, Sendable {
         let room: UUID
         let first: UInt64
         let count: UInt32
+        var kind = CheerKind.plain
     }
 
     /// Where a message stands in a list of all rooms.
@@ -62,7 +65,7 @@ enum RelayMessage: Equatable, Sendable {
 
     private enum Kind: UInt8 {
         case hello = 1
-        case members, counting, ales, pulse, farewell, echo
+        case members, counting, ales, pulse, farewell, echo, cheers
     }
 
     // MARK: To bytes
@@ -90,6 +93,13 @@ enum RelayMessage: Equatable, Sendable {
                 writer.add(room.first)
                 writer.add(room.count)
             }
+        case .cheers(let rooms):
+            for room in rooms {
+                writer.add(room.room)
+                writer.add(room.first)
+                writer.add(room.count)
+                writer.add(room.kind.rawValue)
+            }
         }
         return writer.bytes
     }
@@ -100,6 +110,7 @@ enum RelayMessage: Equatable, Sendable {
         case .members: .members
         case .counting: .counting
         case .ales: .ales
+        case .cheers: .cheers
         case .pulse: .pulse
         case .farewell: .farewell
         case .echo: .echo
@@ -132,11 +143,18 @@ enum RelayMessage: Equatable, Sendable {
         case .ales:
             var rooms: [Ales] = []
             while !reader.isAtEnd {
-                let ales = Ales(room: try reader.room(), first: try reader.number(), count: try reader.number())
-                guard ales.first <= .max - UInt64(ales.count) else { throw .malformed }
-                rooms.append(ales)
+                rooms.append(try reader.ales())
             }
             self = .ales(rooms)
+        case .cheers:
+            var rooms: [Ales] = []
+            while !reader.isAtEnd {
+                var ales = try reader.ales()
+                // One that a newer build knows.
+                ales.kind = CheerKind(rawValue: try reader.byte()) ?? .plain
+                rooms.append(ales)
+            }
+            self = .cheers(rooms)
         }
     }
 }
@@ -163,6 +181,12 @@ extension PacketWriter {
 }
 
 extension PacketReader {
+    fileprivate mutating func ales() throws(RelayMessage.Failure) -> RelayMessage.Ales {
+        let ales = RelayMessage.Ales(room: try room(), first: try number(), count: try number())
+        guard ales.first <= .max - UInt64(ales.count) else { throw .malformed }
+        return ales
+    }
+
     fileprivate mutating func members() throws(RelayMessage.Failure) -> RelayMessage.Members {
         let id = try room()
         let next: UInt64 = try number()

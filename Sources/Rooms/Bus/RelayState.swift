@@ -40,6 +40,11 @@ struct RelayState {
         var next: UInt64 = 1
     }
 
+    private struct Cheer: Hashable {
+        let room: UUID
+        let kind: CheerKind
+    }
+
     private enum Connection {
         case away
         /// Everything is to be told once more.
@@ -57,7 +62,7 @@ struct RelayState {
     private var rooms: [UUID: OwnRoom] = [:]
     /// Since the last batch.
     private var changed: Set<UUID> = []
-    private var ales: [UUID: UInt32] = [:]
+    private var ales: [Cheer: UInt32] = [:]
     /// How often everybody was told who is in rooms.
     private var number: UInt64 = 0
     private var others = OtherDaemons()
@@ -118,8 +123,9 @@ struct RelayState {
         }
         for ales in news.ales {
             guard rooms[ales.room] != nil, !others.interested(in: ales.room).isEmpty else { continue }
-            let sum = self.ales[ales.room, default: 0].addingReportingOverflow(ales.count)
-            self.ales[ales.room] = sum.overflow ? .max : sum.partialValue
+            let cheer = Cheer(room: ales.room, kind: ales.kind)
+            let sum = self.ales[cheer, default: 0].addingReportingOverflow(ales.count)
+            self.ales[cheer] = sum.overflow ? .max : sum.partialValue
         }
     }
 
@@ -152,11 +158,11 @@ struct RelayState {
             for count in counts where rooms[count.room] != nil {
                 effects.lost += others.expect(count.next, in: count.room, of: daemon)
             }
-        case .ales(let list):
+        case .ales(let list), .cheers(let list):
             for ales in list where (rooms[ales.room]?.members.connections ?? 0) > 0 {
                 let (count, lost) = others.hear(ales, from: daemon)
                 effects.lost += lost
-                if count > 0 { effects.ales.append(RoomNews.Ales(ales.room, count)) }
+                if count > 0 { effects.ales.append(RoomNews.Ales(ales.room, count, ales.kind)) }
             }
         case .pulse(let number):
             if !others.isUpToDate(with: daemon, number) { asked.insert(daemon) }
@@ -231,14 +237,15 @@ struct RelayState {
     /// Those that were said since the last batch, and who is to hear them.
     private mutating func numberAles(_ dropped: inout UInt64) -> [(receivers: [DaemonID], RelayMessage.Ales)] {
         var numbered: [(receivers: [DaemonID], RelayMessage.Ales)] = []
-        for (room, count) in ales {
-            let receivers = others.interested(in: room)
-            guard let next = rooms[room]?.next, !receivers.isEmpty else { continue }
-            rooms[room]?.next = next + UInt64(count)
+        for (cheer, count) in ales {
+            let receivers = others.interested(in: cheer.room)
+            guard let next = rooms[cheer.room]?.next, !receivers.isEmpty else { continue }
+            rooms[cheer.room]?.next = next + UInt64(count)
             let told = min(count, Self.alesAtOnce)
             dropped += UInt64(count - told)
-            numbered.append(
-                (receivers, RelayMessage.Ales(room: room, first: next + UInt64(count - told), count: told)))
+            let ales = RelayMessage.Ales(
+                room: cheer.room, first: next + UInt64(count - told), count: told, kind: cheer.kind)
+            numbered.append((receivers, ales))
         }
         ales.removeAll(keepingCapacity: true)
         return numbered
@@ -246,7 +253,9 @@ struct RelayState {
 
     private func send(_ ales: [(receivers: [DaemonID], RelayMessage.Ales)], _ batch: inout Batch) {
         for (receivers, ales) in ales {
-            batch.packets.append(BusPacket(to: .room(ales.room, of: receivers), RelayMessage.ales([ales]).bytes))
+            // What is plain an older build understands, too.
+            let message = ales.kind == .plain ? RelayMessage.ales([ales]) : .cheers([ales])
+            batch.packets.append(BusPacket(to: .room(ales.room, of: receivers), message.bytes))
             batch.ales.append(ales.count)
         }
     }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import LetsSwitch
+import Rooms
 import Wire
 
 /// What is said in a room: an ale exactly when a plain reading finds one, whichever path understood it.
@@ -27,7 +28,8 @@ enum MessageProperties {
         guard isUnique(tree) else { return }
         let text = tree?.text("id").text ?? ""
         let isAle = tree?.text("type").text == "ale" && isUUID(text)
-        let expected = isAle ? UUID(uuidString: text).map(AleMessage.ale) : nil
+        let kind = CheerKind(named: (tree?.text("kind").text ?? "").utf8)
+        let expected = isAle ? UUID(uuidString: text).map { AleMessage.ale($0, kind) } : nil
         if case .ale = message {
             try require(message == expected, "an ale, where a plain reading finds \(String(describing: expected))")
         } else {
@@ -36,7 +38,8 @@ enum MessageProperties {
     }
 
     private static func isUnique(_ tree: PlainJSON?) -> Bool {
-        tree.map { $0.text("type").isUnique && $0.text("id").isUnique } ?? true
+        guard let tree else { return true }
+        return ["type", "id", "kind"].allSatisfy { tree.text($0).isUnique }
     }
 
     /// RFC 9562 §4.

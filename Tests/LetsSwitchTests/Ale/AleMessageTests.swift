@@ -3,6 +3,7 @@ import Testing
 
 @testable import Domain
 @testable import LetsSwitch
+@testable import Rooms
 
 @Suite struct AleMessageTests {
     private static let id = "6F9619FF-8B86-D011-B42D-00CF4FC964FF"
@@ -23,6 +24,20 @@ import Testing
         ])
     func ale(text: String) throws {
         #expect(message(text) == .ale(try #require(UUID(uuidString: Self.id))))
+    }
+
+    @Test(
+        "An ale may have a kind; one that nobody knows is a plain one",
+        arguments: [
+            (#""clap""#, .clap), (#""thumb""#, .thumb), (#""spark""#, .spark), (#""heart""#, .heart),
+            (#""fire""#, .fire),
+            (#""cl\u0061p""#, .clap), (#""beer""#, .plain), (#""""#, .plain), (#""Clap""#, .plain), ("5", .plain),
+            ("null", .plain), (#"{"a":1}"#, .plain),
+        ] as [(String, CheerKind)])
+    func kinds(kind: String, expected: CheerKind) throws {
+        let room = try #require(UUID(uuidString: Self.id))
+        #expect(message(#"{"type":"ale","id":"\#(Self.id)","kind":\#(kind)}"#) == .ale(room, expected))
+        #expect(message(#"{"kind":\#(kind), "id":"\#(Self.id)","type":"ale"}"#) == .ale(room, expected))
     }
 
     @Test(

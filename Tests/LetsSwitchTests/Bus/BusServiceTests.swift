@@ -35,7 +35,7 @@ import Testing
         let own = DaemonInfo(id: DaemonID(), host: "own", build: "1", language: 1, bus: BusChoice.automatic.busName)
         let service = BusService(
             .automatic, own,
-            rooms: Rooms(loops: [], anyRoomIsOpen: true, aleFrame: [0x82, 0], report: { _ in }), grace: .zero,
+            rooms: Rooms(loops: [], anyRoomIsOpen: true, aleFrame: { _ in [0x82, 0] }, report: { _ in }), grace: .zero,
             database: PostgresClient(configuration: PostgresConfiguration(conninfo: "")), metrics: BusMetrics(),
             log: Log(level: .error, format: nil)
         ) {

@@ -50,7 +50,7 @@ struct RecordedStreams {
 
     private init() throws {
         loops = try EventLoopGroup(count: 1)
-        let rooms = Rooms(loops: loops.loops, anyRoomIsOpen: false, aleFrame: [], report: { _ in })
+        let rooms = Rooms(loops: loops.loops, anyRoomIsOpen: false, aleFrame: { _ in [] }, report: { _ in })
         streams = EventStreams(
             loops: loops.loops, rooms: rooms, keys: RoomKeys(), limitPerDevice: 100, metrics: EventStreamMetrics()
         ) { [acknowledged] in acknowledged.append($0) }

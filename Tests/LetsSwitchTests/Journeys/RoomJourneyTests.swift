@@ -66,6 +66,42 @@ import Testing
         }
     }
 
+    @Test("a cheer of a kind is heard as such, by socket and cable, also at another daemon; an unknown kind is plain")
+    func kinds() async throws {
+        try await Journey.run { journey in
+            let endpoints = [
+                try await journey.daemon { $0.openRooms = true }, try await journey.daemon { $0.openRooms = true },
+            ]
+            let room = UUID()
+            let ada = try await WebSocketTestClient.connect(
+                to: endpoints[0], "\(ClientEndpoint.room(room))&presence=true")
+            let bob = try await endpoints[0].enter(room)
+            let cem = try await endpoints[1].enter(room)
+            let dan = try await CablePeer.welcomed(at: endpoints[0])
+            let identifier = CablePeer.room(room)
+            try await dan.enter(identifier)
+            // Then her daemon knows that somebody is at the other.
+            var there = 0
+            while there != 4 { there = try await ada.nextMessage().json()["data"]["count"].int ?? 0 }
+            func expect(_ kind: String?) async throws {
+                let word = kind.map { #"{"type":"aleResponse","kind":"\#($0)"}"# } ?? #"{"type":"aleResponse"}"#
+                for peer in [bob, cem] { #expect(try await peer.nextMessage() == .binary(Array(word.utf8))) }
+                let (type, data) = try await dan.hearMessage(of: identifier)
+                #expect(type == "aleResponse" && data["kind"].string == kind)
+            }
+            for (kind, heard) in [("clap", "clap"), ("fire", "fire"), ("beer", nil)] as [(String, String?)] {
+                try await ada.send(text: #"{"type":"ale","id":"\#(room.uuidString)","kind":"\#(kind)"}"#)
+                try await expect(heard)
+            }
+            try await dan.socket.send(text: CablePeer.message(#"{"action":"ale","kind":"heart"}"#, identifier))
+            for peer in [ada, bob, cem] {
+                #expect(
+                    try await peer.nextMessage() == .binary(Array(#"{"type":"aleResponse","kind":"heart"}"#.utf8)))
+            }
+            try await ada.expectSilence()
+        }
+    }
+
     @Test("a burst of ales reaches everybody, all of them and in frames of their own")
     func burst() async throws {
         try await Journey.run { journey in

@@ -38,7 +38,7 @@ import Testing
             let loops = try EventLoopGroup(count: 1)
             let loop = loops.loops[0]
             await loop.start()
-            let rooms = Rooms(loops: loops.loops, anyRoomIsOpen: false, aleFrame: [], report: { _ in })
+            let rooms = Rooms(loops: loops.loops, anyRoomIsOpen: false, aleFrame: { _ in [] }, report: { _ in })
             let store = QuestionStore(
                 database: database.client, settings: QuestionSettings(), storage: StorageQuota())
             let questions = Questions(
