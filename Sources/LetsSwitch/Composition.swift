@@ -140,6 +140,7 @@ struct Composition: Sendable {
                     metrics: metrics.scheduling, log: log,
                     registered: { await scheduler.registered(dueAt: $0) },
                     eventWritten: { deliveries.wake(.webhook) }))
+            routes.register(collection: HistoryController(store: database.history))
             routes.register(collection: ScheduleController(store: database.schedule, zones: zones))
             routes.register(
                 collection: DeviceController(
@@ -231,7 +232,8 @@ struct Composition: Sendable {
     /// The names of all statements, as metrics go by them.
     static let statementNames =
         ReminderStore.statementNames + ScheduleStore.statementNames + [AddressStore.tokenStatementName]
-        + PartnerStore.statementNames + ErasureStore.statementNames + DeliveryStore.statementNames
+        + PartnerStore.statementNames + HistoryStore.statementNames + ErasureStore.statementNames
+        + DeliveryStore.statementNames
         + AttendanceStore.statementNames
         + AddressStore.statementNames + CalendarStore.statementNames + StorageStore.statementNames
         + Database.statementNames + DaemonStore.statementNames + NotifyBus.statementNames

@@ -14,10 +14,11 @@ package enum DatabaseSchema {
         PostgresMigration(version: 5, name: "erased", sql: text(PackageResources._005_erased_sql)),
         PostgresMigration(version: 6, name: "conversations", sql: text(PackageResources._006_conversations_sql)),
         PostgresMigration(version: 7, name: "partners", sql: text(PackageResources._007_partners_sql)),
+        PostgresMigration(version: 8, name: "started", sql: text(PackageResources._008_started_sql)),
     ]
 
     private static let functions = PostgresFunctions(
-        revision: 7, oldestUsable: 5,
+        revision: 8, oldestUsable: 5,
         scripts: SchedulingSchema.scripts + DeliverySchema.scripts + MessagingSchema.scripts + [
             PostgresFunctions.Script(name: "daemons", sql: text(PackageResources.daemons_sql))
         ],

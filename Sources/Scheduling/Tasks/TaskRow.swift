@@ -53,6 +53,10 @@ struct TaskRow {
             RequestError(
                 status: 409, code: code,
                 reason: "Somebody counts on you\(place): a task with a partner can't be cancelled.")
+        case "not_begun":
+            RequestError(
+                status: 409, code: "not_started",
+                reason: "It isn't time yet.")
         case "slot_taken":
             RequestError(status: 409, code: code, reason: "This device has another promise for that time.")
         case "far_from_midnight": .farFromMidnight

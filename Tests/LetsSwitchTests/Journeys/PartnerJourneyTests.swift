@@ -62,6 +62,33 @@ import Testing
         }
     }
 
+    @Test("each says that it has started, and sees how it went, nobody else's, until it is forgotten")
+    func history() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            let start = try await journey.instant(in: 600)
+            let ada = try await endpoint.register("ada", start)
+            _ = try await endpoint.register("bob", start, "Maths")
+            let target = "/task/\(ada.id.uuidString)/started"
+            let early = try await endpoint.post(target, ["deviceId": "ada"])
+            #expect(early.status == 409 && early.code == "not_started")
+            try await journey.advance(to: start, 10)
+            #expect(try await endpoint.post(target, ["deviceId": "bob"]).code == "no_such_task")
+            #expect(try await endpoint.post(target, [:]).code == "invalid_request")
+            #expect(try await endpoint.post(target, ["deviceId": "ada"]).status == 200)
+            try await journey.advance(to: start, 3600)
+            let ours = try await endpoint.get("/history?deviceId=ada").json()
+            #expect(ours["kept"] == 1 && ours["streak"] == 1 && ours["missed"] == 0 && ours["letDown"] == 1)
+            #expect(ours["tasks"][0]["outcome"] == "kept" && ours["tasks"][0]["letDown"] == true)
+            let theirs = try await endpoint.get("/history?deviceId=bob").json()
+            #expect(theirs["missed"] == 1 && theirs["streak"] == 0)
+            #expect(theirs["tasks"][0]["startedAt"].isAbsent)
+            #expect(try await HTTPTestClient.request(at: endpoint, "DELETE", "/device?deviceId=ada").status == 200)
+            #expect(try await endpoint.get("/history?deviceId=ada").json()["tasks"] == [])
+            #expect(try await endpoint.get("/history").code == "invalid_request")
+        }
+    }
+
     @Test("a promise is moved whole or not at all, and everybody whom it concerns is told")
     func move() async throws {
         try await Journey.run { journey in

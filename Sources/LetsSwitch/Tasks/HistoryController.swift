@@ -1,0 +1,31 @@
+import Domain
+import Scheduling
+import Server
+
+/// How it went: `POST /task/{id}/started`, `GET /history`.
+struct HistoryController: RouteCollection, Sendable {
+    let store: HistoryStore
+
+    func boot(routes: RoutesBuilder) {
+        routes.post("task", ":id", "started", use: started)
+        routes.get("history", use: history)
+    }
+
+    @Sendable private func started(_ request: Request) async throws -> Response {
+        let device = try RequestFields.decode(Body.self, from: request.body).deviceId
+        let task = try OwnTask(id: request.parameters["id"] ?? "", deviceId: device)
+        return .json(try await store.markStarted(task).json)
+    }
+
+    @Sendable private func history(_ request: Request) async throws -> Response {
+        .json(try await store.history(of: try DeviceID(request.query("deviceId"))).json)
+    }
+
+    private struct Body: Decodable {
+        let deviceId: String
+
+        init(from decoder: any Decoder) throws {
+            deviceId = try RequestFields(decoder).text("deviceId")
+        }
+    }
+}

@@ -1,0 +1,60 @@
+package import Domain
+import FoundationEssentials
+package import Postgres
+
+/// How promises went, in the database. Throws `PostgresError`.
+package struct HistoryStore: Sendable {
+    /// Tasks in one answer: more than a device has in a month, as most have it.
+    package static let limit = 500
+
+    /// The names that metrics go by.
+    package static let statementNames = [markStarted.name, historyOf.name]
+
+    private static let markStarted = PostgresStatement(
+        name: "mark_started", sql: "SELECT * FROM letsswitch.mark_started($1, $2)")
+    private static let historyOf = PostgresStatement(
+        name: "history_of", sql: "SELECT * FROM letsswitch.history_of($1, $2)")
+
+    private let database: PostgresClient
+
+    package init(database: PostgresClient) {
+        self.database = database
+    }
+
+    /// Whoever has started says so.
+    ///
+    /// - Throws: Also the refusal: there is no such task, or it is too early.
+    package func markStarted(_ task: OwnTask) async throws -> TaskResponse {
+        let rows = try await database.query(
+            Self.markStarted, [.text(task.device.text), .text(task.id.uuidString)], timeout: nil)
+        let row = try TaskRow(rows[0])
+        guard row.code == "begun" else { throw try row.refusal() }
+        return try row.decided().0
+    }
+
+    package func history(of device: DeviceID) async throws -> History {
+        let rows = try await database.query(
+            Self.historyOf, [.text(device.text), .integer(Self.limit)], timeout: nil)
+        return History(entries: try rows.map { try History.Entry($0) })
+    }
+}
+
+extension History.Entry {
+    fileprivate init(_ row: PostgresRow) throws {
+        id = try row.uuid("task_id")
+        title = try row.string("title")
+        startTime = try row.string("start_time")
+        timeZone = try row.string("time_zone")
+        startsAt = try row.instant("starts_at")
+        startedAt = try row.optionalInteger("began_at").map { Instant(seconds: $0) }
+        outcome = try row.optionalString("outcome").map {
+            switch $0 {
+            case "kept": .kept
+            case "let_down": .letDown
+            case "missed": .missed
+            default: throw PostgresError(kind: .decoding, message: "column outcome is no outcome")
+            }
+        }
+        wasLetDown = try row.boolean("was_let_down")
+    }
+}

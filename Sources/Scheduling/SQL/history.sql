@@ -1,0 +1,64 @@
+-- How it went: to each of its own.
+
+-- Whoever has started says so, from the start on; the first time counts.
+CREATE FUNCTION letsswitch.mark_started(p_device text, p_id uuid) RETURNS letsswitch.task_outcome
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_outcome letsswitch.task_outcome;
+    v_now timestamptz := letsswitch.clock();
+    v_task letsswitch.task;
+BEGIN
+    UPDATE letsswitch.task SET began_at = v_now
+    WHERE task.id = p_id AND task.device_id = p_device AND task.starts_at <= v_now AND task.began_at IS NULL;
+    SELECT * INTO v_task FROM letsswitch.task WHERE task.id = p_id AND task.device_id = p_device;
+    IF NOT FOUND OR v_task.registered <= letsswitch.erased_up_to(p_device) THEN
+        v_outcome.code := 'no_such_task';
+        RETURN v_outcome;
+    END IF;
+    RETURN letsswitch.outcome(CASE WHEN v_task.began_at IS NULL THEN 'not_begun' ELSE 'begun' END, v_task, NULL);
+END
+$$;
+
+-- A device's tasks whose start is past, the latest first. Instants are epoch seconds.
+CREATE FUNCTION letsswitch.history_of(p_device text, p_limit integer) RETURNS TABLE (
+    task_id uuid, title text, start_time text, time_zone text, starts_at bigint, began_at bigint,
+    -- kept: said that it had started, or came to the room; let_down: didn't, and had lost its partner; missed; NULL: may still come.
+    outcome text,
+    -- The partner left, or didn't come.
+    was_let_down boolean
+)
+LANGUAGE plpgsql STABLE AS $$
+#variable_conflict use_column
+DECLARE
+    v_now timestamptz := letsswitch.clock();
+    v_erased bigint := letsswitch.erased_up_to(p_device);
+BEGIN
+    RETURN QUERY
+    SELECT
+        past.id, past.title, past.start_time, past.time_zone, date_part('epoch', past.starts_at)::bigint,
+        date_part('epoch', past.began_at)::bigint,
+        CASE
+            WHEN past.began_at IS NOT NULL OR there.own THEN 'kept'
+            WHEN past.closes_at > v_now THEN NULL
+            WHEN past.was_let_down THEN 'let_down'
+            ELSE 'missed'
+        END,
+        past.was_let_down OR (
+            past.partner_id IS NOT NULL AND past.closes_at <= v_now AND (past.began_at IS NOT NULL OR there.own)
+            AND NOT there.partner AND partner.began_at IS NULL)
+    FROM (
+        SELECT * FROM letsswitch.task
+        WHERE task.device_id = p_device AND task.starts_at <= v_now AND task.registered > v_erased
+        ORDER BY task.starts_at DESC LIMIT p_limit
+    ) AS past
+    -- Whoever is in it without a word of whose task it is may be either.
+    CROSS JOIN LATERAL (
+        SELECT
+            coalesce(bool_or(attendance.task_id IS NULL OR attendance.task_id = past.id), false) AS own,
+            coalesce(bool_or(attendance.task_id IS NULL OR attendance.task_id = past.partner_id), false) AS partner
+        FROM letsswitch.attendance WHERE attendance.room_id = past.room_id
+    ) AS there
+    LEFT JOIN letsswitch.task AS partner ON partner.id = past.partner_id
+    ORDER BY past.starts_at DESC;
+END
+$$;

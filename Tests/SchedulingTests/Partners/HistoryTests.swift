@@ -1,0 +1,73 @@
+import Basics
+import Domain
+import FoundationEssentials
+import Postgres
+import Rooms
+import ScheduleTestSupport
+import Testing
+
+@testable import Scheduling
+
+/// What is kept of promises, for those who made them.
+@Suite struct HistoryTests {
+    private static func entry(_ outcome: History.Outcome?) -> History.Entry {
+        History.Entry(
+            id: UUID(), title: "History", startTime: "09:00", timeZone: "UTC", startsAt: Instant(seconds: 0),
+            startedAt: nil, outcome: outcome, wasLetDown: outcome == .letDown)
+    }
+
+    @Test("a streak ends with a promise that was missed, and not with one that somebody else broke")
+    func streak() {
+        let outcomes: [([History.Outcome?], Int)] = [
+            ([], 0), ([.missed, .kept], 0), ([nil, .kept, .letDown, .kept, .missed, .kept], 2), ([.kept, .kept], 2),
+        ]
+        for (outcomes, streak) in outcomes { #expect(History(entries: outcomes.map(Self.entry)).streak == streak) }
+    }
+
+    @Test("kept is what was said to have started or came to the room; let down, whose partner left or didn't come")
+    func outcomes() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
+            var tasks: [String: TaskResponse] = [:]
+            for device in ["ada", "bob", "cem", "dan", "eva"] {
+                tasks[device] = try await database.register(device, "2026-11-22T09:00:00Z").task
+            }
+            // Eva is alone; cem and dan are a match, ada and bob another.
+            let store = HistoryStore(database: database.client)
+            func own(_ device: String) throws -> OwnTask {
+                OwnTask(id: try #require(tasks[device]).id, device: DeviceID(stored: device))
+            }
+            func history(_ device: String) async throws -> History {
+                try await store.history(of: DeviceID(stored: device))
+            }
+            await #expect(throws: RequestError.self) { try await store.markStarted(own("eva")) }
+            #expect(try await history("ada").entries.isEmpty)
+            try await database.setClock("2026-11-22 08:59:01Z")
+            _ = try await database.reminders.claimDue(limit: 10)
+            let room = try #require(tasks["ada"]).socketId
+            try await AttendanceStore(database: database.client).report(
+                [PresenceEvent(.joined, room: room, claimedIdentity: own("ada").id, peers: 1, at: .now())],
+                by: UUID(), number: 1, at: .now())
+            try await database.setClock("2026-11-22 09:00:10Z")
+            let first = try await store.markStarted(own("eva"))
+            #expect(first.id == tasks["eva"]?.id)
+            _ = try await database.leave("cem", own("cem").id)
+            #expect(try await history("ada").entries.map(\.outcome) == [.kept])
+            #expect(try await history("bob").entries.map(\.outcome) == [nil])
+            try await database.setClock("2026-11-22 10:00:10Z")
+            _ = try await store.markStarted(own("eva"))
+            let expected: [(String, History.Outcome, Bool)] = [
+                ("ada", .kept, true), ("bob", .missed, false), ("dan", .letDown, true), ("eva", .kept, false),
+            ]
+            for (device, outcome, wasLetDown) in expected {
+                let entries = try await history(device).entries
+                #expect(entries.map(\.outcome) == [outcome], "\(device)")
+                #expect(entries.map(\.wasLetDown) == [wasLetDown], "\(device)")
+            }
+            #expect(try await history("eva").entries.first?.startedAt?.description == "2026-11-22T09:00:10Z")
+            #expect(try await history("cem").entries.isEmpty)
+            _ = try await database.erasures.erase(DeviceID(stored: "ada"))
+            #expect(try await history("ada").entries.isEmpty)
+            await #expect(throws: RequestError.self) { try await store.markStarted(own("ada")) }
+        }
+    }
+}
