@@ -29,6 +29,8 @@ struct People {
 
     /// By connection. Few say who they are, and each of a connection's members has its place in memory.
     private var identities: [ObjectIdentifier: Identity] = [:]
+    /// Who was seen in each room, as long as somebody is there or may come back.
+    private var came: [UUID: Set<UUID>] = [:]
     /// Who has left each room, and until when it counts.
     private var departed: [UUID: [UUID: MonotonicTime]] = [:]
     /// The same in the order of time. Some have come back since.
@@ -46,6 +48,7 @@ struct People {
 
     mutating func enter(_ connection: Connection, as person: UUID) {
         identities[ObjectIdentifier(connection)] = .person(person)
+        came[connection.room.id, default: []].insert(person)
         endDeparture(of: person, from: connection.room.id)
     }
 
@@ -85,7 +88,8 @@ struct People {
     ///
     /// - Returns: Whether there were any.
     mutating func forgetDeparted(of room: UUID) -> Bool {
-        departed.removeValue(forKey: room) != nil
+        came[room] = nil
+        return departed.removeValue(forKey: room) != nil
     }
 
     /// - Returns: The rooms of those who didn't come back.
@@ -101,9 +105,34 @@ struct People {
         return rooms
     }
 
+    /// The last connection has left the room.
+    mutating func roomIsEmpty(_ room: UUID) {
+        if !came.isEmpty, departed[room] == nil { came[room] = nil }
+    }
+
     private mutating func endDeparture(of person: UUID, from room: UUID) {
         guard departed[room]?.removeValue(forKey: person) != nil, departed[room]?.isEmpty == true else { return }
         departed[room] = nil
+    }
+
+    /// Who this is, if it said so.
+    func person(of connection: Connection) -> UUID? {
+        if case .person(let person)? = identities[ObjectIdentifier(connection)] { person } else { nil }
+    }
+
+    /// Who is in a room with these connections and who was; from now on, who is there has been seen.
+    mutating func view(of room: UUID, _ connections: [Connection], elsewhere: RoomMembers) -> RoomView {
+        var members = members(of: room, connections)
+        let live = identities.isEmpty ? [] : Set(connections.compactMap(person(of:)))
+        let anonymous = members.anonymous
+        members.add(elsewhere)
+        if came[room] != nil {
+            came[room]?.formUnion(members.people)
+            if members.anonymous > 0 { came[room]?.insert(RoomView.nobody) }
+        }
+        return RoomView(
+            anonymous: anonymous, live: live, departed: departed[room].map { Set($0.keys) } ?? [],
+            elsewhere: elsewhere, came: came[room] ?? [], headcount: members.headcount)
     }
 
     /// Who is in a room with these connections.

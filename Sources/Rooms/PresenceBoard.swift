@@ -3,24 +3,27 @@ import Basics
 /// How many people are in a room: told to who asked for it.
 package struct PresenceCount: Message, Hashable {
     package let count: Int
+    /// For who said who it is.
+    package let partner: PartnerStanding?
 
-    package init(_ count: Int) {
+    package init(_ count: Int, partner: PartnerStanding? = nil) {
         self.count = count
+        self.partner = partner
     }
 }
 
-/// Who wants to know how many are in one room, and when they were told. A value; `RoomShard` tells them.
+/// Who wants to know who is in one room, and when they were told. A value; `RoomShard` tells them.
 struct PresenceBoard {
     /// Between two changes that are told.
     static let interval = Duration.seconds(1)
 
     private struct Watcher {
         let connection: Connection
-        var told: Int
+        var told: PresenceCount
     }
 
     private enum State {
-        /// All know the count as it was at the last change.
+        /// All know what there was at the last change.
         case told(at: MonotonicTime?)
         /// It has changed since, and a timer runs.
         case changed
@@ -32,7 +35,7 @@ struct PresenceBoard {
     var isEmpty: Bool { watchers.isEmpty }
 
     /// It has just been told.
-    mutating func add(_ connection: Connection, told: Int) {
+    mutating func add(_ connection: Connection, told: PresenceCount) {
         watchers.append(Watcher(connection: connection, told: told))
     }
 
@@ -49,12 +52,17 @@ struct PresenceBoard {
         return last.map { max(.zero, $0 + Self.interval - now) } ?? .zero
     }
 
-    /// - Returns: Who doesn't know yet that so many are in the room: they are told now.
-    mutating func tell(_ count: Int, at now: MonotonicTime) -> [Connection] {
-        var ignorant: [Connection] = []
-        for index in watchers.indices where watchers[index].told != count {
-            watchers[index].told = count
-            ignorant.append(watchers[index].connection)
+    /// - Parameter presence: What there is to tell somebody.
+    /// - Returns: Who doesn't know it yet: they are told now.
+    mutating func tell(
+        at now: MonotonicTime, _ presence: (Connection) -> PresenceCount
+    ) -> [(Connection, PresenceCount)] {
+        var ignorant: [(Connection, PresenceCount)] = []
+        for index in watchers.indices {
+            let presence = presence(watchers[index].connection)
+            guard presence != watchers[index].told else { continue }
+            watchers[index].told = presence
+            ignorant.append((watchers[index].connection, presence))
         }
         state = .told(at: ignorant.isEmpty ? nil : now)
         return ignorant

@@ -1,14 +1,14 @@
 import Basics
 import FoundationEssentials
 
-/// How many people are in a room, told to who asks.
+/// How many people are in a room, and whether one's partner is, told to who asks.
 extension RoomShard {
     /// See ``Connection/watchPresence()``.
     func watchPresence(_ connection: Connection) {
         guard connection.isMember else { return }
-        let count = headcount(of: connection.room.id)
-        boards[connection.room.id, default: PresenceBoard()].add(connection, told: count)
-        connection.peer.deliver(Publication(PresenceCount(count)))
+        let presence = view(of: connection.room.id).presence(for: people.person(of: connection))
+        boards[connection.room.id, default: PresenceBoard()].add(connection, told: presence)
+        connection.peer.deliver(Publication(presence))
     }
 
     /// Somebody came to a room or left it, here or elsewhere; in a turn of the loop.
@@ -24,16 +24,19 @@ extension RoomShard {
     }
 
     private func tellPresence(in room: UUID) {
-        let count = headcount(of: room)
-        guard let watchers = boards[room]?.tell(count, at: loop.now) else { return }
-        let publication = Publication(PresenceCount(count))
-        for watcher in watchers where watcher.isMember { watcher.peer.deliver(publication) }
+        guard boards[room] != nil else { return }
+        let view = view(of: room)
+        let told = boards[room]?.tell(at: loop.now) { view.presence(for: people.person(of: $0)) } ?? []
+        var publications: [PresenceCount: Publication] = [:]
+        for (watcher, presence) in told where watcher.isMember {
+            let publication = publications[presence] ?? Publication(presence)
+            publications[presence] = publication
+            watcher.peer.deliver(publication)
+        }
     }
 
-    private func headcount(of room: UUID) -> Int {
-        var members = people.members(of: room, map.connections(of: room))
-        if let others = link.members(of: room) { members.add(others) }
-        return members.headcount
+    private func view(of room: UUID) -> RoomView {
+        people.view(of: room, map.connections(of: room), elsewhere: link.members(of: room) ?? RoomMembers())
     }
 
     /// A connection has left its room.
@@ -55,7 +58,10 @@ extension RoomShard {
         guard let expiry = people.nextExpiry else { return }
         loop.call(after: max(.zero, expiry - loop.now)) { [weak self] in
             guard let self else { return }
-            for room in people.expire(at: loop.now) { membersChanged(in: room) }
+            for room in people.expire(at: loop.now) {
+                if map.count(of: room) == 0 { people.roomIsEmpty(room) }
+                membersChanged(in: room)
+            }
             awaitExpiry()
         }
     }

@@ -168,6 +168,7 @@ package final class RoomShard: TurnEndHandler {
         connectionCount -= 1
         let room = connection.room.id
         note(.left, connection, endPresence(of: connection), peers: others + connectionsElsewhere(in: room))
+        if others == 0 { people.roomIsEmpty(room) }
         membersChanged(in: room)
     }
 

@@ -76,6 +76,57 @@ struct PresenceTests {
         #expect(watcher.peer.counts == [1, 2, 1])
     }
 
+    @Test("a partner is expected, here, away for the grace, back without having left, and gone")
+    func partner() {
+        let (ada, bob) = (UUID(), UUID())
+        let watcher = enter(as: ada, watches: true)
+        // Her own second connection is nobody's partner.
+        enter(as: ada).connection.leave()
+        advance(by: .seconds(16))
+        #expect(watcher.peer.partners == [.expected])
+        let first = enter(as: bob, watches: true)
+        #expect(first.peer.partners == [.here])
+        advance()
+        first.connection.leave()
+        advance()
+        #expect(watcher.peer.partners == [.expected, .here, .away])
+        let second = enter(as: bob)
+        advance()
+        second.connection.leave()
+        advance()
+        advance(by: .seconds(15))
+        advance()
+        #expect(watcher.peer.partners == [.expected, .here, .away, .here, .away, .left])
+        // Back after a moment, she knows that he was there.
+        watcher.connection.leave()
+        #expect(enter(as: ada, watches: true).peer.partners == [.left])
+    }
+
+    @Test("who doesn't say who it is may be the partner, is told of none, and has left when it leaves")
+    func unnamedPartner() {
+        let watcher = enter(as: UUID(), watches: true)
+        let silent = enter(watches: true)
+        advance()
+        silent.connection.leave()
+        advance()
+        #expect(watcher.peer.partners == [.expected, .here, .left])
+        #expect(silent.peer.partners.isEmpty)
+    }
+
+    @Test("a partner on another daemon is here while it has a connection there, and away until its grace is over")
+    func partnerElsewhere() {
+        let (ada, bob) = (UUID(), UUID())
+        let watcher = enter(as: ada, watches: true)
+        for members in [
+            RoomMembers(connections: 2, people: [ada, bob]), RoomMembers(connections: 1, people: [ada, bob]),
+            RoomMembers(connections: 0, people: [bob]), RoomMembers(connections: 1, people: [bob]), RoomMembers(),
+        ] {
+            rooms.shard.setElsewhere([MembersOfRoom(room, members)])
+            advance()
+        }
+        #expect(watcher.peer.partners == [.expected, .here, .away, .here, .left])
+    }
+
     @Test("a person with two connections is one; a connection of nobody is somebody")
     func people() {
         let person = UUID()

@@ -50,6 +50,8 @@ final class RecordingPeer: Peer {
     }
 
     private(set) var events: [Event] = []
+    /// Where its partner was, each time that it was told.
+    private(set) var partners: [PartnerStanding] = []
     /// Done with each message, as it is delivered.
     var react: ((RecordingPeer) -> Void)?
     private(set) var forms: [ObjectIdentifier] = []
@@ -59,7 +61,10 @@ final class RecordingPeer: Peer {
     }
 
     func deliver(_ publication: Publication) {
-        if let presence = publication.message as? PresenceCount { return events.append(.presence(presence.count)) }
+        if let presence = publication.message as? PresenceCount {
+            if let partner = presence.partner { partners.append(partner) }
+            return events.append(.presence(presence.count))
+        }
         guard let message = publication.message as? Numbered else { return }
         forms.append(ObjectIdentifier(publication.form { SharedBytes(Array("\(message.number)".utf8)) }))
         events.append(.message(message.number))

@@ -30,7 +30,7 @@ extension WebSocket: Peer {
 
     package func deliver(_ publication: Publication) {
         guard let presence = publication.message as? PresenceCount else { return }
-        send(frame: publication.form { SharedBytes(AleFrame.presence(presence.count)) })
+        send(frame: publication.form { SharedBytes(AleFrame.presence(presence)) })
     }
 
     package func roomClosed() {

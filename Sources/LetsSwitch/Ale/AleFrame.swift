@@ -12,9 +12,10 @@ enum AleFrame {
         return frame(#"{"type":"aleResponse","kind":"\#(name)"}"#)
     }
 
-    /// So many people are in the room: for who asked.
-    static func presence(_ count: Int) -> [UInt8] {
-        frame(#"{"type":"presence","data":{"count":\#(count)}}"#)
+    /// So many people are in the room, and there is one's partner: for who asked.
+    static func presence(_ presence: PresenceCount) -> [UInt8] {
+        let partner = presence.partner.map { #","partner":"\#($0.rawValue)""# } ?? ""
+        return frame(#"{"type":"presence","data":{"count":\#(presence.count)\#(partner)}}"#)
     }
 
     /// The payload that answers a message which can't be granted.

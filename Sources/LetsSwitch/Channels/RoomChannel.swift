@@ -132,9 +132,13 @@ private final class RoomSubscription: CableSubscription, Peer {
 
     func deliver(_ publication: Publication) {
         guard let presence = publication.message as? PresenceCount else { return }
-        outlet.send(
-            frame: outlet.sharedFrame(
-                of: publication.form { CableContent("presence") { data in data.member("count", presence.count) } }))
+        // Whoever gave no task is known as a device here, and has no partner.
+        let isSomebodys = if case .task? = person { true } else { false }
+        let content = CableContent("presence") { data in
+            data.member("count", presence.count)
+            if isSomebodys { data.member("partner", presence.partner?.rawValue) }
+        }
+        outlet.send(frame: outlet.sharedFrame(of: content))
     }
 
     func roomClosed() {

@@ -1,5 +1,6 @@
 import Domain
 import Foundation
+import Settings
 import TestSupport
 import Testing
 
@@ -86,6 +87,36 @@ import Testing
             #expect(try await HTTPTestClient.request(at: endpoint, "DELETE", "/device?deviceId=ada").status == 200)
             #expect(try await endpoint.get("/history?deviceId=ada").json()["tasks"] == [])
             #expect(try await endpoint.get("/history").code == "invalid_request")
+        }
+    }
+
+    @Test("each is told whether the partner has come, is away for a moment, or has left")
+    func presence() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.presenceGrace = .seconds(2) }
+            let start = try await journey.instant(in: 600)
+            let ada = try await endpoint.register("ada", start)
+            let bob = try await endpoint.register("bob", start, "Maths")
+            try await journey.advance(to: start, -59)
+            _ = try await endpoint.reminders(of: "ada").nextReminder()
+            func enter(_ task: RegisteredTask) async throws -> WebSocketTestClient {
+                let target = "\(ClientEndpoint.room(ada.socketId))&presence=true&taskId=\(task.id.uuidString)"
+                let peer = try await WebSocketTestClient.connect(to: endpoint, target)
+                #expect(try await peer.nextMessage() == RoomWords.handshake)
+                return peer
+            }
+            let peer = try await enter(ada)
+            func expect(_ partner: String, _ count: Int) async throws {
+                let presence = try await peer.nextMessage().json()
+                #expect(presence["type"] == "presence")
+                #expect(presence["data"] == ["count": .number(Double(count)), "partner": .string(partner)])
+            }
+            try await expect("expected", 1)
+            let other = try await enter(bob)
+            try await expect("here", 2)
+            await other.close()
+            try await expect("away", 2)
+            try await expect("left", 1)
         }
     }
 
