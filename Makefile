@@ -8,7 +8,13 @@ DESTDIR ?=
 BINDIR = $(PREFIX)/bin
 UNITDIR = $(PREFIX)/lib/systemd/system
 SHAREDIR = $(PREFIX)/share
-COMPLETIONS = bash-completion/completions/letsswitch zsh/site-functions/_letsswitch fish/vendor_completions.d/letsswitch.fish
+SYSUSERSDIR = $(PREFIX)/lib/sysusers.d
+DEFAULTSDIR = /etc/default
+# Where the shells look, below SHAREDIR.
+completions = bash-completion/completions/$(1) zsh/$(if $(filter /usr,$(PREFIX)),vendor-completions,site-functions)/_$(1) \
+  fish/vendor_completions.d/$(1).fish
+install-completions = cd Sources/$(1)/completions && for to in $(call completions,$(1)); do from=$$(basename $$to); \
+  [ -f $$from ] || from=$$from.bash; install -D -m 644 $$from '$(DESTDIR)$(SHAREDIR)'/$$to || exit 1; done
 
 # Flags for the daemon under `make run`, a regular expression for `make test`.
 ARGS ?=
@@ -169,21 +175,41 @@ $(COMMAND): $(SOURCES)
 	@touch $@
 
 .PHONY: install
-install: $(BINARY) $(COMMAND) ## install the daemon, its systemd unit and the command (PREFIX=/usr/local, DESTDIR=)
-	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(UNITDIR)'
-	install -m 755 $(BINARY) '$(DESTDIR)$(BINDIR)/letsswitchd'
-	install -m 755 $(COMMAND) '$(DESTDIR)$(BINDIR)/letsswitch'
-	install -D -m 644 Sources/letsswitch/letsswitch.1 '$(DESTDIR)$(SHAREDIR)/man/man1/letsswitch.1'
-	cd Sources/letsswitch/completions && for to in $(COMPLETIONS); do from=$$(basename $$to); \
-	  [ -f $$from ] || from=$$from.bash; install -D -m 644 $$from '$(DESTDIR)$(SHAREDIR)'/$$to || exit 1; done
+install: install-daemon install-command ## install the daemon, its systemd unit and the command (PREFIX=/usr/local, DESTDIR=)
+
+.PHONY: install-daemon
+install-daemon: $(BINARY)
+	install -D -m 755 $(BINARY) '$(DESTDIR)$(BINDIR)/letsswitchd'
+	install -D -m 644 Sources/letsswitchd/letsswitchd.8 '$(DESTDIR)$(SHAREDIR)/man/man8/letsswitchd.8'
+	$(call install-completions,letsswitchd)
+	install -d '$(DESTDIR)$(UNITDIR)'
 	sed 's|@BINDIR@|$(BINDIR)|g' Sources/letsswitchd/systemd/letsswitchd.service >'$(DESTDIR)$(UNITDIR)/letsswitchd.service'
 	chmod 644 '$(DESTDIR)$(UNITDIR)/letsswitchd.service'
+	install -D -m 644 Sources/letsswitchd/systemd/letsswitch.sysusers '$(DESTDIR)$(SYSUSERSDIR)/letsswitch.conf'
+	[ -e '$(DESTDIR)$(DEFAULTSDIR)/letsswitch' ] || \
+	  install -D -m 644 Sources/letsswitchd/systemd/letsswitch.default '$(DESTDIR)$(DEFAULTSDIR)/letsswitch'
+
+.PHONY: install-command
+install-command: $(COMMAND)
+	install -D -m 755 $(COMMAND) '$(DESTDIR)$(BINDIR)/letsswitch'
+	install -D -m 644 Sources/letsswitch/letsswitch.1 '$(DESTDIR)$(SHAREDIR)/man/man1/letsswitch.1'
+	$(call install-completions,letsswitch)
 
 .PHONY: uninstall
-uninstall: ## remove what install put there; data stay
-	rm -f '$(DESTDIR)$(BINDIR)/letsswitchd' '$(DESTDIR)$(UNITDIR)/letsswitchd.service'
-	rm -f '$(DESTDIR)$(BINDIR)/letsswitch' '$(DESTDIR)$(SHAREDIR)/man/man1/letsswitch.1'
-	cd '$(DESTDIR)$(SHAREDIR)' && rm -f $(COMPLETIONS)
+uninstall: ## remove what install put there; data, settings and the user stay
+	rm -f '$(DESTDIR)$(BINDIR)/letsswitchd' '$(DESTDIR)$(UNITDIR)/letsswitchd.service' '$(DESTDIR)$(SYSUSERSDIR)/letsswitch.conf'
+	rm -f '$(DESTDIR)$(BINDIR)/letsswitch'
+	cd '$(DESTDIR)$(SHAREDIR)' && rm -f man/man1/letsswitch.1 man/man8/letsswitchd.8 \
+	  $(call completions,letsswitch) $(call completions,letsswitchd)
+
+# The packages hold what `make install` installs, and no more than Debian asks for besides.
+.PHONY: deb
+deb: setup-deb $(BINARY) $(COMMAND) ## make Debian packages of the daemon and the command, in .build/deb
+	rm -rf .build/deb
+	$(MAKE) --no-print-directory install-daemon PREFIX=/usr DESTDIR='$(CURDIR)/.build/deb/letsswitchd'
+	$(MAKE) --no-print-directory install-command PREFIX=/usr DESTDIR='$(CURDIR)/.build/deb/letsswitch'
+	sh Sources/Scripts/deb.sh .build/deb
+	lintian --fail-on error --suppress-tags bad-distribution-in-changes-file .build/deb/*.deb
 
 .PHONY: format
 format: ## format the sources
@@ -204,6 +230,10 @@ setup:
 .PHONY: setup-test
 setup-test:
 	@$(SETUP) test
+
+.PHONY: setup-deb
+setup-deb:
+	@$(SETUP) deb
 
 .PHONY: setup-interop
 setup-interop:

@@ -327,8 +327,8 @@ let pages = [
     "LiveConversations": ["README.md", "CONVERSATIONS.md"],
     "LetsSwitch": ["README.md", "Operations/METRICS.md", "Operations/MONITORING.md", "Operations/Prometheus"],
     "LetsSwitchClient": ["README.md"],
-    "letsswitch": ["README.md", "letsswitch.1", "completions"],
-    "letsswitchd": ["README.md", "SERVICE.md"],
+    "letsswitch": ["README.md", "letsswitch.1", "completions", "debian"],
+    "letsswitchd": ["README.md", "OPERATING.md", "SERVICE.md", "letsswitchd.8", "completions", "debian"],
     "letsswitch-bench": ["README.md", "MEASUREMENTS.md"],
 ]
 for target in package.targets { target.exclude += pages[target.name] ?? [] }

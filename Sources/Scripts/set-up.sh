@@ -4,6 +4,7 @@
 #   set-up.sh run              what `make run` needs
 #   set-up.sh test             and what the tests need
 #   set-up.sh interop          and the foreign servers of `make interop`
+#   set-up.sh deb              what `make deb` needs besides
 #   set-up.sh --install PACKAGE...      the part for root: used by the others, by sudo where they need it
 #
 # Where nothing is missing it says nothing, asks no network and takes a fraction of a second; only once a day it
@@ -128,7 +129,8 @@ with_tests=false
 case "$purpose" in
 run) ;;
 test | interop) with_tests=true ;;
-*) fail "usage: set-up.sh run|test|interop" ;;
+deb) ;;
+*) fail "usage: set-up.sh run|test|interop|deb" ;;
 esac
 
 if ! has swift; then
@@ -183,6 +185,11 @@ if [ "$with_tests" = true ]; then
     has curl || need curl "a client for the tests"
     has_module websockets || need python3-websockets "an independent WebSocket client for the tests"
     has_module ensurepip || need python3-venv "for what the tests take from PyPI"
+fi
+if [ "$purpose" = deb ]; then
+    has dpkg-shlibdeps || need dpkg-dev "finds the packages of the libraries that the programs are linked to"
+    has strip || need binutils "takes the symbols out of the packages' programs"
+    has lintian || need lintian "looks the packages over"
 fi
 if [ "$purpose" = interop ]; then
     [ -x /usr/lib/rabbitmq/bin/rabbitmq-server ] || need rabbitmq-server "a broker, of which the tests run one of their own"

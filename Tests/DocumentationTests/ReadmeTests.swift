@@ -96,4 +96,15 @@ import Testing
             }
         }
     }
+
+    @Test("The daemon's manual has its commands, and flags that there are") func manual() throws {
+        let manual = try #require(tree.read("Sources/letsswitchd/letsswitchd.8")).replacing("\\-", with: "-")
+        let help = HelpText.render()
+        let commands = help.matches(of: #/(?:Usage:|\n {6}) letsswitchd \[?([a-z]+)/#).map { String($0.output.1) }
+        #expect(commands.count > 4)
+        for command in commands { #expect(manual.contains(command), "\(command)") }
+        for flag in Set(manual.matches(of: #/--[a-z][a-z-]+/#).map { String($0.output) }) {
+            #expect(help.contains(try Regex("\(flag)(?![a-z-])")), "\(flag)")
+        }
+    }
 }

@@ -25,6 +25,27 @@ import Testing
         for setting in Setting.all { #expect(daemon.output.contains(setting.flag)) }
     }
 
+    @Test("completion in bash offers every command, every flag, and files where one is wanted")
+    func completion() async throws {
+        let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "Sources/letsswitchd/completions/letsswitchd.bash").path
+        func offered(_ words: String...) async throws -> Set<String> {
+            let program = """
+                . "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _letsswitchd "$1"; printf '%s\\n' "${COMPREPLY[@]}"
+                """
+            let bash = try await ChildProcess.start(
+                "/bin/bash", ["-c", program, "bash", script, DaemonProcess.executable()] + words,
+                environment: DaemonProcess.cleanEnvironment())
+            #expect(try await bash.waitForExit() == .exited(0))
+            return Set(bash.text(of: .output).split(separator: "\n").map(String.init))
+        }
+        #expect(try await offered("") == ["serve", "check", "ticket", "backup", "restore"])
+        #expect(try await offered("serve", "--").isSuperset(of: Setting.all.map(\.flag)))
+        #expect(try await offered("serve", "--reminder-l") == ["--reminder-lead"])
+        #expect(try await offered("restore", "/etc/os-r") == ["/etc/os-release"])
+    }
+
     @Test("--version tells the versions")
     func version() async throws {
         let (status, output) = try await run(["--version"])
