@@ -113,6 +113,8 @@ let package = Package(
             resources: [
                 .embedInCode("SQL/questions.sql"),
                 .embedInCode("SQL/conversations.sql"),
+                .embedInCode("SQL/partner-conversations.sql"),
+                .embedInCode("SQL/blocks.sql"),
             ],
             swiftSettings: swiftSettings),
         // What is kept in the database: tables by numbered migrations, and which functions stand there.
@@ -127,6 +129,7 @@ let package = Package(
                 .embedInCode("SQL/0006-conversations.sql"),
                 .embedInCode("SQL/0007-partners.sql"),
                 .embedInCode("SQL/0008-started.sql"),
+                .embedInCode("SQL/0009-blocks.sql"),
                 .embedInCode("SQL/daemons.sql"),
             ],
             swiftSettings: swiftSettings),

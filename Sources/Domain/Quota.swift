@@ -12,6 +12,8 @@ package enum Quota: String, Sendable, CaseIterable {
     case storedSessions = "max-stored-sessions"
     case storedQuestions = "max-stored-questions"
     case storedVotes = "max-stored-votes"
+    /// Of an address.
+    case namesPerHour = "names-per-hour"
     case conversationsPerDevice = "max-conversations-per-device"
     case storedUsers = "max-stored-users"
     case storedConversations = "max-stored-conversations"

@@ -167,6 +167,10 @@ struct Composition: Sendable {
             routes.register(
                 collection: ConversationsController(conversations: conversations, identities: identities, log: log))
             routes.register(
+                collection: PartnerController(
+                    store: database.conversations, identities: identities, changes: changes, log: log))
+            routes.register(collection: BlockController(store: database.blocks, identities: identities, log: log))
+            routes.register(
                 collection: PageController(
                     PageFacts(
                         lead: configuration.schedule.reminderLead, roomDuration: configuration.schedule.roomDuration,
@@ -237,7 +241,7 @@ struct Composition: Sendable {
         + AttendanceStore.statementNames
         + AddressStore.statementNames + CalendarStore.statementNames + StorageStore.statementNames
         + Database.statementNames + DaemonStore.statementNames + NotifyBus.statementNames
-        + QuestionStore.statementNames + ConversationStore.statementNames
+        + QuestionStore.statementNames + ConversationStore.statementNames + BlockStore.statementNames
 
     func metricsPage() async -> [UInt8] {
         await page.render(application)

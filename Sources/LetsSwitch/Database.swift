@@ -45,6 +45,7 @@ actor Database {
     nonisolated let attendance: AttendanceStore
     nonisolated let questions: QuestionStore
     nonisolated let conversations: ConversationStore
+    nonisolated let blocks: BlockStore
     nonisolated let storage: StorageMonitor
     private nonisolated let requests: PostgresClient
     private nonisolated let backgroundReminders: ReminderStore
@@ -92,6 +93,7 @@ actor Database {
         questions = QuestionStore(database: requests, settings: settings.questions, storage: quota)
         conversations = ConversationStore(
             database: requests, settings: settings.conversations, storage: quota)
+        blocks = BlockStore(database: requests)
         storage = StorageMonitor(
             store: StorageStore(database: requests), quota: quota, log: log)
     }

@@ -2,7 +2,7 @@ package import Access
 package import Domain
 package import FoundationEssentials
 import Messaging
-import Server
+package import Server
 
 /// Who takes part in conversations: a device, as a request or a connection says who it is.
 package struct ConversationMember: Sendable {
@@ -44,7 +44,27 @@ package struct ConversationMember: Sendable {
     }
 
     /// Throws unless its ticket is for conversations that are yet to be made.
-    func checkNew() throws(RequestError) { try check(UUID()) }
+    package func checkNew() throws(RequestError) { try check(UUID()) }
+}
+
+extension IdentityVerifier {
+    /// Who asks, by the query or a ticket.
+    package func member(of request: Request) throws -> ConversationMember {
+        try ConversationMember(identity(of: request.head))
+    }
+
+    /// Who asks, as its body says, or a ticket.
+    package func device(
+        _ named: String?, of request: Request, _ member: inout ConversationMember?
+    ) throws -> DeviceID {
+        var identity = try identity(of: request.head)
+        if named != nil || identity.device == nil {
+            identity = try self.identity(identity, naming: DeviceID(named))
+        }
+        let found = try ConversationMember(identity)
+        member = found
+        return found.device
+    }
 }
 
 /// `<conversation>:<offset>,…`: from where on somebody wants to hear.

@@ -26,7 +26,6 @@ package struct ConversationsController: RouteCollection, Sendable {
     func boot(routes: RoutesBuilder) {
         routes.post("users", registers: true, use: takeName)
         routes.get("users", use: users)
-        routes.post("users", ":name", "block", use: block)
         routes.post("conversations", use: make)
         routes.get("conversations", use: list)
         routes.get("conversations", ":conversation", "messages", use: messages)
@@ -41,8 +40,8 @@ package struct ConversationsController: RouteCollection, Sendable {
 
     @Sendable private func takeName(_ request: Request) async throws -> Response {
         var member: ConversationMember?
-        let wanted = try UserRequest.decode(request.body) { try device($0, of: request, &member) }
-        let isNew = try await store.take(wanted.name, for: wanted.device)
+        let wanted = try UserRequest.decode(request.body) { try identities.device($0, of: request, &member) }
+        let isNew = try await store.take(wanted.name, for: wanted.device) { request.admits(.naming) }
         if isNew { log.info("name taken", ["device": .device(wanted.device)]) }
         var json = JSONText()
         json.object { $0.member("name", wanted.name.text) }
@@ -50,7 +49,7 @@ package struct ConversationsController: RouteCollection, Sendable {
     }
 
     @Sendable private func users(_ request: Request) async throws -> Response {
-        _ = try member(of: request)
+        _ = try identities.member(of: request)
         let names = try await store.users(prefix: UserName.prefix(request.query("prefix") ?? ""))
         var json = JSONText()
         json.object { object in
@@ -62,18 +61,11 @@ package struct ConversationsController: RouteCollection, Sendable {
         return .json(json.bytes)
     }
 
-    @Sendable private func block(_ request: Request) async throws -> Response {
-        var member: ConversationMember?
-        let wanted = try BlockRequest.decode(request.body) { try device($0, of: request, &member) }
-        try await store.block(UserName(request.parameters["name"] ?? ""), wanted)
-        return .json(Array("{}".utf8))
-    }
-
     // MARK: Conversations
 
     @Sendable private func make(_ request: Request) async throws -> Response {
         var member: ConversationMember?
-        let wanted = try NewConversationRequest.decode(request.body) { try device($0, of: request, &member) }
+        let wanted = try NewConversationRequest.decode(request.body) { try identities.device($0, of: request, &member) }
         if let id = wanted.id { try member?.check(id) } else { try member?.checkNew() }
         let (conversation, isNew) = try await store.make(wanted)
         return .json(conversation.json, status: isNew ? .created : .ok)
@@ -82,7 +74,7 @@ package struct ConversationsController: RouteCollection, Sendable {
     /// Who doesn't say who it is, is somebody with a browser: the page knows it.
     @Sendable private func list(_ request: Request) async throws -> Response {
         if case .none = try identities.identity(of: request.head) { return try await page.response(to: request.head) }
-        let member = try member(of: request)
+        let member = try identities.member(of: request)
         var last: ConversationCursor?
         if let text = request.query("before") {
             guard let cursor = ConversationCursor(text) else {
@@ -105,7 +97,7 @@ package struct ConversationsController: RouteCollection, Sendable {
     }
 
     @Sendable private func messages(_ request: Request) async throws -> Response {
-        let (member, id) = (try member(of: request), try conversation(of: request))
+        let (member, id) = (try identities.member(of: request), try conversation(of: request))
         try member.check(id)
         let before = try number("before", of: request)
         let range: ConversationStore.MessageRange =
@@ -121,7 +113,9 @@ package struct ConversationsController: RouteCollection, Sendable {
     private func set(_ request: Request, _ kind: ParticipantRequest.Kind) async throws -> Response {
         let id = try conversation(of: request)
         var member: ConversationMember?
-        let wanted = try ParticipantRequest.decode(kind, request.body) { try device($0, of: request, &member) }
+        let wanted = try ParticipantRequest.decode(kind, request.body) {
+            try identities.device($0, of: request, &member)
+        }
         try member?.check(id)
         return .json(try await store.set(wanted, in: id).json)
     }
@@ -130,7 +124,7 @@ package struct ConversationsController: RouteCollection, Sendable {
 
     @Sendable private func send(_ request: Request) async throws -> Response {
         var member: ConversationMember?
-        let wanted = try MessageRequest.decode(request.body) { try device($0, of: request, &member) }
+        let wanted = try MessageRequest.decode(request.body) { try identities.device($0, of: request, &member) }
         guard let member else { throw RequestError.invalid("deviceId", "is missing") }
         guard conversations.rates.pays(wanted.device, at: .now()) else {
             throw RequestError(
@@ -149,7 +143,7 @@ package struct ConversationsController: RouteCollection, Sendable {
 
     /// `event: message`, for `curl -N`.
     @Sendable private func follow(_ request: Request) async throws -> Response {
-        let member = try member(of: request)
+        let member = try identities.member(of: request)
         let after = try ConversationOffsets(request.query("after"))
         let user = try await store.positions(of: member.device).user
         let headers = [
@@ -167,24 +161,6 @@ package struct ConversationsController: RouteCollection, Sendable {
     }
 
     // MARK: Requests
-
-    /// Who asks, by the query or a ticket.
-    private func member(of request: Request) throws -> ConversationMember {
-        try ConversationMember(identities.identity(of: request.head))
-    }
-
-    /// Who asks, as its body says, or a ticket.
-    private func device(
-        _ named: String?, of request: Request, _ member: inout ConversationMember?
-    ) throws -> DeviceID {
-        var identity = try identities.identity(of: request.head)
-        if named != nil || identity.device == nil {
-            identity = try identities.identity(identity, naming: DeviceID(named))
-        }
-        let found = try ConversationMember(identity)
-        member = found
-        return found.device
-    }
 
     private func conversation(of request: Request) throws(RequestError) -> UUID {
         guard let id = request.parameters["conversation"].flatMap(UUID.init(text:)) else {

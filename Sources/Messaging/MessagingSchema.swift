@@ -7,5 +7,9 @@ package enum MessagingSchema {
             name: "questions", sql: String(decoding: PackageResources.questions_sql, as: UTF8.self)),
         PostgresFunctions.Script(
             name: "conversations", sql: String(decoding: PackageResources.conversations_sql, as: UTF8.self)),
+        PostgresFunctions.Script(
+            name: "partner-conversations",
+            sql: String(decoding: PackageResources.partner_conversations_sql, as: UTF8.self)),
+        PostgresFunctions.Script(name: "blocks", sql: String(decoding: PackageResources.blocks_sql, as: UTF8.self)),
     ]
 }

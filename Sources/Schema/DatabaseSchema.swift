@@ -15,6 +15,7 @@ package enum DatabaseSchema {
         PostgresMigration(version: 6, name: "conversations", sql: text(PackageResources._006_conversations_sql)),
         PostgresMigration(version: 7, name: "partners", sql: text(PackageResources._007_partners_sql)),
         PostgresMigration(version: 8, name: "started", sql: text(PackageResources._008_started_sql)),
+        PostgresMigration(version: 9, name: "blocks", sql: text(PackageResources._009_blocks_sql)),
     ]
 
     private static let functions = PostgresFunctions(

@@ -10,6 +10,8 @@ package enum LimitedAction: Int, Sendable, CaseIterable {
     case write
     /// A write that has something new kept for long.
     case registration
+    /// Taking a name that others see: whoever took many would leave none to others. Routes pay for it themselves, see ``Request/admits(_:)``.
+    case naming
 }
 
 /// What one address may.
@@ -21,6 +23,7 @@ package struct AddressAllowance: Sendable {
     package var requests = RateLimit.none
     package var writes = RateLimit.none
     package var registrations = RateLimit.none
+    package var names = RateLimit.none
 
     /// No limit at all.
     package init() {}
@@ -35,6 +38,7 @@ package struct AddressAllowance: Sendable {
         requests = rate(limits.requestRate)
         writes = rate(limits.writeRate)
         registrations = RateLimit(perDay: limits.registrationsPerDay)
+        names = RateLimit(perHour: limits.namesPerHour)
     }
 
     func rate(of action: LimitedAction) -> RateLimit {
@@ -44,6 +48,7 @@ package struct AddressAllowance: Sendable {
         case .request: requests
         case .write: writes
         case .registration: registrations
+        case .naming: names
         }
     }
 
@@ -56,6 +61,7 @@ package struct AddressAllowance: Sendable {
         sum.requests = requests.times(count)
         sum.writes = writes.times(count)
         sum.registrations = registrations.times(count)
+        sum.names = names.times(count)
         return sum
     }
 }

@@ -6,7 +6,7 @@ package import Wire
 /// What each address has open, and how fast it comes and asks: one table for all event loops.
 ///
 /// ```
-/// network ─ keyed hash ─► bucket of 8 slots:  │ occupant: tag, connections │ paid for connections │ … upgrades │ … requests │ … writes │ … registrations │
+/// network ─ keyed hash ─► bucket of 8 slots:  │ occupant: tag, connections │ paid for connections │ … upgrades │ … requests │ … writes │ … registrations │ … names │
 /// ```
 /// An IPv4 address has one slot, an IPv6 address one for each ``AddressScope``; what it does is paid for in all of them, the
 /// narrowest first: so who is refused there uses up nothing of its neighbours'.
@@ -67,7 +67,7 @@ package final class AddressLimiter: @unchecked Sendable {
 
     /// - Parameters:
     ///   - allowance: Of one address.
-    ///   - capacity: Networks remembered at most, rounded up to a multiple of eight; 48 bytes each.
+    ///   - capacity: Networks remembered at most, rounded up to a multiple of eight; 56 bytes each.
     package init(_ allowance: AddressAllowance, capacity: Int = 65_536) {
         allowances = AddressScope.allCases.map { allowance.times($0.allowances) }
         buckets = max(1, (capacity + Self.slotsPerBucket - 1) / Self.slotsPerBucket)

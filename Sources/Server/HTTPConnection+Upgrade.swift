@@ -12,7 +12,7 @@ extension HTTPConnection {
         let (application, peer) = (server.application, peer)
         let request = Request(
             head: request.head, body: request.body, parameters: request.parameters, loop: target,
-            isSecure: request.isSecure)
+            isSecure: request.isSecure, permit: request.permit)
         target.submit { reactor in
             HTTPConnection.resume(
                 detached, from: peer, on: reactor, server: application.server(on: reactor), with: request,

@@ -29,13 +29,17 @@ package struct RateLimit: Sendable, Hashable {
     }
 
     /// - Parameter count: Events a day, evenly spread or all at once; 0 sets no limit.
-    package init(perDay count: Int) {
+    package init(perDay count: Int) { self.init(count, in: 86_400_000_000_000) }
+
+    /// - Parameter count: Events an hour, the same.
+    package init(perHour count: Int) { self.init(count, in: 3_600_000_000_000) }
+
+    private init(_ count: Int, in nanoseconds: UInt64) {
         guard count > 0 else {
             self = .none
             return
         }
-        let day: UInt64 = 86_400_000_000_000
-        self.init(interval: max(1, day / UInt64(count)), tolerance: day)
+        self.init(interval: max(1, nanoseconds / UInt64(count)), tolerance: nanoseconds)
     }
 
     private init(interval: UInt64, tolerance: UInt64) {

@@ -1,3 +1,4 @@
+import Basics
 package import Sockets
 package import Wire
 
@@ -11,9 +12,16 @@ package struct Request: Sendable {
     package let loop: EventLoop
     /// Whether the client asked by TLS: here, or at a trusted proxy that says so.
     package var isSecure = false
+    /// The place of the client's address among those that are limited; `nil` for one that isn't.
+    var permit: ConnectionPermit?
 
     /// The value of the first query item with this name.
     package func query(_ name: String) -> String? {
         head.query(name)
+    }
+
+    /// Whether the client's address may do this once more, and pays for it: what only a route's handler knows of. Any thread.
+    package func admits(_ action: LimitedAction) -> Bool {
+        permit?.admits(action, at: .now()) ?? true
     }
 }

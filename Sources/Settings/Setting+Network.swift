@@ -62,6 +62,9 @@ extension Setting {
             "registrations-per-day", \.limits.registrationsPerDay, in: 0...100_000_000, .limits,
             "tasks, tokens, subscriptions and calendars of one address a day; 0 for any number"),
         integer(
+            "names-per-hour", \.limits.namesPerHour, in: 0...1_000_000, .limits,
+            "new names in conversations of one address an hour; 0 for any number"),
+        integer(
             "message-rate", \.limits.messageRate, in: 0...1_000_000, .limits,
             "messages of one peer a second, twice as many at once; 0 for any number"),
     ]

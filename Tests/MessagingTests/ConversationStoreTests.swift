@@ -299,26 +299,6 @@ import Testing
         }
     }
 
-    @Test("Who is blocked starts nothing with the other, and says nothing to it alone")
-    func blocking() async throws {
-        try await with { world in
-            let pair = try await world.make(1, [2]).0.id
-            let group = try await world.make(1, [2, 3]).0.id
-            func block(_ user: Int, _ name: String, _ isBlocked: Bool = true) async throws {
-                try await world.store.block(
-                    UserName(name), BlockRequest(device: world.device(user), isBlocked: isBlocked))
-            }
-            try await block(1, "user2")
-            #expect(try await code { try await world.send(2, "x", .conversation(pair)) } == "blocked")
-            #expect(try await code { _ = try await world.make(2, [1, 4]) } == "blocked")
-            try await world.send(2, "to all", .conversation(group))
-            try await block(1, "user2", false)
-            try await world.send(2, "x", .conversation(pair))
-            #expect(try await code { try await block(1, "nobody") } == "no_such_user")
-            #expect(try await code { try await block(1, "user1") } == "no_such_user")
-        }
-    }
-
     @Test("An erased device's messages have no content and no author any more, and keep their offsets")
     func erasing() async throws {
         try await with { world in
@@ -472,7 +452,8 @@ extension ConversationStoreTests {
             let targets: [MessageTarget] = [.conversation(group), .conversation(pair), try names([4])]
             for (id, target) in zip(ids, targets) { try await world.send(1, "said", target, id: id) }
             _ = try await world.set(1, .leave, in: group)
-            try await world.store.block(UserName("user1"), BlockRequest(device: world.device(2), isBlocked: true))
+            _ = try await BlockStore(database: world.database.client)
+                .block(BlockRequest(device: world.device(2), target: .name(UserName("user1"))))
             _ = try await world.database.erasures.erase(world.device(4))
             for (id, target) in zip(ids, targets) {
                 #expect(try await !world.send(1, "said", target, id: id).isNew)
@@ -556,23 +537,6 @@ extension ConversationStoreTests {
             // 4,000 bytes each, escaped.
             #expect(try await world.page(1, group).messages.map(\.offset) == Array(1...7))
             #expect(try await world.page(1, group, .before(13)).messages.map(\.offset) == Array(6...12))
-        }
-    }
-
-    @Test("A device blocks as many as it may")
-    func blocks() async throws {
-        try await with { world in
-            try await world.database.run(
-                """
-                INSERT INTO letsswitch.chat_block (user_id, blocked_id)
-                SELECT own.id, 1000000 + n FROM letsswitch.chat_user AS own, generate_series(1, 999) AS n WHERE own.name = 'user1'
-                """)
-            func block(_ name: String) async throws {
-                try await world.store.block(UserName(name), BlockRequest(device: world.device(1), isBlocked: true))
-            }
-            try await block("user2")
-            try await block("user2")
-            #expect(try await code { try await block("user3") } == "too_many_blocks")
         }
     }
 }

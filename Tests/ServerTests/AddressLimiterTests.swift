@@ -51,7 +51,7 @@ import Wire
 
     @Test(
         "Attempts, requests and writes have a pace each, by address",
-        arguments: [LimitedAction.upgrade, .request, .write, .registration])
+        arguments: [LimitedAction.upgrade, .request, .write, .registration, .naming])
     func paces(action: LimitedAction) throws {
         let limiter = makeLimiter {
             switch action {
@@ -59,6 +59,7 @@ import Wire
             case .request: $0.requests = RateLimit(perSecond: 50, burst: 50)
             case .write: $0.writes = RateLimit(perSecond: 50, burst: 50)
             case .registration: $0.registrations = RateLimit(perSecond: 50, burst: 50)
+            case .naming: $0.names = RateLimit(perSecond: 50, burst: 50)
             }
         }
         let permits = try [1, 2].map { try limiter.open(Self.address($0), at: Self.start).get() }

@@ -262,27 +262,3 @@ package struct ParticipantRequest: Sendable, Hashable {
         }
     }
 }
-
-/// `{deviceId, blocked}`: that somebody doesn't want another's messages, or does again.
-package struct BlockRequest: Sendable, Hashable {
-    package let device: DeviceID
-    package let isBlocked: Bool
-
-    package static func decode(
-        _ body: [UInt8], identify: (String?) throws -> DeviceID = { try DeviceID($0) }
-    ) throws -> BlockRequest {
-        let members = try RequestFields.decode(Members.self, from: body)
-        return BlockRequest(device: try identify(members.deviceId), isBlocked: members.blocked)
-    }
-
-    private struct Members: Decodable {
-        let deviceId: String?
-        let blocked: Bool
-
-        init(from decoder: any Decoder) throws {
-            let fields = try RequestFields(decoder)
-            deviceId = try fields.optionalText("deviceId")
-            blocked = try fields.boolean("blocked")
-        }
-    }
-}

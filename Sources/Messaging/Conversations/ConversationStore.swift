@@ -14,15 +14,15 @@ package struct ConversationStore: Sendable {
     /// A statement each, a transaction each.
     enum Statement {
         static let all = [
-            takeName, block, make, participant, send, users, conversations, positions, messages,
+            takeName, make, askPartner, participant, send, users, conversations, positions, messages,
         ]
 
         static let takeName = PostgresStatement(
             name: "take_name", sql: "SELECT letsswitch.take_name($1, $2, $3) AS code")
-        static let block = PostgresStatement(
-            name: "block_user", sql: "SELECT letsswitch.block_user($1, $2, $3, $4) AS code")
         static let make = PostgresStatement(
             name: "make_conversation", sql: "SELECT * FROM letsswitch.make_conversation($1, $2, $3, $4, $5)")
+        static let askPartner = PostgresStatement(
+            name: "ask_partner", sql: "SELECT * FROM letsswitch.ask_partner($1, $2, $3, $4, $5, $6)")
         static let participant = PostgresStatement(
             name: "set_participant", sql: "SELECT * FROM letsswitch.set_participant($1, $2, $3, $4)")
         static let send = PostgresStatement(
@@ -42,7 +42,7 @@ package struct ConversationStore: Sendable {
 
     let database: PostgresClient
     let settings: ConversationSettings
-    private let storage: StorageQuota
+    let storage: StorageQuota
 
     package init(database: PostgresClient, settings: ConversationSettings, storage: StorageQuota) {
         self.database = database
@@ -54,34 +54,31 @@ package struct ConversationStore: Sendable {
 
     /// Gives a device its name.
     ///
+    /// - Parameter mayBeNew: Asked if it is a new one; refused unless it says so.
     /// - Returns: Whether it is new.
-    package func take(_ name: UserName, for device: DeviceID) async throws -> Bool {
-        let row = try await database.query(
-            Statement.takeName, [.text(device.text), .text(name.text), .boolean(!storage.isFull(.users))])[0]
-        switch try row.string("code") {
-        case "made":
-            storage.added(.users)
-            return true
-        case "repeated": return false
-        case let code: throw try refusal(code)
-        }
+    package func take(
+        _ name: UserName, for device: DeviceID, mayBeNew: () -> Bool = { true }
+    ) async throws -> Bool {
+        guard try await code(of: name, for: device, hasRoom: false) == "users_full" else { return false }
+        guard !storage.isFull(.users) else { throw RequestError.storageFull(.users) }
+        guard mayBeNew() else { throw RequestError.tooManyNames }
+        guard try await code(of: name, for: device, hasRoom: true) == "made" else { return false }
+        storage.added(.users)
+        return true
+    }
+
+    /// What becomes of taking a name: made, repeated, or users_full where there is no room for a new one.
+    private func code(of name: UserName, for device: DeviceID, hasRoom: Bool) async throws -> String {
+        let code = try await database.query(
+            Statement.takeName, [.text(device.text), .text(name.text), .boolean(hasRoom)])[0].string("code")
+        guard ["made", "repeated", "users_full"].contains(code) else { throw try refusal(code) }
+        return code
     }
 
     /// Names that begin so, in order.
     package func users(prefix: String) async throws -> [String] {
         try await database.query(Statement.users, [.text(prefix), .integer(ConversationPage.maximumCount)])
             .map { try $0.string("name") }
-    }
-
-    package func block(_ name: UserName, _ request: BlockRequest) async throws {
-        let row = try await database.query(
-            Statement.block,
-            [
-                .text(request.device.text), .text(name.text), .boolean(request.isBlocked),
-                .integer(ConversationSettings.blocksPerDevice),
-            ])[0]
-        let code = try row.string("code")
-        guard code == "done" else { throw try refusal(code) }
     }
 
     // MARK: Conversations
@@ -167,9 +164,8 @@ package struct ConversationStore: Sendable {
         return Sent(pages: pages, isNew: isNew)
     }
 
-    private func refusal(_ code: String) throws -> RequestError {
+    func refusal(_ code: String) throws -> RequestError {
         switch code {
-        case "users_full": .storageFull(.users)
         case "conversations_full": .storageFull(.conversations)
         case "messages_full": .storageFull(.messages)
         case "too_many_conversations":
@@ -186,8 +182,6 @@ package struct ConversationStore: Sendable {
 package struct ConversationSettings: Sendable, Hashable {
     /// Conversations that one device is inside of, whoever made them.
     package var perDevice = 1_000
-    /// Names that one device may block.
-    static let blocksPerDevice = 1_000
     /// What was said longer ago goes.
     package var retention: Duration = .seconds(365 * 86_400)
 
@@ -199,6 +193,15 @@ extension RequestError {
         status: 404, code: "no_such_conversation", reason: "There is no such conversation.")
     package static let nameRequired = RequestError(
         status: 409, code: "name_required", reason: "The device has no name yet: POST /users gives it one.")
+    static let tooManyNames = RequestError(
+        status: 429, code: "too_many_names", reason: "This address takes more names in an hour than it may.",
+        retryAfter: 360, quota: .namesPerHour)
+    static let noSuchTask = RequestError(
+        status: 404, code: "no_such_task", reason: "The device has no such task.")
+    static let noPartner = RequestError(
+        status: 409, code: "no_partner", reason: "The task has no partner, or that one was erased.")
+    static let noSuchUser = RequestError(
+        status: 404, code: "no_such_user", reason: "There is nobody of this name.")
     static let idTaken = RequestError(
         status: 409, code: "id_taken", reason: "There is something else with this id.")
     static let tooManyParticipants = RequestError.invalid(
@@ -211,13 +214,11 @@ extension RequestError {
         case "name_required": .nameRequired
         case "name_taken": RequestError(status: 409, code: code, reason: "Somebody else has, or had, this name.")
         case "has_name": RequestError(status: 409, code: code, reason: "The device has a name, and names don't change.")
-        case "no_such_user": RequestError(status: 404, code: code, reason: "There is nobody of this name.")
+        case "no_such_user": .noSuchUser
         case "no_such_conversation": .noSuchConversation
         case "id_taken": .idTaken
-        case "too_many_blocks":
-            RequestError(
-                status: 429, code: code,
-                reason: "The device blocks \(ConversationSettings.blocksPerDevice) names, the limit.")
+        case "no_such_task": .noSuchTask
+        case "no_partner": .noPartner
         case "blocked": RequestError(status: 403, code: code, reason: "One of the two doesn't want to hear the other.")
         case "too_few": .invalid("participants", "must name somebody else")
         case "too_many": .tooManyParticipants

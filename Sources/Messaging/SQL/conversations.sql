@@ -57,42 +57,14 @@ LANGUAGE sql STABLE AS $$
     ) AS known
 $$;
 
--- Blocks somebody, or doesn't any more. Code: done, name_required, no_such_user, too_many_blocks. p_most: of a user.
-CREATE FUNCTION letsswitch.block_user(p_device text, p_name text, p_blocks boolean, p_most integer) RETURNS text
-LANGUAGE plpgsql AS $$
-DECLARE
-    v_user bigint;
-    v_other bigint;
-BEGIN
-    -- One after the other, so that they are counted; and who is being erased blocks nobody, and is blocked by nobody.
-    SELECT id INTO v_user FROM letsswitch.chat_user WHERE device_id = p_device AND name IS NOT NULL FOR NO KEY UPDATE;
-    SELECT id INTO v_other FROM letsswitch.chat_user WHERE name = p_name COLLATE "C" FOR KEY SHARE;
-    IF v_user IS NULL THEN
-        RETURN 'name_required';
-    ELSIF v_other IS NULL OR v_other = v_user THEN
-        RETURN 'no_such_user';
-    ELSIF p_blocks THEN
-        IF p_most <= (SELECT count(*) FROM letsswitch.chat_block WHERE user_id = v_user AND blocked_id <> v_other) THEN
-            RETURN 'too_many_blocks';
-        END IF;
-        INSERT INTO letsswitch.chat_block (user_id, blocked_id) VALUES (v_user, v_other) ON CONFLICT DO NOTHING;
-    ELSE
-        DELETE FROM letsswitch.chat_block WHERE user_id = v_user AND blocked_id = v_other;
-    END IF;
-    RETURN 'done';
-END
-$$;
-
 -- Whether one of several has blocked another who is p_user, or is blocked by that one.
 CREATE FUNCTION letsswitch.is_blocked_among(p_user bigint, p_members bigint[]) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT EXISTS (
-        SELECT FROM unnest(p_members) AS member (id)
-        CROSS JOIN LATERAL (
-            SELECT FROM letsswitch.chat_block WHERE user_id = member.id AND blocked_id = p_user
-            UNION ALL
-            SELECT FROM letsswitch.chat_block WHERE user_id = p_user AND blocked_id = member.id
-        ) AS block
+        SELECT FROM letsswitch.chat_user AS own
+        CROSS JOIN LATERAL unnest(p_members) AS member (id)
+        JOIN letsswitch.chat_user AS other ON other.id = member.id
+        WHERE own.id = p_user AND letsswitch.is_blocked(own.device_id, other.device_id)
     )
 $$;
 
@@ -210,6 +182,27 @@ LANGUAGE sql STABLE ROWS 1 AS $$
     WHERE conversation.id = p_conversation
 $$;
 
+-- Has those of these come back who have left a pair. Code: there, too_many_conversations (p_most: of each of them).
+CREATE FUNCTION letsswitch.come_back(p_conversation uuid, p_users bigint[], p_most integer) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_gone bigint[] := ARRAY(
+        SELECT gone.user_id FROM letsswitch.participant AS gone
+        JOIN letsswitch.conversation ON conversation.id = gone.conversation_id AND conversation.kind = 'person'
+        WHERE gone.conversation_id = p_conversation AND gone.user_id = ANY (p_users) AND gone.left_number IS NOT NULL
+    );
+BEGIN
+    IF cardinality(v_gone) > 0 THEN
+        IF letsswitch.is_full_among(v_gone, p_most) THEN
+            RETURN 'too_many_conversations';
+        END IF;
+        UPDATE letsswitch.participant AS gone SET left_number = NULL
+        WHERE gone.conversation_id = p_conversation AND gone.user_id = ANY (v_gone);
+    END IF;
+    RETURN 'there';
+END
+$$;
+
 -- Makes a conversation, or finds it. Code: made, there, name_required, no_such_user, and open_conversation's.
 CREATE FUNCTION letsswitch.make_conversation(
     p_device text, p_id uuid, p_names text[], p_most integer, p_has_room boolean
@@ -232,19 +225,8 @@ BEGIN
         SELECT opened.code, opened.conversation_id INTO code, v_conversation
         FROM letsswitch.open_conversation(p_id, v_user, v_members, false, p_most, p_has_room) AS opened;
     END IF;
-    IF code = 'there' AND EXISTS (
-        SELECT FROM letsswitch.participant AS gone
-        JOIN letsswitch.conversation ON conversation.id = gone.conversation_id
-        WHERE gone.conversation_id = v_conversation AND gone.user_id = v_user AND gone.left_number IS NOT NULL
-            AND conversation.kind = 'person'
-    ) THEN
-        -- Who has left a pair comes back to it.
-        IF letsswitch.is_full_among(ARRAY[v_user], p_most) THEN
-            code := 'too_many_conversations';
-        ELSE
-            UPDATE letsswitch.participant AS gone SET left_number = NULL
-            WHERE gone.conversation_id = v_conversation AND gone.user_id = v_user;
-        END IF;
+    IF code = 'there' THEN
+        code := letsswitch.come_back(v_conversation, ARRAY[v_user], p_most);
     END IF;
     IF code IN ('made', 'there') THEN
         RETURN QUERY SELECT code, made.* FROM letsswitch.conversation_for(v_user, v_conversation) AS made;
@@ -584,7 +566,6 @@ BEGIN
         GET DIAGNOSTICS v_taken = ROW_COUNT;
         v_count := v_count + v_taken;
         IF v_count < p_limit THEN
-            DELETE FROM letsswitch.chat_block WHERE user_id = v_user OR blocked_id = v_user;
             UPDATE letsswitch.chat_user SET device_id = NULL WHERE id = v_user;
             PERFORM letsswitch.forget_users(ARRAY[v_user]);
         END IF;

@@ -117,6 +117,14 @@ BEGIN
                     SELECT FROM letsswitch.erasure
                     WHERE erasure.device_id = single.device_id AND erasure.up_to >= single.registered OFFSET 0
                 )
+                AND NOT EXISTS (
+                    SELECT FROM letsswitch.block
+                    WHERE block.device_id = p_device AND block.blocked_id = single.device_id OFFSET 0
+                )
+                AND NOT EXISTS (
+                    SELECT FROM letsswitch.block
+                    WHERE block.device_id = single.device_id AND block.blocked_id = p_device OFFSET 0
+                )
             ORDER BY single.starts_at LIMIT c_others
         )
     ),
@@ -149,6 +157,14 @@ BEGIN
                 AND NOT EXISTS (
                     SELECT FROM letsswitch.erasure
                     WHERE erasure.device_id = single.device_id AND erasure.up_to >= single.registered OFFSET 0
+                )
+                AND NOT EXISTS (
+                    SELECT FROM letsswitch.block
+                    WHERE block.device_id = p_device AND block.blocked_id = single.device_id OFFSET 0
+                )
+                AND NOT EXISTS (
+                    SELECT FROM letsswitch.block
+                    WHERE block.device_id = single.device_id AND block.blocked_id = p_device OFFSET 0
                 )
             OFFSET 0
         ) END,

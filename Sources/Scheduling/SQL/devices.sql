@@ -113,6 +113,7 @@ DECLARE
     v_silenced bigint;
     v_emptied bigint;
     v_unsaid bigint;
+    v_unblocked bigint;
 BEGIN
     SELECT * INTO v_erasure FROM letsswitch.erasure WHERE erasure.device_id = p_device;
     v_tasks := ARRAY(
@@ -126,7 +127,8 @@ BEGIN
     v_silenced := letsswitch.silence_events(v_erasure.person, v_erasure.events_up_to, p_limit);
     v_emptied := letsswitch.empty_questions(p_device, p_limit);
     v_unsaid := letsswitch.empty_messages(p_device, p_limit);
-    IF cardinality(v_tasks) < p_limit AND v_silenced < p_limit AND v_emptied < p_limit AND v_unsaid < p_limit THEN
+    v_unblocked := letsswitch.forget_blocks(p_device, p_limit);
+    IF greatest(cardinality(v_tasks), v_silenced, v_emptied, v_unsaid, v_unblocked) < p_limit THEN
         DELETE FROM letsswitch.erasure WHERE erasure.device_id = p_device;
     END IF;
 END

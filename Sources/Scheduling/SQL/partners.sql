@@ -73,9 +73,17 @@ BEGIN
 END
 $$;
 
--- Who waits for a partner in a slot, but for this task; NULL when nobody does. Until the start anybody who has none, from then on, or when
+-- Whose a task is; NULL when nobody's any more.
+CREATE FUNCTION letsswitch.device_of(p_task uuid) RETURNS text
+LANGUAGE sql STABLE AS $$
+    SELECT task.device_id FROM letsswitch.task WHERE task.id = p_task
+$$;
+
+-- Who waits for a partner in a slot, but for this task and whoever p_device has blocked, or is blocked by; NULL when nobody does. Until the start anybody who has none, from then on, or when
 -- p_let_down, only who was let down after the lead. First come, first served.
-CREATE FUNCTION letsswitch.waiting_task(p_starts_at timestamptz, p_except uuid, p_let_down boolean) RETURNS uuid
+CREATE FUNCTION letsswitch.waiting_task(
+    p_starts_at timestamptz, p_except uuid, p_device text, p_let_down boolean
+) RETURNS uuid
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_now timestamptz := letsswitch.clock();
@@ -89,6 +97,7 @@ BEGIN
                 WHERE erasure.device_id = task.device_id AND erasure.up_to >= task.registered
                 OFFSET 0
             )
+            AND NOT letsswitch.is_blocked(p_device, task.device_id)
         ORDER BY task.registered
         LIMIT 1
     );
@@ -228,7 +237,8 @@ DECLARE
 BEGIN
     IF v_task.id IS NOT NULL THEN
         IF v_task.partner_id IS NOT NULL THEN
-            v_waiting.id := letsswitch.waiting_task(v_task.starts_at, v_task.id, false);
+            v_waiting.id := letsswitch.waiting_task(
+                v_task.starts_at, v_task.id, letsswitch.device_of(v_task.partner_id), false);
         END IF;
         PERFORM letsswitch.hold_tasks(ARRAY[v_task.id, v_task.partner_id, v_waiting.id]);
         SELECT * INTO v_task FROM letsswitch.task WHERE task.id = p_id AND task.device_id = p_device;
@@ -296,9 +306,10 @@ BEGIN
     v_task := letsswitch.lock_task(p_device, p_id, v_slot.starts_at);
     IF v_task.id IS NOT NULL AND v_task.starts_at <> v_slot.starts_at THEN
         IF v_task.partner_id IS NOT NULL THEN
-            v_waiting.id := letsswitch.waiting_task(v_task.starts_at, v_task.id, false);
+            v_waiting.id := letsswitch.waiting_task(
+                v_task.starts_at, v_task.id, letsswitch.device_of(v_task.partner_id), false);
         END IF;
-        v_found.id := letsswitch.waiting_task(v_slot.starts_at, v_task.id, false);
+        v_found.id := letsswitch.waiting_task(v_slot.starts_at, v_task.id, p_device, false);
         SELECT task.id INTO v_in_the_way FROM letsswitch.task
         WHERE task.device_id = p_device AND task.starts_at = v_slot.starts_at;
         IF v_found.id = v_in_the_way THEN

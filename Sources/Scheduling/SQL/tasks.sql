@@ -172,6 +172,13 @@ BEGIN
             WHERE erasure.device_id = task.device_id AND erasure.up_to >= task.registered
             OFFSET 0
         )
+        -- Of those who have blocked each other either may wait.
+        AND NOT EXISTS (
+            SELECT FROM letsswitch.block WHERE block.device_id = p_device AND block.blocked_id = task.device_id OFFSET 0
+        )
+        AND NOT EXISTS (
+            SELECT FROM letsswitch.block WHERE block.device_id = task.device_id AND block.blocked_id = p_device OFFSET 0
+        )
     ORDER BY task.registered
     LIMIT 1
     FOR UPDATE OF due;
@@ -189,7 +196,7 @@ BEGIN
     v_task.closes_at := v_slot.starts_at + make_interval(secs => p_room_duration);
     v_is_late := v_task.reminds_at < v_now;
     IF v_is_late AND v_now < v_task.starts_at + make_interval(secs => p_late_join) THEN
-        v_partner.id := letsswitch.waiting_task(v_slot.starts_at, NULL, true);
+        v_partner.id := letsswitch.waiting_task(v_slot.starts_at, NULL, p_device, true);
         PERFORM letsswitch.hold_tasks(ARRAY[v_partner.id]);
         v_partner := letsswitch.held_task(v_partner.id, true);
     END IF;

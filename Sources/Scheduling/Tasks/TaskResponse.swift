@@ -61,4 +61,10 @@ package struct ScheduleChange: Hashable, Sendable {
     /// Whether others can join the slot from now on; nil when that is as it was. A change concerns every device that
     /// has no task of its own there.
     package let slotOpened: Bool?
+
+    package init(startsAt: Instant, devices: [DeviceID], slotOpened: Bool?) {
+        self.startsAt = startsAt
+        self.devices = devices
+        self.slotOpened = slotOpened
+    }
 }

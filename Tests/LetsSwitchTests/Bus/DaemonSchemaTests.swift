@@ -24,7 +24,7 @@ import Testing
         let before = try await client.query(secrets).map { try $0.string("text") }
         #expect(
             try await client.migrate(current)
-                == PostgresSchema.Change(migrations: [2, 3, 4, 5, 6], replacedFunctions: true))
+                == PostgresSchema.Change(migrations: [2, 3, 4, 5, 6, 7, 8, 9], replacedFunctions: true))
         let after = try await client.query(secrets)
         #expect(try after.map { try $0.string("name") } == ["person", "room-keys"])
         #expect(try after.map { try $0.integer("length") } == [32, 32])

@@ -117,10 +117,6 @@ import Testing
                 ("conversations/\(pair)/read", ["deviceId": "d1"], 400, "invalid_request"),
                 ("conversations/\(pair)/mute", ["deviceId": "d1", "muted": 1], 400, "invalid_request"),
                 ("conversations/x/leave", ["deviceId": "d1"], 400, "invalid_request"),
-                ("users/nobody/block", ["deviceId": "d1", "blocked": true], 404, "no_such_user"),
-                ("users/user2/block", ["deviceId": "d1", "blocked": true], 200, nil),
-                ("messages", ["deviceId": "d2", "content": "x", "conversation": here], 403, "blocked"),
-                ("users/user2/block", ["deviceId": "d1", "blocked": false], 200, nil),
             ] as [(String, TestJSON, Int, String?)] {
                 let response = try await endpoint.post("/\(target)", body)
                 #expect(response.status == status && response.code == code, "\(target) \(body)")
@@ -141,6 +137,83 @@ import Testing
             _ = try await endpoint.makeConversation(1, [3])
             let full = try await endpoint.post("/conversations", ["deviceId": "d1", "participants": ["user4"]])
             #expect(full.status == 429 && full.code == "too_many_conversations")
+        }
+    }
+
+    @Test("Partners ask for a conversation, each is told, and it is there when both have asked")
+    func partners() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            let startsAt = Instant(seconds: Int(Date().timeIntervalSince1970) + 3_600).description
+            var tasks: [String] = []
+            for user in 1...2 {
+                let made = try await endpoint.post(
+                    "/task", ["deviceId": "d\(user)", "title": "x", "startsAt": .string(startsAt)])
+                tasks.append(try #require(try made.json()["id"].string))
+            }
+            let asked = { (user: Int) in
+                try await endpoint.post("/task/\(tasks[user - 1])/conversation", ["deviceId": "d\(user)"])
+            }
+            #expect(try await asked(1).code == "name_required")
+            try await endpoint.makeUsers(1...2)
+            let stream = try await EventStreamTestClient.connect(to: endpoint, "/reminders?deviceId=d2")
+            _ = try await stream.nextComment()
+            let first = try await asked(1)
+            #expect(first.status == 202 && first.text == #"{"asked":true,"partnerAsked":false}"#)
+            #expect(try await stream.nextEvent().event == "schedule")
+            await stream.close()
+            let look = try await endpoint.get("/task/\(tasks[1])/conversation?deviceId=d2")
+            #expect(look.status == 200 && look.text == #"{"asked":false,"partnerAsked":true}"#)
+            let second = try await asked(2)
+            #expect(second.status == 201)
+            #expect(try second.json()["conversation"]["participants"] == ["user1", "user2"])
+            let again = try await asked(1)
+            #expect(again.status == 200 && again.text == second.text)
+            for (target, code) in [
+                ("/task/\(UUID())/conversation?deviceId=d1", "no_such_task"),
+                ("/task/x/conversation?deviceId=d1", "invalid_request"),
+                ("/task/\(tasks[0])/conversation", "invalid_request"),
+            ] {
+                #expect(try await endpoint.get(target).code == code, "\(target)")
+            }
+        }
+    }
+
+    @Test("A block is made, listed to its owner alone, and undone")
+    func blocks() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            try await endpoint.makeUsers(1...2)
+            let made = try await endpoint.post("/blocks", ["deviceId": "d1", "name": "user2"])
+            let (id, date) = (
+                try #require(try made.json()["id"].string), try #require(try made.json()["blockedAt"].string)
+            )
+            #expect(made.status == 201 && made.text == #"{"id":"\#(id)","name":"user2","blockedAt":"\#(date)"}"#)
+            let again = try await endpoint.post("/blocks", ["deviceId": "d1", "name": "user2"])
+            #expect(again.status == 200 && again.text == made.text)
+            let said = try await endpoint.post("/messages", ["deviceId": "d2", "content": "x", "routingKey": "user1"])
+            #expect(said.status == 403 && said.code == "blocked")
+            for (body, status, code) in [
+                (["deviceId": "d1", "name": "nobody"], 404, "no_such_user"),
+                (["deviceId": "d1"], 400, "invalid_request"),
+                (["deviceId": "d1", "taskId": "x"], 400, "invalid_request"),
+                (["deviceId": "d1", "taskId": .string(UUID().uuidString)], 404, "no_such_task"),
+                (["deviceId": "d9", "name": "user1"], 409, "name_required"),
+            ] as [(TestJSON, Int, String)] {
+                let response = try await endpoint.post("/blocks", body)
+                #expect(response.status == status && response.code == code, "\(body)")
+            }
+            #expect(try await endpoint.get("/blocks?deviceId=d1").text == #"{"blocks":[\#(made.text)]}"#)
+            #expect(try await endpoint.get("/blocks?deviceId=d2").text == #"{"blocks":[]}"#)
+            for (target, status) in [
+                ("\(id)?deviceId=d2", 404), ("x?deviceId=d1", 400), ("\(id)?deviceId=d1", 200),
+                ("\(id)?deviceId=d1", 404),
+            ] {
+                let response = try await HTTPTestClient.request(at: endpoint, "DELETE", "/blocks/\(target)")
+                #expect(response.status == status, "\(target)")
+            }
+            let later = try await endpoint.post("/messages", ["deviceId": "d2", "content": "x", "routingKey": "user1"])
+            #expect(later.status == 201)
         }
     }
 

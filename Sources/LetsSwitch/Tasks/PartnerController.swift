@@ -1,0 +1,59 @@
+import Access
+import Domain
+import FoundationEssentials
+import LiveConversations
+import Messaging
+import Observability
+import Scheduling
+import Server
+import Wire
+
+/// `/task/<id>/conversation`: the two of a match who would like to talk beyond it.
+struct PartnerController: RouteCollection, Sendable {
+    let store: ConversationStore
+    let identities: IdentityVerifier
+    let changes: ScheduleChanges
+    let log: Log
+
+    func boot(routes: RoutesBuilder) {
+        routes.post("task", ":task", "conversation", use: ask)
+        routes.get("task", ":task", "conversation", use: look)
+    }
+
+    @Sendable private func ask(_ request: Request) async throws -> Response {
+        let task = try task(of: request)
+        var member: ConversationMember?
+        let asked = try PartnerRequest.decode(request.body, task: task) {
+            try identities.device($0, of: request, &member)
+        }
+        try member?.checkNew()
+        let found = try await store.askPartner(asked)
+        // Both look at their day again, and the partner finds that it was asked.
+        await changes.publish(
+            ScheduleChange(startsAt: found.startsAt, devices: [asked.device, found.partner], slotOpened: nil))
+        switch found.standing {
+        case .waiting: return .json(found.json, status: .accepted)
+        case .opened(let conversation, let isNew):
+            if isNew {
+                log.info(
+                    "partners talk",
+                    ["conversation": .string(conversation.id.uuidString), "device": .device(asked.device)])
+            }
+            return .json(found.json, status: isNew ? .created : .ok)
+        }
+    }
+
+    @Sendable private func look(_ request: Request) async throws -> Response {
+        let (member, task) = (try identities.member(of: request), try task(of: request))
+        try member.checkNew()
+        let found = try await store.partnerConversation(PartnerRequest(device: member.device, task: task))
+        return .json(found.json)
+    }
+
+    private func task(of request: Request) throws(RequestError) -> UUID {
+        guard let id = request.parameters["task"].flatMap(UUID.init(text:)) else {
+            throw .invalid("A task is named by its UUID.")
+        }
+        return id
+    }
+}

@@ -1,0 +1,63 @@
+package import Access
+import Domain
+import FoundationEssentials
+package import Messaging
+package import Observability
+package import Server
+import Wire
+
+/// `/blocks`: whom a device doesn't want to meet, neither as a partner nor in conversations. Its own affair.
+package struct BlockController: RouteCollection, Sendable {
+    private let store: BlockStore
+    private let identities: IdentityVerifier
+    private let log: Log
+
+    package init(store: BlockStore, identities: IdentityVerifier, log: Log) {
+        self.store = store
+        self.identities = identities
+        self.log = log
+    }
+
+    package func boot(routes: RoutesBuilder) {
+        routes.post("blocks", use: block)
+        routes.get("blocks", use: list)
+        routes.delete("blocks", ":id", use: unblock)
+    }
+
+    @Sendable private func block(_ request: Request) async throws -> Response {
+        var member: ConversationMember?
+        let wanted = try BlockRequest.decode(request.body) { try identities.device($0, of: request, &member) }
+        try member?.checkNew()
+        let (block, isNew) = try await store.block(wanted)
+        if isNew { log.info("somebody blocked", ["device": .device(wanted.device)]) }
+        return .json(block.json, status: isNew ? .created : .ok)
+    }
+
+    @Sendable private func list(_ request: Request) async throws -> Response {
+        let member = try identities.member(of: request)
+        try member.checkNew()
+        let last = try request.query("before").map { text throws(RequestError) in try id(text, "before") }
+        let (blocks, hasMore) = try await store.blocks(of: member.device, before: last)
+        var json = JSONText()
+        json.object { object in
+            object.name("blocks")
+            object.array { array in
+                for block in blocks { block.write(to: &array) }
+            }
+            if hasMore { object.member("next", blocks.last?.id.uuidString) }
+        }
+        return .json(json.bytes)
+    }
+
+    @Sendable private func unblock(_ request: Request) async throws -> Response {
+        let member = try identities.member(of: request)
+        try member.checkNew()
+        try await store.unblock(id(request.parameters["id"] ?? "", "A block's id"), by: member.device)
+        return .json(Array("{}".utf8))
+    }
+
+    private func id(_ text: String, _ member: String) throws(RequestError) -> UUID {
+        guard let id = UUID(text: text) else { throw .invalid(member, "must be a UUID") }
+        return id
+    }
+}

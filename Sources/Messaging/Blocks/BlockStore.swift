@@ -1,0 +1,64 @@
+package import Domain
+package import FoundationEssentials
+package import Postgres
+
+/// Whom devices don't want to meet. Every operation is one statement.
+package struct BlockStore: Sendable {
+    /// Of one device.
+    static let perDevice = 1_000
+    /// Of a page of the list.
+    package static let pageCount = 100
+    /// The names that metrics go by.
+    package static let statementNames = [block, unblock, list].map(\.name)
+
+    private static let block = PostgresStatement(
+        name: "block_somebody", sql: "SELECT * FROM letsswitch.block_somebody($1, $2, $3, $4)")
+    private static let unblock = PostgresStatement(
+        name: "unblock", sql: "SELECT letsswitch.unblock($1, $2) AS was_there")
+    private static let list = PostgresStatement(
+        name: "list_blocks", sql: "SELECT * FROM letsswitch.list_blocks($1, $2, $3)")
+
+    private let database: PostgresClient
+
+    package init(database: PostgresClient) {
+        self.database = database
+    }
+
+    package func block(_ request: BlockRequest) async throws -> (block: Block, isNew: Bool) {
+        let (name, task): (PostgresParameter, PostgresParameter) =
+            switch request.target {
+            case .name(let name): (.text(name.text), .null)
+            case .partner(let task): (.null, .text(task.uuidString))
+            }
+        let row = try await database.query(
+            Self.block, [.text(request.device.text), name, task, .integer(Self.perDevice)])[0]
+        switch try row.string("code") {
+        case "blocked": return (try Block(row), true)
+        case "repeated": return (try Block(row), false)
+        case "too_many_blocks":
+            throw RequestError(
+                status: 429, code: "too_many_blocks", reason: "The device blocks \(Self.perDevice), the limit.")
+        case let code: throw try RequestError.conversationRefused(code)
+        }
+    }
+
+    package func unblock(_ id: UUID, by device: DeviceID) async throws {
+        let row = try await database.query(Self.unblock, [.text(device.text), .text(id.uuidString)])[0]
+        guard try row.boolean("was_there") else {
+            throw RequestError(status: 404, code: "no_such_block", reason: "The device has no such block.")
+        }
+    }
+
+    /// The latest first.
+    ///
+    /// - Parameter last: Beyond this one.
+    /// - Returns: A page, and whether there may be more.
+    package func blocks(of device: DeviceID, before last: UUID? = nil) async throws -> (blocks: [Block], hasMore: Bool)
+    {
+        let rows = try await database.query(
+            Self.list,
+            [.text(device.text), last.map { .text($0.uuidString) } ?? .null, .integer(Self.pageCount + 1)])
+        let blocks = try rows.map(Block.init)
+        return (Array(blocks.prefix(Self.pageCount)), blocks.count > Self.pageCount)
+    }
+}

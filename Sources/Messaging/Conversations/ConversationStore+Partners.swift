@@ -1,0 +1,99 @@
+package import Domain
+package import FoundationEssentials
+import Postgres
+import Wire
+
+/// How it stands with the conversation of a match's two: it is opened when both have asked.
+///
+/// ```
+/// nobody ──one asks──► asked, the other is told ──the other asks──► opened
+/// ```
+package struct PartnerConversation: Sendable {
+    package enum Standing: Sendable {
+        case waiting(hasAsked: Bool, partnerHasAsked: Bool)
+        case opened(Conversation, isNew: Bool)
+    }
+
+    package let standing: Standing
+    /// Who is to be told; never shown.
+    package let partner: DeviceID
+    /// When the match starts.
+    package let startsAt: Instant
+
+    package var json: [UInt8] {
+        var json = JSONText()
+        json.object { object in
+            switch standing {
+            case .waiting(let hasAsked, let partnerHasAsked):
+                object.member("asked", hasAsked)
+                object.member("partnerAsked", partnerHasAsked)
+            case .opened(let conversation, _):
+                object.member("asked", true)
+                object.member("partnerAsked", true)
+                object.name("conversation")
+                conversation.write(to: &object)
+            }
+        }
+        return json.bytes
+    }
+}
+
+/// `{deviceId}`, for a task of that device's.
+package struct PartnerRequest: Sendable, Hashable {
+    package let device: DeviceID
+    package let task: UUID
+
+    package init(device: DeviceID, task: UUID) {
+        self.device = device
+        self.task = task
+    }
+
+    package static func decode(
+        _ body: [UInt8], task: UUID, identify: (String?) throws -> DeviceID = { try DeviceID($0) }
+    ) throws -> PartnerRequest {
+        let members = try RequestFields.decode(Members.self, from: body)
+        return PartnerRequest(device: try identify(members.deviceId), task: task)
+    }
+
+    private struct Members: Decodable {
+        let deviceId: String?
+
+        init(from decoder: any Decoder) throws {
+            deviceId = try RequestFields(decoder).optionalText("deviceId")
+        }
+    }
+}
+
+extension ConversationStore {
+    /// Asks the partner of a task for a conversation, and opens it if that one has asked as well.
+    package func askPartner(_ request: PartnerRequest) async throws -> PartnerConversation {
+        try await partner(request, asks: true)
+    }
+
+    /// How it stands.
+    package func partnerConversation(_ request: PartnerRequest) async throws -> PartnerConversation {
+        try await partner(request, asks: false)
+    }
+
+    private func partner(_ request: PartnerRequest, asks: Bool) async throws -> PartnerConversation {
+        let row = try await database.query(
+            Statement.askPartner,
+            [
+                .text(request.device.text), .text(request.task.uuidString), .boolean(asks), .text(UUID().uuidString),
+                .integer(settings.perDevice), .boolean(!storage.isFull(.conversations)),
+            ])[0]
+        let code = try row.string("code")
+        let standing: PartnerConversation.Standing
+        switch code {
+        case "nobody_asked": standing = .waiting(hasAsked: false, partnerHasAsked: false)
+        case "asked": standing = .waiting(hasAsked: true, partnerHasAsked: false)
+        case "partner_asked": standing = .waiting(hasAsked: false, partnerHasAsked: true)
+        case "made", "there": standing = .opened(try Conversation(row), isNew: code == "made")
+        default: throw try refusal(code)
+        }
+        if code == "made" { storage.added(.conversations) }
+        return PartnerConversation(
+            standing: standing, partner: DeviceID(stored: try row.string("partner_device")),
+            startsAt: try row.instant("starts_at"))
+    }
+}

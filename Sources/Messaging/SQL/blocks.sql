@@ -1,0 +1,127 @@
+-- Whom a device doesn't want to meet. Pairing, the day and conversations ask for it.
+
+-- Whether one of two has blocked the other.
+CREATE FUNCTION letsswitch.is_blocked(p_device text, p_other text) RETURNS boolean
+LANGUAGE sql STABLE AS $$
+    SELECT EXISTS (SELECT FROM letsswitch.block WHERE device_id = p_device AND blocked_id = p_other)
+        OR EXISTS (SELECT FROM letsswitch.block WHERE device_id = p_other AND blocked_id = p_device)
+$$;
+
+-- Blocks somebody: by a name (then the device has one too), or as the partner in one of the device's own tasks. Code: blocked, repeated,
+-- name_required, no_such_user, no_such_task, no_partner, too_many_blocks (p_most; two at once don't see each other).
+CREATE FUNCTION letsswitch.block_somebody(p_device text, p_name text, p_task uuid, p_most integer)
+RETURNS TABLE (code text, id uuid, name text, title text, starts_at bigint, blocked_at bigint)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    v_other text := letsswitch.device_behind(p_device, p_name, p_task);
+    v_id uuid;
+    v_partner letsswitch.task;
+BEGIN
+    -- Nobody is erased meanwhile: what names it would stay.
+    PERFORM letsswitch.hold_off_erasing(p_device);
+    PERFORM letsswitch.hold_off_erasing(v_other);
+    IF p_name IS NOT NULL AND NOT EXISTS (SELECT FROM letsswitch.user_of(p_device)) THEN
+        code := 'name_required';
+    ELSIF p_name IS NULL AND NOT EXISTS (
+        SELECT FROM letsswitch.visible_task AS own WHERE own.id = p_task AND own.device_id = p_device
+    ) THEN
+        code := 'no_such_task';
+    ELSIF v_other IS NULL OR v_other = p_device OR v_other <> coalesce(letsswitch.device_behind(p_device, p_name, p_task), '')
+    THEN
+        code := CASE WHEN p_name IS NULL THEN 'no_partner' ELSE 'no_such_user' END;
+    END IF;
+    IF code IS NULL THEN
+        SELECT own.id INTO v_id FROM letsswitch.block AS own
+        WHERE own.device_id = p_device AND own.blocked_id = v_other AND (own.name IS NULL) = (p_name IS NULL);
+        code := 'repeated';
+    END IF;
+    IF code = 'repeated' AND v_id IS NULL THEN
+        IF p_most <= (SELECT count(*) FROM letsswitch.block AS own WHERE own.device_id = p_device) THEN
+            code := 'too_many_blocks';
+        ELSE
+            IF p_name IS NULL THEN
+                SELECT partner.* INTO v_partner FROM letsswitch.task AS own
+                JOIN letsswitch.task AS partner ON partner.id = own.partner_id
+                WHERE own.id = p_task;
+            END IF;
+            INSERT INTO letsswitch.block (id, device_id, blocked_id, name, title, starts_at, blocked_at)
+            VALUES (
+                gen_random_uuid(), p_device, v_other, p_name, v_partner.title, v_partner.starts_at, letsswitch.clock())
+            ON CONFLICT DO NOTHING;
+            SELECT own.id INTO v_id FROM letsswitch.block AS own
+            WHERE own.device_id = p_device AND own.blocked_id = v_other AND (own.name IS NULL) = (p_name IS NULL);
+            code := 'blocked';
+        END IF;
+    END IF;
+    IF v_id IS NULL THEN
+        RETURN NEXT;
+    ELSE
+        RETURN QUERY SELECT code, shown.* FROM letsswitch.block_shown(v_id) AS shown;
+    END IF;
+END
+$$;
+
+-- The device of a name, or of the partner in a device's own task; NULL if there is none, or none any more.
+CREATE FUNCTION letsswitch.device_behind(p_device text, p_name text, p_task uuid) RETURNS text
+LANGUAGE sql STABLE AS $$
+    SELECT CASE WHEN p_name IS NULL THEN (
+        SELECT partner.device_id FROM letsswitch.task AS own
+        JOIN letsswitch.visible_task AS partner ON partner.id = own.partner_id
+        WHERE own.id = p_task AND own.device_id = p_device
+    ) ELSE (
+        SELECT own.device_id FROM letsswitch.chat_user AS own WHERE own.name = p_name COLLATE "C"
+    ) END
+$$;
+
+CREATE FUNCTION letsswitch.block_shown(p_id uuid)
+RETURNS TABLE (id uuid, name text, title text, starts_at bigint, blocked_at bigint)
+LANGUAGE sql STABLE ROWS 1 AS $$
+    SELECT
+        block.id, block.name, block.title, extract(epoch FROM block.starts_at)::bigint,
+        floor(extract(epoch FROM block.blocked_at))::bigint
+    FROM letsswitch.block WHERE block.id = p_id
+$$;
+
+-- Undoes one. Whether there was one.
+CREATE FUNCTION letsswitch.unblock(p_device text, p_id uuid) RETURNS boolean
+LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM letsswitch.block WHERE block.id = p_id AND block.device_id = p_device;
+    RETURN FOUND;
+END
+$$;
+
+-- Whom a device has blocked, the latest first, beyond p_before if that is there.
+CREATE FUNCTION letsswitch.list_blocks(p_device text, p_before uuid, p_limit integer)
+RETURNS TABLE (id uuid, name text, title text, starts_at bigint, blocked_at bigint)
+LANGUAGE sql STABLE AS $$
+    SELECT shown.* FROM (
+        SELECT own.id, own.blocked_at FROM letsswitch.block AS own
+        LEFT JOIN letsswitch.block AS last ON last.id = p_before AND last.device_id = p_device
+        WHERE own.device_id = p_device
+            AND (last.id IS NULL OR (own.blocked_at, own.id) < (last.blocked_at, last.id))
+        ORDER BY own.blocked_at DESC, own.id DESC LIMIT p_limit
+    ) AS own
+    CROSS JOIN LATERAL letsswitch.block_shown(own.id) AS shown
+    ORDER BY own.blocked_at DESC, own.id DESC
+$$;
+
+-- Forgets whom a device that is erased has blocked, and who has blocked it; p_limit at a time. Returns how many it took: more may be left
+-- until that is less.
+CREATE FUNCTION letsswitch.forget_blocks(p_device text, p_limit integer) RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_count bigint;
+BEGIN
+    DELETE FROM letsswitch.block WHERE block.id = ANY (ARRAY(
+        SELECT own.id FROM (
+            (SELECT mine.id FROM letsswitch.block AS mine WHERE mine.device_id = p_device LIMIT p_limit)
+            UNION
+            (SELECT theirs.id FROM letsswitch.block AS theirs WHERE theirs.blocked_id = p_device LIMIT p_limit)
+        ) AS own LIMIT p_limit
+    ));
+    GET DIAGNOSTICS v_count = ROW_COUNT;
+    RETURN v_count;
+END
+$$;

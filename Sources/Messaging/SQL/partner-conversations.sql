@@ -1,0 +1,81 @@
+-- Partners who would like to talk beyond their match: their conversation is opened when both have asked.
+
+-- One of a match's two at a time.
+CREATE FUNCTION letsswitch.lock_match(p_room uuid) RETURNS void
+LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock(19544, hashtext(p_room::text)) $$;
+
+-- A device asks the partner in its own task for a conversation (or, unless p_asks, only looks how it stands); when both have asked, it is
+-- there, under p_id if it is new. Code: asked, partner_asked, nobody_asked, made, there; or no_such_task, no_partner, name_required,
+-- blocked, and open_conversation's. partner_device: who is to be told; never shown.
+CREATE FUNCTION letsswitch.ask_partner(
+    p_device text, p_task uuid, p_asks boolean, p_id uuid, p_most integer, p_has_room boolean
+) RETURNS TABLE (
+    code text, partner_device text, starts_at bigint, conversation_id uuid, kind text, names text, last_number bigint,
+    read_number bigint, is_muted boolean, number bigint, id uuid, author text, content text, sent_at bigint
+)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    v_task letsswitch.task;
+    v_partner record;
+    v_user bigint;
+    v_other bigint;
+    v_conversation uuid;
+BEGIN
+    -- Who is being erased asks nobody, and takes its task along.
+    PERFORM letsswitch.hold_off_erasing(p_device);
+    SELECT * INTO v_task FROM letsswitch.task AS own WHERE own.id = p_task AND own.device_id = p_device;
+    IF NOT FOUND OR v_task.registered <= letsswitch.erased_up_to(p_device) THEN
+        code := 'no_such_task';
+        RETURN NEXT;
+        RETURN;
+    END IF;
+    -- The second sees that the first has asked.
+    PERFORM letsswitch.lock_match(v_task.room_id);
+    SELECT own.id INTO v_user FROM letsswitch.user_of(p_device) AS own;
+    SELECT visible.device_id, task.asked_id IS NOT DISTINCT FROM v_task.id AS has_asked INTO v_partner
+    FROM letsswitch.task
+    JOIN letsswitch.visible_task AS visible ON visible.id = task.id
+    WHERE task.id = v_task.partner_id AND visible.device_id IS NOT NULL;
+    IF NOT FOUND THEN
+        code := 'no_partner';
+    ELSIF v_user IS NULL AND p_asks THEN
+        code := 'name_required';
+    ELSIF p_asks AND letsswitch.is_blocked(p_device, v_partner.device_id) THEN
+        code := 'blocked';
+    ELSIF p_asks AND v_task.asked_id IS DISTINCT FROM v_task.partner_id THEN
+        UPDATE letsswitch.task SET asked_id = v_task.partner_id WHERE task.id = v_task.id RETURNING * INTO v_task;
+    END IF;
+    IF code IS NULL THEN
+        partner_device := v_partner.device_id;
+        starts_at := extract(epoch FROM v_task.starts_at);
+        SELECT own.id INTO v_other FROM letsswitch.user_of(partner_device) AS own;
+        code := CASE
+            -- A name that was erased has taken the asking along.
+            WHEN v_partner.has_asked AND v_other IS NOT NULL THEN
+                CASE WHEN v_task.asked_id = v_task.partner_id THEN 'both' ELSE 'partner_asked' END
+            WHEN v_task.asked_id = v_task.partner_id THEN 'asked'
+            ELSE 'nobody_asked'
+        END;
+    END IF;
+    IF code = 'both' AND p_asks THEN
+        SELECT opened.code, opened.conversation_id INTO code, v_conversation
+        FROM letsswitch.open_conversation(
+            p_id, v_user, ARRAY[least(v_user, v_other), greatest(v_user, v_other)], false, p_most, p_has_room) AS opened;
+        IF code = 'there' THEN
+            code := letsswitch.come_back(v_conversation, ARRAY[v_user, v_other], p_most);
+        END IF;
+    ELSIF code = 'both' THEN
+        SELECT own.id INTO v_conversation FROM letsswitch.conversation AS own
+        WHERE own.kind = 'person' AND own.members = ARRAY[least(v_user, v_other), greatest(v_user, v_other)];
+        code := CASE WHEN FOUND THEN 'there' ELSE 'partner_asked' END;
+    END IF;
+    IF code IN ('made', 'there') THEN
+        RETURN QUERY
+        SELECT code, partner_device, starts_at, shown.*
+        FROM letsswitch.conversation_for(v_user, v_conversation) AS shown;
+    ELSE
+        RETURN NEXT;
+    END IF;
+END
+$$;

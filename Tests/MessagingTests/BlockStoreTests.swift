@@ -1,0 +1,183 @@
+import Domain
+import Foundation
+import Postgres
+import ScheduleTestSupport
+import Scheduling
+import TestSupport
+import Testing
+
+@testable import Messaging
+
+/// Who doesn't want to meet whom: in the list, in conversations, in pairing and in the day.
+@Suite struct BlockStoreTests {
+    private struct World {
+        let database: ScheduleDatabase
+        let blocks: BlockStore
+        let conversations: ConversationStore
+
+        init(_ database: ScheduleDatabase) {
+            self.database = database
+            blocks = BlockStore(database: database.client)
+            conversations = ConversationStore(
+                database: database.client, settings: ConversationSettings(), storage: StorageQuota())
+        }
+
+        func device(_ user: Int) -> DeviceID { DeviceID(stored: "d\(user)") }
+
+        func name(_ users: ClosedRange<Int>) async throws {
+            for user in users { _ = try await conversations.take(UserName("user\(user)"), for: device(user)) }
+        }
+
+        @discardableResult
+        func block(_ user: Int, _ target: BlockRequest.Target) async throws -> (block: Block, isNew: Bool) {
+            try await blocks.block(BlockRequest(device: device(user), target: target))
+        }
+
+        @discardableResult
+        func block(_ user: Int, _ other: Int) async throws -> (block: Block, isNew: Bool) {
+            try await block(user, .name(UserName("user\(other)")))
+        }
+
+        func register(_ user: Int, _ startsAt: String = "2026-11-22T11:00:00Z") async throws -> TaskResponse {
+            try #require(try await database.register("d\(user)", startsAt).task)
+        }
+
+        func say(_ user: Int, to other: Int) async throws {
+            _ = try await conversations.send(
+                OutgoingMessage(content: "x", target: .participants([UserName("user\(other)")]), id: nil),
+                by: device(user))
+        }
+    }
+
+    private func with(_ body: (World) async throws -> Void) async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22T10:00:00Z") { try await body(World($0)) }
+    }
+
+    private func code(_ body: () async throws -> Void) async throws -> String? {
+        do {
+            try await body()
+            return nil
+        } catch let error as RequestError {
+            return error.code
+        }
+    }
+
+    @Test("Who is blocked by name starts nothing with the other, and says nothing to it alone; undone, it does")
+    func conversations() async throws {
+        try await with { world in
+            try await world.name(1...4)
+            try await world.say(2, to: 1)
+            let group = try await world.conversations.make(
+                NewConversationRequest(
+                    device: world.device(1), participants: [UserName("user2"), UserName("user3")], id: nil))
+            let (block, isNew) = try await world.block(1, 2)
+            #expect(isNew && block.label == .name("user2"))
+            let again = try await world.block(1, 2)
+            #expect(!again.isNew && again.block == block)
+            #expect(try await code { try await world.say(2, to: 1) } == "blocked")
+            #expect(try await code { try await world.say(1, to: 2) } == "blocked")
+            let several = NewConversationRequest(
+                device: world.device(2), participants: [try UserName("user1"), try UserName("user4")], id: nil)
+            #expect(try await code { _ = try await world.conversations.make(several) } == "blocked")
+            _ = try await world.conversations.send(
+                OutgoingMessage(content: "to all", target: .conversation(group.conversation.id), id: nil),
+                by: world.device(2))
+            #expect(try await code { try await world.blocks.unblock(block.id, by: world.device(2)) } == "no_such_block")
+            try await world.blocks.unblock(block.id, by: world.device(1))
+            try await world.say(2, to: 1)
+            for (user, other, refusal) in [(1, 9, "no_such_user"), (1, 1, "no_such_user"), (9, 1, "name_required")] {
+                #expect(try await code { try await world.block(user, other) } == refusal)
+            }
+        }
+    }
+
+    @Test("Whoever was blocked, either way, is nobody's partner again, and nobody who could be joined")
+    func pairing() async throws {
+        try await with { world in
+            let mine = try await world.register(1)
+            #expect(try await code { try await world.block(1, .partner(task: mine.id)) } == "no_partner")
+            _ = try await world.register(2)
+            #expect(try await code { try await world.block(3, .partner(task: mine.id)) } == "no_such_task")
+            let (block, isNew) = try await world.block(1, .partner(task: mine.id))
+            #expect(isNew && block.label == .partner(title: "History", startsAt: mine.startsAt))
+            let noon = "2026-11-22T12:00:00Z"
+            #expect(try await !world.register(1, noon).isPaired)
+            let day = { (user: Int) in
+                try await world.database.run(
+                    """
+                    SELECT has_somebody_else AS there FROM letsswitch.day_schedule(
+                        'd\(user)', 'UTC', NULL, \(Self.day), false) WHERE key = '12:00'
+                    """)[0].boolean("there")
+            }
+            #expect(try await !day(2))
+            #expect(try await day(3))
+            #expect(try await !world.register(2, noon).isPaired)
+            // Both wait; who comes third gets whoever waits longest.
+            let third = try await world.register(3, noon)
+            #expect(third.isPaired)
+            #expect(try await world.register(4, noon).isPaired)
+            try await world.blocks.unblock(block.id, by: world.device(1))
+            _ = try await world.register(1, "2026-11-22T13:00:00Z")
+            #expect(try await world.register(2, "2026-11-22T13:00:00Z").isPaired)
+        }
+    }
+
+    @Test("Who is left by a partner isn't paired anew with somebody blocked")
+    func pairingAnew() async throws {
+        try await with { world in
+            try await world.name(1...4)
+            let first = try await world.register(1)
+            _ = try await world.register(2)
+            try await world.block(2, 3)
+            #expect(try await !world.register(3).isPaired)
+            let left = try await world.database.run(
+                "SELECT code, is_paired FROM letsswitch.leave_task('d1', '\(first.id)', 300)")
+            #expect(try left.map { try $0.string("code") } == ["left", "stayed"])
+            #expect(try !left[1].boolean("is_paired"))
+            // Whoever comes then gets who waits longest.
+            #expect(try await world.register(4).isPaired)
+        }
+    }
+
+    /// 2026-11-22, in days since 1970.
+    private static let day = 20_779
+
+    @Test("The list is its owner's alone, the latest first, by pages; a device blocks as many as it may")
+    func listing() async throws {
+        try await with { world in
+            try await world.name(1...3)
+            try await world.database.run(
+                """
+                INSERT INTO letsswitch.block (id, device_id, blocked_id, name, blocked_at)
+                SELECT gen_random_uuid(), 'd1', 'x' || n, 'x' || n, letsswitch.clock() - make_interval(secs => n)
+                FROM generate_series(1, 999) AS n
+                """)
+            try await world.block(1, 2)
+            #expect(try await !world.block(1, 2).isNew)
+            #expect(try await code { try await world.block(1, 3) } == "too_many_blocks")
+            var (names, last): ([Block.Label], UUID?) = ([], nil)
+            while true {
+                let (blocks, hasMore) = try await world.blocks.blocks(of: world.device(1), before: last)
+                names += blocks.map(\.label)
+                last = blocks.last?.id
+                if !hasMore { break }
+            }
+            #expect(names == [.name("user2")] + (1...999).map { .name("x\($0)") })
+            #expect(try await world.blocks.blocks(of: world.device(2)).blocks.isEmpty)
+        }
+    }
+
+    @Test("An erased device's blocks are forgotten, its own and those of it")
+    func erasing() async throws {
+        try await with { world in
+            try await world.name(1...3)
+            for (user, other) in [(1, 2), (2, 3), (3, 1)] { try await world.block(user, other) }
+            var step = try await world.database.erasures.erase(world.device(2))
+            while step.hasMore { step = try await world.database.erasures.eraseMore(limit: 1) }
+            #expect(try await world.blocks.blocks(of: world.device(1)).blocks.isEmpty)
+            #expect(try await world.blocks.blocks(of: world.device(3)).blocks.count == 1)
+            #expect(try await world.database.count("block") == 1)
+            #expect(try await world.database.count("erasure") == 0)
+        }
+    }
+}
