@@ -27,10 +27,14 @@ package protocol CableSubscription: AnyObject {
 
     /// The kernel has taken all that was sent. Called only while ``CableOutlet/reportsDrain`` is set.
     func allSent()
+
+    /// It is this one's turn to send of its backlog, until ``CableOutlet/endTurn()``. Called once for each ``CableOutlet/awaitTurn()``.
+    func hasTurn()
 }
 
 extension CableSubscription {
     package func allSent() {}
+    package func hasTurn() {}
 }
 
 /// Somebody may not subscribe. What for is nobody's to know: the protocol has no word for it.

@@ -35,6 +35,8 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
     private var state: State
     private var table: SubscriptionTable
     private var outlets: [CableIdentifier: CableOutlet] = [:]
+    /// Those who have a backlog, in the order in which they asked. The first has its turn.
+    private var backlogs: [CableOutlet] = []
     /// ``CableShard``'s to set.
     var place: PingWheel<CableConnection>.Place?
     private var expiry: TimerID?
@@ -209,6 +211,19 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
         for outlet in outlets.values { outlet.drained() }
     }
 
+    // MARK: Backlogs
+
+    func awaitTurn(_ outlet: CableOutlet) {
+        backlogs.append(outlet)
+        if backlogs.count == 1 { outlet.hasTurn() }
+    }
+
+    func endTurn(_ outlet: CableOutlet) {
+        guard let index = backlogs.firstIndex(where: { $0 === outlet }) else { return }
+        backlogs.remove(at: index)
+        if index == 0 { backlogs.first?.hasTurn() }
+    }
+
     // MARK: The end
 
     func disconnect(_ reason: CableDisconnect) {
@@ -236,6 +251,7 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
         if let expiry { shard.reactor.cancel(expiry) }
         let outlets = outlets.values
         self.outlets = [:]
+        backlogs = []
         for outlet in outlets { outlet.finish() }
     }
 }

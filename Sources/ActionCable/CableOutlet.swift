@@ -108,6 +108,7 @@ package final class CableOutlet {
     func finish() {
         state = .over
         finishSubscription()
+        connection.endTurn(self)
     }
 
     private func finishSubscription() {
@@ -190,6 +191,18 @@ package final class CableOutlet {
         guard !isMuted else { return }
         for held in held { connection.send(frame: held.frame, times: held.times) }
     }
+
+    // MARK: Backlogs
+
+    /// Asks for a turn at sending what is stored: one subscription of a connection has it at a time, so that what several have yet to send
+    /// is in nobody's memory.
+    package func awaitTurn() { connection.awaitTurn(self) }
+
+    /// Does nothing for who has none, and waits for none.
+    package func endTurn() { connection.endTurn(self) }
+
+    /// From the connection's side.
+    func hasTurn() { subscription?.hasTurn() }
 
     // MARK: Waiting
 

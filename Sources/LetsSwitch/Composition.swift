@@ -106,7 +106,7 @@ struct Composition: Sendable {
         let cables = Cables(
             [
                 RoomChannel(matches: matches, keys: database.roomKeys), RemindersChannel(source: reminders),
-                NotificationsChannel(source: reminders),
+                NotificationsChannel(source: reminders, conversations: conversations),
                 QuestionsChannel(questions: questions, hasOpenSession: configuration.openQuestions),
                 ConversationChannel(conversations: conversations),
             ],
@@ -182,7 +182,7 @@ struct Composition: Sendable {
             channels: [
                 ReminderStore.dueChannel, ReminderStore.firedChannel, DeliveryStore.notifications,
                 ScheduleChanges.channel, DaemonStore.channel, QuestionStore.channel, ErasureStore.channel,
-                ConversationStore.channel, PartnerStore.dissolvedChannel,
+                ConversationStore.channel, ConversationStore.changesChannel, PartnerStore.dissolvedChannel,
             ]
         ) { event in
             switch event {
@@ -209,6 +209,8 @@ struct Composition: Sendable {
                 end(DeviceID(stored: payload))
             case .notification(ConversationStore.channel, let payload):
                 Task { await conversations.feeds.receive(payload) }
+            case .notification(ConversationStore.changesChannel, let payload):
+                Task { await conversations.changes.receive(payload) }
             case .notification(_, let payload):
                 Task { await changes.receive(payload) }
                 // Another daemon's tasks: the webhook may be told of them.

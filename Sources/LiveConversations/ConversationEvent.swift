@@ -14,6 +14,10 @@ package enum ConversationEvent: Sendable {
     /// To a newcomer: who it is, and where its conversations stand.
     case handshake(id: UUID, ConversationPositions)
     case message(ConversationMessage, routingKey: String)
+    /// Somebody takes part no more; these still do.
+    case left(conversation: UUID, user: String, participants: [String])
+    /// These of those who take part are there.
+    case presence(conversation: UUID, users: [String])
     /// To who sent: it is stored.
     case sent(ref: String?, ids: [UUID])
     case history(ref: String?, ConversationPage)
@@ -23,6 +27,8 @@ package enum ConversationEvent: Sendable {
         switch self {
         case .handshake: "handshake"
         case .message: "message"
+        case .left: "left"
+        case .presence: "presence"
         case .sent: "sent"
         case .history: "history"
         case .error: "error"
@@ -46,6 +52,20 @@ package enum ConversationEvent: Sendable {
             json.member("routingKey", routingKey)
             json.name("message")
             message.write(to: &json)
+        case .left(let conversation, let user, let participants):
+            json.member("conversation", conversation.uuidString)
+            json.member("user", user)
+            json.name("participants")
+            json.array { array in
+                for participant in participants { array.string(participant) }
+            }
+        case .presence(let conversation, let users):
+            json.member("conversation", conversation.uuidString)
+            json.member("count", users.count)
+            json.name("users")
+            json.array { array in
+                for user in users { array.string(user) }
+            }
         case .sent(let ref, let ids):
             json.member("ref", ref)
             json.name("ids")
@@ -62,12 +82,17 @@ package enum ConversationEvent: Sendable {
         }
     }
 
-    /// `{"type":…,…}`: a WebSocket's message.
+    /// `{"type":…,…}`: a WebSocket's message. Presence is the same wherever it is told: `{"type":"presence","data":{…}}`.
     var payload: [UInt8] {
         var json = JSONText()
         json.object { object in
             object.member("type", type)
-            writeMembers(to: &object)
+            if case .presence = self {
+                object.name("data")
+                object.object { writeMembers(to: &$0) }
+            } else {
+                writeMembers(to: &object)
+            }
         }
         return json.bytes
     }

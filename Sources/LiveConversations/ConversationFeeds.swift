@@ -5,77 +5,90 @@ import Postgres
 
 /// What was said in conversations, to those on this daemon who take part: up to where each conversation was published here.
 ///
-/// Whoever says something here says so to ``stored(_:)`` after the commit, and so does the database by NOTIFY, to all daemons. Nobody relies
-/// on it for all: whoever finds that something is missing between what it heard and what comes reads it from the database.
+/// Whoever says something here says so to ``stored(_:)`` after the commit, and so does the database by NOTIFY, to all daemons. What this
+/// daemon has stored itself it isn't told of to read it: that comes by itself, in a moment. Nobody relies on either for all: whoever finds
+/// that something is missing between what it heard and what comes reads it from the database.
+///
+/// | a feed's next message | what happens                                                   |
+/// |-----------------------|----------------------------------------------------------------|
+/// | was stored here       | published, and what waited behind it                           |
+/// | another daemon's      | read as it is told of                                          |
+/// | is not to be had      | read, when nothing was published for as long as the patience is |
 package actor ConversationFeeds {
     /// Conversations from which on all are forgotten: they begin anew with what comes next.
     private static let feedLimit = 10_000
+    /// Messages of one that wait for one before them.
+    private static let waitingLimit = 1_000
     private static let retryInterval = Duration.seconds(1)
-
-    /// Both only grow.
     private struct Feed {
         /// Tells it from an earlier one of the same conversation.
         let number: Int
+        /// Both only grow.
         var published: Int
         /// Up to here there is something, as somebody said.
         var known: Int
+        /// What was stored here, and isn't next.
+        var waiting: [Int: ConversationPage] = [:]
         var isReading = false
+        var isPatient = false
+
+        /// What was stored here and is next.
+        mutating func takeNext() -> ConversationPage? {
+            guard let page = waiting.removeValue(forKey: published + 1) else { return nil }
+            published += 1
+            return page
+        }
     }
 
     private let store: ConversationStore
     private let log: Log
-    private let hasAudience: @Sendable () -> Bool
+    private let audience: ConversationAudience
+    private let patience: Duration
     private let publish: @Sendable (ConversationPage) -> Void
     private var feeds: [UUID: Feed] = [:]
     private var lastFeed = 0
     private var lastFailure: String?
 
     /// - Parameters:
-    ///   - hasAudience: Whether anybody on this daemon hears conversations.
+    ///   - audience: Those on this daemon who hear conversations.
+    ///   - patience: For what was stored here to come by itself.
     ///   - publish: Tells those who take part.
     init(
-        store: ConversationStore, log: Log, hasAudience: @escaping @Sendable () -> Bool,
+        store: ConversationStore, log: Log, audience: ConversationAudience, patience: Duration = .milliseconds(250),
         publish: @escaping @Sendable (ConversationPage) -> Void
     ) {
         self.store = store
         self.log = log
-        self.hasAudience = hasAudience
+        self.audience = audience
+        self.patience = patience
         self.publish = publish
     }
 
     /// A message was sent here, and is committed.
     func stored(_ page: ConversationPage) {
         let number = page.lastOffset
-        guard var feed = feed(of: page.conversation, before: number) else { return }
-        guard !feed.isReading, feed.published == number - 1 else {
-            // Of what was published before, a repeat says nothing new.
-            return changed(page.conversation, to: number)
-        }
-        feed.published = number
+        guard var feed = feed(of: page.conversation, before: number, to: page.routingKey), number > feed.published
+        else { return }
         feed.known = max(feed.known, number)
+        if feed.waiting.count < Self.waitingLimit { feed.waiting[number] = page }
         feeds[page.conversation] = feed
-        publish(page)
-        if feed.known > number { read(page.conversation) }
+        proceed(page.conversation)
     }
 
     /// The payload of a notification.
     package func receive(_ payload: String) {
-        let parts = payload.split(separator: " ")
-        guard parts.count == 2, let conversation = UUID(uuidString: String(parts[0])), let number = Int(parts[1])
+        guard let notice = MessageNotice(payload),
+            var feed = feed(of: notice.conversation, before: notice.offset, to: notice.routingKey),
+            notice.offset > feed.published
         else { return }
-        changed(conversation, to: number)
+        feed.known = max(feed.known, notice.offset)
+        feeds[notice.conversation] = feed
+        if notice.origin == store.origin { proceed(notice.conversation) } else { read(notice.conversation) }
     }
 
-    private func changed(_ conversation: UUID, to number: Int) {
-        guard var feed = feed(of: conversation, before: number), number > feed.known else { return }
-        feed.known = number
-        feeds[conversation] = feed
-        if !feed.isReading { read(conversation) }
-    }
-
-    private func feed(of conversation: UUID, before number: Int) -> Feed? {
-        guard hasAudience() else {
-            feeds = [:]
+    private func feed(of conversation: UUID, before number: Int, to routingKey: String) -> Feed? {
+        guard audience.hears(routingKey.split(separator: ".")) else {
+            feeds[conversation] = nil
             return nil
         }
         if let feed = feeds[conversation] { return feed }
@@ -84,22 +97,51 @@ package actor ConversationFeeds {
         return Feed(number: lastFeed, published: number - 1, known: number - 1)
     }
 
+    // MARK: What was stored here
+
+    /// Publishes what is there, and waits a moment for what isn't.
+    private func proceed(_ conversation: UUID) {
+        guard var feed = feeds[conversation], !feed.isReading else { return }
+        while let page = feed.takeNext() { publish(page) }
+        let waits = feed.published < feed.known && !feed.isPatient
+        if waits { feed.isPatient = true }
+        feeds[conversation] = feed
+        if waits { Task { await wait(for: conversation, feed.number, after: feed.published) } }
+    }
+
+    private func wait(for conversation: UUID, _ number: Int, after published: Int) async {
+        try? await Task.sleep(for: patience)
+        guard let feed = feeds[conversation], feed.number == number else { return }
+        feeds[conversation]?.isPatient = false
+        guard feed.published < feed.known else { return }
+        // Where something has come meanwhile, more will.
+        if feed.published > published { proceed(conversation) } else { read(conversation) }
+    }
+
+    // MARK: What others have stored
+
     private func read(_ conversation: UUID) {
-        guard let number = feeds[conversation]?.number else { return }
+        guard let feed = feeds[conversation], !feed.isReading else { return }
         feeds[conversation]?.isReading = true
-        Task { await readOn(conversation, number) }
+        Task { await readOn(conversation, feed.number) }
     }
 
     private func readOn(_ conversation: UUID, _ number: Int) async {
-        while let feed = feeds[conversation], feed.number == number, feed.known > feed.published {
+        while var feed = feeds[conversation], feed.number == number, feed.known > feed.published {
+            if let page = feed.takeNext() {
+                feeds[conversation] = feed
+                publish(page)
+                continue
+            }
             do {
                 let page = try await store.messages(in: conversation, .after(feed.published), for: nil)
                 lastFailure = nil
                 guard let now = feeds[conversation], now.number == number else { return }
                 if !page.messages.isEmpty { publish(page) }
                 // What was purged doesn't come.
-                let published = page.messages.last?.offset ?? page.lastOffset
-                feeds[conversation]?.published = max(now.published, published)
+                let published = max(now.published, page.messages.last?.offset ?? page.lastOffset)
+                feeds[conversation]?.published = published
+                feeds[conversation]?.waiting = now.waiting.filter { $0.key > published }
                 if page.messages.isEmpty, page.lastOffset < feed.known, now.known == feed.known {
                     // It isn't there, whoever said so.
                     feeds[conversation] = nil

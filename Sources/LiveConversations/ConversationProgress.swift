@@ -45,12 +45,13 @@ struct ConversationProgress {
 
     /// Messages were published.
     ///
+    /// - Parameter isBusy: What was read before has not been taken yet: then these are read after it.
     /// - Returns: What is to be heard of them now.
-    mutating func published(_ page: ConversationPage) -> ArraySlice<ConversationMessage> {
+    mutating func published(_ page: ConversationPage, isBusy: Bool = false) -> ArraySlice<ConversationMessage> {
         let known = heard[page.conversation] ?? 0
         let fresh = page.messages.drop { $0.offset <= known }
         guard let first = fresh.first, let last = fresh.last else { return [] }
-        guard isCaughtUp, first.offset == known + 1 else {
+        guard isCaughtUp, !isBusy, first.offset == known + 1 else {
             fallBehind(in: page.conversation, to: last.offset)
             return []
         }

@@ -4,7 +4,7 @@ import Domain
 package import FoundationEssentials
 import Glibc
 import Messaging
-import Rooms
+package import Rooms
 import Server
 import Sockets
 
@@ -12,6 +12,12 @@ import Sockets
 package final class ConversationShard {
     struct Number: Hashable, Sendable {
         fileprivate let number: Int
+    }
+
+    /// Where a user's conversations are heard.
+    struct Place {
+        fileprivate let user: String
+        fileprivate let connection: Connection
     }
 
     /// Of what can't be read, again a little later.
@@ -23,6 +29,7 @@ package final class ConversationShard {
     private var subscribers: [Number: ConversationSubscriber] = [:]
     private var lastNumber = 0
     private var rechecks = ConversationRechecks<Number>()
+    private var watches: [Number: ConversationWatch] = [:]
 
     init(on reactor: Reactor, loop: EventLoop, _ conversations: Conversations) {
         self.reactor = reactor
@@ -43,7 +50,6 @@ package final class ConversationShard {
         let subscriber = ConversationSubscriber(
             member, user: user, after: after, Number(number: lastNumber), sink, on: self)
         subscribers[subscriber.number] = subscriber
-        conversations.listeners.withLock { $0 += 1 }
         subscribe(subscriber)
         readPositions(for: subscriber)
         if let left { awaitExpiry(of: subscriber, in: left) }
@@ -52,9 +58,20 @@ package final class ConversationShard {
 
     /// Where its user hears its conversations.
     private func subscribe(_ subscriber: ConversationSubscriber) {
-        if let connection = subscriber.connection { conversations.rooms.unsubscribe(connection) }
-        subscriber.connection = conversations.rooms.subscribe(
-            subscriber, to: conversations.room(of: subscriber.user), on: reactor)
+        if let place = subscriber.place { leave(place) }
+        subscriber.place = place(of: subscriber, as: subscriber.user)
+    }
+
+    private func place(of peer: any Peer, as user: String) -> Place {
+        conversations.audience.enter(user)
+        return Place(
+            user: user,
+            connection: conversations.rooms.subscribe(peer, to: conversations.room(of: user), on: reactor))
+    }
+
+    private func leave(_ place: Place) {
+        conversations.audience.leave(place.user)
+        conversations.rooms.unsubscribe(place.connection)
     }
 
     /// Of its ticket, in seconds; `nil` for ever.
@@ -76,9 +93,9 @@ package final class ConversationShard {
     /// Does nothing the second time.
     package func leave(_ subscriber: ConversationSubscriber) {
         guard subscribers.removeValue(forKey: subscriber.number) != nil else { return }
-        conversations.listeners.withLock { $0 -= 1 }
-        if let connection = subscriber.connection { conversations.rooms.unsubscribe(connection) }
-        subscriber.connection = nil
+        if let place = subscriber.place { leave(place) }
+        subscriber.place = nil
+        subscriber.endPresence()
         if let expiry = subscriber.expiry { reactor.cancel(expiry) }
     }
 
@@ -95,6 +112,73 @@ package final class ConversationShard {
     private func recheck() {
         while let number = rechecks.next() {
             if let subscriber = subscribers[number] { return readPositions(for: subscriber, isRecheck: true) }
+        }
+    }
+
+    // MARK: Who is there
+
+    func makePresence(of user: Int, for subscriber: ConversationSubscriber, isTold: Bool) -> ConversationPresence {
+        let number = subscriber.number
+        return ConversationPresence(
+            of: user, conversations, on: reactor,
+            changed: isTold ? { [weak self] in self?.subscribers[number]?.tellPresence(in: $0) } : nil)
+    }
+
+    /// The names of users, in order; `nil` if they are yet to be read: then the subscriber tells its peer afterwards.
+    func names(of users: [Int], for subscriber: ConversationSubscriber, in conversation: UUID) -> [String]? {
+        if let names = conversations.users[users] { return names }
+        let number = subscriber.number
+        Task(executorPreference: conversations.executor) { [conversations, loop] in
+            // Away for a moment: who is there will change again.
+            guard let names = try? await conversations.store.names(of: users) else { return }
+            conversations.users.add(users, names)
+            loop.submit { conversations.shard(on: $0, loop: loop).subscribers[number]?.tellPresence(in: conversation) }
+        }
+        return nil
+    }
+
+    // MARK: Who is told that something happens
+
+    /// Tells somebody of what happens in a device's conversations, from the moment on in which it has a name.
+    ///
+    /// - Parameter tell: Called on this loop, until ``unwatch(_:)``.
+    package func watch(_ member: ConversationMember, _ tell: @escaping (Publication) -> Void) -> ConversationWatch {
+        lastNumber += 1
+        let watch = ConversationWatch(member, Number(number: lastNumber), tell)
+        watches[watch.number] = watch
+        readName(for: watch.number, member.device)
+        return watch
+    }
+
+    /// Does nothing the second time.
+    package func unwatch(_ watch: ConversationWatch) {
+        watches[watch.number] = nil
+        if let place = watch.place { leave(place) }
+        watch.place = nil
+    }
+
+    /// A device has a name now.
+    func named(_ device: DeviceID, _ user: String) {
+        for watch in watches.values where watch.member.device == device && watch.place == nil {
+            watch.place = place(of: watch, as: user)
+        }
+    }
+
+    private func readName(for number: Number, _ device: DeviceID) {
+        Task(executorPreference: conversations.executor) { [conversations, loop] in
+            let name: Result<String?, any Error>
+            do { name = .success(try await conversations.store.name(of: device)) } catch { name = .failure(error) }
+            loop.submit { conversations.shard(on: $0, loop: loop).found(name, for: number, device) }
+        }
+    }
+
+    private func found(_ name: Result<String?, any Error>, for number: Number, _ device: DeviceID) {
+        guard let watch = watches[number], watch.place == nil else { return }
+        switch name {
+        case .success(let user?): watch.place = place(of: watch, as: user)
+        case .success(nil): break
+        case .failure:
+            reactor.schedule(after: Self.retryDelay) { [weak self] in self?.readName(for: number, device) }
         }
     }
 

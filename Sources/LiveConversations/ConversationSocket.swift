@@ -8,12 +8,12 @@ import Sockets
 import Wire
 
 /// A WebSocket that hears conversations. Its frames are text.
-final class ConversationSocket: WebSocketHandler, ConversationSink {
+final class ConversationSocket: WebSocketHandler, ExclusiveConversationSink {
     private let socket: WebSocket
     private let shard: ConversationShard
     private var purse: MessagePurse
     /// `nil`: its ticket is over, or it is.
-    private var subscriber: ConversationSubscriber?
+    private(set) var subscriber: ConversationSubscriber?
 
     init(
         _ socket: WebSocket, _ member: ConversationMember, user: String, after: [UUID: Int],
@@ -43,6 +43,8 @@ final class ConversationSocket: WebSocketHandler, ConversationSink {
     }
 
     // MARK: What it is sent
+
+    var wantsPresence: Bool { true }
 
     func send(_ event: ConversationEvent) {
         socket.send(event.payload, .text)

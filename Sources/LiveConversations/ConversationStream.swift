@@ -6,12 +6,12 @@ import Sockets
 import Wire
 
 /// `GET /messages`: all conversations of a device as server-sent events.
-final class ConversationStream: ConversationSink {
+final class ConversationStream: ExclusiveConversationSink {
     private static let commentInterval = Duration.seconds(15)
 
     private let stream: ResponseStream
     private let shard: ConversationShard
-    private var subscriber: ConversationSubscriber?
+    private(set) var subscriber: ConversationSubscriber?
     private var comments: TimerID?
 
     /// It lives as long as the stream does.
@@ -55,13 +55,19 @@ final class ConversationStream: ConversationSink {
 
     // MARK: What it is sent
 
-    func send(_ event: ConversationEvent) {}
+    var wantsPresence: Bool { false }
+
+    func send(_ event: ConversationEvent) {
+        if case .left = event { write(event) }
+    }
 
     func send(_ messages: ArraySlice<ConversationMessage>, of page: ConversationPage, _ shared: Publication?) {
-        for message in messages {
-            let json = ConversationEvent.message(message, routingKey: page.routingKey).payload
-            write { ServerSentEvent(event: "message", data: String(decoding: json, as: UTF8.self)).encode(into: &$0) }
-        }
+        for message in messages { write(.message(message, routingKey: page.routingKey)) }
+    }
+
+    private func write(_ event: ConversationEvent) {
+        let json = String(decoding: event.payload, as: UTF8.self)
+        write { ServerSentEvent(event: event.type, data: json).encode(into: &$0) }
     }
 
     func reportDrain() {

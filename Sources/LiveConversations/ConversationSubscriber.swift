@@ -15,8 +15,24 @@ package protocol ConversationSink: AnyObject {
     func send(_ messages: ArraySlice<ConversationMessage>, of page: ConversationPage, _ shared: Publication?)
     /// ``ConversationSubscriber/drained()`` is to be called once the peer has what was sent.
     func reportDrain()
+    /// ``ConversationSubscriber/hasTurn()`` is to be called once a page may be read for it.
+    func awaitTurn()
+    /// What was read is sent, or there was nothing.
+    func endTurn()
+    /// Whether it is told who is there.
+    var wantsPresence: Bool { get }
     /// The subscriber breaks the rules, or is not to be here any more.
     func end(_ cause: ConversationSinkEnd)
+}
+
+/// Who sends for one subscriber alone has it read whenever it can.
+package protocol ExclusiveConversationSink: ConversationSink {
+    var subscriber: ConversationSubscriber? { get }
+}
+
+extension ExclusiveConversationSink {
+    package func awaitTurn() { subscriber?.hasTurn() }
+    package func endTurn() {}
 }
 
 package enum ConversationSinkEnd {
@@ -52,12 +68,13 @@ package final class ConversationSubscriber: Peer {
     private let sink: any ConversationSink
     private unowned let shard: ConversationShard
     /// ``ConversationShard``'s to set.
-    var connection: Connection?
+    var place: ConversationShard.Place?
     /// The same: its ticket's end.
     var expiry: TimerID?
     private var state = State.opening
     /// Something was published before it knew where it stands.
     private var mayHaveMissed = false
+    private var presence: ConversationPresence?
     /// What it said and the database hasn't heard yet; the first is on its way.
     private var waiting: [ConversationCommand] = []
 
@@ -97,17 +114,56 @@ package final class ConversationSubscriber: Peer {
     package func roomClosed() {}
 
     package func deliver(_ publication: Publication) {
+        if let change = publication.message as? ConversationChange { return received(change) }
         guard let page = (publication.message as? ConversationPublication)?.page, member.allows(page.conversation)
         else { return }
         guard case .hearing(var progress, let isReading) = state else {
             mayHaveMissed = true
             return
         }
-        let messages = progress.published(page)
+        presence?.enter(page.conversation)
+        let messages = progress.published(page, isBusy: isReading)
         state = .hearing(progress, isReading: isReading)
         if !messages.isEmpty { sink.send(messages, of: page, publication) }
         proceed()
     }
+
+    /// Of who takes part: a hint, that needs not be in order with what is said.
+    private func received(_ change: ConversationChange) {
+        let conversation = change.notice.conversation
+        guard case .hearing = state, member.allows(conversation) else { return }
+        switch change.notice.change {
+        case .made, .returned: presence?.enter(conversation)
+        case .left(let user):
+            if user == self.user { presence?.leave(conversation) }
+            sink.send(.left(conversation: conversation, user: user, participants: change.summary.participants))
+        }
+    }
+
+    // MARK: Who is there
+
+    private func beginPresence(_ positions: ConversationPositions, _ allowed: [ConversationPositions.Position]) {
+        let presence = shard.makePresence(of: positions.userID, for: self, isTold: sink.wantsPresence)
+        self.presence = presence
+        for position in allowed.prefix(ConversationEvent.offsetsInHandshake) where !position.hasLeft {
+            presence.enter(position.conversation)
+        }
+    }
+
+    /// Somebody has come or gone.
+    func tellPresence(in conversation: UUID) {
+        guard let users = presence?.company(of: conversation) else { return }
+        guard let names = shard.names(of: users, for: self, in: conversation) else { return }
+        presence?.told(in: conversation)
+        sink.send(.presence(conversation: conversation, users: names))
+    }
+
+    func endPresence() {
+        presence?.leaveAll()
+        presence = nil
+    }
+
+    // MARK: Where it stands
 
     /// What where its conversations stand says of who it is.
     enum Opening {
@@ -130,7 +186,11 @@ package final class ConversationSubscriber: Peer {
         switch state {
         case .opening:
             state = .hearing(ConversationProgress(allowed, after: after), isReading: false)
-            sink.send(.handshake(id: UUID(), ConversationPositions(user: positions.user, offsets: allowed)))
+            sink.send(
+                .handshake(
+                    id: UUID(), ConversationPositions(user: positions.user, userID: positions.userID, offsets: allowed))
+            )
+            beginPresence(positions, allowed)
             if mayHaveMissed { shard.readPositions(for: self) }
         case .hearing(var progress, let isReading):
             progress.found(allowed)
@@ -142,9 +202,21 @@ package final class ConversationSubscriber: Peer {
 
     /// Reads what it is behind, if anything, a page at a time.
     private func proceed() {
-        guard case .hearing(let progress, false) = state, let next = progress.next else { return }
+        guard case .hearing(let progress, false) = state, !progress.isCaughtUp else { return }
         state = .hearing(progress, isReading: true)
+        sink.awaitTurn()
+    }
+
+    /// A page may be read.
+    package func hasTurn() {
+        guard case .hearing(let progress, true) = state, let next = progress.next else { return }
         shard.readPage(of: next.conversation, after: next.after, for: self)
+    }
+
+    private func endTurn(_ progress: ConversationProgress) {
+        state = .hearing(progress, isReading: false)
+        sink.endTurn()
+        proceed()
     }
 
     /// - Parameter page: `nil`: it is none of the device's conversations any more.
@@ -152,14 +224,10 @@ package final class ConversationSubscriber: Peer {
         guard case .hearing(var progress, true) = state else { return }
         guard let page else {
             progress.forget(conversation)
-            state = .hearing(progress, isReading: false)
-            return proceed()
+            return endTurn(progress)
         }
         let messages = progress.read(page)
-        guard !messages.isEmpty else {
-            state = .hearing(progress, isReading: false)
-            return proceed()
-        }
+        guard !messages.isEmpty else { return endTurn(progress) }
         state = .hearing(progress, isReading: true)
         sink.send(messages, of: page, nil)
         // More is read once the peer has that.
@@ -169,7 +237,6 @@ package final class ConversationSubscriber: Peer {
     /// The peer has taken what was sent.
     package func drained() {
         guard case .hearing(let progress, true) = state else { return }
-        state = .hearing(progress, isReading: false)
-        proceed()
+        endTurn(progress)
     }
 }

@@ -14,9 +14,12 @@ package final class Conversations: Sendable {
     package let store: ConversationStore
     let rooms: Rooms
     package let feeds: ConversationFeeds
+    package let changes: ConversationChanges
     /// Those who hear conversations, on all loops.
-    let listeners = Locked(0)
+    let audience: ConversationAudience
     let names = UserNames()
+    /// By number.
+    let users = KnownUsers()
     /// What devices may say, on whatever sockets and by requests.
     let rates: DeviceMessageRates
     let metrics: ConversationMetrics
@@ -39,12 +42,15 @@ package final class Conversations: Sendable {
         self.metrics = metrics
         self.log = log
         self.rates = rates
-        feeds = ConversationFeeds(
-            store: store, log: log, hasAudience: { [listeners] in listeners.withLock { $0 > 0 } },
-            publish: { page in
-                let publication = ConversationPublication(page: page)
-                rooms.publish(page.routingKey.split(separator: ".").map { (publication, Self.room(of: $0, keys)) })
-            })
+        let audience = ConversationAudience()
+        self.audience = audience
+        feeds = ConversationFeeds(store: store, log: log, audience: audience) { page in
+            let publication = ConversationPublication(page: page)
+            rooms.publish(page.routingKey.split(separator: ".").map { (publication, Self.room(of: $0, keys)) })
+        }
+        changes = ConversationChanges(store: store, log: log, audience: audience) { change in
+            rooms.publish(change.notice.audience.map { (change, Self.room(of: $0, keys)) })
+        }
     }
 
     /// Those on a loop. On that loop.
@@ -54,6 +60,11 @@ package final class Conversations: Sendable {
 
     /// Where a user hears its conversations: what goes by the binding `#.<user>.#`, since each word of a routing key is a user.
     func room(of user: String) -> UUID { Self.room(of: user[...], keys) }
+
+    /// Where those are who have a conversation.
+    func company(of conversation: UUID) -> UUID {
+        keys.room(.company, withUnsafeBytes(of: conversation.uuid) { Array($0) })
+    }
 
     private static func room(of user: Substring, _ keys: RoomKeys) -> UUID {
         keys.room(.conversations, Array(user.utf8))
@@ -66,11 +77,10 @@ package final class Conversations: Sendable {
         do {
             try member.check(message.target)
             let sent = try await store.send(message, by: member.device)
-            if sent.isNew {
-                metrics.messages.add(.stored, sent.pages.count)
-                for page in sent.pages { await feeds.stored(page) }
-            } else {
-                metrics.messages.add(.repeated, sent.pages.count)
+            for entry in sent.entries {
+                metrics.messages.add(entry.isNew ? .stored : .repeated)
+                // Of a repeat all have heard.
+                if entry.isNew { await feeds.stored(entry.page) }
             }
             return sent
         } catch {
@@ -119,15 +129,23 @@ package final class Conversations: Sendable {
     /// Notifications may have been missed.
     package func resynchronise() {
         names.removeAll()
-        guard listeners.withLock({ $0 > 0 }) else { return }
+        users.removeAll()
+        guard !audience.isEmpty else { return }
         for loop in loops { loop.submit { self.shard(on: $0, loop: loop).resynchronise() } }
     }
 
     /// The device was erased: its sockets end.
     package func end(_ device: DeviceID) {
         names[device] = nil
-        guard listeners.withLock({ $0 > 0 }) else { return }
+        users.removeAll()
+        guard !audience.isEmpty else { return }
         for loop in loops { loop.submit { self.shard(on: $0, loop: loop).end(device) } }
+    }
+
+    /// The device has a name now: whoever waits for its conversations hears them from now on.
+    func named(_ device: DeviceID, _ user: String) {
+        names[device] = user
+        for loop in loops { loop.submit { self.shard(on: $0, loop: loop).named(device, user) } }
     }
 }
 
@@ -147,6 +165,36 @@ final class UserNames: Sendable {
                 if newValue != nil, names.count >= Self.limit { names = [:] }
                 names[device] = newValue
             }
+        }
+    }
+}
+
+/// The names of users that were seen lately, by what stands for them. Any thread.
+final class KnownUsers: Sendable {
+    private static let limit = 10_000
+    /// `nil`: was erased.
+    private let names = Locked<[Int: String?]>([:])
+
+    /// Somebody may have been erased.
+    func removeAll() { names.withLock { $0 = [:] } }
+
+    /// In order; `nil` if one isn't known.
+    subscript(users: [Int]) -> [String]? {
+        names.withLock { names in
+            var found: [String] = []
+            for user in users {
+                guard let name = names[user] else { return nil }
+                if let name { found.append(name) }
+            }
+            return found.sorted()
+        }
+    }
+
+    /// - Parameter found: What the database says of these.
+    func add(_ users: [Int], _ found: [Int: String]) {
+        names.withLock { names in
+            if names.count + users.count > Self.limit { names = [:] }
+            for user in users { names[user] = .some(found[user]) }
         }
     }
 }

@@ -42,7 +42,10 @@ package struct ConversationsController: RouteCollection, Sendable {
         var member: ConversationMember?
         let wanted = try UserRequest.decode(request.body) { try identities.device($0, of: request, &member) }
         let isNew = try await store.take(wanted.name, for: wanted.device) { request.admits(.naming) }
-        if isNew { log.info("name taken", ["device": .device(wanted.device)]) }
+        if isNew {
+            conversations.named(wanted.device, wanted.name.text)
+            log.info("name taken", ["device": .device(wanted.device)])
+        }
         var json = JSONText()
         json.object { $0.member("name", wanted.name.text) }
         return .json(json.bytes, status: isNew ? .created : .ok)

@@ -19,7 +19,7 @@ struct ConnectionMap {
 
     /// Rooms whose coming and going is told, with somebody in them.
     var roomsWithPresence: [UUID] {
-        rooms.compactMap { id, members in members.first?.room.reportsPresence == true ? id : nil }
+        rooms.compactMap { id, members in members.first.map { $0.room.presence != .untold } == true ? id : nil }
     }
 
     /// What a connection that is about to join has to share with the others, and how many they are.

@@ -30,6 +30,11 @@ struct RoomView {
         PresenceCount(headcount, partner: own.map(partner))
     }
 
+    /// All who are there, in a room where that is told.
+    var company: PresenceCount {
+        PresenceCount(headcount, people: live.union(departed).union(elsewhere.people))
+    }
+
     private func partner(of own: UUID) -> PartnerStanding {
         func others(_ people: Set<UUID>) -> Int { people.count - (people.contains(own) ? 1 : 0) }
         // Who has left another daemon a moment ago is among its people, and has no connection there any more.

@@ -1,14 +1,18 @@
 import Basics
+package import FoundationEssentials
 
 /// How many people are in a room: told to who asked for it.
 package struct PresenceCount: Message, Hashable {
     package let count: Int
     /// For who said who it is.
     package let partner: PartnerStanding?
+    /// Who they are, in a room where that is told (``RoomPolicy/Presence/named``).
+    package let people: Set<UUID>
 
-    package init(_ count: Int, partner: PartnerStanding? = nil) {
+    package init(_ count: Int, partner: PartnerStanding? = nil, people: Set<UUID> = []) {
         self.count = count
         self.partner = partner
+        self.people = people
     }
 }
 

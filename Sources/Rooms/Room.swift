@@ -7,14 +7,14 @@ package final class Room {
     var ales = AleCount()
     /// Those of kinds; nil: none.
     var cheers: CheerCounts?
-    /// ``RoomPolicy/reportsPresence`` of who entered first. The rest of a policy is for those who enter, so it isn't kept.
-    let reportsPresence: Bool
+    /// ``RoomPolicy/presence`` of who entered first. The rest of a policy is for those who enter, so it isn't kept.
+    let presence: RoomPolicy.Presence
     /// Whether another daemon has somebody in the room: then its ales go there too.
     var isShared: Bool
 
-    init(id: UUID, reportsPresence: Bool, isShared: Bool) {
+    init(id: UUID, presence: RoomPolicy.Presence, isShared: Bool) {
         self.id = id
-        self.reportsPresence = reportsPresence
+        self.presence = presence
         self.isShared = isShared
     }
 }
@@ -25,22 +25,34 @@ package struct RoomPolicy: Sendable, Hashable {
     package let mustBeOpen: Bool
     /// Connections at most, on all daemons.
     package var capacity: Int
-    /// Whether those who listen for it are told who comes and goes.
-    package let reportsPresence: Bool
+    /// What is made of coming and going.
+    package let presence: Presence
 
-    package init(mustBeOpen: Bool, capacity: Int, reportsPresence: Bool) {
+    package enum Presence: Sendable, Hashable {
+        /// Nothing, here or elsewhere.
+        case untold
+        /// Who asks is told who is there.
+        case named
+        /// Who asks is told how many are there; and who comes and goes is reported, to be written down.
+        case reported
+    }
+
+    package init(mustBeOpen: Bool, capacity: Int, presence: Presence) {
         self.mustBeOpen = mustBeOpen
         self.capacity = capacity
-        self.reportsPresence = reportsPresence
+        self.presence = presence
     }
 
     /// A match's room: open for a while, and who was in it is written down.
     package static func match(capacity: Int = 1000) -> RoomPolicy {
-        RoomPolicy(mustBeOpen: true, capacity: capacity, reportsPresence: true)
+        RoomPolicy(mustBeOpen: true, capacity: capacity, presence: .reported)
     }
 
     /// Something to listen to: a device's reminders, a day's slots. Whoever knows its key may, and nobody is told.
-    package static let subscription = RoomPolicy(mustBeOpen: false, capacity: .max, reportsPresence: false)
+    package static let subscription = RoomPolicy(mustBeOpen: false, capacity: .max, presence: .untold)
+
+    /// Where it is seen who is there, and nothing is said: those who have a conversation.
+    package static let company = RoomPolicy(mustBeOpen: false, capacity: .max, presence: .named)
 }
 
 /// Whether a match's room can be entered, as the database says.

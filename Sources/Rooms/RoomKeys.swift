@@ -23,6 +23,8 @@ package final class RoomKeys: Sendable {
         case asker = 6
         /// All conversations of a user.
         case conversations = 7
+        /// Who has a conversation, and is there.
+        case company = 8
     }
 
     private enum State {

@@ -6,7 +6,7 @@ extension RoomShard {
     /// See ``Connection/watchPresence()``.
     func watchPresence(_ connection: Connection) {
         guard connection.isMember else { return }
-        let presence = view(of: connection.room.id).presence(for: people.person(of: connection))
+        let presence = presence(in: view(of: connection.room.id), for: connection)
         boards[connection.room.id, default: PresenceBoard()].add(connection, told: presence)
         connection.peer.deliver(Publication(presence))
     }
@@ -26,13 +26,17 @@ extension RoomShard {
     private func tellPresence(in room: UUID) {
         guard boards[room] != nil else { return }
         let view = view(of: room)
-        let told = boards[room]?.tell(at: loop.now) { view.presence(for: people.person(of: $0)) } ?? []
+        let told = boards[room]?.tell(at: loop.now) { presence(in: view, for: $0) } ?? []
         var publications: [PresenceCount: Publication] = [:]
         for (watcher, presence) in told where watcher.isMember {
             let publication = publications[presence] ?? Publication(presence)
             publications[presence] = publication
             watcher.peer.deliver(publication)
         }
+    }
+
+    private func presence(in view: RoomView, for connection: Connection) -> PresenceCount {
+        connection.room.presence == .named ? view.company : view.presence(for: people.person(of: connection))
     }
 
     private func view(of room: UUID) -> RoomView {

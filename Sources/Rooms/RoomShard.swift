@@ -94,7 +94,7 @@ package final class RoomShard: TurnEndHandler {
             settle(room)
             let members = map.removeRoom(id)
             boards[id] = nil
-            if room.reportsPresence {
+            if room.presence == .reported {
                 occupied -= 1
                 connectionCount -= members.count
                 membersChanged(in: id)
@@ -145,29 +145,32 @@ package final class RoomShard: TurnEndHandler {
     package func enter(
         _ id: UUID, _ peer: any Peer, policy: RoomPolicy, claimedIdentity: UUID? = nil
     ) -> Connection {
-        let elsewhere = policy.reportsPresence ? connectionsElsewhere(in: id) : 0
+        let elsewhere = policy.presence == .untold ? 0 : connectionsElsewhere(in: id)
         let (room, others) = map.room(
-            id, make: Room(id: id, reportsPresence: policy.reportsPresence, isShared: elsewhere > 0))
+            id, make: Room(id: id, presence: policy.presence, isShared: elsewhere > 0))
         let connection = Connection(peer, in: room, on: self)
         guard isOpen(id, policy), others + elsewhere < policy.capacity else { return connection }
         map.join(connection)
-        if room.reportsPresence {
+        guard room.presence != .untold else { return connection }
+        if let claimedIdentity { people.enter(connection, as: claimedIdentity) }
+        if room.presence == .reported {
             if others == 0 { occupied += 1 }
             connectionCount += 1
-            if let claimedIdentity { people.enter(connection, as: claimedIdentity) }
             note(.joined, connection, claimedIdentity, peers: others + 1 + elsewhere)
-            membersChanged(in: id)
         }
+        membersChanged(in: id)
         return connection
     }
 
     /// See ``Connection/leave()``.
     func leave(_ connection: Connection) {
-        guard let others = map.leave(connection), connection.room.reportsPresence else { return }
-        if others == 0 { occupied -= 1 }
-        connectionCount -= 1
-        let room = connection.room.id
-        note(.left, connection, endPresence(of: connection), peers: others + connectionsElsewhere(in: room))
+        guard let others = map.leave(connection), connection.room.presence != .untold else { return }
+        let (room, person) = (connection.room.id, endPresence(of: connection))
+        if connection.room.presence == .reported {
+            if others == 0 { occupied -= 1 }
+            connectionCount -= 1
+            note(.left, connection, person, peers: others + connectionsElsewhere(in: room))
+        }
         if others == 0 { people.roomIsEmpty(room) }
         membersChanged(in: room)
     }

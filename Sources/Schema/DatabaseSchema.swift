@@ -19,7 +19,7 @@ package enum DatabaseSchema {
     ]
 
     private static let functions = PostgresFunctions(
-        revision: 8, oldestUsable: 5,
+        revision: 9, oldestUsable: 9,
         scripts: SchedulingSchema.scripts + DeliverySchema.scripts + MessagingSchema.scripts + [
             PostgresFunctions.Script(name: "daemons", sql: text(PackageResources.daemons_sql))
         ],

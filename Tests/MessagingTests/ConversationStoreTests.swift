@@ -513,6 +513,37 @@ extension ConversationStoreTests {
         }
     }
 
+    @Test("A call with new and repeated messages says of each which it is")
+    func mixed() async throws {
+        try await with { world in
+            let conversations = [
+                try await world.make(1, [2]).0.id, try await world.make(1, [3]).0.id, try await world.make(1, [4]).0.id,
+            ]
+            let id = UUID()
+            try await world.send(1, "x", .conversations(Array(conversations.prefix(2))), id: id)
+            let sent = try await world.send(1, "x", .conversations(conversations), id: id)
+            #expect(sent.entries.map(\.isNew) == [false, false, true] && sent.isNew)
+            #expect(sent.entries.map(\.page.conversation) == conversations)
+            #expect(sent.entries.map(\.page.kind) == [.person, .person, .person])
+        }
+    }
+
+    @Test("What daemons are told is read as it is written; what isn't theirs, is nothing")
+    func notices() async throws {
+        let id = UUID()
+        let message = MessageNotice("\(id) 7 abc user1.user2")
+        #expect(message?.conversation == id && message?.offset == 7)
+        #expect(message?.origin == "abc" && message?.routingKey == "user1.user2")
+        let left = ConversationNotice("\(id) left user3 user1.user2")
+        #expect(left?.change == .left(user: "user3") && left?.audience == ["user1", "user2", "user3"])
+        #expect(ConversationNotice("\(id) made - user1.user2")?.change == .made)
+        for garbage in [
+            "", "x", "\(id) 7", "\(id) 0 abc user1", "\(id) x abc user1", "\(id) went - user1", "x 1 a b c",
+        ] {
+            #expect(MessageNotice(garbage) == nil && ConversationNotice(garbage) == nil, "\(garbage)")
+        }
+    }
+
     @Test("Purging looks at a conversation in use once, and then when what was said in it last is too old")
     func look() async throws {
         try await with { world in

@@ -9,7 +9,8 @@ import Server
 import Sockets
 import Wire
 
-/// `{"channel":"ConversationChannel","id":"<uuid>"}`: a conversation, from `after` on; without `id` all of a device's.
+/// `{"channel":"ConversationChannel","id":"<uuid>"}`: a conversation, from `after` on; without `id` all of a device's. With `"presence":true`
+/// it is told who is there.
 struct ConversationChannel: CableChannel {
     let name: StaticString = "ConversationChannel"
     let conversations: Conversations
@@ -26,7 +27,8 @@ struct ConversationChannel: CableChannel {
             let after = parameters.text("after")
             let offsets = conversation.flatMap { conversation in after.map { "\(conversation):\($0)" } } ?? after
             let subscription = ConversationSubscription(
-                member, conversation, after: try ConversationOffsets(offsets).offsets, conversations, by: outlet)
+                member, conversation, after: try ConversationOffsets(offsets).offsets,
+                wantsPresence: parameters.isTrue("presence"), conversations, by: outlet)
             subscription.open()
             return subscription
         } catch {
@@ -46,9 +48,14 @@ private final class ConversationSubscription: CableSubscription, ConversationSin
     /// `nil`: all.
     private let conversation: UUID?
     private let after: [UUID: Int]
+    let wantsPresence: Bool
     private let conversations: Conversations
     private unowned let outlet: CableOutlet
     private var state = State.opening([])
+    /// Of a page that was read, what the peer has yet to be sent.
+    private var unsent: ArraySlice<CableContent> = []
+    /// What is held back after the confirmation is over, and a backlog may be sent.
+    private var isPastPause = false
 
     private enum State {
         case opening([ConversationCommand])
@@ -57,12 +64,13 @@ private final class ConversationSubscription: CableSubscription, ConversationSin
     }
 
     init(
-        _ member: ConversationMember, _ conversation: UUID?, after: [UUID: Int], _ conversations: Conversations,
-        by outlet: CableOutlet
+        _ member: ConversationMember, _ conversation: UUID?, after: [UUID: Int], wantsPresence: Bool,
+        _ conversations: Conversations, by outlet: CableOutlet
     ) {
         self.member = member
         self.conversation = conversation
         self.after = after
+        self.wantsPresence = wantsPresence
         self.conversations = conversations
         self.outlet = outlet
     }
@@ -162,21 +170,44 @@ private final class ConversationSubscription: CableSubscription, ConversationSin
         switch event {
         // A message that one has said comes as one.
         case .handshake, .sent: break
-        case .message, .history, .error: outlet.send(event.content)
+        case .message, .left, .presence, .history, .error: outlet.send(event.content)
         }
     }
 
     func send(_ messages: ArraySlice<ConversationMessage>, of page: ConversationPage, _ shared: Publication?) {
         let contents = shared?.form { ConversationContents(page) } ?? ConversationContents(page)
-        for index in messages.indices { outlet.send(contents[index]) }
+        // What was read leaves as the peer takes it.
+        guard shared == nil else {
+            for index in messages.indices { outlet.send(contents[index]) }
+            return
+        }
+        unsent += messages.indices.map { contents[$0] }
+        sendUnsent()
+    }
+
+    private func sendUnsent() {
+        while outlet.hasRoom, let content = unsent.popFirst() { outlet.send(content) }
     }
 
     func reportDrain() { outlet.reportsDrain = true }
 
     func allSent() {
+        guard unsent.isEmpty else { return sendUnsent() }
         outlet.reportsDrain = false
         if case .inside(let subscriber) = state { subscriber.drained() }
     }
+
+    func awaitTurn() {
+        guard !isPastPause else { return outlet.awaitTurn() }
+        isPastPause = true
+        outlet.call(after: CableLimits.confirmPause) { [weak self] in self?.outlet.awaitTurn() }
+    }
+
+    func hasTurn() {
+        if case .inside(let subscriber) = state { subscriber.hasTurn() }
+    }
+
+    func endTurn() { outlet.endTurn() }
 
     func end(_ cause: ConversationSinkEnd) {
         outlet.revoke()

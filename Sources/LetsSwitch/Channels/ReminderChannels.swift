@@ -2,6 +2,9 @@ import Access
 import ActionCable
 import Domain
 import FoundationEssentials
+import LiveConversations
+import Messaging
+import Rooms
 import Scheduling
 import Server
 import Sockets
@@ -15,19 +18,21 @@ struct RemindersChannel: CableChannel {
     func subscribe(
         _ parameters: CableParameters, _ outlet: CableOutlet
     ) throws(CableRejection) -> any CableSubscription {
-        try ReminderSubscription(parameters, outlet, source, tellsChanges: false)
+        try ReminderSubscription(parameters, outlet, source, telling: nil)
     }
 }
 
-/// `{"channel":"NotificationsChannel"}`: all that a device is told: its reminders, and that its day has changed.
+/// `{"channel":"NotificationsChannel"}`: all that a device is told: its reminders, that its day has changed, and what happens in its
+/// conversations.
 struct NotificationsChannel: CableChannel {
     let name: StaticString = "NotificationsChannel"
     let source: ReminderSource
+    let conversations: Conversations
 
     func subscribe(
         _ parameters: CableParameters, _ outlet: CableOutlet
     ) throws(CableRejection) -> any CableSubscription {
-        try ReminderSubscription(parameters, outlet, source, tellsChanges: true)
+        try ReminderSubscription(parameters, outlet, source, telling: conversations)
     }
 }
 
@@ -36,7 +41,9 @@ private final class ReminderSubscription: CableSubscription {
     private let device: DeviceID
     private let source: ReminderSource
     private unowned let outlet: CableOutlet
-    private let tellsChanges: Bool
+    /// `nil`: nothing but reminders is told.
+    private let conversations: Conversations?
+    private var watch: ConversationWatch?
     private var hasBegun = false
     /// What is there to be written, while the confirmation has its time for itself.
     private var opened: ReminderSource.Opened?
@@ -58,16 +65,45 @@ private final class ReminderSubscription: CableSubscription {
     private var comesAgain = false
 
     init(
-        _ parameters: CableParameters, _ outlet: CableOutlet, _ source: ReminderSource, tellsChanges: Bool
+        _ parameters: CableParameters, _ outlet: CableOutlet, _ source: ReminderSource,
+        telling conversations: Conversations?
     ) throws(CableRejection) {
         let identity = try parameters.identity(of: outlet)
         guard let device = identity.device, identity.allows(.device(device)) else { throw CableRejection() }
         self.device = device
         self.source = source
         self.outlet = outlet
-        self.tellsChanges = tellsChanges
+        self.conversations = conversations
         listen()
+        watchConversations(identity)
     }
+
+    private var tellsChanges: Bool { conversations != nil }
+
+    // MARK: Conversations
+
+    private func watchConversations(_ identity: Identity) {
+        guard let conversations, let member = try? ConversationMember(identity) else { return }
+        let outlet = outlet
+        watch = conversations.shard(on: outlet.reactor, loop: outlet.loop).watch(member) {
+            [unowned outlet] publication in
+            guard let chat = publication.chat else { return }
+            // Made once for all who have this identifier.
+            outlet.send(
+                publication.form {
+                    SharedContents([
+                        CableContent(chat.begins ? "new_chat" : "update_chat") { chat.page.writeSummary(to: &$0) }
+                    ])
+                })
+        }
+    }
+
+    private func endWatch() {
+        if let watch { conversations?.shard(on: outlet.reactor, loop: outlet.loop).unwatch(watch) }
+        watch = nil
+    }
+
+    // MARK: Reminders
 
     private func listen() {
         let loop = outlet.loop
@@ -150,6 +186,7 @@ private final class ReminderSubscription: CableSubscription {
     }
 
     func end() {
+        endWatch()
         if let opened { source.cancel(opened, on: outlet.reactor) }
         opened = nil
         let sink = sink

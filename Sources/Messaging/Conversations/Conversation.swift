@@ -92,13 +92,18 @@ package struct ConversationPage: Sendable {
     package static let maximumBytes = 32 * 1024
 
     package let conversation: UUID
+    package let kind: Conversation.Kind
     package let messages: [ConversationMessage]
     package let lastOffset: Int
     /// The names of those inside, in order, with dots between them.
     package let routingKey: String
 
-    package init(conversation: UUID, messages: [ConversationMessage], lastOffset: Int, routingKey: String) {
+    package init(
+        conversation: UUID, kind: Conversation.Kind, messages: [ConversationMessage], lastOffset: Int,
+        routingKey: String
+    ) {
         self.conversation = conversation
+        self.kind = kind
         self.messages = messages
         self.lastOffset = lastOffset
         self.routingKey = routingKey
@@ -112,15 +117,41 @@ package struct ConversationPage: Sendable {
         }
         json.member("lastOffset", lastOffset)
     }
+
+    /// The names of those inside, in order.
+    package var participants: [String] { routingKey.split(separator: ".").map(String.init) }
+
+    /// The conversation as all see it who take part, its last message being the page's: the members of ``Conversation`` but what is one
+    /// person's own.
+    package func writeSummary(to json: inout JSONText) {
+        json.member("id", conversation.uuidString)
+        json.member("name", participants.joined(separator: ","))
+        json.member("type", kind.rawValue)
+        json.name("participants")
+        json.array { array in
+            for participant in participants { array.string(participant) }
+        }
+        json.member("lastOffset", messages.last?.offset ?? lastOffset)
+        if let last = messages.last {
+            json.name("lastMessage")
+            last.write(to: &json)
+        }
+    }
+}
+
+extension Conversation.Kind {
+    init(_ row: PostgresRow) throws {
+        guard let kind = Self(rawValue: try row.string("kind")) else {
+            throw PostgresError(kind: .decoding, message: "column kind is no kind")
+        }
+        self = kind
+    }
 }
 
 extension Conversation {
     init(_ row: PostgresRow) throws {
-        guard let kind = Kind(rawValue: try row.string("kind")) else {
-            throw PostgresError(kind: .decoding, message: "column kind is no kind")
-        }
         self.init(
-            id: try row.uuid("conversation_id"), kind: kind, name: try row.string("names"),
+            id: try row.uuid("conversation_id"), kind: try Kind(row), name: try row.string("names"),
             lastOffset: try row.integer("last_number"),
             lastMessage: try row.isNull("number") ? nil : ConversationMessage(row),
             readOffset: try row.integer("read_number"), isMuted: try row.boolean("is_muted"))

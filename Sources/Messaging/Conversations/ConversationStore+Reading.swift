@@ -5,21 +5,26 @@ import Postgres
 /// Where a user's conversations stand.
 package struct ConversationPositions: Sendable, Hashable {
     package let user: String
+    /// What stands for the user where names don't fit. Nobody else's, ever.
+    package let userID: Int
     /// The latest first, and behind them those that it has left, with where they stood then.
     package let offsets: [Position]
 
     package struct Position: Sendable, Hashable {
         package let conversation: UUID
         package let lastOffset: Int
+        package let hasLeft: Bool
 
-        package init(conversation: UUID, lastOffset: Int) {
+        package init(conversation: UUID, lastOffset: Int, hasLeft: Bool = false) {
             self.conversation = conversation
             self.lastOffset = lastOffset
+            self.hasLeft = hasLeft
         }
     }
 
-    package init(user: String, offsets: [Position]) {
+    package init(user: String, userID: Int, offsets: [Position]) {
         self.user = user
+        self.userID = userID
         self.offsets = offsets
     }
 }
@@ -65,10 +70,11 @@ extension ConversationStore {
         let rows = try await database.query(Statement.positions, [.text(device.text), .integer(limit)])
         guard let first = rows.first else { throw RequestError.nameRequired }
         return ConversationPositions(
-            user: try first.string("name"),
+            user: try first.string("name"), userID: try first.integer("user_id"),
             offsets: try rows.filter { try !$0.isNull("conversation_id") }.map { row in
                 ConversationPositions.Position(
-                    conversation: try row.uuid("conversation_id"), lastOffset: try row.integer("last_number"))
+                    conversation: try row.uuid("conversation_id"), lastOffset: try row.integer("last_number"),
+                    hasLeft: try row.boolean("has_left"))
             })
     }
 
@@ -78,6 +84,11 @@ extension ConversationStore {
         case after(Int)
         /// The last before an offset.
         case before(Int)
+    }
+
+    /// A conversation as all see it who take part: with its last message, if there is one that isn't purged.
+    package func summary(of conversation: UUID) async throws -> ConversationPage {
+        try await messages(in: conversation, .before(.max), limit: 1, for: nil)
     }
 
     /// In the order of their offsets, as much as fits.
@@ -102,7 +113,8 @@ extension ConversationStore {
         let messages = try rows.filter { try !$0.isNull("number") }
             .map { try ConversationMessage($0, in: conversation) }
         return ConversationPage(
-            conversation: conversation, messages: messages, lastOffset: try first.integer("last_number"),
+            conversation: conversation, kind: try Conversation.Kind(first), messages: messages,
+            lastOffset: try first.integer("last_number"),
             routingKey: try first.string("names"))
     }
 }

@@ -5,16 +5,19 @@ package import Postgres
 /// Conversations in the database. Every operation is one statement, so one transaction: it has NOTIFY in it too, so that nobody hears
 /// of what isn't stored. Throws `PostgresError`, and `RequestError` for what is refused.
 ///
-///     NOTIFY letsswitch_messages   payload: a conversation and its last message's offset, "<uuid> <number>"
+///     NOTIFY letsswitch_messages        payload: ``MessageNotice``
+///     NOTIFY letsswitch_conversations   payload: ``ConversationNotice``
 package struct ConversationStore: Sendable {
     package static let channel = "letsswitch_messages"
+    package static let changesChannel = "letsswitch_conversations"
     /// The names that metrics go by.
     package static let statementNames = Statement.all.map(\.name)
 
     /// A statement each, a transaction each.
     enum Statement {
         static let all = [
-            takeName, make, askPartner, participant, send, users, conversations, positions, messages,
+            takeName, make, askPartner, participant, send, userName, userNames, users, conversations, positions,
+            messages,
         ]
 
         static let takeName = PostgresStatement(
@@ -28,8 +31,12 @@ package struct ConversationStore: Sendable {
         static let send = PostgresStatement(
             name: "send_messages",
             sql: """
-                SELECT * FROM letsswitch.send_messages($1, $2::text[]::uuid[], $3::text[]::uuid[], $4, $5, $6, $7, $8)
+                SELECT * FROM letsswitch.send_messages($1, $2::text[]::uuid[], $3::text[]::uuid[], $4, $5, $6, $7, $8, $9)
                 """)
+        static let userName = PostgresStatement(
+            name: "user_of", sql: "SELECT name FROM letsswitch.user_of($1)")
+        static let userNames = PostgresStatement(
+            name: "user_names", sql: "SELECT * FROM letsswitch.user_names($1::text[]::bigint[])")
         static let users = PostgresStatement(
             name: "list_users", sql: "SELECT name FROM letsswitch.list_users($1, $2)")
         static let conversations = PostgresStatement(
@@ -43,6 +50,8 @@ package struct ConversationStore: Sendable {
     let database: PostgresClient
     let settings: ConversationSettings
     let storage: StorageQuota
+    /// Tells this daemon's own notifications of messages from others'. No space is in it.
+    package let origin = String(UInt64.random(in: .min ... .max), radix: 36)
 
     package init(database: PostgresClient, settings: ConversationSettings, storage: StorageQuota) {
         self.database = database
@@ -73,6 +82,20 @@ package struct ConversationStore: Sendable {
             Statement.takeName, [.text(device.text), .text(name.text), .boolean(hasRoom)])[0].string("code")
         guard ["made", "repeated", "users_full"].contains(code) else { throw try refusal(code) }
         return code
+    }
+
+    /// `nil`: the device has none.
+    package func name(of device: DeviceID) async throws -> String? {
+        try await database.query(Statement.userName, [.text(device.text)]).first?.string("name")
+    }
+
+    /// The names of these users; of who was erased there is none.
+    package func names(of users: [Int]) async throws -> [Int: String] {
+        var names: [Int: String] = [:]
+        for row in try await database.query(Statement.userNames, [.textArray(users.map(String.init))]) {
+            names[try row.integer("id")] = try row.string("name")
+        }
+        return names
     }
 
     /// Names that begin so, in order.
@@ -119,11 +142,17 @@ package struct ConversationStore: Sendable {
     /// What became of sending.
     package struct Sent: Sendable {
         /// A message in each conversation, and who is to hear it.
-        package let pages: [ConversationPage]
-        /// Whether any of them is new.
-        package let isNew: Bool
+        package struct Entry: Sendable {
+            package let page: ConversationPage
+            /// `false`: it was said before, and this is a repeat.
+            package let isNew: Bool
+        }
 
-        package var messages: [ConversationMessage] { pages.flatMap(\.messages) }
+        package let entries: [Entry]
+
+        /// Whether any of them is new.
+        package var isNew: Bool { entries.contains(where: \.isNew) }
+        package var messages: [ConversationMessage] { entries.flatMap(\.page.messages) }
     }
 
     /// Says something in all the conversations that it is for, or in none.
@@ -136,6 +165,7 @@ package struct ConversationStore: Sendable {
                     .text(device.text), .textArray(conversations.map(\.uuidString)), .textArray(ids.map(\.uuidString)),
                     .text(message.content), names.map { .textArray($0) } ?? .null, .integer(settings.perDevice),
                     .boolean(!storage.isFull(.messages)), .boolean(!storage.isFull(.conversations)),
+                    .text(origin),
                 ])
         }
         let rows: PostgresRows
@@ -145,23 +175,19 @@ package struct ConversationStore: Sendable {
             // Somebody took the id at this moment, perhaps with the same: the second time that is seen.
             rows = try await send()
         }
-        var pages: [ConversationPage] = []
-        var isNew = false
+        var entries: [Sent.Entry] = []
         for row in rows {
             let code = try row.string("code")
             guard ["sent", "repeated"].contains(code) else { throw try refusal(code) }
-            if code == "sent" {
-                isNew = true
-                storage.added(.messages)
-            }
+            if code == "sent" { storage.added(.messages) }
             if try row.boolean("makes_conversation") { storage.added(.conversations) }
             let message = try ConversationMessage(row)
-            pages.append(
-                ConversationPage(
-                    conversation: message.conversation, messages: [message], lastOffset: message.offset,
-                    routingKey: try row.string("names")))
+            let page = ConversationPage(
+                conversation: message.conversation, kind: try Conversation.Kind(row), messages: [message],
+                lastOffset: message.offset, routingKey: try row.string("names"))
+            entries.append(Sent.Entry(page: page, isNew: code == "sent"))
         }
-        return Sent(pages: pages, isNew: isNew)
+        return Sent(entries: entries)
     }
 
     func refusal(_ code: String) throws -> RequestError {

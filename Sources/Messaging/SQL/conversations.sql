@@ -1,5 +1,6 @@
 -- Conversations. Whatever says something in one takes its row first, counts its messages on and notifies letsswitch_messages with
--- "<conversation> <number>", all in one transaction: nobody hears of what isn't stored.
+-- "<conversation> <number> <who sent it> <names>", all in one transaction: nobody hears of what isn't stored. Who sent it is the daemon's
+-- own word for itself, the names are those of the participants, with dots between them.
 
 -- Users ------------------------------------------------------------------------------------------------------------
 
@@ -45,6 +46,12 @@ LANGUAGE sql STABLE ROWS 1 AS $$
     SELECT * FROM letsswitch.chat_user WHERE device_id = p_device AND name IS NOT NULL
 $$;
 
+CREATE FUNCTION letsswitch.user_names(p_users bigint[]) RETURNS TABLE (id bigint, name text)
+LANGUAGE sql STABLE AS $$
+    SELECT own.id, own.name FROM unnest(p_users) AS wanted (id)
+    JOIN letsswitch.chat_user AS own ON own.id = wanted.id AND own.name IS NOT NULL
+$$;
+
 -- The users with these names and p_user, in order; NULL if a name is nobody's.
 CREATE FUNCTION letsswitch.members_named(p_user bigint, p_names text[]) RETURNS bigint[]
 LANGUAGE sql STABLE AS $$
@@ -77,6 +84,15 @@ LANGUAGE sql STABLE AS $$
     FROM letsswitch.participant
     JOIN letsswitch.chat_user AS own ON own.id = participant.user_id
     WHERE participant.conversation_id = p_conversation AND participant.left_number IS NULL AND own.name IS NOT NULL
+$$;
+
+-- Has those inside of a conversation told that it was made, that somebody has come back to it, or that p_user has left it: by
+-- letsswitch_conversations, "<conversation> <made, returned or left> <user, or -> <names>".
+CREATE FUNCTION letsswitch.tell_conversation(p_conversation uuid, p_change text, p_user text) RETURNS void
+LANGUAGE sql AS $$
+    SELECT pg_notify('letsswitch_conversations', concat_ws(
+        ' ', p_conversation, p_change, coalesce(p_user, '-'),
+        array_to_string(letsswitch.names_in(p_conversation), '.')))
 $$;
 
 -- Whether one of several is inside of as many conversations as anybody may be.
@@ -153,6 +169,10 @@ BEGIN
             IF FOUND THEN
                 INSERT INTO letsswitch.participant (conversation_id, user_id)
                 SELECT p_id, member.id FROM unnest(p_members) AS member (id);
+                -- One that is made to say something in is told by that.
+                IF NOT p_finds THEN
+                    PERFORM letsswitch.tell_conversation(p_id, 'made', NULL);
+                END IF;
                 code := 'made';
                 conversation_id := p_id;
             END IF;
@@ -198,6 +218,7 @@ BEGIN
         END IF;
         UPDATE letsswitch.participant AS gone SET left_number = NULL
         WHERE gone.conversation_id = p_conversation AND gone.user_id = ANY (v_gone);
+        PERFORM letsswitch.tell_conversation(p_conversation, 'returned', NULL);
     END IF;
     RETURN 'there';
 END
@@ -247,10 +268,15 @@ LANGUAGE plpgsql AS $$
 DECLARE
     v_user bigint := (SELECT own.id FROM letsswitch.user_of(p_device) AS own);
     v_last bigint;
+    v_leaves boolean := false;
 BEGIN
     -- Nobody says anything while somebody leaves.
     IF p_action = 'leave' THEN
         PERFORM FROM letsswitch.conversation AS held WHERE held.id = p_conversation FOR UPDATE;
+        v_leaves := EXISTS (
+            SELECT FROM letsswitch.participant AS own
+            WHERE own.conversation_id = p_conversation AND own.user_id = v_user AND own.left_number IS NULL
+        );
     END IF;
     SELECT shown.last_number INTO v_last FROM letsswitch.conversation_for(v_user, p_conversation) AS shown;
     IF NOT FOUND THEN
@@ -264,6 +290,10 @@ BEGIN
         is_muted = CASE WHEN p_action = 'mute' THEN p_value <> 0 ELSE own.is_muted END,
         left_number = CASE WHEN p_action = 'leave' THEN v_last ELSE own.left_number END
     WHERE own.conversation_id = p_conversation AND own.user_id = v_user;
+    IF v_leaves THEN
+        PERFORM letsswitch.tell_conversation(
+            p_conversation, 'left', (SELECT own.name FROM letsswitch.user_of(p_device) AS own));
+    END IF;
     RETURN QUERY SELECT 'done', changed.* FROM letsswitch.conversation_for(v_user, p_conversation) AS changed;
 END
 $$;
@@ -285,9 +315,9 @@ $$;
 -- no_such_conversation, id_taken, blocked, messages_full, and open_conversation's.
 CREATE FUNCTION letsswitch.send_messages(
     p_device text, p_conversations uuid[], p_ids uuid[], p_content text, p_names text[], p_most integer,
-    p_has_room boolean, p_has_room_for_conversation boolean
+    p_has_room boolean, p_has_room_for_conversation boolean, p_origin text
 ) RETURNS TABLE (
-    code text, conversation_id uuid, number bigint, id uuid, author text, content text, sent_at bigint, names text,
+    code text, conversation_id uuid, kind text, number bigint, id uuid, author text, content text, sent_at bigint, names text,
     makes_conversation boolean
 )
 LANGUAGE plpgsql AS $$
@@ -302,6 +332,7 @@ DECLARE
     v_makes boolean := false;
     v_now timestamptz;
     v_number bigint;
+    v_names text;
 BEGIN
     -- Who is being erased at this moment says no more, or is erased with it.
     SELECT * INTO v_user FROM letsswitch.chat_user AS own
@@ -386,15 +417,22 @@ BEGIN
             WHERE gone.conversation_id = v_conversation.id
                 AND gone.user_id = ANY (letsswitch.returning_to(v_conversation.id));
         END IF;
-        PERFORM pg_notify('letsswitch_messages', v_conversation.id || ' ' || v_number);
+        v_names := array_to_string(letsswitch.names_in(v_conversation.id), '.');
+        PERFORM pg_notify(
+            'letsswitch_messages', concat_ws(' ', v_conversation.id, v_number, nullif(p_origin, ''), v_names));
     END LOOP;
     RETURN QUERY
     SELECT
         CASE WHEN said.id = ANY (v_known) THEN 'repeated' ELSE 'sent' END,
-        said.conversation_id, said.number, said.id, v_user.name, said.content,
-        floor(extract(epoch FROM said.sent_at))::bigint, array_to_string(letsswitch.names_in(said.conversation_id), '.'), v_makes
+        said.conversation_id, conversation.kind, said.number, said.id, v_user.name, said.content,
+        floor(extract(epoch FROM said.sent_at))::bigint,
+        -- Of one, it is known.
+        CASE WHEN cardinality(p_ids) = 1 AND v_names IS NOT NULL THEN v_names
+            ELSE array_to_string(letsswitch.names_in(said.conversation_id), '.') END,
+        v_makes
     FROM unnest(p_ids) WITH ORDINALITY AS wanted (id, place)
     JOIN letsswitch.message AS said ON said.id = wanted.id
+    JOIN letsswitch.conversation ON conversation.id = said.conversation_id
     ORDER BY wanted.place;
 END
 $$;
@@ -450,10 +488,10 @@ $$;
 -- Where a user's conversations stand, the latest first, and behind them those that it has left, with where they stood then; p_limit in
 -- all. One row without a conversation if there is none.
 CREATE FUNCTION letsswitch.positions(p_device text, p_limit integer) RETURNS TABLE (
-    name text, conversation_id uuid, last_number bigint
+    name text, user_id bigint, conversation_id uuid, last_number bigint, has_left boolean
 )
 LANGUAGE sql STABLE AS $$
-    SELECT me.name, own.id, own.last_number
+    SELECT me.name, me.id, own.id, own.last_number, own.has_left
     FROM letsswitch.user_of(p_device) AS me
     LEFT JOIN LATERAL (
         SELECT
@@ -473,19 +511,19 @@ $$;
 CREATE FUNCTION letsswitch.list_messages(
     p_device text, p_conversation uuid, p_after bigint, p_before bigint, p_limit integer, p_bytes integer
 ) RETURNS TABLE (
-    last_number bigint, names text, number bigint, id uuid, author text, content text, sent_at bigint
+    kind text, last_number bigint, names text, number bigint, id uuid, author text, content text, sent_at bigint
 )
 LANGUAGE sql STABLE AS $$
     SELECT
-        seen.last_number, seen.names, said.number, said.id, said.author, said.content,
+        seen.kind, seen.last_number, seen.names, said.number, said.id, said.author, said.content,
         floor(extract(epoch FROM said.sent_at))::bigint
     FROM (
-        SELECT stands.last_number, array_to_string(letsswitch.names_in(p_conversation), '.') AS names
+        SELECT stands.kind, stands.last_number, array_to_string(letsswitch.names_in(p_conversation), '.') AS names
         FROM (
-            SELECT conversation.last_number FROM letsswitch.conversation
+            SELECT conversation.kind, conversation.last_number FROM letsswitch.conversation
             WHERE p_device IS NULL AND conversation.id = p_conversation
             UNION ALL
-            SELECT coalesce(own.left_number, conversation.last_number)
+            SELECT conversation.kind, coalesce(own.left_number, conversation.last_number)
             FROM letsswitch.user_of(p_device) AS me
             JOIN letsswitch.participant AS own ON own.user_id = me.id AND own.conversation_id = p_conversation
             JOIN letsswitch.conversation ON conversation.id = own.conversation_id
@@ -527,6 +565,7 @@ CREATE FUNCTION letsswitch.retire_user(p_device text) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
     v_user letsswitch.chat_user;
+    v_left uuid[];
 BEGIN
     SELECT * INTO v_user FROM letsswitch.chat_user WHERE device_id = p_device AND name IS NOT NULL FOR UPDATE;
     IF NOT FOUND THEN
@@ -534,9 +573,14 @@ BEGIN
     END IF;
     INSERT INTO letsswitch.retired_name (digest) VALUES (letsswitch.name_digest(v_user.name)) ON CONFLICT DO NOTHING;
     UPDATE letsswitch.chat_user SET name = NULL WHERE id = v_user.id;
-    UPDATE letsswitch.participant AS own SET left_number = conversation.last_number
-    FROM letsswitch.conversation
-    WHERE own.user_id = v_user.id AND own.left_number IS NULL AND conversation.id = own.conversation_id;
+    WITH gone AS (
+        UPDATE letsswitch.participant AS own SET left_number = conversation.last_number
+        FROM letsswitch.conversation
+        WHERE own.user_id = v_user.id AND own.left_number IS NULL AND conversation.id = own.conversation_id
+        RETURNING own.conversation_id
+    )
+    SELECT array_agg(gone.conversation_id) INTO v_left FROM gone;
+    PERFORM letsswitch.tell_conversation(own.id, 'left', v_user.name) FROM unnest(v_left) AS own (id);
 END
 $$;
 

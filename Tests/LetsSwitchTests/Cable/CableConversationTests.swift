@@ -84,6 +84,73 @@ import Testing
         }
     }
 
+    @Test(
+        "A8: notifications tell of conversations that begin, and what is said in them; also who takes a name only then")
+    func notifications() async throws {
+        try await Journey.run { journey in
+            let (endpoint, other) = (try await journey.daemon(), try await journey.daemon())
+            try await endpoint.makeUsers(1...2)
+            let channel = #"{"channel":"NotificationsChannel"}"#
+            let (two, three) = (
+                try await CablePeer.welcomed(at: other, "?deviceId=d2"),
+                try await CablePeer.welcomed(at: endpoint, "?deviceId=d3")
+            )
+            for peer in [two, three] { try await peer.enter(channel) }
+            try await endpoint.makeUsers(3...3)
+            let group = try await endpoint.makeConversation(1, [2, 3])
+            for peer in [two, three] {
+                let begun = try await peer.hearMessage(of: channel)
+                #expect(begun.type == "new_chat" && begun.data["id"].string == group.uuidString)
+                #expect(begun.data["participants"] == ["user1", "user2", "user3"] && begun.data["type"] == "group")
+                #expect(begun.data["lastOffset"] == 0 && begun.data["lastMessage"].isAbsent)
+            }
+            for offset in 1...2 {
+                try await endpoint.say(1, "Hello", in: group)
+                for peer in [two, three] {
+                    let said = try await peer.hearMessage(of: channel)
+                    #expect(said.type == (offset == 1 ? "new_chat" : "update_chat"))
+                    #expect(said.data["lastOffset"].int == offset && said.data["name"] == "user1,user2,user3")
+                    #expect(said.data["lastMessage"]["content"] == "Hello")
+                }
+            }
+            #expect(try await endpoint.post("/conversations/\(group)/leave", ["deviceId": "d1"]).status == 200)
+            for peer in [two, three] {
+                let left = try await peer.hearMessage(of: channel)
+                #expect(left.type == "update_chat" && left.data["participants"] == ["user2", "user3"])
+            }
+            try await two.unsubscribe(channel)
+            try await endpoint.say(2, "later", in: group)
+            #expect(try await three.hearMessage(of: channel).data["lastMessage"]["content"] == "later")
+            try await two.hearsNothing()
+        }
+    }
+
+    @Test("Backlogs of many subscriptions at once come whole, however much they are together, to who reads slowly too")
+    func backlogs() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.cable.messageRate = 0 }
+            try await endpoint.makeUsers(1...2)
+            let pair = try await endpoint.makeConversation(1, [2])
+            let (count, content) = (40, String(repeating: "x", count: 1_500))
+            for _ in 0..<count { try await endpoint.say(1, content, in: pair) }
+            let peer = try await CablePeer.welcomed(at: endpoint, "?deviceId=d2")
+            // Each is 60 KB of contents, and as much again of identifiers.
+            let identifiers = (0..<30).map {
+                identifier(pair, #","after":0,"filler":"\#($0)\#(String(repeating: "y", count: 900))""#)
+            }
+            for identifier in identifiers { try await peer.subscribe(identifier) }
+            var offsets: [String: [Int]] = [:]
+            while offsets.values.reduce(0, { $0 + $1.count }) < identifiers.count * count {
+                let message = try TestJSON(parsing: Array(try await peer.hear().utf8))
+                guard let identifier = message["identifier"].string,
+                    let offset = message["message"]["data"]["offset"].int
+                else { continue }
+                offsets[identifier, default: []].append(offset)
+            }
+            for identifier in identifiers { #expect(offsets[identifier] == Array(1...count)) }
+        }
+    }
+
     @Test("What is said is paid for once")
     func rates() async throws {
         try await Journey.run { journey in

@@ -23,14 +23,40 @@ struct ConversationPeer {
 
     func say(_ json: TestJSON) async throws { try await socket.send(json: json) }
 
-    /// The next message, which must be of this type. All of the server's frames are text.
+    /// The next message but who is there. All of the server's frames are text.
+    func next() async throws -> TestJSON {
+        while true {
+            let message = try await socket.nextMessage()
+            guard case .text = message else { throw ClientFailure.violation("no text, but \(message)") }
+            let json = try message.json()
+            if json["type"] != "presence" { return json }
+        }
+    }
+
+    /// That must be of this type.
     @discardableResult
     func hear(_ type: String) async throws -> TestJSON {
-        let message = try await socket.nextMessage()
-        guard case .text = message, try message.json()["type"].string == type else {
-            throw ClientFailure.violation("expected \(type), received \(try message.json())")
+        let message = try await next()
+        guard message["type"].string == type else {
+            throw ClientFailure.violation("expected \(type), received \(message)")
         }
-        return try message.json()
+        return message
+    }
+
+    /// Nothing is said but who is there until it has an answer.
+    func expectSilence() async throws {
+        try await say(["type": "nothing"])
+        try await hear("error")
+    }
+
+    /// Passes over other messages until so many are in a conversation; who they are.
+    func awaitPresence(of count: Int, in conversation: UUID) async throws -> [String?] {
+        while true {
+            let presence = try await self.await("presence")["data"]
+            if presence["conversation"].string == conversation.uuidString, presence["count"].int == count {
+                return presence["users"].array?.map(\.string) ?? []
+            }
+        }
     }
 
     /// Passes over other messages until one is of this type.

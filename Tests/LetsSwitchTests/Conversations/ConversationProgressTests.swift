@@ -13,7 +13,7 @@ import Testing
 
     private func page(_ conversation: UUID, _ offsets: ClosedRange<Int>, last: Int? = nil) -> ConversationPage {
         ConversationPage(
-            conversation: conversation,
+            conversation: conversation, kind: .group,
             messages: offsets.map {
                 ConversationMessage(
                     id: UUID(), content: "\($0)", author: "user1", date: Instant(seconds: 0),
@@ -59,14 +59,16 @@ import Testing
     @Test("Of what was purged nothing comes, and nothing waits for it")
     func purged() {
         var progress = ConversationProgress([position(one, 10)], after: [one: 0])
-        let nothing = ConversationPage(conversation: one, messages: [], lastOffset: 10, routingKey: "")
+        let nothing = ConversationPage(conversation: one, kind: .group, messages: [], lastOffset: 10, routingKey: "")
         #expect(progress.read(nothing).isEmpty && progress.isCaughtUp)
         #expect(progress.published(page(one, 11...11)).count == 1)
     }
 
     @Test("What is said while its own conversation is read comes too, and what isn't to be had is looked for once more")
     func saidMeanwhile() {
-        let nothing = { ConversationPage(conversation: one, messages: [], lastOffset: $0, routingKey: "") }
+        let nothing = {
+            ConversationPage(conversation: one, kind: .group, messages: [], lastOffset: $0, routingKey: "")
+        }
         var progress = ConversationProgress([position(one, 40)], after: [one: 38])
         #expect(progress.published(page(one, 41...41)).isEmpty)
         #expect(progress.read(page(one, 39...40)).count == 2)
@@ -158,7 +160,8 @@ private struct World {
             reading = .onItsWay(
                 through > after
                     ? page(conversation, after + 1...through, end)
-                    : ConversationPage(conversation: conversation, messages: [], lastOffset: end, routingKey: ""))
+                    : ConversationPage(
+                        conversation: conversation, kind: .group, messages: [], lastOffset: end, routingKey: ""))
         case .onItsWay(let page):
             reading = .idle
             hear(progress.read(page))

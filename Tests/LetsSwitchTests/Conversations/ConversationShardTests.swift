@@ -18,14 +18,16 @@ import Testing
 /// Those who hear conversations, without sockets, on a database.
 @Suite struct ConversationShardTests {
     /// What it heard: an event's type, or a message's offset.
-    private final class Sink: ConversationSink {
+    private final class Sink: ExclusiveConversationSink {
         let heard = EventRecorder<String>()
+        weak var subscriber: ConversationSubscriber?
 
         func send(_ event: ConversationEvent) { heard.append(event.type) }
         func send(_ messages: ArraySlice<ConversationMessage>, of page: ConversationPage, _ shared: Publication?) {
             for message in messages { heard.append("\(message.offset)") }
         }
         func reportDrain() {}
+        var wantsPresence: Bool { false }
         /// Stays all the same.
         func end(_ cause: ConversationSinkEnd) { heard.append("\(cause)") }
     }
@@ -41,7 +43,7 @@ import Testing
         @discardableResult
         func say(_ content: String) async throws -> ConversationPage {
             let message = try OutgoingMessage(content: content, target: .conversation(pair), id: nil)
-            return try await store.send(message, by: DeviceID("d1")).pages[0]
+            return try await store.send(message, by: DeviceID("d1")).entries[0].page
         }
 
         func enter(_ identity: Identity) async throws -> (recorder: EventRecorder<String>, isInside: Bool) {
@@ -50,6 +52,7 @@ import Testing
                 let sink = Sink()
                 let subscriber = conversations.shard(on: reactor, loop: loop)
                     .enter(member, user: "user2", after: [:], sink)
+                sink.subscriber = subscriber
                 return (sink.heard, subscriber != nil)
             }
         }
@@ -98,7 +101,7 @@ import Testing
             let ticket = Ticket(device: try DeviceID("d2"), expiry: Date().timeIntervalSince1970 - 1)
             let (heard, isInside) = try await world.enter(.ticket(ticket))
             #expect(heard.all == ["expired"] && !isInside)
-            #expect(world.conversations.listeners.withLock { $0 } == 0)
+            #expect(world.conversations.audience.isEmpty)
         }
     }
 
@@ -108,21 +111,22 @@ import Testing
             let text = String(repeating: "x", count: ConversationMessage.maximumScalars)
             for _ in 1...50 { try await world.say(text) }
             let published = EventRecorder<Int>()
-            let hasAudience = Locked(true)
+            let audience = ConversationAudience()
+            audience.enter("user2")
             let feeds = ConversationFeeds(
-                store: world.store, log: Log(level: .error, format: nil),
-                hasAudience: { hasAudience.withLock { $0 } },
+                store: world.store, log: Log(level: .error, format: nil), audience: audience,
                 publish: { page in
                     for message in page.messages { published.append(message.offset) }
                 })
-            await feeds.receive("\(world.pair) 1")
+            let notify = { (offset: Int) in await feeds.receive("\(world.pair) \(offset) another user1.user2") }
+            await notify(1)
             try await published.next("the first page") { $0 == 1 }
-            await feeds.receive("\(world.pair) 50")
+            await notify(50)
             try await published.next("the second page") { $0 > 14 }
             // The next one is on its way.
-            hasAudience.withLock { $0 = false }
-            await feeds.receive("\(world.pair) 50")
-            hasAudience.withLock { $0 = true }
+            audience.leave("user2")
+            await notify(50)
+            audience.enter("user2")
             await feeds.stored(try await world.say("51"))
             try await published.next("what was said since") { $0 == 51 }
             await feeds.stored(try await world.say("52"))

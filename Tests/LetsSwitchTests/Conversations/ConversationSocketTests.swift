@@ -33,7 +33,7 @@ import Testing
             #expect(heard["message"]["content"] == "Hello" && heard["message"]["author"] == "user1")
             #expect(heard["message"]["conversation"].string == pair.uuidString && heard["message"]["offset"] == 2)
             var own: [TestJSON] = []
-            for _ in 0..<2 { own.append(try await peers[0].socket.nextMessage().json()) }
+            for _ in 0..<2 { own.append(try await peers[0].next()) }
             let sent = try #require(own.first { $0["type"] == "sent" })
             #expect(sent["ref"] == "r1" && sent["ids"] == .array([heard["message"]["id"]]))
             #expect(own.contains { $0["message"] == heard["message"] })
@@ -41,7 +41,7 @@ import Testing
             let group = try await endpoint.makeConversation(2, [3, 4])
             try await endpoint.say(3, "to three", in: group)
             for peer in peers[1...] { #expect(try await peer.hear("message")["message"]["offset"] == 1) }
-            try await peers[0].socket.expectSilence()
+            try await peers[0].expectSilence()
         }
     }
 
@@ -105,27 +105,51 @@ import Testing
             try await live.value
             #expect(heard[pair.uuidString] == Array(21...120))
             #expect(heard[group.uuidString] == Array(1...60))
-            try await peer.socket.expectSilence()
+            try await peer.expectSilence()
         }
     }
 
-    @Test("Cut again and again while others speak: every offset once, in order")
+    @Test(
+        "V7: cut a hundred times at random while a thousand messages are said, by two at two daemons: each offset once, in order"
+    )
     func cuts() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.cable.messageRate = 0 }
-            try await endpoint.makeUsers(1...2)
-            let pair = try await endpoint.makeConversation(1, [2])
-            let count = 300
+            var endpoints: [ClientEndpoint] = []
+            for _ in 0..<2 { endpoints.append(try await journey.daemon { $0.cable.messageRate = 0 }) }
+            let daemons = endpoints
+            try await daemons[0].makeUsers(1...3)
+            let group = try await daemons[0].makeConversation(1, [2, 3])
+            let (count, cuts) = (1_000, 100)
             let speaking = Task {
-                for number in 1...count { try await endpoint.say(1, "\(number)", in: pair) }
+                try await withThrowingTaskGroup(of: Void.self) { tasks in
+                    for speaker in 0..<2 {
+                        tasks.addTask {
+                            let client = try await HTTPTestClient.connect(to: daemons[speaker])
+                            for number in 1...count / 2 {
+                                let said = try await client.request(
+                                    "POST", "/messages",
+                                    body: Array(
+                                        #"{"deviceId":"d\#(speaker + 1)","content":"\#(number)","conversation":"\#(group)"}"#
+                                            .utf8))
+                                #expect(said.status == 201)
+                            }
+                        }
+                    }
+                    try await tasks.waitForAll()
+                }
             }
             var random = SeededRandom(seed: 1)
+            // Where it is cut: after these messages.
+            var places = Set<Int>()
+            while places.count < cuts { places.insert(Int.random(in: 1..<count, using: &random)) }
             var offsets: [Int] = []
-            while offsets.count < count {
-                let peer = try await ConversationPeer.connect(to: endpoint, "d2", after: [pair: offsets.last ?? 0])
-                for _ in 0..<min(Int.random(in: 1...20, using: &random), count - offsets.count) {
+            for (number, place) in (places.sorted() + [count]).enumerated() {
+                let peer = try await ConversationPeer.connect(
+                    to: daemons[number % 2], "d3", after: [group: offsets.last ?? 0])
+                while offsets.count < place {
                     offsets.append(try await peer.hear("message")["message"]["offset"].int ?? 0)
                 }
+                // Without a word, as a phone goes.
                 await peer.socket.close()
             }
             try await speaking.value
@@ -166,15 +190,113 @@ import Testing
                 try await ConversationPeer.connect(to: endpoint, "d3"),
             ]
             #expect(try await endpoint.post("/conversations/\(group)/leave", ["deviceId": "d3"]).status == 200)
+            for peer in peers {
+                let left = try await peer.hear("left")
+                #expect(left["conversation"].string == group.uuidString && left["user"] == "user3")
+                #expect(left["participants"] == ["user1", "user2"])
+            }
+            // Who has left has: nobody is told again.
+            #expect(try await endpoint.post("/conversations/\(group)/leave", ["deviceId": "d3"]).status == 200)
             try await endpoint.say(1, "to those who stay", in: group)
             try await peers[0].hear("message")
-            try await peers[1].socket.expectSilence()
+            try await peers[1].expectSilence()
             let erased = try await HTTPTestClient.request(at: endpoint, "DELETE", "/device?deviceId=d2")
             #expect(erased.status == 200)
             try await peers[0].socket.expectClose(1000)
             try await endpoint.say(1, "to nobody", in: group)
             let refused = try await WebSocketTestClient.refusal(at: endpoint, "/conversations/socket?deviceId=d2")
             #expect(refused.status == 409 && refused.code == "name_required")
+        }
+    }
+
+    @Test("That somebody leaves, or is erased, is told on every daemon, and on curl's stream")
+    func leaving() async throws {
+        try await Journey.run { journey in
+            let (one, other) = (try await journey.daemon(), try await journey.daemon())
+            try await one.makeUsers(1...3)
+            let group = try await one.makeConversation(1, [2, 3])
+            let peer = try await ConversationPeer.connect(to: other, "d1")
+            let stream = try await EventStreamTestClient.connect(to: other, "/messages?deviceId=d1&after=\(group):0")
+            _ = try await stream.nextComment()
+            // Then it hears.
+            try await other.say(1, "Hello", in: group)
+            _ = try await stream.nextEvent()
+            try await peer.hear("message")
+            #expect(try await one.post("/conversations/\(group)/leave", ["deviceId": "d3"]).status == 200)
+            #expect(try await peer.hear("left")["participants"] == ["user1", "user2"])
+            let event = try await stream.nextEvent()
+            #expect(event.event == "left" && event.data.contains(#""user":"user3""#))
+            #expect(try await HTTPTestClient.request(at: one, "DELETE", "/device?deviceId=d2").status == 200)
+            let left = try await peer.hear("left")
+            #expect(left["user"] == "user2" && left["participants"] == ["user1"])
+            await stream.close()
+        }
+    }
+
+    @Test("S5: who is there is told to newcomers, and to all when that changes, on every daemon and on /cable")
+    func presence() async throws {
+        try await Journey.run { journey in
+            var endpoints: [ClientEndpoint] = []
+            for _ in 0..<2 { endpoints.append(try await journey.daemon { $0.presenceGrace = .milliseconds(100) }) }
+            try await endpoints[0].makeUsers(1...4)
+            let group = try await endpoints[0].makeConversation(1, [2, 3])
+            let alone = try await endpoints[0].makeConversation(1, [4])
+            let one = try await ConversationPeer.connect(to: endpoints[0], "d1")
+            let two = try await ConversationPeer.connect(to: endpoints[1], "d2")
+            for peer in [one, two] {
+                #expect(try await peer.awaitPresence(of: 2, in: group) == ["user1", "user2"])
+            }
+            let three = try await CablePeer.welcomed(at: endpoints[1], "?deviceId=d3")
+            let channel = #"{"channel":"ConversationChannel","id":"\#(group)","presence":true}"#
+            try await three.enter(channel)
+            let told = try await three.hearMessage(of: channel)
+            #expect(told.type == "presence" && told.data["users"] == ["user1", "user2", "user3"])
+            #expect(told.data["count"] == 3 && told.data["conversation"].string == group.uuidString)
+            for peer in [one, two] {
+                #expect(try await peer.awaitPresence(of: 3, in: group) == ["user1", "user2", "user3"])
+            }
+            try await three.unsubscribe(channel)
+            for peer in [one, two] { _ = try await peer.awaitPresence(of: 2, in: group) }
+            // Another's socket of the same user's is nobody more; that one is alone elsewhere needs no word.
+            let again = try await ConversationPeer.connect(to: endpoints[0], "d2")
+            #expect(try await again.awaitPresence(of: 2, in: group) == ["user1", "user2"])
+            let four = try await ConversationPeer.connect(to: endpoints[0], "d4")
+            #expect(try await four.awaitPresence(of: 2, in: alone) == ["user1", "user4"])
+            #expect(try await one.awaitPresence(of: 2, in: alone) == ["user1", "user4"])
+            try await two.socket.expectSilence()
+        }
+    }
+
+    @Test("S5: who comes back within the grace hasn't been away")
+    func grace() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.presenceGrace = .seconds(3_600) }
+            try await endpoint.makeUsers(1...2)
+            let pair = try await endpoint.makeConversation(1, [2])
+            let one = try await ConversationPeer.connect(to: endpoint, "d1")
+            var two = try await ConversationPeer.connect(to: endpoint, "d2")
+            _ = try await one.awaitPresence(of: 2, in: pair)
+            await two.socket.close()
+            two = try await ConversationPeer.connect(to: endpoint, "d2")
+            #expect(try await two.awaitPresence(of: 2, in: pair) == ["user1", "user2"])
+            try await one.socket.expectSilence()
+        }
+    }
+
+    @Test("A daemon reads nothing of what nobody there hears, and everything that somebody does")
+    func reading() async throws {
+        try await Journey.run { journey in
+            let (one, other) = (try await journey.daemon(), try await journey.daemon())
+            try await one.makeUsers(1...4)
+            let (pair, others) = (try await one.makeConversation(1, [2]), try await one.makeConversation(3, [4]))
+            // In no way of its own: what comes after it has been told of.
+            let witness = try await ConversationPeer.connect(to: other, "d4")
+            for number in 1...20 { try await one.say(1, "\(number)", in: pair) }
+            try await one.say(3, "last", in: others)
+            #expect(try await witness.hear("message")["message"]["content"] == "last")
+            let reads = try await MetricsReading(other)["letsswitch_db_query_seconds_count{name=\"list_messages\"}"]
+            // The other one's, and that the conversation was made, if that was told of so late.
+            #expect((1...2).contains(reads))
         }
     }
 
