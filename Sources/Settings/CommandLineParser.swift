@@ -15,6 +15,8 @@ package struct CommandLineParser: Sendable {
         case ticket(TicketOrder, TicketSettings)
         /// Write the private cluster's database into a file, or read it from one.
         case backup(BackupOrder)
+        /// Show what there is.
+        case inspect(Inspection, Configuration)
         case help
         case version
     }
@@ -60,10 +62,12 @@ package struct CommandLineParser: Sendable {
             return .ticket(order, configuration.tickets)
         }
         if let direction, let file { return .backup(try BackupOrder(direction, file, configuration)) }
+        if let inspection = command.flatMap({ Inspection(rawValue: $0) }) { return .inspect(inspection, configuration) }
         return command == "check" ? .check(configuration) : .serve(configuration)
     }
 
-    private static let commands = ["serve", "check", "ticket", "backup", "restore"]
+    private static let commands =
+        ["serve", "check", "ticket", "backup", "restore"] + Inspection.allCases.map(\.rawValue)
 
     /// What a setting gets, in which of its forms, and by what name.
     private struct Choice {

@@ -7,6 +7,7 @@ package enum HelpText {
                    letsswitchd ticket DEVICE [--for 1h] [--topics TOPIC,…] [flags]
                    letsswitchd backup FILE [flags]
                    letsswitchd restore FILE [flags]
+                   letsswitchd daemons|rooms|due|deliveries|sessions|conversations [flags]
 
             Pairs two people who want to start something at the same minute, reminds both, and opens a room for them.
 
@@ -14,6 +15,7 @@ package enum HelpText {
               ticket             prints a ticket by which the device shows who it is: for how long, and for what alone
               backup             writes the private cluster's database into a file, also while a daemon serves
               restore            reads it from one, into a database that holds nothing, while no daemon serves
+              daemons, …         show what there is, in counts and times: a table on a terminal, else JSON, a line each
               --help             this text
               --version          versions of the daemon, Swift and libpq
 

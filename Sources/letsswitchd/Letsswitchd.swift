@@ -28,7 +28,10 @@ enum Letsswitchd {
                 let token = try order.token(settings, at: Int64(time(nil)))
                 exit(print(token + "\n", to: STDOUT_FILENO) ? EXIT_SUCCESS : EXIT_FAILURE)
             case .backup(let order):
-                exit(await run(BackupCommand(order)))
+                exit(await run { try await BackupCommand(order).run() })
+            case .inspect(let inspection, let configuration):
+                let layout: InspectionCommand.Layout = isatty(STDOUT_FILENO) == 1 ? .table : .lines
+                exit(await run { try await InspectionCommand(inspection, configuration).run(layout) })
             case .help:
                 exit(print(HelpText.render(), to: STDOUT_FILENO) ? EXIT_SUCCESS : EXIT_FAILURE)
             case .version:
@@ -40,9 +43,9 @@ enum Letsswitchd {
         }
     }
 
-    private static func run(_ command: BackupCommand) async -> Int32 {
+    private static func run(_ command: @Sendable () async throws -> String) async -> Int32 {
         do {
-            return print(try await command.run(), to: STDOUT_FILENO) ? EXIT_SUCCESS : EXIT_FAILURE
+            return print(try await command(), to: STDOUT_FILENO) ? EXIT_SUCCESS : EXIT_FAILURE
         } catch {
             _ = print("letsswitchd: \(error)\n", to: STDERR_FILENO)
             return EXIT_FAILURE

@@ -66,13 +66,8 @@ package actor ClusterBackup {
     /// The server that a daemon runs.
     private var running: (conninfo: String, version: Int)? {
         get throws {
-            for data in ClusterPlacement.dataDirectories(state: state, names: names) {
-                guard let file = PostmasterFile(data: data), file.isRunning(in: data), file.isReady else { continue }
-                let conninfo = ClusterPlacement.conninfo(
-                    names: names, sockets: file.socketDirectory, database: names.database)
-                return (conninfo, try version(of: data))
-            }
-            return nil
+            guard let found = PrivateCluster.findRunning(state: state, names: names) else { return nil }
+            return (found.conninfo, try version(of: found.data))
         }
     }
 

@@ -40,7 +40,9 @@ import Testing
             #expect(try await bash.waitForExit() == .exited(0))
             return Set(bash.text(of: .output).split(separator: "\n").map(String.init))
         }
-        #expect(try await offered("") == ["serve", "check", "ticket", "backup", "restore"])
+        #expect(
+            try await offered("")
+                == Set(["serve", "check", "ticket", "backup", "restore"] + Inspection.allCases.map(\.rawValue)))
         #expect(try await offered("serve", "--").isSuperset(of: Setting.all.map(\.flag)))
         #expect(try await offered("serve", "--reminder-l") == ["--reminder-lead"])
         #expect(try await offered("restore", "/etc/os-r") == ["/etc/os-release"])
