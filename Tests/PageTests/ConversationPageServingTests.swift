@@ -74,6 +74,11 @@ struct ConversationPageServingTests {
         ("['ada', 'a_B-9', '', 'a.b', 'é', 'x'.repeat(33)].map(m.isName)", "[true,true,false,false,false,false]"),
         (talk("[talk.hear(say(7)), talk.hear(say(7)), talk.hear(say(9)), talk.heard]"), #"["new","known","gap",7]"#),
         (talk("[talk.append({ messages: [6, 7, 8].map(say), lastOffset: 8 }), talk.heard]"), "[2,8]"),
+        (
+            talk("[talk.hear(say(7)), talk.append({ messages: [6, 7].map(say), lastOffset: 9 }), talk.heard]"),
+            #"["new",0,7]"#
+        ),
+        (talk("[talk.trim(2), talk.messages.length, talk.heard, talk.hasEarlier]"), "[null,2,6,true]"),
         // What was purged doesn't come.
         (talk("[talk.append({ messages: [], lastOffset: 8 }), talk.heard]"), "[0,8]"),
         (

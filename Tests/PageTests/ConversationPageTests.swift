@@ -16,6 +16,10 @@ struct ConversationPageTests {
         return page
     }
 
+    /// JavaScript: what the browser keeps for the server.
+    private static let kept =
+        "Object.entries(localStorage).filter(([key]) => key.startsWith('outbox/')).map(([, text]) => JSON.parse(text))"
+
     private func waitForList(_ page: BrowserPage) async throws {
         try await page.wait(until: "document.body.dataset.view === 'list'")
     }
@@ -137,11 +141,60 @@ struct ConversationPageTests {
             try await page.wait(until: "document.querySelectorAll('.line[data-state=waiting]').length === 2")
             #expect(try await page.text(of: ".line [data-part=state]").hasPrefix("Waits"))
             // The page may even be closed meanwhile.
-            #expect(try await page.evaluate("JSON.parse(localStorage.outbox).entries.length") == 2)
+            #expect(try await page.evaluate("\(Self.kept).length") == 2)
             try await world.startDaemon()
             try await page.wait(until: "document.querySelectorAll('.line[data-state=stored]').length === 2")
             #expect(try await world.messages(in: talk, for: "bob").map { $0["content"].string } == ["one", "two"])
-            #expect(try await page.evaluate("localStorage.outbox") == "")
+            #expect(try await page.evaluate("\(Self.kept).length") == 0)
+        }
+    }
+
+    @Test("What a browser has no room for is sent all the same, also what two tabs write at once")
+    func fullStorage() async throws {
+        try await PageWorld.run { world in
+            try await world.name("ada", "bob")
+            let talk = try await world.conversation("ada", "bob")
+            let page = try await world.converse("ada", in: talk, mayComplain: true)
+            try await page.wait(until: "document.activeElement.id === 'content'")
+            try await page.emulate(offline: true)
+            try await page.say("one")
+            // Another tab's, meanwhile; then the room is used up.
+            try await page.evaluate(
+                """
+                (([conversation, place]) => {
+                    const id = crypto.randomUUID().toUpperCase()
+                    const entry = { id, number: 2, conversations: [conversation], content: 'two', at: Date.now() }
+                    localStorage.setItem(place.replace(/[^/]*$/, id), JSON.stringify(entry))
+                    Storage.prototype.setItem = () => { throw new DOMException('', 'QuotaExceededError') }
+                })(['\(talk)', Object.keys(localStorage).find(key => key.startsWith('outbox/'))])
+                """)
+            try await page.say("three")
+            try await page.wait(until: "document.querySelectorAll('.line[data-state=waiting]').length === 3")
+            // Nobody has to wait with it.
+            try await page.click(".line:last-child [data-part=drop]")
+            try await page.wait(until: "document.querySelectorAll('.line').length === 2")
+            try await page.click("#content")
+            try await page.say("four")
+            try await page.emulate(offline: false)
+            try await page.wait(until: "document.querySelectorAll('.line[data-state=stored]').length === 3")
+            #expect(
+                try await world.messages(in: talk, for: "bob").map { $0["content"].string } == ["one", "two", "four"])
+        }
+    }
+
+    @Test("Before the server has said who one is there is nothing to use; why it doesn't is said")
+    func beginning() async throws {
+        try await PageWorld.run { world in
+            try await world.name("ada")
+            let page = try await BrowserPage.open(.init(device: "ada"))
+            try await page.hold("*deviceId=*")
+            try await page.navigate(to: "\(world.address)conversations")
+            try await page.answer("/conversations?", 503, with: #"{"code":"database_unavailable"}"#)
+            try await page.wait(until: "document.querySelector('#banner').textContent.includes('just now')")
+            #expect(try await page.evaluate("document.querySelector('#both').checkVisibility()") == false)
+            try await page.release()
+            try await page.wait(until: "document.querySelector('#both').checkVisibility()")
+            try await page.close()
         }
     }
 
@@ -159,7 +212,7 @@ struct ConversationPageTests {
             }
             try await page.wait(until: "document.querySelectorAll('.line[data-state=failed]').length === 2")
             #expect(try await page.text(of: ".line [data-part=state]") == "Not sent: Not to them.")
-            let id = try await page.evaluate("JSON.parse(localStorage.outbox).entries[0].id")
+            let id = try await page.evaluate("\(Self.kept).find(entry => entry.content === 'one').id")
             try await page.release()
             try await page.tab(to: "element.dataset.part === 'again'")
             try await page.press(.enter)

@@ -9,7 +9,7 @@ import { Outbox, isPassing } from './outbox.js'
 import { Backoff } from './retry.js'
 import { device, outbox } from './store.js'
 import { PAGE, Talks, isName } from './talks.js'
-import { Thread } from './thread.js'
+import { Thread, isWriting } from './thread.js'
 import { sentence } from './words.js'
 
 // Nothing here goes by the server's clock.
@@ -22,9 +22,8 @@ const get = (path, query) => api.request('GET', `${path}?${new URLSearchParams({
 const talks = new Talks()
 let me = null
 let link = 'waiting'
-/** Why the list can't be read, or the conversation that is shown. */
+/** Why the list can't be read. */
 let trouble = null
-let threadTrouble = null
 
 // What is heard
 
@@ -39,7 +38,7 @@ const feed = new Feed(api, () => {
     link = 'live'
     if (!isFirst || talks.isBehind(offsets)) loadList()
     if (isFirst) route()
-    if (threadTrouble) readMore(thread.talk)
+    if (thread.talk?.trouble) readMore(thread.talk)
     letters.pump()
     drawSoon()
   },
@@ -117,16 +116,19 @@ async function readPages(talk, query, take) {
   try {
     let isMore = true
     while (isMore) isMore = take(await get(`/conversations/${talk.id}/messages`, query()))
-    threadTrouble = null
+    talk.trouble = null
   } catch (refusal) {
-    threadTrouble = refusal
+    talk.trouble = refusal
   }
   reading.delete(talk.id)
   drawSoon()
 }
 
 /** What was missed. */
-const readOn = talk => readPages(talk, () => ({ after: talk.heard }), page => talk.append(page) > 0 && talk.heard < talk.lastOffset)
+const readOn = talk => readPages(talk, () => ({ after: talk.heard }), page => {
+  if (talk.append(page)) announce(talk, talk.messages.at(-1))
+  return page.messages.length > 0 && talk.heard < talk.lastOffset
+})
 
 /** The last messages, or else what precedes those that are here. */
 async function readMore(talk) {
@@ -136,14 +138,25 @@ async function readMore(talk) {
   if (talk.messages && talk.heard < talk.lastOffset) readOn(talk)
 }
 
-let telling
+/** Of which conversations the server is about to be told that they are read. */
+const telling = new Set()
 
 /** What is seen is read. */
 function markRead(talk) {
   if (document.hidden || !talk?.messages || talk.heard < talk.lastOffset || talk.lastOffset <= talk.readOffset) return
-  const offset = talk.readOffset = talk.lastOffset
-  clearTimeout(telling)
-  telling = setTimeout(() => post(`/conversations/${talk.id}/read`, { offset }).catch(() => {}), 300)
+  if (telling.has(talk.id)) return
+  telling.add(talk.id)
+  const end = () => {
+    telling.delete(talk.id)
+    drawSoon()
+  }
+  setTimeout(() => {
+    const offset = talk.heard
+    post(`/conversations/${talk.id}/read`, { offset }).then(() => {
+      talk.readOffset = Math.max(talk.readOffset, offset)
+      end()
+    }, () => setTimeout(end, 5_000))
+  }, 300)
 }
 
 find('#mute').onclick = async () => {
@@ -187,8 +200,9 @@ const letters = new Outbox(deviceId, outbox, body => api.request('POST', '/messa
   stored(messages) {
     // The socket says it too, perhaps later.
     for (const message of messages) {
-      const talk = talks.get(message.conversation)
-      if (talk && talk.hear(message) === 'gap') readOn(talk)
+      if (!talks.get(message.conversation)) continue
+      const { talk, outcome } = talks.hear({ message })
+      if (outcome === 'gap') readOn(talk)
     }
   },
 })
@@ -245,7 +259,6 @@ async function route() {
   if (id && !talk) return location.replace('#')
   document.body.dataset.view = talk ? 'talk' : 'list'
   if (talk === left && talk) return
-  threadTrouble = null
   thread.open(talk, me)
   draw()
   if (!talk) return left && inbox.focus(left.id)
@@ -271,8 +284,9 @@ function draw() {
   if (!navigator.onLine) parts.push('You are offline: what you write waits here.')
   else if (link === 'lost') parts.push('The server is out of reach. Trying again…')
   if (!isRemembered) parts.push('This browser keeps nothing: your name stays yours for as long as this page is open.')
+  if (me === null && trouble && trouble.code !== 'name_required') parts.push(sentence(trouble))
   say(find('#banner'), parts.join(' '))
-  if (me === null) return say(find('#trouble'), trouble ? sentence(trouble) : '')
+  if (me === null) return
   say(find('#trouble'), trouble && !(link === 'lost' || trouble.status === 0) ? sentence(trouble) : '')
   const { talk } = thread
   markRead(talk)
@@ -281,14 +295,14 @@ function draw() {
   inbox.draw(talks.all, me, document.body.dataset.view === 'talk' ? talk?.id : null)
   find('#empty').hidden = talks.all.length > 0
   find('#more').hidden = !talks.next
-  thread.draw(me, talk ? letters.in(talk.id) : [], threadTrouble)
+  thread.draw(me, talk ? letters.in(talk.id) : [])
   const unread = talks.all.reduce((sum, one) => sum + (one.muted || one === talk ? 0 : one.unread(me)), 0)
   document.title = `${unread ? `(${unread}) ` : ''}Conversations`
 }
 
 // Begin
 
-find('#talk').addEventListener('keydown', ({ key }) => { if (key === 'Escape') location.hash = '' })
+find('#talk').addEventListener('keydown', event => { if (event.key === 'Escape' && !isWriting(event)) location.hash = '' })
 addEventListener('hashchange', route)
 addEventListener('online', () => {
   drawSoon()
@@ -300,6 +314,9 @@ document.addEventListener('visibilitychange', drawSoon)
 // Another tab has become another device, or has sent something.
 addEventListener('storage', ({ key }) => {
   if (key === 'device') location.reload()
-  if (key === 'outbox') drawSoon()
+  if (!key?.startsWith('outbox/')) return
+  drawSoon()
+  // The other tab sends it; unless it is closed.
+  setTimeout(() => letters.pump(), 5_000)
 })
 loadList()

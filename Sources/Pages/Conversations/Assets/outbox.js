@@ -7,6 +7,8 @@ const LASTING = ['storage_full', 'too_many_conversations']
 /** Whether the same may succeed a little later, by itself. */
 export const isPassing = ({ status, code }) => !LASTING.includes(code) && (status === 0 || status === 429 || status >= 500)
 
+const MOST_TRIES = 5
+
 export class Outbox {
   #device
   #kept
@@ -14,10 +16,11 @@ export class Outbox {
   #told
   #sending = null
   #timer
+  #tries = new Map()
   #backoff = new Backoff({ most: 15_000 })
 
   /**
-   * `kept` has `get()` and `set(text)`, which other tabs share; `post(body)` promises the server's answer, or throws a `Refusal`; `told` has
+   * `kept` is `store.js`'s outbox, which other tabs share; `post(body)` promises the server's answer, or throws a `Refusal`; `told` has
    * `changed()` and `stored(messages)`.
    */
   constructor(device, kept, post, told) {
@@ -27,14 +30,9 @@ export class Outbox {
     this.#told = told
   }
 
-  /** What wasn't stored yet, first first: `{id, conversations, content, at, fault?}`. */
+  /** What wasn't stored yet, first first: `{id, number, conversations, content, at, fault?}`. */
   get all() {
-    try {
-      const { device, entries } = JSON.parse(this.#kept.get() || '{}')
-      return device === this.#device ? entries : []
-    } catch {
-      return []
-    }
+    return this.#kept.all(this.#device).map(text => JSON.parse(text)).sort((one, other) => one.number - other.number)
   }
 
   /** The same for one conversation, each with its `state`: sending, waiting or failed. */
@@ -45,22 +43,30 @@ export class Outbox {
   }
 
   add(conversations, content, at = Date.now()) {
-    this.#keep([...this.all, { id: newDevice(), conversations, content, at }])
+    const number = (this.all.at(-1)?.number ?? 0) + 1
+    this.#keep({ id: newDevice(), number, conversations, content, at })
     return this.pump()
   }
 
   /** Once more what was refused, under the same id. */
   again(id) {
-    this.#keep(this.all.map(entry => entry.id === id ? { ...entry, fault: undefined } : entry))
+    this.#tries.delete(id)
+    this.#fail(id, undefined)
     return this.pump()
   }
 
   drop(id) {
-    this.#keep(this.all.filter(entry => entry.id !== id))
+    this.#kept.set(this.#device, id, null)
+    this.#told.changed()
   }
 
-  #keep(entries) {
-    this.#kept.set(entries.length ? JSON.stringify({ device: this.#device, entries }) : '')
+  #fail(id, fault) {
+    const entry = this.all.find(entry => entry.id === id)
+    if (entry) this.#keep({ ...entry, fault })
+  }
+
+  #keep(entry) {
+    this.#kept.set(this.#device, entry.id, JSON.stringify(entry))
     this.#told.changed()
   }
 
@@ -91,9 +97,17 @@ export class Outbox {
       this.#told.stored(messages)
       this.drop(id)
     } catch (refusal) {
-      if (isPassing(refusal)) return this.#backoff.next(refusal.wait)
-      this.#keep(this.all.map(entry => entry.id === id ? { ...entry, fault: refusal.message } : entry))
+      if (isPassing(refusal) && this.#mayTry(id, refusal)) return this.#backoff.next(refusal.wait)
+      this.#fail(id, refusal.message)
     }
     return null
+  }
+
+  /** What the server fails at time and again holds up all others: then somebody has to look at it. */
+  #mayTry(id, { status }) {
+    if (status < 500 || status === 503) return true
+    const tries = (this.#tries.get(id) ?? 0) + 1
+    this.#tries.set(id, tries)
+    return tries < MOST_TRIES
   }
 }

@@ -18,6 +18,8 @@ export class Talk {
   heard = 0
   /** Whether there may be messages before the first one. */
   hasEarlier = false
+  /** Why it couldn't be read. */
+  trouble = null
   /** When something was last heard of it: a number that only grows. */
   touched = 0
   /** Who has spoken in it: a pair that somebody has left doesn't say whose it was. */
@@ -53,7 +55,7 @@ export class Talk {
     const fresh = page.messages.filter(message => message.offset > this.heard)
     this.#append(fresh)
     // What was purged doesn't come.
-    if (!fresh.length) this.heard = Math.max(this.heard, page.lastOffset)
+    if (!page.messages.length) this.heard = Math.max(this.heard, page.lastOffset)
     return fresh.length
   }
 
@@ -77,6 +79,13 @@ export class Talk {
     if (message.author) this.#speakers.add(message.author)
     this.lastOffset = Math.max(this.lastOffset, message.offset)
     if (message.offset >= (this.lastMessage?.offset ?? 0)) this.lastMessage = message
+  }
+
+  /** Lets go of what is far above: it can be read again. */
+  trim(count) {
+    if (!this.messages || this.messages.length <= count) return
+    this.messages = this.messages.slice(-count)
+    this.hasEarlier = true
   }
 
   /** Who is in it but oneself. */
@@ -128,13 +137,13 @@ export class Talks {
     return talk
   }
 
-  /** What the socket says: the conversation, and what `Talk.hear` says of the message. */
+  /** What the socket says, or the answer to who sent it: the conversation, and what `Talk.hear` says of the message. */
   hear({ routingKey, message }) {
     const talk = this.#talk(message.conversation)
-    const participants = routingKey.split('.')
+    const participants = routingKey?.split('.')
     // What is read later tells who was in it then, not who is.
-    if (message.offset > talk.lastOffset) talk.participants = participants
-    if (!talk.lastOffset && participants.length < 3) talk.type = 'person'
+    if (participants && message.offset > talk.lastOffset) talk.participants = participants
+    if (participants?.length < 3 && !talk.lastOffset) talk.type = 'person'
     const outcome = talk.hear(message)
     if (outcome !== 'known') this.#touch(talk)
     return { talk, outcome }

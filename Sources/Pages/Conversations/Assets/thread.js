@@ -4,7 +4,12 @@ import { arrange } from './inbox.js'
 import { dayTitle, hour, isSameDay } from './moments.js'
 
 const LIMIT = 2_000
+/** So many messages stay when one is at the end. */
+const MOST = 300
 const STATES = { sending: 'Sending…', waiting: 'Waits until the server can be reached.' }
+
+/** Whether a key is for whoever helps writing: Safari says so by a number alone. */
+export const isWriting = event => event.isComposing || event.keyCode === 229
 
 export class Thread {
   #told
@@ -34,7 +39,7 @@ export class Thread {
     })
     find('#content').addEventListener('keydown', event => {
       // On a telephone there is no other key for a new line.
-      if (event.key !== 'Enter' || event.shiftKey || event.isComposing || matchMedia('(pointer: coarse)').matches) return
+      if (event.key !== 'Enter' || event.shiftKey || isWriting(event) || matchMedia('(pointer: coarse)').matches) return
       event.preventDefault()
       this.#say()
     })
@@ -56,19 +61,20 @@ export class Thread {
   }
 
   /** `pending`: one's own that the server doesn't have yet. */
-  draw(me, pending, trouble) {
+  draw(me, pending) {
     const talk = this.#talk
     for (const id of ['talk-top', 'messages', 'say']) find(`#${id}`).hidden = !talk
     find('#nothing').hidden = talk !== null
     find('#gone').hidden = !talk?.hasLeft(me)
     if (!talk) return
     const hasLeft = talk.hasLeft(me)
+    if (this.#isAtEnd) talk.trim(MOST)
     say(find('#title'), talk.title(me))
     find('#say').hidden = hasLeft
     find('#mute').hidden = find('#leave').hidden = hasLeft
     find('#mute').setAttribute('aria-pressed', talk.muted)
-    find('#earlier').hidden = !talk.hasEarlier && !trouble
-    say(find('#earlier'), trouble ? 'It can’t be read just now. Try again' : 'Earlier messages')
+    find('#earlier').hidden = !talk.hasEarlier && !talk.trouble
+    say(find('#earlier'), talk.trouble ? 'It can’t be read just now. Try again' : 'Earlier messages')
     this.#drawLines(talk, me, pending)
   }
 
@@ -122,7 +128,8 @@ export class Thread {
     say(part(row, 'time'), hour(at))
     part(row, 'time').dateTime = new Date(at).toISOString()
     say(part(row, 'state'), fault ? `Not sent: ${fault}` : STATES[state] ?? '')
-    part(row, 'do').hidden = state !== 'failed'
+    part(row, 'do').hidden = !state || state === 'sending'
+    part(row, 'again').hidden = state !== 'failed'
     return row
   }
 
@@ -140,6 +147,7 @@ export class Thread {
   }
 
   #say() {
+    if (!this.#talk) return
     const content = find('#content').value.trim()
     const length = [...content].length
     say(find('#say-note'), length > LIMIT ? `That is ${length} characters; ${LIMIT} fit.` : '')

@@ -286,7 +286,7 @@ new DeviceDialog(device, {
     await unsubscribe(api, device)
     store.device.set(other)
     store.days.clear()
-    store.outbox.set('')
+    store.outbox.clear()
     location.reload()
   },
   async forget() {
@@ -294,7 +294,7 @@ new DeviceDialog(device, {
     await unsubscribe(api, device)
     store.device.set('')
     store.days.clear()
-    store.outbox.set('')
+    store.outbox.clear()
     location.reload()
   },
 })

@@ -1,24 +1,37 @@
-// What this browser remembers. Where it is not allowed to, it is remembered until the page goes.
+// What this browser remembers.
 
+/** What it didn't take, for want of leave or of room: remembered until the page goes. */
 const memory = new Map()
 const DAYS_KEPT = 7
 
 function read(key) {
+  if (memory.has(key)) return memory.get(key)
   try {
-    return localStorage.getItem(key) ?? memory.get(key) ?? null
+    return localStorage.getItem(key)
   } catch {
-    return memory.get(key) ?? null
+    return null
   }
 }
 
+/** `null` forgets. Whether the browser takes it. */
 function write(key, value) {
-  memory.set(key, value)
   try {
-    localStorage.setItem(key, value)
+    if (value === null) localStorage.removeItem(key)
+    else localStorage.setItem(key, value)
+    memory.delete(key)
     return true
   } catch {
+    memory.set(key, value)
     return false
   }
+}
+
+function keys(prefix) {
+  let kept = []
+  try {
+    kept = Object.keys(localStorage)
+  } catch { /* Only what is in memory. */ }
+  return [...new Set([...kept, ...memory.keys()])].filter(key => key.startsWith(prefix) && read(key) !== null)
 }
 
 export const device = { get: () => read('device'), set: value => write('device', value) }
@@ -26,8 +39,14 @@ export const device = { get: () => read('device'), set: value => write('device',
 /** The Web Push subscription that the server knows of. */
 export const subscription = { get: () => read('subscription'), set: value => write('subscription', value) }
 
-/** What was said in conversations, and isn't stored yet. */
-export const outbox = { get: () => read('outbox'), set: value => write('outbox', value) }
+const placeOf = device => `outbox/${encodeURIComponent(device)}/`
+
+/** What was said in conversations, and isn't stored yet: an entry each, so that tabs don't take them from one another. */
+export const outbox = {
+  all: device => keys(placeOf(device)).map(read),
+  set: (device, id, value) => write(placeOf(device) + id, value),
+  clear: () => keys('outbox/').forEach(key => write(key, null)),
+}
 
 /** The last schedules, of a few days: each for the zone whose hours it names. */
 export const days = {
