@@ -6,11 +6,12 @@ import { DayView, asOfText } from './day.js'
 import { firstDevice } from './device.js'
 import { DeviceDialog, PromiseDialog } from './dialogs.js'
 import { find, say, show } from './dom.js'
+import { PartnerTalk } from './partner.js'
 import { quoted } from './quote.js'
 import { Backoff, Pace } from './retry.js'
 import { RoomView } from './room.js'
 import { shareStream } from './share.js'
-import { newlyPaired, slotsOf, stateOf } from './slots.js'
+import { newlyPaired, nextTask, slotsOf, stateOf } from './slots.js'
 import * as store from './store.js'
 import { Stream } from './stream.js'
 import { clockFace, dayOf, isoOf, midnight, spanOf } from './time.js'
@@ -88,6 +89,7 @@ async function ask() {
     staleSince = trouble = null
     patience.reset()
     clearTimeout(again)
+    partnerTalk.refresh()
   } catch (refusal) {
     if (mine !== loading) return latest
     staleSince ??= Date.now()
@@ -129,6 +131,8 @@ function render() {
   if (open) promise.update(open, stateOf(open, now, settings))
   const shown = room.isShown && slots.find(slot => slot.startsAt === room.startsAt && slot.isOwn)
   if (shown) room.update(shown)
+  partnerTalk.show('#next-talk', nextTask(slots, now, settings))
+  partnerTalk.show('#room-talk', shown)
 }
 
 function renderBanner(isStale) {
@@ -151,6 +155,10 @@ function tick() {
 
 /** What went otherwise than a person wished, where it can be seen; until they go on. */
 const note = text => say(find('#note'), text)
+
+// The partner
+
+const partnerTalk = new PartnerTalk(api, device, ['#next-talk', '#room-talk'])
 
 // Promises
 

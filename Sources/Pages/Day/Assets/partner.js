@@ -1,0 +1,77 @@
+// Talking on with the partner of a match: a conversation is opened when both have asked for it.
+import { find, part, say, show, stamp } from './dom.js'
+import { sentence } from './words.js'
+
+const CONVERSATIONS = '/conversations'
+
+export class PartnerTalk {
+  #api
+  #device
+  #places
+  /** By match: what the server says of it, or why it doesn't. */
+  #standings = new Map()
+  #asking = new Set()
+
+  /** `places`: selectors of elements that show it, each for the task that it is about. */
+  constructor(api, device, places) {
+    this.#api = api
+    this.#device = device
+    this.#places = new Map(places.map(place => {
+      const element = stamp('talk')
+      find(place).append(element)
+      part(element, 'ask').onclick = () => this.#ask(this.#places.get(place).match)
+      return [place, { element, match: null }]
+    }))
+  }
+
+  /** Shows it for this slot, if it has a partner. */
+  show(place, slot) {
+    const shown = this.#places.get(place)
+    // Another partner has another room.
+    shown.match = slot?.isOwn && slot.hasOther && slot.room ? `${slot.id}/${slot.room}` : null
+    if (shown.match && !this.#standings.has(shown.match)) this.#look(shown.match)
+    this.#draw(shown)
+  }
+
+  /** The day has changed: perhaps by a partner who asks. */
+  refresh() {
+    const shown = new Set([...this.#places.values()].map(({ match }) => match))
+    for (const match of shown) if (this.#standings.get(match)?.conversation === undefined && match) this.#look(match)
+  }
+
+  #look(match) { return this.#request(match, 'GET', `?${new URLSearchParams({ deviceId: this.#device })}`) }
+  #ask(match) { return this.#request(match, 'POST', '', { deviceId: this.#device }) }
+
+  /** One at a time for each match. */
+  async #request(match, method, query, body) {
+    if (this.#asking.has(match)) return
+    this.#asking.add(match)
+    try {
+      this.#standings.set(match, await this.#api.request(method, `/task/${match.split('/')[0]}/conversation${query}`, body))
+    } catch (refusal) {
+      this.#standings.set(match, { ...this.#standings.get(match), refusal: method === 'POST' ? refusal : null })
+    }
+    this.#asking.delete(match)
+    for (const shown of this.#places.values()) this.#draw(shown)
+  }
+
+  #draw({ element, match }) {
+    const standing = this.#standings.get(match)
+    // Without an answer there is nothing to choose.
+    element.hidden = !standing || standing.asked === undefined
+    if (element.hidden) return
+    const { asked, partnerAsked, conversation, refusal } = standing
+    const needsName = refusal?.code === 'name_required'
+    const link = part(element, 'go')
+    say(part(element, 'said'), conversation ? ''
+      : needsName ? 'To talk, you need a name.'
+        : refusal ? sentence(refusal)
+          : asked ? 'You have asked to talk on. It begins when your partner asks as well.'
+            : partnerAsked ? 'Your partner would like to talk on.' : '')
+    say(part(element, 'ask'), partnerAsked ? 'Talk with your partner' : 'Ask to talk on')
+    link.hidden = !conversation && !needsName
+    say(link, conversation ? 'Your conversation' : 'Choose a name')
+    link.setAttribute('href', conversation ? `${CONVERSATIONS}#${conversation.id}` : CONVERSATIONS)
+    show(part(element, 'ask'), !conversation && (!asked || partnerAsked), link.hidden ? undefined : link)
+  }
+}

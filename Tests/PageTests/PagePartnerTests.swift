@@ -1,0 +1,48 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Partners who talk on, from the day and from the room.
+@Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
+struct PagePartnerTests {
+    @Test("What one partner asks, the other sees at once; when both have, each page leads to their conversation")
+    func talk() async throws {
+        try await PageWorld.run { world in
+            try await world.name("ada", "bob")
+            for (device, title) in [("ada", "History"), ("bob", "Dishes")] {
+                try await world.register(device, title, at: PageWorld.hour(16))
+            }
+            let ada = try await world.visit(.init(width: 320, timeZone: PageWorld.noonZone, device: "ada"))
+            let bob = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "bob"))
+            try await ada.tab(to: "element.closest('#next-talk') && element.textContent === 'Ask to talk on'")
+            try await ada.press(.enter)
+            try await ada.wait(until: "document.querySelector('#next-talk').innerText.includes('You have asked')")
+            try await bob.wait(
+                until: "document.querySelector('#next-talk').innerText.includes('would like to talk on')")
+
+            try await bob.evaluate("location.hash = '#room/\(PageWorld.text(PageWorld.hour(16)))'")
+            try await bob.wait(until: "document.querySelector('#room-talk button').offsetParent")
+            try await bob.click("#room-talk button")
+            for (page, place) in [(ada, "#next-talk"), (bob, "#room-talk")] {
+                try await page.wait(until: "document.querySelector('\(place) a').innerText === 'Your conversation'")
+            }
+            #expect(try await ada.evaluate("document.documentElement.scrollWidth <= 320") == true)
+            let path = try #require(try await ada.evaluate("document.querySelector('#next-talk a').hash").string)
+            let talk = try await world.converse("ada", in: String(path.dropFirst()))
+            try await talk.wait(until: "document.querySelector('#title').textContent === 'bob'")
+        }
+    }
+
+    @Test("Who has no name is led to where names are chosen; who has no partner is offered nothing")
+    func nameless() async throws {
+        try await PageWorld.run { world in
+            try await world.register("ada", "History", at: PageWorld.hour(16))
+            let page = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "ada"), mayComplain: true)
+            #expect(try await page.evaluate("document.querySelector('#next-talk').innerText") == "")
+            try await world.register("bob", "Dishes", at: PageWorld.hour(16))
+            try await page.click("#next-talk button")
+            try await page.wait(until: "document.querySelector('#next-talk').innerText.includes('you need a name')")
+            #expect(try await page.evaluate("document.querySelector('#next-talk a').pathname") == "/conversations")
+        }
+    }
+}
