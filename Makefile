@@ -57,7 +57,7 @@ screenshots: setup-test ## make the screenshots of the README anew
 
 # What needs a foreign server or takes more than half a minute; `make test` runs a short form of it, and says so.
 .PHONY: interop
-interop: torture interop-daemons interop-rabbitmq interop-cable interop-prometheus ## run the long tests that `make test` runs a short form of
+interop: torture interop-daemons interop-rabbitmq interop-cable interop-prometheus interop-openapi ## run the long tests that `make test` runs a short form of
 
 .PHONY: interop-rabbitmq
 interop-rabbitmq: setup-interop ## of these: what a broker of RabbitMQ is needed for
@@ -70,6 +70,10 @@ interop-cable: setup-interop ## of these: Action Cable with Rails' own server an
 .PHONY: interop-prometheus
 interop-prometheus: setup-interop ## of these: Prometheus' own tool reads the metrics, and tries the alert rules
 	@LETSSWITCH_INTEROP=1 $(TEST) $(SWIFTFLAGS) --filter PrometheusTests
+
+.PHONY: interop-openapi
+interop-openapi: setup-interop ## of these: foreign tools read /openapi.json, and try every route by it
+	@LETSSWITCH_INTEROP=1 $(TEST) $(SWIFTFLAGS) --filter 'OpenAPIToolTests|SocketSchemaTests'
 
 # How often it kills a daemon or the database. LETSSWITCH_TEST_SEED repeats a run.
 TORTURE_KILLS ?= 200

@@ -12,7 +12,7 @@ package struct CableController: RouteCollection {
 
     func boot(routes: RoutesBuilder) {
         routes.webSocket(
-            "cable", compression: .noContextTakeover,
+            "cable", as: CableDescriptions.socket, compression: .noContextTakeover,
             options: WebSocketOptions(
                 subprotocol: { CableSubprotocol(offeredBy: $0.headers).token },
                 maxMessageBytes: { _ in cables.limits.messageBytes })

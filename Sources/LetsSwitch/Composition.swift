@@ -176,6 +176,7 @@ struct Composition: Sendable {
                         lead: configuration.schedule.reminderLead, roomDuration: configuration.schedule.roomDuration,
                         offersPush: configuration.providers.webPush.contact != nil)))
             if configuration.echo { routes.register(collection: EchoController()) }
+            routes.register(collection: DescriptionController(configuration))
         }
         let listener = PostgresListener(
             configuration: postgres,

@@ -19,9 +19,9 @@ package struct BlockController: RouteCollection, Sendable {
     }
 
     package func boot(routes: RoutesBuilder) {
-        routes.post("blocks", use: block)
-        routes.get("blocks", use: list)
-        routes.delete("blocks", ":id", use: unblock)
+        routes.post("blocks", as: ConversationDescriptions.makeBlock, use: block)
+        routes.get("blocks", as: ConversationDescriptions.blocks, use: list)
+        routes.delete("blocks", ":id", as: ConversationDescriptions.unblock, use: unblock)
     }
 
     @Sendable private func block(_ request: Request) async throws -> Response {

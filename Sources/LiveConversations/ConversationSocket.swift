@@ -80,7 +80,8 @@ package struct ConversationSocketController: RouteCollection, Sendable {
 
     func boot(routes: RoutesBuilder) {
         routes.webSocket(
-            "conversations", "socket", admit: admit, compression: .noContextTakeover,
+            "conversations", "socket", as: ConversationDescriptions.socket, admit: admit,
+            compression: .noContextTakeover,
             options: WebSocketOptions(maxMessageBytes: { _ in ConversationCommand.maximumBytes }), onUpgrade: enter)
     }
 

@@ -24,16 +24,18 @@ package struct ConversationsController: RouteCollection, Sendable {
     private var store: ConversationStore { conversations.store }
 
     func boot(routes: RoutesBuilder) {
-        routes.post("users", registers: true, use: takeName)
-        routes.get("users", use: users)
-        routes.post("conversations", use: make)
-        routes.get("conversations", use: list)
-        routes.get("conversations", ":conversation", "messages", use: messages)
+        routes.post("users", as: ConversationDescriptions.takeName, registers: true, use: takeName)
+        routes.get("users", as: ConversationDescriptions.users, use: users)
+        routes.post("conversations", as: ConversationDescriptions.make, use: make)
+        routes.get("conversations", as: ConversationDescriptions.list, use: list)
+        routes.get("conversations", ":conversation", "messages", as: ConversationDescriptions.messages, use: messages)
         for kind in ParticipantRequest.Kind.allCases {
-            routes.post("conversations", ":conversation", kind.rawValue) { try await set($0, kind) }
+            routes.post("conversations", ":conversation", kind.rawValue, as: ConversationDescriptions.set(kind)) {
+                try await set($0, kind)
+            }
         }
-        routes.post("messages", use: send)
-        routes.get("messages", use: follow)
+        routes.post("messages", as: ConversationDescriptions.send, use: send)
+        routes.get("messages", as: ConversationDescriptions.follow, use: follow)
     }
 
     // MARK: Users

@@ -22,7 +22,8 @@ package struct QuestionSocketController: RouteCollection, Sendable {
 
     package func boot(routes: RoutesBuilder) {
         routes.webSocket(
-            "questions", ":session", "socket", admit: admit, compression: .noContextTakeover,
+            "questions", ":session", "socket", as: QuestionDescriptions.socket, admit: admit,
+            compression: .noContextTakeover,
             options: WebSocketOptions(maxMessageBytes: { _ in QuestionMessage.maximumBytes }), onUpgrade: enter)
     }
 

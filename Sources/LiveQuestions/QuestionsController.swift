@@ -26,19 +26,27 @@ package struct QuestionsController: RouteCollection, Sendable {
     }
 
     func boot(routes: RoutesBuilder) {
-        routes.get("questions", use: table)
-        routes.post("questions", "sessions", registers: true, use: makeSession)
-        routes.get("questions", ":session", use: audiencePage)
-        routes.get("questions", ":session", "presenter", use: presenterPage)
-        routes.get("questions", ":session", "list", use: list)
+        routes.get("questions", as: QuestionDescriptions.table, use: table)
+        routes.post("questions", "sessions", as: QuestionDescriptions.make, registers: true, use: makeSession)
+        routes.get("questions", ":session", as: QuestionDescriptions.audiencePage, use: audiencePage)
+        routes.get("questions", ":session", "presenter", as: QuestionDescriptions.presenterPage, use: presenterPage)
+        routes.get("questions", ":session", "list", as: QuestionDescriptions.list, use: list)
         for (word, state) in [("close", QuestionSession.State.closed), ("open", .open)] {
-            routes.post("questions", ":session", word) { try await set($0, to: state) }
+            routes.post("questions", ":session", word, as: QuestionDescriptions.set(word)) {
+                try await set($0, to: state)
+            }
         }
-        routes.post("questions", ":session", "announce", use: announce)
+        routes.post("questions", ":session", "announce", as: QuestionDescriptions.announce, use: announce)
         for action in QuestionAction.allCases {
-            routes.post("questions", ":question", action.rawValue) { try await moderate($0, action) }
+            routes.post("questions", ":question", action.rawValue, as: QuestionDescriptions.moderate(action.rawValue)) {
+                try await moderate($0, action)
+            }
         }
-        if hasOpenSession { routes.post(":question", "answer") { try await moderate($0, .answer) } }
+        if hasOpenSession {
+            routes.post(":question", "answer", as: QuestionDescriptions.moderate("answer")) {
+                try await moderate($0, .answer)
+            }
+        }
     }
 
     // MARK: Sessions

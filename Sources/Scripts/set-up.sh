@@ -275,6 +275,8 @@ install_from_pypi() { # NAME PACKAGES
 # Clients of Action Cable. The second doesn't say that it needs the third.
 [ "$purpose" != interop ] ||
     install_from_pypi python-cable "aioactioncable==0.8.1 actioncable-client==0.1.0 websocket-client==1.9.2"
+# Readers of what the server says of its routes.
+[ "$purpose" != interop ] || install_from_pypi python-openapi "openapi-spec-validator==0.9.0 schemathesis==4.32.5"
 
 # --- Time zone rules, once a day --------------------------------------------------------------------------------
 

@@ -30,12 +30,15 @@ package final class Route: Sendable {
     let answersAnyHost: Bool
     /// Whether its requests have something new kept for long, which an address may only so often a day.
     let registers: Bool
+    /// What it is, for those who use it.
+    let description: RouteDescription?
 
     init(
         method: HTTPMethod, path: [String], endpoint: Endpoint, audience: Audience, answersAnyHost: Bool,
-        registers: Bool = false
+        registers: Bool = false, description: RouteDescription? = nil
     ) {
         self.method = method
+        self.description = description
         self.registers = registers
         self.endpoint = endpoint
         self.audience = audience

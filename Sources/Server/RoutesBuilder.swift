@@ -3,9 +3,9 @@ package import Wire
 /// Collects an application's routes, before it starts.
 ///
 /// ```swift
-/// routes.post("task", use: register)
-/// routes.delete("task", ":id", use: cancel)
-/// routes.webSocket("socket", admit: admit, onUpgrade: enter)
+/// routes.post("task", as: registration, use: register)
+/// routes.delete("task", ":id", as: cancellation, use: cancel)
+/// routes.webSocket("socket", as: socket, admit: admit, onUpgrade: enter)
 /// ```
 package final class RoutesBuilder {
     private(set) var routes: [Route] = []
@@ -17,28 +17,38 @@ package final class RoutesBuilder {
         self.audience = audience
     }
 
-    package func get(_ path: String..., use handler: @escaping Route.AsyncHandler) {
-        add(.get, path, .asynchronous(handler))
+    package func get(
+        _ path: String..., as description: RouteDescription? = nil, use handler: @escaping Route.AsyncHandler
+    ) {
+        add(.get, path, .asynchronous(handler), description)
     }
 
     /// A handler that doesn't wait for anything runs on the connection's loop, without a task.
-    package func get(_ path: String..., immediately handler: @escaping Route.Handler) {
-        add(.get, path, .synchronous(handler))
+    package func get(
+        _ path: String..., as description: RouteDescription? = nil, immediately handler: @escaping Route.Handler
+    ) {
+        add(.get, path, .synchronous(handler), description)
     }
 
     /// - Parameter registers: Whether it has something new kept for long, which an address may only so often a day.
-    package func post(_ path: String..., registers: Bool = false, use handler: @escaping Route.AsyncHandler) {
-        add(.post, path, .asynchronous(handler), registers: registers)
+    package func post(
+        _ path: String..., as description: RouteDescription? = nil, registers: Bool = false,
+        use handler: @escaping Route.AsyncHandler
+    ) {
+        add(.post, path, .asynchronous(handler), description, registers: registers)
     }
 
-    package func delete(_ path: String..., use handler: @escaping Route.AsyncHandler) {
-        add(.delete, path, .asynchronous(handler))
+    package func delete(
+        _ path: String..., as description: RouteDescription? = nil, use handler: @escaping Route.AsyncHandler
+    ) {
+        add(.delete, path, .asynchronous(handler), description)
     }
 
     /// A route whose requests become WebSockets.
     ///
     /// - Parameters:
     ///   - path: The path's segments.
+    ///   - description: What it is, for those who use it.
     ///   - loop: The index of the loop on which the connection is to live, taken modulo the number of loops; the
     ///     connection moves there before `admit` is asked. `nil`: it stays where it is.
     ///   - admit: Whether the request may become a WebSocket; asked before the handshake is looked at, also for a
@@ -47,14 +57,15 @@ package final class RoutesBuilder {
     ///   - options: What else is this route's own.
     ///   - onUpgrade: Called when the connection is a WebSocket; gives it its handler.
     package func webSocket(
-        _ path: String..., loop: @escaping WebSocketRoute.Affinity = { _ in nil },
+        _ path: String..., as description: RouteDescription? = nil,
+        loop: @escaping WebSocketRoute.Affinity = { _ in nil },
         admit: @escaping WebSocketRoute.Admit = { _, _ in .admitted },
         compression: WebSocketCompression = .none, options: WebSocketOptions = WebSocketOptions(),
         onUpgrade: @escaping WebSocketRoute.OnUpgrade
     ) {
         let route = WebSocketRoute(
             affinity: loop, admit: admit, compression: compression, options: options, onUpgrade: onUpgrade)
-        add(.get, path, .webSocket(route))
+        add(.get, path, .webSocket(route), description)
     }
 
     /// Adds routes that the listeners of an audience have, whoever the others are for.
@@ -78,11 +89,17 @@ package final class RoutesBuilder {
         collection.boot(routes: self)
     }
 
-    private func add(_ method: HTTPMethod, _ path: [String], _ endpoint: Route.Endpoint, registers: Bool = false) {
+    /// What has been added so far, as it is shown.
+    package var described: [DescribedRoute] { routes.map(\.described) }
+
+    private func add(
+        _ method: HTTPMethod, _ path: [String], _ endpoint: Route.Endpoint, _ description: RouteDescription?,
+        registers: Bool = false
+    ) {
         routes.append(
             Route(
                 method: method, path: path, endpoint: endpoint, audience: audience, answersAnyHost: answersAnyHost,
-                registers: registers))
+                registers: registers, description: description))
     }
 }
 

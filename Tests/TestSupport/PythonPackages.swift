@@ -5,6 +5,8 @@ import Foundation
 package struct PythonPackages: Sendable {
     /// `icalendar`, `http-ece`, `py-vapid`, `PyJWT`.
     package static let ofTests = PythonPackages(in: "python", hint: "make setup-test")
+    /// Readers of OpenAPI: `openapi-spec-validator`, `schemathesis`.
+    package static let ofOpenAPI = PythonPackages(in: "python-openapi", hint: "make setup-interop")
     /// Clients of Action Cable: `aioactioncable`, and `actioncable-client`; with them `websockets`.
     package static let ofCable = PythonPackages(in: "python-cable", hint: "make setup-interop")
 
@@ -33,6 +35,13 @@ package struct PythonPackages: Sendable {
         } catch {
             throw ClientFailure.violation("\(error); Python said \(process.lines.all.map(\.text).suffix(20))")
         }
+    }
+
+    /// Starts a program that came with a package.
+    package func tool(_ name: String, _ arguments: [String]) async throws -> ChildProcess {
+        try await ChildProcess.start(
+            "\(directory)/bin/\(name)", arguments,
+            environment: DaemonProcess.cleanEnvironment().filter { !$0.key.hasPrefix("PYTHON") })
     }
 
     /// Starts a program; what it prints is in the process' lines, unless it converses.

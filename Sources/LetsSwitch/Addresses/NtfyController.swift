@@ -15,8 +15,8 @@ struct NtfyController: RouteCollection, Sendable {
     let log: Log
 
     func boot(routes: RoutesBuilder) {
-        routes.post("ntfy", registers: true, use: switchOn)
-        routes.delete("ntfy", use: switchOff)
+        routes.post("ntfy", as: AddressDescriptions.ntfyOn, registers: true, use: switchOn)
+        routes.delete("ntfy", as: AddressDescriptions.ntfyOff, use: switchOff)
     }
 
     @Sendable private func switchOn(_ request: Request) async throws -> Response {

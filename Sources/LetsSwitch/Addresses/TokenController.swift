@@ -10,7 +10,7 @@ struct TokenController: RouteCollection, Sendable {
     let log: Log
 
     func boot(routes: RoutesBuilder) {
-        routes.post("token", registers: true, use: register)
+        routes.post("token", as: AddressDescriptions.token, registers: true, use: register)
     }
 
     @Sendable private func register(_ request: Request) async throws -> Response {

@@ -23,9 +23,9 @@ struct WebPushController: RouteCollection, Sendable {
     }
 
     func boot(routes: RoutesBuilder) {
-        routes.get("push", "key", use: key)
-        routes.post("push", "subscription", registers: true, use: subscribe)
-        routes.delete("push", "subscription", use: unsubscribe)
+        routes.get("push", "key", as: AddressDescriptions.pushKey, use: key)
+        routes.post("push", "subscription", as: AddressDescriptions.subscribe, registers: true, use: subscribe)
+        routes.delete("push", "subscription", as: AddressDescriptions.unsubscribe, use: unsubscribe)
     }
 
     @Sendable private func key(_ request: Request) async throws -> Response {

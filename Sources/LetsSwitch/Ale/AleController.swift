@@ -25,7 +25,7 @@ struct AleController: RouteCollection, Sendable {
     func boot(routes: RoutesBuilder) {
         // Nothing is kept between messages: most connections are idle, and there are many of them.
         routes.webSocket(
-            "socket", loop: loop, admit: admit, compression: .noContextTakeover,
+            "socket", as: AleDescriptions.socket, loop: loop, admit: admit, compression: .noContextTakeover,
             options: WebSocketOptions(maxMessageBytes: { [lobby] in
                 guard let lobby, Self.isForLobby($0) else { return nil }
                 return lobby.maxMessageBytes

@@ -5,7 +5,7 @@ import Wire
 /// `/socket`.
 struct EchoController: RouteCollection {
     func boot(routes: RoutesBuilder) {
-        routes.webSocket("echo", compression: .full) { _, webSocket in
+        routes.webSocket("echo", as: AleDescriptions.echo, compression: .full) { _, webSocket in
             // Suites send as fast as they can, and nobody else hears of it.
             webSocket.limitsMessageRate = false
             return Echo()

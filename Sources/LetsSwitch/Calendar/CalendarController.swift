@@ -14,9 +14,9 @@ struct CalendarController: RouteCollection, Sendable {
     let log: Log
 
     func boot(routes: RoutesBuilder) {
-        routes.post("calendar", registers: true, use: subscribe)
-        routes.delete("calendar", use: revoke)
-        routes.get("calendar", ":file", use: read)
+        routes.post("calendar", as: CalendarDescriptions.subscribe, registers: true, use: subscribe)
+        routes.delete("calendar", as: CalendarDescriptions.revoke, use: revoke)
+        routes.get("calendar", ":file", as: CalendarDescriptions.read, use: read)
     }
 
     @Sendable private func subscribe(_ request: Request) async throws -> Response {

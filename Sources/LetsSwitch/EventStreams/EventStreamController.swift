@@ -11,7 +11,7 @@ struct EventStreamController: RouteCollection, Sendable {
     let source: ReminderSource
 
     func boot(routes: RoutesBuilder) {
-        routes.get("reminders", use: follow)
+        routes.get("reminders", as: EventStreamDescriptions.reminders, use: follow)
     }
 
     @Sendable private func follow(_ request: Request) async throws -> Response {

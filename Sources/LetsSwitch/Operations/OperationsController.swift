@@ -10,11 +10,13 @@ struct OperationsController: RouteCollection, Sendable {
     func boot(routes: RoutesBuilder) {
         let healthy = Response.json(Array(#"{"status":"ok"}"#.utf8))
         routes.group(for: .everyone) { routes in
-            routes.groupForAnyHost { $0.get("healthz", immediately: { _ in healthy }) }
+            routes.groupForAnyHost {
+                $0.get("healthz", as: OperationsDescriptions.health, immediately: { _ in healthy })
+            }
         }
         routes.group(for: .operators) { routes in
-            routes.get("readyz", use: ready)
-            routes.get("metrics") { _ in
+            routes.get("readyz", as: OperationsDescriptions.ready, use: ready)
+            routes.get("metrics", as: OperationsDescriptions.metrics) { _ in
                 Response(
                     headers: [HTTPField("Content-Type", MetricsText.contentType)], body: .bytes(await metrics()))
             }

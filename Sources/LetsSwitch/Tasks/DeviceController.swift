@@ -14,7 +14,7 @@ struct DeviceController: RouteCollection, Sendable {
     let erased: @Sendable (DeviceID) -> Void
 
     func boot(routes: RoutesBuilder) {
-        routes.delete("device", use: erase)
+        routes.delete("device", as: TaskDescriptions.erase, use: erase)
     }
 
     @Sendable private func erase(_ request: Request) async throws -> Response {

@@ -7,8 +7,8 @@ struct HistoryController: RouteCollection, Sendable {
     let store: HistoryStore
 
     func boot(routes: RoutesBuilder) {
-        routes.post("task", ":id", "started", use: started)
-        routes.get("history", use: history)
+        routes.post("task", ":id", "started", as: TaskDescriptions.started, use: started)
+        routes.get("history", as: TaskDescriptions.history, use: history)
     }
 
     @Sendable private func started(_ request: Request) async throws -> Response {

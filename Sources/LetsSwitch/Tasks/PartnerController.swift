@@ -16,8 +16,8 @@ struct PartnerController: RouteCollection, Sendable {
     let log: Log
 
     func boot(routes: RoutesBuilder) {
-        routes.post("task", ":task", "conversation", use: ask)
-        routes.get("task", ":task", "conversation", use: look)
+        routes.post("task", ":task", "conversation", as: ConversationDescriptions.askPartner, use: ask)
+        routes.get("task", ":task", "conversation", as: ConversationDescriptions.lookAtPartner, use: look)
     }
 
     @Sendable private func ask(_ request: Request) async throws -> Response {

@@ -10,8 +10,8 @@ struct ScheduleController: RouteCollection, Sendable {
     let zones: @Sendable () async throws(RequestError) -> TimeZoneNames
 
     func boot(routes: RoutesBuilder) {
-        routes.post("schedule", use: sessions)
-        routes.get("schedule", use: everything)
+        routes.post("schedule", as: TaskDescriptions.sessions, use: sessions)
+        routes.get("schedule", as: TaskDescriptions.everything, use: everything)
     }
 
     @Sendable private func sessions(_ request: Request) async throws -> Response {

@@ -20,10 +20,10 @@ struct TaskController: RouteCollection, Sendable {
     let eventWritten: @Sendable () -> Void
 
     func boot(routes: RoutesBuilder) {
-        routes.post("task", registers: true, use: register)
-        routes.post("task", "delete", use: cancelBySlot)
-        routes.delete("task", ":id", use: cancelByID)
-        routes.post("task", ":id", "move", registers: true, use: move)
+        routes.post("task", as: TaskDescriptions.register, registers: true, use: register)
+        routes.post("task", "delete", as: TaskDescriptions.cancelBySlot, use: cancelBySlot)
+        routes.delete("task", ":id", as: TaskDescriptions.cancelByID, use: cancelByID)
+        routes.post("task", ":id", "move", as: TaskDescriptions.move, registers: true, use: move)
     }
 
     @Sendable private func register(_ request: Request) async throws -> Response {

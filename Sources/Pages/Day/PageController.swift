@@ -10,8 +10,8 @@ package struct PageController: RouteCollection, Sendable {
     }
 
     package func boot(routes: RoutesBuilder) {
-        routes.get { try await cache.assets().document.response(to: $0.head) }
-        routes.get("page", ":name") { request in
+        routes.get(as: PageDescriptions.document) { try await cache.assets().document.response(to: $0.head) }
+        routes.get("page", ":name", as: PageDescriptions.asset) { request in
             guard let name = request.parameters["name"], let asset = try await cache.assets().files[name] else {
                 throw Abort(.notFound, reason: "There is nothing at \(request.head.rawPath).")
             }

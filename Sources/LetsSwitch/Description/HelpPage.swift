@@ -1,0 +1,23 @@
+import Server
+
+/// The routes as commands of curl's, for people at a terminal.
+struct HelpPage {
+    let routes: [DescribedRoute]
+    let address: String
+
+    var text: String {
+        var text =
+            "Let's Switch, at \(address)\n\nEvery route, with its parameters and answers: curl -s \(address)/openapi.json\n"
+        for route in routes {
+            guard let description = route.description, let example = description.example else { continue }
+            text += "\n# \(description.summary)\ncurl -s \(command(example))\n"
+        }
+        return text
+    }
+
+    /// `'/task/…' -X DELETE` with the address before the path.
+    private func command(_ example: String) -> String {
+        guard example.hasPrefix("'") else { return address + example }
+        return "'\(address)\(example.dropFirst())"
+    }
+}

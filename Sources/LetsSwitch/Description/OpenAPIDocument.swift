@@ -1,0 +1,183 @@
+import Domain
+import Server
+import Settings
+import Wire
+
+/// What the server's routes are, as OpenAPI 3.1 has it.
+struct OpenAPIDocument {
+    private static let references = "#/components/"
+
+    let routes: [DescribedRoute]
+    /// Of the server, as clients name it.
+    let address: String
+    let maximumBodyBytes: Int
+
+    var json: [UInt8] {
+        var json = JSONText()
+        json.object { object in
+            object.member("openapi", "3.1.0")
+            object.name("info")
+            object.object { info in
+                info.member("title", "Let's Switch")
+                info.member("version", ProductVersion.number)
+                info.member(
+                    "description",
+                    """
+                    Instants are UTC to the second, UUIDs in capitals and read in either case. Bodies are JSON of \(maximumBodyBytes) bytes \
+                    at most; members that the server doesn't know are ignored.
+                    """)
+            }
+            object.name("servers")
+            object.array { array in array.object { $0.member("url", address) } }
+            object.name("paths")
+            object.object(writePaths)
+            object.name("components")
+            object.object { components in
+                components.name("responses")
+                components.object { responses in
+                    for answer in RouteDescription.common {
+                        responses.name("\(answer.status)")
+                        responses.object { write([answer], to: &$0) }
+                    }
+                }
+            }
+        }
+        return json.bytes
+    }
+
+    private func writePaths(to object: inout JSONText) {
+        var paths: [String] = []
+        for route in routes where !paths.contains(route.path) { paths.append(route.path) }
+        for path in paths {
+            object.name(path)
+            object.object { item in
+                for route in routes where route.path == path {
+                    let description = route.description ?? .missing
+                    item.name(route.method.lowercased())
+                    item.object { write(route, description, to: &$0) }
+                }
+            }
+        }
+    }
+
+    private func write(_ route: DescribedRoute, _ description: RouteDescription, to object: inout JSONText) {
+        object.member("summary", description.summary)
+        object.member("description", description.details)
+        object.member("operationId", route.operationID)
+        if route.isWebSocket { object.member("x-websocket", true) }
+        if !description.parameters.isEmpty {
+            object.name("parameters")
+            object.array { array in for parameter in description.parameters { write(parameter, to: &array) } }
+        }
+        if let body = description.body {
+            object.name("requestBody")
+            object.object { write(body, to: &$0) }
+        }
+        object.name("responses")
+        object.object { responses in
+            for (status, answers) in answers(to: route, description) {
+                responses.name("\(status)")
+                responses.object { response in
+                    if answers.isEmpty {
+                        response.member("$ref", "\(Self.references)responses/\(status)")
+                    } else {
+                        write(answers, to: &response)
+                    }
+                }
+            }
+        }
+    }
+
+    private func write(_ parameter: RouteDescription.Parameter, to array: inout JSONText) {
+        array.object { object in
+            object.member("name", parameter.name)
+            object.member("in", parameter.place.rawValue)
+            object.member("description", parameter.meaning)
+            if parameter.isRequired { object.member("required", true) }
+            object.name("schema")
+            parameter.schema.write(to: &object, references: Self.references)
+        }
+    }
+
+    private func write(_ body: RouteDescription.Body, to object: inout JSONText) {
+        // Who may send a form may send nothing at all.
+        object.member("required", body.form == nil)
+        object.name("content")
+        object.object { content in
+            for (type, schema) in [("application/json", body.schema), ("application/x-www-form-urlencoded", body.form)]
+            {
+                guard let schema else { continue }
+                content.name(type)
+                content.object { media in
+                    media.name("schema")
+                    schema.write(to: &media, references: Self.references)
+                }
+            }
+        }
+    }
+
+    /// By status: its own, and those that any route may give; no answers of one status are the common one.
+    private func answers(
+        to route: DescribedRoute, _ description: RouteDescription
+    ) -> [(status: Int, answers: [RouteDescription.Answer])] {
+        let own = description.answers + RouteDescription.ofEdge(route)
+        let common = RouteDescription.common
+        return Set((own + common).map(\.status)).sorted().map { status in
+            guard own.contains(where: { $0.status == status }) else { return (status, []) }
+            return (status, (own + common).filter { $0.status == status })
+        }
+    }
+
+    /// Answers of one status.
+    private func write(_ answers: [RouteDescription.Answer], to object: inout JSONText) {
+        object.member("description", answers.map(\.meaning).joined(separator: "; or "))
+        var (schemas, codes, type): ([JSONSchema], [String], String?) = ([], [], nil)
+        for answer in answers {
+            switch answer.content {
+            case .json(let schema): schemas.append(schema)
+            case .refusal(let more): codes += more.filter { !codes.contains($0) }
+            case .other(let other): type = other
+            case .none: break
+            }
+        }
+        if !codes.isEmpty { schemas.append(.refusal(codes)) }
+        guard !schemas.isEmpty || type != nil else { return }
+        object.name("content")
+        object.object { content in
+            if let schema = schemas.count > 1 ? .either(schemas) : schemas.first {
+                content.name("application/json")
+                content.object { media in
+                    media.name("schema")
+                    schema.write(to: &media, references: Self.references)
+                }
+            }
+            if let type {
+                content.name(type)
+                content.object { _ in }
+            }
+        }
+    }
+}
+
+extension RouteDescription {
+    /// A test finds it: each route is to say what it is.
+    fileprivate static let missing = RouteDescription("", answers: [])
+}
+
+extension JSONSchema {
+    /// A refusal with one of these codes.
+    fileprivate static func refusal(_ codes: [String]) -> JSONSchema {
+        .object([
+            .member("error", .boolean), .member("code", .words(codes)), .member("reason", .text()),
+            .optional("opensAt", .instant),
+        ])
+    }
+}
+
+extension DescribedRoute {
+    /// `getQuestionsSessionList` of `GET /questions/{session}/list`.
+    var operationID: String {
+        let words = path.split { !$0.isLetter && !$0.isNumber }
+        return method.lowercased() + words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+    }
+}

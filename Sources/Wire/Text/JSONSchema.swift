@@ -1,0 +1,104 @@
+/// A JSON Schema (2020-12), with as much of it as the messages of a server need that are told to others.
+package indirect enum JSONSchema: Sendable, Hashable {
+    /// - Parameter length: In Unicode scalars.
+    case text(length: ClosedRange<Int>? = nil, format: String? = nil, pattern: String? = nil)
+    case integer(ClosedRange<Int>? = nil)
+    case number
+    case boolean
+    /// One of these words.
+    case words([String])
+    case array(JSONSchema, most: Int? = nil)
+    /// An object with these members, and maybe others.
+    case object([Member])
+    /// Any name, each with a value like this.
+    case map(JSONSchema)
+    case either([JSONSchema])
+    /// One that stands elsewhere, by its name.
+    case named(String)
+    /// The same, with a sentence for people.
+    case said(String, JSONSchema)
+    case anything
+
+    package struct Member: Sendable, Hashable {
+        let name: String
+        let schema: JSONSchema
+        let isRequired: Bool
+
+        package static func member(_ name: String, _ schema: JSONSchema) -> Member {
+            Member(name: name, schema: schema, isRequired: true)
+        }
+
+        /// Left out where there is nothing to say.
+        package static func optional(_ name: String, _ schema: JSONSchema) -> Member {
+            Member(name: name, schema: schema, isRequired: false)
+        }
+    }
+
+    /// - Parameter references: Where those stand that are named, with the slash at its end: `#/components/schemas/`.
+    package func write(to json: inout JSONText, references: String) {
+        json.object { writeMembers(to: &$0, references: references) }
+    }
+
+    package func writeMembers(to object: inout JSONText, references: String) {
+        switch self {
+        case .text(let length, let format, let pattern):
+            object.member("type", "string")
+            if let length {
+                if length.lowerBound > 0 { object.member("minLength", length.lowerBound) }
+                object.member("maxLength", length.upperBound)
+            }
+            object.member("format", format)
+            object.member("pattern", pattern)
+        case .integer(let range):
+            object.member("type", "integer")
+            if let range {
+                object.member("minimum", range.lowerBound)
+                if range.upperBound < .max { object.member("maximum", range.upperBound) }
+            }
+        case .number:
+            object.member("type", "number")
+        case .boolean:
+            object.member("type", "boolean")
+        case .words(let words):
+            object.name("enum")
+            object.array { array in for word in words { array.string(word) } }
+        case .array(let element, let most):
+            object.member("type", "array")
+            object.name("items")
+            element.write(to: &object, references: references)
+            if let most { object.member("maxItems", most) }
+        case .object(let members):
+            write(members, to: &object, references: references)
+        case .map(let value):
+            object.member("type", "object")
+            object.name("additionalProperties")
+            value.write(to: &object, references: references)
+        case .either(let schemas):
+            object.name("anyOf")
+            object.array { array in for schema in schemas { schema.write(to: &array, references: references) } }
+        case .named(let name):
+            object.member("$ref", references + name)
+        case .said(let sentence, let schema):
+            object.member("description", sentence)
+            schema.writeMembers(to: &object, references: references)
+        case .anything:
+            break
+        }
+    }
+
+    private func write(_ members: [Member], to object: inout JSONText, references: String) {
+        object.member("type", "object")
+        let required = members.filter(\.isRequired)
+        if !required.isEmpty {
+            object.name("required")
+            object.array { array in for member in required { array.string(member.name) } }
+        }
+        object.name("properties")
+        object.object { properties in
+            for member in members {
+                properties.name(member.name)
+                member.schema.write(to: &properties, references: references)
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import Messaging
+import Settings
+import TestSupport
+import Testing
+
+@testable import LetsSwitch
+
+/// What is said on WebSockets is what `/schemas/…` says: by `jsonschema`, which comes with openapi-spec-validator.
+@Suite(
+    .enabled(if: TestBroker.isWanted, "they are of the long tests: make interop-openapi"),
+    .enabled(if: PythonPackages.ofOpenAPI.areInstalled, "\(PythonPackages.ofOpenAPI.hint)"))
+struct SocketSchemaTests {
+    /// What it hears until each of these types has come.
+    private func hear(_ socket: WebSocketTestClient, _ types: Set<String>) async throws -> [TestJSON] {
+        var heard: [TestJSON] = []
+        while !types.isSubset(of: heard.compactMap { $0["type"].string }) {
+            heard.append(try await socket.nextMessage().json())
+        }
+        return heard
+    }
+
+    private func say(_ message: TestJSON, _ socket: WebSocketTestClient) async throws -> TestJSON {
+        try await socket.send(text: String(decoding: message.encoded(), as: UTF8.self))
+        return message
+    }
+
+    /// Complaints about what was said, by whom.
+    private func complaints(_ name: String, _ messages: [String: [TestJSON]], _ endpoint: ClientEndpoint) async throws
+        -> TestJSON
+    {
+        let schema = try await endpoint.get("/schemas/\(name).json").json()
+        let program = """
+            import json, sys
+            from jsonschema import Draft202012Validator
+            told = json.loads(sys.stdin.readline())
+            Draft202012Validator.check_schema(told["schema"])
+            print(json.dumps([
+                f"{message}: {error.message}" for who, messages in told["messages"].items() for message in messages
+                for error in Draft202012Validator({**told["schema"], "anyOf": [{"$ref": f"#/$defs/{who}"}]}).iter_errors(message)]))
+            """
+        return try await PythonPackages.ofOpenAPI.run(
+            program, ["schema": schema, "messages": .object(messages.mapValues { .array($0) })])
+    }
+
+    @Test("In a room") func ale() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.openRooms = true }
+            let room = UUID()
+            let (first, second) = (
+                try await WebSocketTestClient.connect(to: endpoint, "/socket?id=\(room)&presence=true"),
+                try await WebSocketTestClient.connect(to: endpoint, "/socket?id=\(room)")
+            )
+            let said = [try await say(["type": "ale", "id": .string(room.uuidString)], second)]
+            var heard = try await hear(first, ["handshake", "presence", "aleResponse"])
+            _ = try await say(["type": "nonsense"], second)
+            heard += try await hear(second, ["error"])
+            #expect(try await complaints("ale", ["server": heard, "client": said], endpoint) == [])
+            // That it would find something.
+            #expect(try await complaints("ale", ["server": said, "client": []], endpoint).array?.isEmpty == false)
+        }
+    }
+
+    @Test("In a session of questions") func questions() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.openQuestions = true }
+            let session = QuestionSession.open.id
+            let socket = try await WebSocketTestClient.connect(
+                to: endpoint, "/questions/\(session)/socket?deviceId=ada&live=true")
+            var heard = try await hear(socket, ["handshake", "questions", "session"])
+            let id = try #require(heard.first { $0["type"] == "handshake" }?["id"].string)
+            var said = [try await say(["type": "newQuestion", "id": .string(id), "content": "Why?"], socket)]
+            heard += try await hear(socket, ["questionResponse", "question"])
+            let question = heard.first { $0["type"] == "question" }?["question"]["id"] ?? .absent
+            said.append(try await say(["type": "vote", "questionId": question], socket))
+            _ = try await say(["type": "nonsense"], socket)
+            heard += try await hear(socket, ["error"])
+            #expect(try await complaints("questions", ["server": heard, "client": said], endpoint) == [])
+        }
+    }
+
+    @Test("In conversations") func conversations() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            for (device, name) in [("d1", "user1"), ("d2", "user2")] {
+                _ = try await endpoint.post("/users", ["deviceId": .string(device), "name": .string(name)])
+            }
+            let socket = try await WebSocketTestClient.connect(to: endpoint, "/conversations/socket?deviceId=d1")
+            var said = [try await say(["type": "send", "content": "Tea?", "routingKey": "user2", "ref": "1"], socket)]
+            var heard = try await hear(socket, ["handshake", "message", "sent"])
+            let conversation = heard.first { $0["type"] == "message" }?["message"]["conversation"] ?? .absent
+            said.append(try await say(["type": "history", "conversation": conversation, "after": 0], socket))
+            _ = try await say(["type": "nonsense"], socket)
+            heard += try await hear(socket, ["history", "error"])
+            #expect(try await complaints("conversations", ["server": heard, "client": said], endpoint) == [])
+        }
+    }
+}
