@@ -32,7 +32,7 @@ package actor ClusterBackup {
         }
         if let running = try running { return try dump(running.conninfo, version: running.version, to: path) }
         let cluster = cluster()
-        let location = try await cluster.start()
+        let location = try await start(cluster)
         let outcome = Result {
             try dump(location.conninfo, version: version(of: Directory(path: location.dataDirectory)), to: path)
         }
@@ -49,13 +49,22 @@ package actor ClusterBackup {
         guard file >= 0 else { throw PrivateClusterError("cannot read", path, errno: errno) }
         defer { close(file) }
         let cluster = cluster()
-        let location = try await cluster.start()
+        let location = try await start(cluster)
         do {
             try await load(file, into: location)
             await cluster.stop()
         } catch {
             await cluster.stop()
             throw error
+        }
+    }
+
+    private func start(_ cluster: PrivateCluster) async throws -> PrivateClusterLocation {
+        do {
+            return try await cluster.start()
+        } catch is CancellationError {
+            await cluster.stop()
+            throw PrivateClusterError("interrupted")
         }
     }
 
@@ -83,7 +92,12 @@ package actor ClusterBackup {
     private func dump(_ conninfo: String, version: Int, to path: String) throws -> Int {
         let tool = try tool("pg_dump", version: version)
         return try UnfinishedFile.write(path) { file in
-            try run([tool, "--format=custom", "--no-owner", "--no-privileges", "--dbname=\(conninfo)"], output: file)
+            // Nothing of ours holds a table for long; who does is told, rather than waited for all night.
+            try run(
+                [
+                    tool, "--format=custom", "--no-owner", "--no-privileges", "--lock-wait-timeout=60s",
+                    "--dbname=\(conninfo)",
+                ], output: file)
         }
     }
 
