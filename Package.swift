@@ -217,7 +217,7 @@ let package = Package(
             path: "Tests/TestSupport", swiftSettings: swiftSettings),
         // Buses between daemons that live in a test's memory.
         .target(
-            name: "BusTestSupport", dependencies: ["Rooms"], path: "Tests/BusTestSupport",
+            name: "BusTestSupport", dependencies: ["Rooms", "TestSupport"], path: "Tests/BusTestSupport",
             swiftSettings: swiftSettings),
         .testTarget(name: "TestSupportTests", dependencies: ["TestSupport", "CLinux"], swiftSettings: swiftSettings),
         .testTarget(name: "BasicsTests", dependencies: ["Basics", "TestSupport"], swiftSettings: swiftSettings),
@@ -267,6 +267,34 @@ let package = Package(
                 "AMQP", "Domain", "Messaging", "Postgres", "ScheduleTestSupport", "Scheduling", "TestSupport",
             ],
             swiftSettings: swiftSettings),
+        .testTarget(
+            name: "AccessTests",
+            dependencies: ["Access", "Crypto", "Domain", "Server", "TestSupport", "Wire"],
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "DaemonsTests",
+            dependencies: [
+                "AMQP", "Basics", "BusTestSupport", "Daemons", "Observability", "Postgres", "Rooms",
+                "ScheduleTestSupport", "Schema", "TestSupport",
+            ], swiftSettings: swiftSettings),
+        .testTarget(
+            name: "SettingsTests",
+            dependencies: [
+                "AMQP", "Access", "Daemons", "Delivery", "Observability", "Rooms", "Scheduling", "Server", "Settings",
+                "TestSupport", "Wire",
+            ], swiftSettings: swiftSettings),
+        .testTarget(
+            name: "ActionCableTests", dependencies: ["Access", "ActionCable", "Basics", "Domain", "Sockets", "Wire"],
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "LiveQuestionsTests", dependencies: ["Basics", "Domain", "LiveQuestions", "Messaging"],
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "LiveConversationsTests",
+            dependencies: [
+                "Access", "Basics", "Domain", "LiveConversations", "Messaging", "Observability", "Postgres", "Rooms",
+                "ScheduleTestSupport", "Server", "Sockets", "TestSupport",
+            ], swiftSettings: swiftSettings),
         .testTarget(
             name: "LetsSwitchTests",
             dependencies: [

@@ -1,0 +1,140 @@
+import Basics
+import Domain
+import Sockets
+import Testing
+
+@testable import Access
+@testable import ActionCable
+
+/// What depends on time, by a clock that stands where a test puts it.
+@Suite struct CableTimeTests {
+    private let start = MonotonicTime(nanoseconds: 1_000_000_123_000)
+
+    // MARK: The pause after a confirmation
+
+    @Test("What follows a confirmation leaves 50 ms after it, in order, and then at once")
+    func pause() {
+        var pause = ConfirmPause(confirmedAt: start)
+        let (one, two) = (SharedBytes([1]), SharedBytes([2]))
+        #expect(pause.send(one, times: 1, at: start) == .holdUntil(.milliseconds(50)))
+        #expect(pause.send(one, times: 3, at: start + .milliseconds(10)) == .hold)
+        #expect(pause.send(two, times: 1, at: start + .milliseconds(49)) == .hold)
+        #expect(!pause.isEmpty)
+        // The timer is late: still nothing overtakes what is held.
+        #expect(pause.send(one, times: 1, at: start + .milliseconds(60)) == .hold)
+        let held = pause.release()
+        #expect(held.map(\.times) == [4, 1, 1])
+        #expect(held[0].frame === one && held[1].frame === two && held[2].frame === one)
+        #expect(pause.send(one, times: 1, at: start + .milliseconds(61)) == .send)
+        #expect(pause.isEmpty && pause.release().isEmpty)
+    }
+
+    @Test("Where nothing came within the pause, nothing is held")
+    func noPause() {
+        var pause = ConfirmPause(confirmedAt: start)
+        #expect(pause.send(SharedBytes([1]), times: 1, at: start + .milliseconds(50)) == .send)
+        #expect(pause.send(SharedBytes([1]), times: 1, at: start + .milliseconds(50)) == .send)
+        var later = ConfirmPause(confirmedAt: start)
+        #expect(later.send(SharedBytes([1]), times: 1, at: start + .milliseconds(20)) == .holdUntil(.milliseconds(30)))
+    }
+
+    @Test("No more than 1,024 different frames are held")
+    func overflow() {
+        var pause = ConfirmPause(confirmedAt: start)
+        for _ in 0..<1024 { #expect(pause.send(SharedBytes([1]), times: 1, at: start) != .overflow) }
+        #expect(pause.send(SharedBytes([1]), times: 1, at: start) == .overflow)
+    }
+
+    // MARK: Pings
+
+    private final class Pinged {
+        var place: PingWheel<Pinged>.Place?
+        var times: [MonotonicTime] = []
+    }
+
+    @Test("Each is pinged within three seconds of its coming, and then every three, by one timer")
+    func pings() throws {
+        var wheel = PingWheel<Pinged>()
+        #expect(wheel.delay(at: start) == nil)
+        var members: [(Pinged, came: MonotonicTime)] = []
+        var now = start
+        var generator = SystemRandomNumberGenerator()
+        let end = start + .seconds(40)
+        var nextComing = start
+        while now < end {
+            if nextComing <= now, members.count < 50 {
+                let member = Pinged()
+                member.place = wheel.insert(member, at: now)
+                members.append((member, now))
+                nextComing = now + .milliseconds(Int.random(in: 1...400, using: &generator))
+            }
+            let delay = try #require(wheel.delay(at: now))
+            #expect(delay <= .seconds(3))
+            now = members.count < 50 ? min(now + delay, nextComing) : now + delay
+            for member in wheel.takeDue(at: now) { member.times.append(now) }
+        }
+        for (member, came) in members {
+            let first = try #require(member.times.first)
+            #expect(first - came <= .seconds(3) && first - came > .milliseconds(2700))
+            for (earlier, later) in zip(member.times, member.times.dropFirst()) {
+                #expect(later - earlier == .seconds(3))
+            }
+            #expect(member.times.count >= Int((end - came) / .seconds(3)) - 1)
+        }
+    }
+
+    @Test("Who left isn't pinged, and the others keep their places")
+    func leaving() throws {
+        var wheel = PingWheel<Pinged>()
+        let members = (0..<5).map { _ in Pinged() }
+        for member in members { member.place = wheel.insert(member, at: start) }
+        for index in [1, 4, 0] {
+            let place = try #require(members[index].place)
+            wheel.remove(place)?.place = place
+        }
+        #expect(wheel.count == 2)
+        let due = wheel.takeDue(at: start + .seconds(3))
+        #expect(due.count == 2 && due.allSatisfy { $0 === members[2] || $0 === members[3] })
+        for member in [members[2], members[3]] {
+            let place = try #require(member.place)
+            wheel.remove(place)?.place = place
+        }
+        #expect(wheel.count == 0 && wheel.delay(at: start) == nil)
+    }
+
+    @Test("A loop that stood still for long pings each once")
+    func standstill() {
+        var wheel = PingWheel<Pinged>()
+        let member = Pinged()
+        member.place = wheel.insert(member, at: start)
+        #expect(wheel.takeDue(at: start + .seconds(30)).count == 1)
+        #expect(wheel.takeDue(at: start + .seconds(30)).isEmpty)
+    }
+
+    // MARK: Rates
+
+    @Test("A device may send 20 a second, and 200 at once, on all its sockets together")
+    func rates() throws {
+        let rates = DeviceMessageRates(perSecond: 20, burst: 200)
+        let (ada, bob) = (try DeviceID("ada"), try DeviceID("bob"))
+        for _ in 0..<200 { #expect(rates.pays(ada, at: start)) }
+        #expect(!rates.pays(ada, at: start))
+        #expect(rates.pays(bob, at: start))
+        for second in 1...3 {
+            let now = start + .seconds(second)
+            for _ in 0..<20 { #expect(rates.pays(ada, at: now)) }
+            #expect(!rates.pays(ada, at: now))
+        }
+    }
+
+    @Test("Devices that have refilled are forgotten, and others keep what they owe")
+    func forgetting() throws {
+        let rates = DeviceMessageRates(perSecond: 20, burst: 2)
+        let ada = try DeviceID("ada")
+        #expect(rates.pays(ada, at: start) && rates.pays(ada, at: start) && !rates.pays(ada, at: start))
+        for index in 0..<3000 { #expect(rates.pays(try DeviceID("device-\(index)"), at: start)) }
+        #expect(!rates.pays(ada, at: start))
+        for index in 0..<3000 { #expect(rates.pays(try DeviceID("other-\(index)"), at: start + .seconds(9))) }
+        #expect(rates.pays(ada, at: start + .seconds(9)))
+    }
+}

@@ -1,0 +1,90 @@
+import AMQP
+import FoundationEssentials
+import Rooms
+import Testing
+
+@testable import Daemons
+
+/// What decides in RabbitMQ's bus, without a broker.
+@Suite struct AMQPBusTests {
+    @Test("The bus is there when both connections are")
+    func connected() {
+        for (first, second) in [
+            (AMQPBusStanding.Side.publisher, AMQPBusStanding.Side.consumer), (.consumer, .publisher),
+        ] {
+            var standing = AMQPBusStanding()
+            #expect(standing.connected(first) == nil)
+            #expect(!standing.isConnected)
+            #expect(standing.connected(second) == .connected)
+            #expect(standing.isConnected)
+            #expect(standing.connected(second) == nil)
+        }
+    }
+
+    @Test("It is away when one of them is, and says so once")
+    func lost() {
+        var standing = AMQPBusStanding()
+        #expect(standing.lost(.publisher, "no broker") == .lost(message: "no broker"))
+        #expect(standing.lost(.consumer, "no broker") == nil)
+        #expect(standing.lost(.consumer, "no password") == .lost(message: "no password"))
+        _ = standing.connected(.publisher)
+        _ = standing.connected(.consumer)
+        #expect(standing.lost(.consumer, "no password") == .lost(message: "no password"))
+        #expect(standing.connected(.consumer) == .connected)
+    }
+
+    @Test("Without the connection that publishes, the other one begins anew: what it was bound to is forgotten")
+    func publisherLost() {
+        var standing = AMQPBusStanding()
+        _ = standing.connected(.publisher)
+        _ = standing.connected(.consumer)
+        #expect(standing.lost(.publisher, "reset") == .lost(message: "reset"))
+        #expect(standing.connected(.publisher) == nil)
+        #expect(standing.connected(.consumer) == .connected)
+    }
+
+    @Test("A packet comes out as it went in, by the key of its destination")
+    func message() throws {
+        let (sender, receiver, room) = (DaemonID(), DaemonID(), UUID())
+        for (destination, key) in [
+            (BusPacket.Destination.everyDaemon, "all"), (.daemon(receiver), "daemon.\(receiver)"),
+            (.room(room, of: []), room.uuidString),
+        ] {
+            let message = AMQPBusMessage.message(BusPacket(to: destination, [1, 2, 3]), from: sender)
+            #expect(message.exchange == "letsswitch.bus" && message.routingKey == key)
+            #expect(message.furtherKeys.isEmpty)
+            #expect(AMQPBusMessage.packet(message.body, key: key, for: receiver) == .received(from: sender, [1, 2, 3]))
+        }
+    }
+
+    @Test("A packet to a room goes by its key, and to the daemons that it concerns")
+    func room() {
+        let (sender, receivers, room) = (DaemonID(), [DaemonID(), DaemonID()], UUID())
+        let packet = BusPacket(to: .room(room, of: receivers + [sender]), [7])
+        let message = AMQPBusMessage.message(packet, from: sender)
+        #expect(message.routingKey == room.uuidString)
+        #expect(message.furtherKeys == receivers.map { "daemon.\($0)" })
+    }
+
+    @Test("One's own come only from oneself to oneself")
+    func own() {
+        let id = DaemonID()
+        for (destination, comes) in [
+            (BusPacket.Destination.everyDaemon, false), (.room(UUID(), of: [id]), false), (.daemon(id), true),
+        ] {
+            let message = AMQPBusMessage.message(BusPacket(to: destination, [7]), from: id)
+            let event = AMQPBusMessage.packet(message.body, key: message.routingKey, for: id)
+            #expect(event == (comes ? .received(from: id, [7]) : nil))
+        }
+    }
+
+    @Test("What is in no language that we know is passed over")
+    func foreign() {
+        let message = AMQPBusMessage.message(BusPacket(to: .everyDaemon, [7]), from: DaemonID())
+        var other = message.body
+        other[0] = 2
+        for body in [nil, [], Array(message.body.prefix(16)), other] as [[UInt8]?] {
+            #expect(AMQPBusMessage.packet(body, key: "all", for: DaemonID()) == nil)
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import Postgres
+import Rooms
+import TestSupport
+import Testing
+
+@testable import Daemons
+
+/// The bus that daemons have without being told: it keeps what every bus promises.
+@Suite struct BusConformanceTests {
+    @Test("PostgreSQL's NOTIFY keeps what every bus promises", arguments: BusConformance.Promise.allCases)
+    func notify(_ promise: BusConformance.Promise) async throws {
+        try await BusConformance(on: try await NotifyMedium()).check(promise)
+    }
+}
+
+/// A database, which can be away: by a relay in between, since most tests share its server.
+private struct NotifyMedium: BusMedium {
+    let relay: StallingRelay
+    let conninfo: String
+
+    init() async throws {
+        let words = try await TestCluster.shared.makeDatabase().split(separator: " ")
+        func value(_ keyword: String) throws -> String {
+            // As libpq has it: the last counts.
+            let word = try #require(words.last { $0.hasPrefix("\(keyword)=") }, "no \(keyword)")
+            return word.dropFirst(keyword.count + 1).filter { $0 != "'" }
+        }
+        relay = try StallingRelay(to: .unix(path: "\(try value("host"))/.s.PGSQL.\(try value("port"))"))
+        conninfo = """
+            host=127.0.0.1 port=\(relay.port) user=\(try value("user")) dbname=\(try value("dbname")) \
+            sslmode=disable gssencmode=disable
+            """
+    }
+
+    func makeBus(_ id: DaemonID) async throws -> any Bus {
+        var configuration = PostgresConfiguration(conninfo: conninfo, applicationName: "test")
+        configuration.connectTimeout = .seconds(20)
+        // Nothing is lost here because the machine is slow.
+        return NotifyBus(id, configuration, patience: .seconds(10) * TimeAllowance.factor)
+    }
+
+    /// Connections end, and those to come hear nothing.
+    func cut() async throws {
+        relay.stall()
+        relay.drop()
+    }
+
+    func heal() async throws { relay.resume() }
+
+    func end() async { relay.close() }
+}

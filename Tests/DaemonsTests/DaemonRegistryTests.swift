@@ -1,0 +1,245 @@
+import Observability
+import Postgres
+import Rooms
+import ScheduleTestSupport
+import Schema
+import TestSupport
+import Testing
+
+@testable import Daemons
+
+/// Registries of several daemons on one database, ten times as fast as daemons'.
+@Suite struct DaemonRegistryTests {
+    private final class Member: Sendable {
+        let info: DaemonInfo
+        let registry: DaemonRegistry
+        let news = EventRecorder<DaemonRegistry.News>()
+        let failures = FailureRecorder()
+        private let client: PostgresClient
+        private let running: Task<Void, Never>
+
+        init(_ configuration: PostgresConfiguration, host: String, bus: String = "postgresql", log: Log) {
+            info = DaemonInfo(id: DaemonID(), host: host, build: "1", language: 3, bus: bus)
+            client = PostgresClient(configuration: configuration, observer: failures)
+            registry = DaemonRegistry(
+                info, database: client,
+                timing: DaemonTiming(
+                    interval: .milliseconds(495), patience: .milliseconds(950), longestPause: .milliseconds(800)),
+                log: log
+            ) { [news] in news.append($0) }
+            running = Task { [registry] in await registry.run() }
+        }
+
+        func knows(_ others: [Member], within allowed: Duration = Deadline.standard) async throws {
+            let expected = DaemonRegistry.News.others(
+                others.map(\.info).sorted { $0.id.description < $1.id.description })
+            try await news.next("\(others.map(\.info.host)) are alive", within: allowed) { $0 == expected }
+        }
+
+        /// In an orderly way.
+        func stop() async {
+            await registry.stop(within: .seconds(5))
+            await running.value
+            await client.shutdown()
+        }
+
+        /// As `kill -9` does: from here on nothing of it reaches the database.
+        func die() async {
+            await client.shutdown()
+            await registry.stop(within: .zero)
+        }
+    }
+
+    /// When beats failed.
+    private struct FailureRecorder: PostgresObserver {
+        let beats = EventRecorder<ContinuousClock.Instant>()
+
+        func query(name: String, duration: Duration, outcome: PostgresQueryOutcome) {
+            if name == "beat", outcome != .succeeded { beats.append(.now) }
+        }
+
+        func connection(_ event: PostgresConnectionEvent, message: String) {}
+    }
+
+    private func withDatabase(
+        _ body: (ScheduleDatabase, _ make: (String) -> Member) async throws -> Void
+    ) async throws {
+        try await ScheduleDatabase.with(now: nil) { database in
+            var configuration = database.configuration
+            configuration.maxConnections = 1
+            try await body(database) { Member(configuration, host: $0, log: Log(level: .error, format: nil)) }
+        }
+    }
+
+    /// What `letsswitch_daemons` brings, to all of them.
+    private func listen(_ database: ScheduleDatabase, _ members: [Member]) async throws -> PostgresListener {
+        let (events, sink) = AsyncStream.makeStream(of: PostgresListenerEvent.self)
+        let listener = PostgresListener(configuration: database.configuration, channels: [DaemonStore.channel]) {
+            event in
+            sink.yield(event)
+            guard case .notification(_, let id) = event else { return }
+            Task { for member in members { await member.registry.hasNews(of: id) } }
+        }
+        await listener.start()
+        for await event in events where event == .listening { break }
+        return listener
+    }
+
+    @Test("Daemons know of each other at their first beats, and of an orderly end at once")
+    func comingAndGoing() async throws {
+        try await withDatabase { database, make in
+            let first = make("first")
+            let listener = try await listen(database, [first])
+            let second = make("second")
+            try await second.knows([first])
+            try await first.knows([second])
+            #expect(await first.registry.others == [second.info])
+            #expect(try await DaemonStore(database: database.client).alive() == [first.info, second.info])
+            await second.stop()
+            try await first.knows([])
+            #expect(try await database.count("daemon") == 1)
+            await first.stop()
+            await listener.stop()
+            #expect(try await database.count("daemon") == 0)
+            // Once more does no harm, and nothing begins any more.
+            await first.registry.stop(within: .seconds(1))
+            await first.registry.run()
+            #expect(try await database.count("daemon") == 0)
+        }
+    }
+
+    @Test("Who dies is gone after three beats, and not before two; its row goes too")
+    func death() async throws {
+        try await withDatabase { database, make in
+            let (first, second) = (make("first"), make("second"))
+            try await first.knows([second])
+            try await second.knows([first])
+            let time = try await Stopwatch.measure {
+                await second.die()
+                try await first.knows([])
+            }
+            #expect(time < TimeAllowance.bound(.milliseconds(1_500)))
+            try await eventually("its row's end") { try await database.count("daemon") == 1 }
+            await first.stop()
+        }
+    }
+
+    @Test("The people of who dies have left their rooms at its last beat; of others, nobody has")
+    func attendance() async throws {
+        try await withDatabase { database, make in
+            let (first, second) = (make("first"), make("second"))
+            try await first.knows([second])
+            // More rooms than one step takes; in one of them there is somebody on the other daemon too.
+            try await database.run(
+                """
+                INSERT INTO letsswitch.attendance
+                    (room_id, closes_at, came_at, changed_at, present, visits, most_peers)
+                SELECT gen_random_uuid(), clock_timestamp(), '2026-01-01', '2026-01-01', 2, 2, 2
+                FROM generate_series(1, 700)
+                """)
+            try await database.run(
+                """
+                INSERT INTO letsswitch.presence (reporter_id, room_id, connections)
+                SELECT '\(second.info.id)', room_id, 2 FROM letsswitch.attendance
+                """)
+            let shared = try await database.run(
+                """
+                UPDATE letsswitch.attendance SET present = 3
+                WHERE room_id = (SELECT min(room_id::text) FROM letsswitch.attendance)::uuid RETURNING room_id::text AS room
+                """)[0].string("room")
+            await second.die()
+            let last = try await database.run(
+                "SELECT seen_at::text AS at FROM letsswitch.daemon WHERE host = 'second'")[0].string("at")
+            try await first.knows([])
+            try await eventually("their end") {
+                try await database.count("attendance WHERE left_at = '\(last)' AND present = 0") == 699
+            }
+            #expect(try await database.count("attendance WHERE room_id = '\(shared)' AND present = 1") == 1)
+            #expect(try await database.count("presence") == 0)
+            try await eventually("nothing more to do") {
+                try await database.count("reporter WHERE must_close") == 0
+            }
+            await first.stop()
+        }
+    }
+
+    @Test("Whose beats stop is gone, and is back when they go on; it finds its row, or makes it anew")
+    func stillness() async throws {
+        try await withDatabase { database, make in
+            let (first, second) = (make("first"), make("second"))
+            try await first.knows([second])
+            try await second.knows([first])
+            let session = try await PostgresSession.connect(database.configuration)
+            // Its beats wait.
+            try await session.execute("BEGIN; SELECT FROM letsswitch.daemon WHERE host = 'second' FOR UPDATE")
+            try await first.knows([])
+            await session.close()
+            try await first.knows([second])
+            #expect(second.news.all.count { $0 != .forgotten } == 1, "\(second.news.all)")
+            await first.stop()
+            await second.stop()
+        }
+    }
+
+    @Test("While the database is away nobody is gone; when it's back, all go on")
+    func outage() async throws {
+        let cluster = try await TestCluster.dedicated()
+        let configuration = PostgresConfiguration(conninfo: try await cluster.makeDatabase())
+        let client = PostgresClient(configuration: configuration)
+        _ = try await client.migrate(DatabaseSchema.current)
+        let members = ["first", "second"].map { Member(configuration, host: $0, log: Log(level: .error, format: nil)) }
+        try await members[0].knows([members[1]])
+        try await members[1].knows([members[0]])
+        await cluster.crash()
+        // Far beyond their patience, each beat has failed.
+        let start = ContinuousClock.now
+        for member in members {
+            try await eventually("beats in vain") { member.failures.beats.all.contains { $0 > start + .seconds(2) } }
+        }
+        try await cluster.start()
+        let beats = PostgresStatement(name: "", sql: "SELECT coalesce(sum(beats), 0) AS beats FROM letsswitch.daemon")
+        let before = try await client.query(beats)[0].integer("beats")
+        try await eventually("beats") { try await client.query(beats)[0].integer("beats") >= before + 6 }
+        for member in members {
+            // Its row may have gone with the crash.
+            #expect(member.news.all.count { $0 != .forgotten } == 1, "\(member.news.all)")
+        }
+        for member in members { await member.stop() }
+        await client.shutdown()
+        await cluster.stop()
+    }
+
+    @Test("Who finds its row removed was given up by the others: it is told, and has a row again")
+    func forgotten() async throws {
+        try await withDatabase { database, make in
+            let (first, second) = (make("first"), make("second"))
+            try await first.knows([second])
+            // As the others do when it has been silent for too long.
+            try await database.run("DELETE FROM letsswitch.daemon WHERE host = 'second'")
+            try await second.news.next("forgotten") { $0 == .forgotten }
+            try await eventually("both rows") { try await database.count("daemon") == 2 }
+            #expect(!second.news.all.contains(.others([])))
+            await first.stop()
+            await second.stop()
+        }
+    }
+
+    @Test("Beats cost one statement each, and a clock that steps moves nobody")
+    func clockSteps() async throws {
+        try await withDatabase { database, make in
+            let (first, second) = (make("first"), make("second"))
+            try await first.knows([second])
+            try await second.knows([first])
+            for now in ["2036-01-01T00:00:00Z", "1999-01-01T00:00:00Z", "2026-01-01T00:00:00Z"] {
+                try await database.setClock(now)
+                let before = try await database.run("SELECT min(beats) AS n FROM letsswitch.daemon")[0].integer("n")
+                try await eventually("beats") {
+                    try await database.run("SELECT min(beats) AS n FROM letsswitch.daemon")[0].integer("n") > before + 3
+                }
+            }
+            #expect(first.news.all == [.others([second.info])] && second.news.all == [.others([first.info])])
+            await first.stop()
+            await second.stop()
+        }
+    }
+}

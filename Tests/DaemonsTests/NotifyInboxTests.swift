@@ -1,0 +1,107 @@
+import Rooms
+import TestSupport
+import Testing
+
+@testable import Daemons
+
+/// Payloads that are damaged, lost, late or twice, and senders without end.
+@Suite struct NotifyInboxTests {
+    private static func packets(_ count: Int, _ random: inout SeededRandom) -> [BusPacket] {
+        (0..<count).map { number in
+            let filling = [UInt8](repeating: 5, count: Int.random(in: 0...15_000, using: &random))
+            return BusPacket(to: .everyDaemon, [UInt8(number >> 8), UInt8(number & 255)] + filling)
+        }
+    }
+
+    private static func number(of packet: [UInt8]) -> Int { Int(packet[0]) << 8 | Int(packet[1]) }
+
+    @Test(
+        "What is lost, late or twice leaves gaps alone: the rest comes whole, in order, once", arguments: UInt64(0)..<8
+    )
+    func disorder(_ seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        let sent = Self.packets(80, &random)
+        var packer = NotifyPacker(sender: DaemonID(), after: 0)
+        var payloads = try packer.pack(sent).map(\.payload)
+        for _ in 0..<15 {
+            let (one, other) = (
+                Int.random(in: payloads.indices, using: &random), Int.random(in: payloads.indices, using: &random)
+            )
+            switch Int.random(in: 0..<3, using: &random) {
+            case 0: payloads.remove(at: one)
+            case 1: payloads.insert(payloads[one], at: other)
+            default: payloads.swapAt(one, other)
+            }
+        }
+        var inbox = NotifyInbox(own: DaemonID())
+        let heard = payloads.compactMap { inbox.receive($0, on: .everyDaemon) }.flatMap(\.packets)
+        let numbers = heard.map(Self.number)
+        #expect(numbers == Array(Set(numbers)).sorted())
+        for packet in heard { #expect(packet == sent[Self.number(of: packet)].bytes) }
+        #expect(!heard.isEmpty)
+    }
+
+    @Test("A damaged payload harms nobody", arguments: UInt64(0)..<8)
+    func damage(_ seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        var packer = NotifyPacker(sender: DaemonID(), after: 0)
+        var inbox = NotifyInbox(own: DaemonID())
+        for message in try packer.pack(Self.packets(30, &random)) {
+            var bytes = Array(message.payload.utf8)
+            for _ in 0..<Int.random(in: 0...3, using: &random) {
+                bytes[Int.random(in: bytes.indices, using: &random)] = UInt8.random(in: 32...126, using: &random)
+            }
+            if Int.random(in: 0..<4, using: &random) == 0 {
+                bytes = Array(bytes.prefix(Int.random(in: 0...bytes.count, using: &random)))
+            }
+            _ = inbox.receive(String(decoding: bytes, as: UTF8.self), on: .everyDaemon)
+        }
+        // Another sender is heard as ever.
+        var other = NotifyPacker(sender: DaemonID(), after: 0)
+        let good = try other.pack([BusPacket(to: .everyDaemon, [1])])
+        #expect(inbox.receive(good[0].payload, on: .everyDaemon)?.packets == [[1]])
+    }
+
+    @Test("One's own is heard on one's own channel alone")
+    func own() throws {
+        let id = DaemonID()
+        var packer = NotifyPacker(sender: id, after: 0)
+        var inbox = NotifyInbox(own: id)
+        let messages = try packer.pack([BusPacket(to: .everyDaemon, [1]), BusPacket(to: .daemon(id), [2])])
+        #expect(messages.compactMap { inbox.receive($0.payload, on: $0.channel)?.packets } == [[[2]]])
+    }
+
+    @Test("A sender that begins anew under its id is heard if its numbers go on")
+    func again() throws {
+        let id = DaemonID()
+        var inbox = NotifyInbox(own: DaemonID())
+        for (start, isHeard) in [(UInt64(10), true), (5, false), (1_000, true)] {
+            var packer = NotifyPacker(sender: id, after: start)
+            let messages = try packer.pack([BusPacket(to: .everyDaemon, [1])])
+            #expect((inbox.receive(messages[0].payload, on: .everyDaemon) != nil) == isHeard)
+        }
+    }
+
+    @Test("Senders without end, and packets that never end, take no more memory than is set")
+    func bounds() throws {
+        var inbox = NotifyInbox(own: DaemonID(), limits: NotifyInbox.Limits(senders: 3, assembledBytes: 40_000))
+        func parts(_ sender: DaemonID, after number: UInt64, bytes: Int) throws -> [String] {
+            var packer = NotifyPacker(sender: sender, after: number)
+            return try packer.pack([BusPacket(to: .everyDaemon, [UInt8](repeating: 1, count: bytes))]).map(\.payload)
+        }
+        // None of theirs is complete.
+        for _ in 0..<50 {
+            for part in try parts(DaemonID(), after: 0, bytes: 15_000).dropLast() {
+                #expect(inbox.receive(part, on: .everyDaemon) == nil)
+            }
+        }
+        let sender = DaemonID()
+        for part in try parts(sender, after: 0, bytes: 60_000) { #expect(inbox.receive(part, on: .everyDaemon) == nil) }
+        // What was dropped made room.
+        var heard: [[UInt8]] = []
+        for part in try parts(sender, after: 1_000, bytes: 12_000) {
+            heard += inbox.receive(part, on: .everyDaemon)?.packets ?? []
+        }
+        #expect(heard.map(\.count) == [12_000])
+    }
+}

@@ -1,0 +1,82 @@
+import BusTestSupport
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LetsSwitch
+
+/// The bus is away for a while.
+@Suite struct BusOutageTests {
+    /// A room with a speaker on one daemon and a listener on the other.
+    private struct Pair {
+        let speaker: FleetPeer
+        let listener: FleetPeer
+    }
+
+    @Test(
+        "the database restarted under load: nobody is cut off, what was said is heard or counted as lost, and all is whole soon"
+    )
+    func restart() async throws {
+        let cluster = try await TestCluster.dedicated()
+        try await Journey.run(on: cluster) { journey in
+            let fleet = try await DaemonFleet.start(2, in: journey)
+            var pairs: [Pair] = []
+            for _ in 0..<6 {
+                let room = UUID()
+                pairs.append(
+                    Pair(
+                        speaker: try await FleetPeer.enter(room, at: fleet.endpoints[0], "&presence=true"),
+                        listener: try await FleetPeer.enter(
+                            room, at: fleet.endpoints[1], daemon: 1, "&presence=true")))
+            }
+            // Each daemon knows that the other one has to be told.
+            for pair in pairs { for peer in [pair.speaker, pair.listener] { try await peer.waitForCount(2) } }
+            let stop = EventRecorder<Void>()
+            let load = Task { [pairs] in
+                while stop.all.isEmpty {
+                    for pair in pairs { try await pair.speaker.say() }
+                    try await Task.sleep(for: .milliseconds(2))
+                }
+            }
+            func heard() async -> Int {
+                var sum = 0
+                for pair in pairs { sum += await pair.listener.heard }
+                return sum
+            }
+            try await eventually("ales") { await heard() > 200 }
+            await cluster.stop()
+            // The daemon itself has to have come to them while the bus was away.
+            try await eventually("ales given up") { try await fleet.dropped(at: 0) > 100 }
+            let away = await heard()
+            try await cluster.start()
+            try await Recovery.expect(after: "the database's restart") {
+                try await eventually("ales again") { await heard() > away }
+            }
+            try await eventually("more ales") { await heard() > away + 200 }
+            stop.append(())
+            try await load.value
+
+            // Who has missed something knows it by the next ale at the latest.
+            for pair in pairs { try await pair.speaker.say() }
+            var all = 0
+            for pair in pairs { all += await pair.speaker.said }
+            try await eventually("every ale heard or counted") {
+                let sum = await heard() + (try await fleet.lost(at: 1))
+                guard sum <= all else { throw ClientFailure.violation("\(sum) ales of \(all)") }
+                return sum == all
+            }
+            #expect(try await fleet.lost(at: 1) > 0)
+            for pair in pairs {
+                for peer in [pair.speaker, pair.listener] {
+                    #expect(await peer.isConnected)
+                    #expect(await peer.objections == [])
+                }
+                #expect(await pair.speaker.heard == 0)
+            }
+            // In both directions.
+            for pair in pairs { try await pair.listener.say(3) }
+            for pair in pairs { try await eventually("three ales") { await pair.speaker.heard == 3 } }
+        }
+        await cluster.stop()
+    }
+}

@@ -1,0 +1,23 @@
+import Testing
+
+@testable import LiveConversations
+
+@Suite struct ConversationRechecksTests {
+    @Test("One after the other is asked, and beginning anew while one is asked only says who comes after it")
+    func order() {
+        var rechecks = ConversationRechecks<Int>()
+        let isIdle = rechecks.begin([1, 2])
+        let first = rechecks.next()
+        // That one may be gone, or be refused, when it begins anew.
+        let isIdleMeanwhile = rechecks.begin([3])
+        #expect(isIdle && !isIdleMeanwhile)
+        let others = [rechecks.next(), rechecks.next()]
+        #expect(first == 2 && others == [3, nil])
+        let beginsAgain = rechecks.begin([])
+        let nobody = rechecks.next()
+        // Nobody was there: the next time it begins all the same.
+        let goesOn = rechecks.begin([4])
+        let last = [rechecks.next(), rechecks.next()]
+        #expect(beginsAgain && nobody == nil && goesOn && last == [4, nil])
+    }
+}

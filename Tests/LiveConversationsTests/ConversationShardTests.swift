@@ -1,0 +1,137 @@
+import Basics
+import Domain
+import Foundation
+import Messaging
+import Observability
+import Postgres
+import Rooms
+import ScheduleTestSupport
+import Server
+import Sockets
+import TestSupport
+import Testing
+
+@testable import Access
+@testable import LiveConversations
+
+/// Those who hear conversations, without sockets, on a database.
+@Suite struct ConversationShardTests {
+    /// What it heard: an event's type, or a message's offset.
+    private final class Sink: ExclusiveConversationSink {
+        let heard = EventRecorder<String>()
+        weak var subscriber: ConversationSubscriber?
+
+        func send(_ event: ConversationEvent) { heard.append(event.type) }
+        func send(_ messages: ArraySlice<ConversationMessage>, of page: ConversationPage, _ shared: Publication?) {
+            for message in messages { heard.append("\(message.offset)") }
+        }
+        func reportDrain() {}
+        var wantsPresence: Bool { false }
+        /// Stays all the same.
+        func end(_ cause: ConversationSinkEnd) { heard.append("\(cause)") }
+    }
+
+    private struct World {
+        let loop: EventLoop
+        let conversations: Conversations
+        let database: ScheduleDatabase
+        let pair: UUID
+
+        var store: ConversationStore { conversations.store }
+
+        @discardableResult
+        func say(_ content: String) async throws -> ConversationPage {
+            let message = try OutgoingMessage(content: content, target: .conversation(pair), id: nil)
+            return try await store.send(message, by: DeviceID("d1")).entries[0].page
+        }
+
+        func enter(_ identity: Identity) async throws -> (recorder: EventRecorder<String>, isInside: Bool) {
+            let member = try ConversationMember(identity)
+            return await loop.run { [conversations, loop] reactor in
+                let sink = Sink()
+                let subscriber = conversations.shard(on: reactor, loop: loop)
+                    .enter(member, user: "user2", after: [:], sink)
+                sink.subscriber = subscriber
+                return (sink.heard, subscriber != nil)
+            }
+        }
+    }
+
+    private func withWorld(_ body: (World) async throws -> Void) async throws {
+        try await ScheduleDatabase.with(now: nil) { database in
+            let loops = try EventLoopGroup(count: 1)
+            let loop = loops.loops[0]
+            await loop.start()
+            let rooms = Rooms(loops: loops.loops, anyRoomIsOpen: false, aleFrame: { _ in [] }, report: { _ in })
+            let store = ConversationStore(
+                database: database.client, settings: ConversationSettings(), storage: StorageQuota())
+            let conversations = Conversations(
+                store: store, rooms: rooms, keys: RoomKeys(), loops: loops.loops, executor: globalConcurrentExecutor,
+                rates: DeviceMessageRates(perSecond: 20, burst: 200), metrics: ConversationMetrics(),
+                log: Log(level: .error, format: nil))
+            for user in 1...2 { _ = try await store.take(UserName("user\(user)"), for: DeviceID("d\(user)")) }
+            let request = try NewConversationRequest.decode(
+                Array(#"{"deviceId":"d1","participants":["user2"]}"#.utf8))
+            let pair = try await store.make(request).conversation.id
+            try await body(World(loop: loop, conversations: conversations, database: database, pair: pair))
+            await loop.stop()
+        }
+    }
+
+    @Test("When notifications may have been missed everybody is asked, also after those who are refused")
+    func rechecks() async throws {
+        try await withWorld { world in
+            let strangers = try await Array(0..<8).asyncMap {
+                try await world.enter(.device(DeviceID("stranger\($0)")))
+            }
+            for stranger in strangers { try await stranger.recorder.next("the end") { $0 == "erased" } }
+            let (heard, _) = try await world.enter(.device(DeviceID("d2")))
+            try await heard.next("the handshake") { $0 == "handshake" }
+            // Nobody is told of it.
+            try await world.say("Hello")
+            world.conversations.resynchronise()
+            try await heard.next("what was missed") { $0 == "1" }
+        }
+    }
+
+    @Test("Whose ticket is over doesn't come in, and leaves nothing behind")
+    func expired() async throws {
+        try await withWorld { world in
+            let ticket = Ticket(device: try DeviceID("d2"), expiry: Date().timeIntervalSince1970 - 1)
+            let (heard, isInside) = try await world.enter(.ticket(ticket))
+            #expect(heard.all == ["expired"] && !isInside)
+            #expect(world.conversations.audience.isEmpty)
+        }
+    }
+
+    @Test("What was published isn't published again, though everybody left while it was read")
+    func feeds() async throws {
+        try await withWorld { world in
+            let text = String(repeating: "x", count: ConversationMessage.maximumScalars)
+            for _ in 1...50 { try await world.say(text) }
+            let published = EventRecorder<Int>()
+            let audience = ConversationAudience()
+            audience.enter("user2")
+            let feeds = ConversationFeeds(
+                store: world.store, log: Log(level: .error, format: nil), audience: audience,
+                publish: { page in
+                    for message in page.messages { published.append(message.offset) }
+                })
+            let notify = { (offset: Int) in await feeds.receive("\(world.pair) \(offset) another user1.user2") }
+            await notify(1)
+            try await published.next("the first page") { $0 == 1 }
+            await notify(50)
+            try await published.next("the second page") { $0 > 14 }
+            // The next one is on its way.
+            audience.leave("user2")
+            await notify(50)
+            audience.enter("user2")
+            await feeds.stored(try await world.say("51"))
+            try await published.next("what was said since") { $0 == 51 }
+            await feeds.stored(try await world.say("52"))
+            try await published.next("what was said then") { $0 == 52 }
+            let offsets = published.all
+            #expect(offsets.count == Set(offsets).count, "\(offsets)")
+        }
+    }
+}

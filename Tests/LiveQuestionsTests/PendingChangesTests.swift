@@ -1,0 +1,45 @@
+import Foundation
+import Messaging
+import Testing
+
+@testable import LiveQuestions
+
+@Suite struct PendingChangesTests {
+    private func mark(_ id: UUID, voted: Bool = true, answered: Bool = false) -> ChangedQuestions.Mark {
+        ChangedQuestions.Mark(question: id, isVoted: voted, wasAnswered: answered)
+    }
+
+    @Test("Each question waits once; what is more than a vote comes before votes, and nothing of it is forgotten")
+    func order() {
+        var pending = PendingChanges()
+        let ids = (0..<4).map { _ in UUID() }
+        for _ in 0..<3 { for id in ids[..<3] { pending.add(mark(id)) } }
+        pending.add(mark(ids[3], voted: false, answered: true))
+        pending.add(mark(ids[3]))
+        pending.add(mark(ids[2], voted: false))
+        #expect(
+            pending.next == [
+                mark(ids[3], voted: false, answered: true), mark(ids[2], voted: false), mark(ids[0]), mark(ids[1]),
+            ])
+        pending.remove(3)
+        #expect(pending.next == [mark(ids[1])])
+        pending.remove(1)
+        #expect(pending.isEmpty && pending.next.isEmpty)
+    }
+
+    @Test("Who votes for some all the time keeps the others' turn from nobody")
+    func fairness() {
+        var pending = PendingChanges()
+        let (loud, quiet) = ((0..<300).map { _ in UUID() }, UUID())
+        for id in loud { pending.add(mark(id)) }
+        pending.add(mark(quiet))
+        var told: [UUID] = []
+        for _ in 0..<31 {
+            let next = pending.next.prefix(10)
+            told += next.map(\.question)
+            pending.remove(next.count)
+            for id in loud { pending.add(mark(id)) }
+        }
+        #expect(told.contains(quiet) && Set(told).count > 300)
+    }
+}

@@ -1,0 +1,145 @@
+import Testing
+
+@testable import Settings
+
+@Suite struct CommandLineTests {
+    private func parse(_ arguments: [String], _ environment: [String: String] = [:]) throws -> CommandLineParser.Command
+    {
+        try CommandLineParser(environment: environment).parse(arguments)
+    }
+
+    private func complaint(_ arguments: [String], _ environment: [String: String] = [:]) throws -> String {
+        do {
+            return "no complaint but \(try parse(arguments, environment))"
+        } catch let error as UsageError {
+            return error.description
+        }
+    }
+
+    @Test("serve is what happens without a command") func serveIsWhatHappensWithoutACommand() throws {
+        #expect(try parse(["serve", "--echo"]) == parse(["--echo"]))
+    }
+
+    @Test(
+        "help is given whatever else is asked",
+        arguments: [["--help"], ["-h"], ["serve", "--help"], ["--bogus", "--help"], ["--help", "--version"]])
+    func helpIsGivenWhateverElseIsAsked(_ arguments: [String]) throws {
+        #expect(try parse(arguments, ["LETSSWITCH_ROOM_SIZE": "many"]) == .help)
+    }
+
+    @Test("the version is told") func theVersionIsTold() throws {
+        #expect(try parse(["--version"]) == .version)
+        #expect(ProductVersion.text.contains(ProductVersion.number))
+        #expect(ProductVersion.text.contains("libpq 1"))
+    }
+
+    @Test(
+        "what can't be is refused by name",
+        arguments: [
+            (["--room-size", "many"], "--room-size: \"many\""), (["--room-size=1"], "--room-size: \"1\""),
+            (["--room-size", "+5"], "--room-size: \"+5\""), (["--reminder-lead", "0"], "--reminder-lead: \"0\""),
+            (["--reminder-lead=1.1d"], "--reminder-lead: \"1.1d\""),
+            (["--reminder-lead", "-5"], "--reminder-lead: \"-5\""),
+            (["--open-rooms=maybe"], "--open-rooms: \"maybe\""), (["--log-level", "loud"], "--log-level: \"loud\""),
+            (["--log-format", "xml"], "--log-format: \"xml\""), (["--listen", "8080"], "--listen: \"8080\""),
+            (["--listen", "[::1]:1", "--listen", "[::1]:1"], "--listen: \"[::1]:1\": the address is given twice"),
+            (["--state-dir", ""], "--state-dir"), (["--room-size"], "--room-size: a value is missing"),
+            (["--room-size", "--echo"], "--room-size: a value is missing"),
+            (["--open-rooms", "true"], "unexpected argument \"true\""), (["start"], "unexpected argument \"start\""),
+            (["serve", "serve"], "unexpected argument \"serve\""), (["-x"], "unknown flag -x"),
+            (["--"], "unknown flag --"),
+            (["--frobnicate"], "unknown flag --frobnicate"),
+        ])
+    func whatCantBeIsRefusedByName(_ arguments: [String], _ beginning: String) throws {
+        #expect(try complaint(arguments).hasPrefix(beginning))
+    }
+
+    @Test("backup and restore want a file, and a private cluster", arguments: ["backup", "restore"])
+    func backupAndRestoreWantAFileAndAPrivateCluster(command: String) throws {
+        guard case .backup(let order) = try parse([command, "a file", "--state-dir=/state"]) else {
+            Issue.record("no backup")
+            return
+        }
+        #expect(order.direction.rawValue == command)
+        #expect((order.file, order.stateDirectory) == ("a file", "/state"))
+        for arguments in [[], [""], ["--state-dir", "/state"]] {
+            #expect(try complaint([command] + arguments).hasPrefix("\(command): a file is wanted"))
+        }
+        #expect(try complaint([command, "a", "b"]).hasPrefix("unexpected argument \"b\""))
+        let elsewhere = try complaint([command, "a"], ["DATABASE_URL": "postgresql://user:secret@host/database"])
+        #expect(elsewhere.hasPrefix("\(command): tasks are in postgresql://host/database, "))
+    }
+
+    @Test(
+        "an unknown flag is answered with the nearest, if one is near",
+        arguments: [
+            ("--reminder-laed", "--reminder-lead"), ("--openrooms", "--open-rooms"), ("--lisen", "--listen"),
+            ("--verison", "--version"), ("--state-directory=x", nil),
+        ])
+    func anUnknownFlagIsAnsweredWithTheNearestIfOneIsNear(_ flag: String, _ nearest: String?) throws {
+        let complaint = try complaint([flag])
+        if let nearest {
+            #expect(complaint.contains("did you mean \(nearest)?"))
+        } else {
+            #expect(!complaint.contains("did you mean"))
+        }
+    }
+
+    @Test(
+        "a bad value in the environment is refused by the variable's name",
+        arguments: [
+            ["LETSSWITCH_ROOM_SIZE": "many"], ["LETSSWITCH_ECHO": "2"], ["LETSSWITCH_LISTEN": "127.0.0.1:1,x"],
+            ["PORT": "http"], ["LETSSWITCH_REMINDER_LEAD": "soon"],
+        ])
+    func aBadValueInTheEnvironmentIsRefusedByTheVariablesName(_ environment: [String: String]) throws {
+        let name = try #require(environment.keys.first)
+        #expect(try complaint([], environment).hasPrefix("\(name): "))
+    }
+
+    @Test(
+        "a switch is turned by words and digits",
+        arguments: [
+            ("1", true), ("true", true), ("YES", true), ("on", true), ("0", false), ("false", false), ("no", false),
+            ("Off", false),
+        ])
+    func aSwitchIsTurnedByWordsAndDigits(_ word: String, _ expected: Bool) throws {
+        for command in [try parse(["--open-rooms=\(word)"]), try parse([], ["LETSSWITCH_OPEN_ROOMS": word])] {
+            var configuration = Configuration()
+            configuration.openRooms = expected
+            #expect(command == .serve(configuration))
+        }
+    }
+
+    @Test("a flag turns off what the environment turned on") func aFlagTurnsOffWhatTheEnvironmentTurnedOn() throws {
+        #expect(try parse(["--echo=false"], ["LETSSWITCH_ECHO": "1"]) == .serve(Configuration()))
+    }
+
+    @Test("a mistyped variable is a warning that names the nearest")
+    func aMistypedVariableIsAWarningThatNamesTheNearest() throws {
+        let environment = [
+            "LETSSWITCH_REMINDERLEAD": "5", "LETSSWITCH_COLOUR_OF_THE_SKY": "x", "HOME": "/", "LETSSWITCH_ECHO": "1",
+        ]
+        guard case .serve(let configuration) = try parse([], environment) else {
+            Issue.record("not served")
+            return
+        }
+        #expect(
+            configuration.warnings == [
+                "the environment variable LETSSWITCH_COLOUR_OF_THE_SKY is unknown",
+                "the environment variable LETSSWITCH_REMINDERLEAD is unknown (did you mean LETSSWITCH_REMINDER_LEAD?)",
+            ])
+    }
+
+    @Test("help names every flag with its default") func helpNamesEveryFlagWithItsDefault() {
+        let help = HelpText.render()
+        for setting in Setting.all {
+            #expect(help.contains("\n  \(setting.flag)"))
+            #expect(help.contains("\(setting.help) [\(setting.defaultText)]"))
+        }
+        #expect(help.split(separator: "\n").allSatisfy { $0.count <= 110 })
+    }
+
+    @Test("no two settings share a name") func noTwoSettingsShareAName() {
+        #expect(Set(Setting.all.map(\.name)).count == Setting.all.count)
+    }
+}

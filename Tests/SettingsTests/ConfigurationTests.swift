@@ -1,0 +1,262 @@
+import AMQP
+import Daemons
+import Foundation
+import Rooms
+import Scheduling
+import Server
+import TestSupport
+import Testing
+import Wire
+
+@testable import Observability
+@testable import Settings
+
+@Suite struct ConfigurationTests {
+    /// The configuration that arguments and environment make; fails the test where they ask for something else.
+    private func configuration(_ arguments: [String] = [], _ environment: [String: String] = [:]) throws
+        -> Configuration
+    {
+        let command = try CommandLineParser(environment: environment).parse(arguments)
+        guard case .serve(let configuration) = command else {
+            Issue.record("\(command) instead of a configuration")
+            return Configuration()
+        }
+        return configuration
+    }
+
+    /// The error that arguments and environment cause.
+    private func complaint(_ arguments: [String], _ environment: [String: String] = [:]) throws -> String {
+        do {
+            return "no complaint but \(try configuration(arguments, environment))"
+        } catch let error as UsageError {
+            return error.description
+        }
+    }
+
+    @Test("nothing given, the defaults of the contract hold") func nothingGivenTheDefaultsOfTheContractHold() throws {
+        let configuration = try configuration()
+        #expect(configuration.listen == [.tcp(host: "127.0.0.1", port: 8080)])
+        #expect(configuration.database == .privateCluster)
+        #expect(configuration.stateDirectory == "/var/lib/letsswitch")
+        #expect(configuration.loops >= 1)
+        #expect(configuration.schedule.reminderLead == .seconds(60))
+        #expect(configuration.schedule.roomDuration == .seconds(3600))
+        #expect(configuration.drainTimeout == .seconds(10))
+        #expect(configuration.schedule.retention == .seconds(2_592_000))
+        #expect(configuration.matchRooms.capacity == 1000)
+        #expect(!configuration.openRooms && !configuration.echo)
+        #expect(configuration.logLevel == .info && configuration.logFormat == nil)
+        #expect(configuration.warnings.isEmpty)
+    }
+
+    @Test("a flag wins over its variable, the variable over the default")
+    func aFlagWinsOverItsVariableTheVariableOverTheDefault() throws {
+        let environment = ["LETSSWITCH_REMINDER_LEAD": "5m", "LETSSWITCH_ROOM_SIZE": "7"]
+        let configuration = try configuration(["--reminder-lead", "2s"], environment)
+        #expect(configuration.schedule.reminderLead == .seconds(2))
+        #expect(configuration.matchRooms.capacity == 7)
+        #expect(configuration.schedule.roomDuration == .seconds(3600))
+    }
+
+    @Test("an empty variable counts as not set") func anEmptyVariableCountsAsNotSet() throws {
+        let environment = [
+            "LETSSWITCH_LISTEN": "", "LETSSWITCH_ECHO": "", "PORT": "", "DATABASE_URL": "", "PGHOST": "",
+            "NOTIFY_SOCKET": "", "STATE_DIRECTORY": "",
+        ]
+        #expect(try configuration([], environment) == Configuration())
+    }
+
+    @Test("listen repeats as a flag, and is a list as a variable") func listenRepeatsAsAFlagAndIsAListAsAVariable()
+        throws
+    {
+        let expected: [ListenAddress] = [.tcp(host: "::1", port: 1), .unix(path: "/run/a.sock")]
+        #expect(try configuration(["--listen", "[::1]:1", "--listen=unix:/run/a.sock"]).listen == expected)
+        for separator in [",", " ", ", "] {
+            let text = "[::1]:1\(separator)unix:/run/a.sock"
+            #expect(try configuration([], ["LETSSWITCH_LISTEN": text]).listen == expected)
+        }
+    }
+
+    @Test("proxies and origins are lists, however they are given")
+    func proxiesAndOriginsAreListsHoweverTheyAreGiven() throws {
+        var proxies = TrustedNetworks()
+        for network in ["10.0.0.0/8", "unix"] { proxies.insert(network) }
+        for arguments in [["10.0.0.0/8,unix"], ["10.0.0.0/8", "--trusted-proxies=unix"], ["10.0.0.0/8, unix"]] {
+            #expect(try configuration(["--trusted-proxies"] + arguments).trustedProxies == proxies)
+        }
+        #expect(try configuration([], ["LETSSWITCH_TRUSTED_PROXIES": "10.0.0.0/8 unix"]).trustedProxies == proxies)
+        #expect(try configuration(["--trusted-proxies", "none"]).trustedProxies == TrustedNetworks())
+        #expect(try configuration().trustedProxies == .thisMachine)
+        #expect(try configuration(["--allowed-origins", "*"]).allowedOrigins.includesAll)
+        let origins = try configuration(["--allowed-origins", "https://a.example,http://b.example:8080"]).allowedOrigins
+        #expect(origins.areSeveral && origins != AllowedOrigins())
+        for (flag, value) in [
+            ("--trusted-proxies", "10.0.0.1/8"), ("--trusted-proxies", "proxy.example"), ("--trusted-proxies", ","),
+            ("--allowed-origins", "example.org"), ("--allowed-origins", "https://example.org/"),
+            ("--allowed-origins", ""), ("--hosts", "example.org:80"), ("--hosts", "https://example.org"),
+            ("--hosts", "*.example.org"), ("--operations-listen", "9464"),
+        ] {
+            #expect(try complaint([flag, value]).hasPrefix("\(flag): "))
+        }
+    }
+
+    @Test("PORT counts where no address is given") func portCountsWhereNoAddressIsGiven() throws {
+        #expect(try configuration([], ["PORT": "5000"]).listen == [.tcp(host: "0.0.0.0", port: 5000)])
+        let own: [ListenAddress] = [.tcp(host: "127.0.0.1", port: 1)]
+        #expect(try configuration(["--listen", "127.0.0.1:1"], ["PORT": "5000"]).listen == own)
+        #expect(try configuration([], ["PORT": "5000", "LETSSWITCH_LISTEN": "127.0.0.1:1"]).listen == own)
+    }
+
+    @Test(
+        "the database is chosen in the order of the contract",
+        arguments: [
+            (
+                ["--database-url", "postgresql://flag"], ["DATABASE_URL": "postgres://b"],
+                DatabaseChoice.url("postgresql://flag")
+            ),
+            ([], ["LETSSWITCH_DATABASE_URL": "postgres://a", "DATABASE_URL": "postgres://b"], .url("postgres://a")),
+            ([], ["DATABASE_URL": "postgres://b", "PGHOST": "h"], .url("postgres://b")),
+            ([], ["DATABASE_URL": "host=/run dbname=x"], .url("host=/run dbname=x")),
+            ([], ["PGHOST": "h"], .libpqEnvironment),
+            ([], ["PGHOSTADDR": "10.0.0.1"], .libpqEnvironment),
+            ([], ["PGSERVICE": "s"], .libpqEnvironment),
+            ([], ["PGDATABASE": "d"], .libpqEnvironment),
+            ([], ["PGUSER": "u", "PGPORT": "1", "PGPASSWORD": "p"], .privateCluster),
+        ])
+    func theDatabaseIsChosenInTheOrderOfTheContract(
+        arguments: [String], environment: [String: String], expected: DatabaseChoice
+    ) throws {
+        #expect(try configuration(arguments, environment).database == expected)
+    }
+
+    @Test("a database that can't be one is refused without repeating what may be a password")
+    func aDatabaseThatCantBeOneIsRefusedWithoutRepeatingWhatMayBeAPassword() throws {
+        for (arguments, environment) in [
+            (["--database-url", "hunter2"], [:]), ([], ["DATABASE_URL": "hunter2"]),
+            ([], ["LETSSWITCH_DATABASE_URL": "hunter2"]),
+        ] {
+            let complaint = try complaint(arguments, environment)
+            #expect(complaint.contains("postgresql://"))
+            #expect(!complaint.contains("hunter2"))
+        }
+    }
+
+    @Test("systemd's directory counts after our own names for it") func systemdsDirectoryCountsAfterOurOwnNamesForIt()
+        throws
+    {
+        let systemd = ["STATE_DIRECTORY": "/var/lib/private/letsswitch:/other", "NOTIFY_SOCKET": "@n"]
+        #expect(try configuration([], systemd).stateDirectory == "/var/lib/private/letsswitch")
+        #expect(try configuration([], systemd).notifySocket == "@n")
+        #expect(try configuration(["--state-dir", "s"], systemd).stateDirectory == "s")
+    }
+
+    @Test("messages that no send queue could hold are refused") func messagesThatNoSendQueueCouldHoldAreRefused() throws
+    {
+        let arguments = ["--send-queue-bytes", "2048", "--max-message-bytes"]
+        #expect(try configuration(arguments + ["2038"]).limits.maxMessageBytes == 2038)
+        let complaint = try complaint(arguments + ["2039"])
+        #expect(complaint.hasPrefix("--send-queue-bytes: 2048") && complaint.contains("--max-message-bytes"))
+    }
+
+    @Test("tasks are not purged while their room is open") func tasksAreNotPurgedWhileTheirRoomIsOpen() throws {
+        #expect(throws: UsageError.self) { try configuration(["--retention", "1h", "--room-duration", "61m"]) }
+        #expect(try configuration(["--retention", "1h", "--room-duration", "1h"]).schedule.retention == .seconds(3600))
+    }
+
+    @Test("the bus is one that there is, and RabbitMQ's has a URL, which no complaint repeats")
+    func theBusIsOneThatThereIs() throws {
+        #expect(try configuration().bus == .automatic)
+        #expect(try configuration(["--bus", "none"]).bus == .none)
+        #expect(try complaint(["--bus", "redis"]) == "--bus: \"redis\": one of auto, postgresql, amqp, none is wanted")
+        #expect(try complaint(["--bus", "amqp"]) == "--bus: amqp needs --amqp-url")
+        let url = "amqp://ada:sesame@broker:5672/rooms"
+        let configuration = try configuration(["--bus", "AMQP"], ["LETSSWITCH_AMQP_URL": url])
+        #expect(try configuration.bus == .amqp && configuration.amqpURL == AMQPURL(url))
+        for wrong in ["http://ada:sesame@broker", "amqp://", "amqp://ada:sesame @broker"] {
+            let complaint = try complaint(["--amqp-url", wrong])
+            #expect(complaint.hasPrefix("--amqp-url: ") && !complaint.contains("sesame"))
+        }
+    }
+
+    @Test("every setting is read by its flag and by its variable", arguments: Setting.all)
+    func everySettingIsReadByItsFlagAndByItsVariable(_ setting: Setting) throws {
+        let sample = Self.samples[setting.name] ?? (setting.kind == .boolean ? "yes" : nil)
+        let value = try #require(sample, "no sample for \(setting.flag)")
+        let companions = Self.companions[setting.name] ?? Self.apnsCompanions(of: setting.name)
+        let byFlag = try configuration(["\(setting.flag)=\(value)"] + companions)
+        #expect(byFlag != Configuration(), "\(setting.flag) changes nothing")
+        #expect(try configuration(companions, [setting.variable: value]) == byFlag)
+    }
+
+    /// Each of Apple's four can't be without the others.
+    private static func apnsCompanions(of name: String) -> [String] {
+        let names = ["apns-key", "apns-key-id", "apns-team-id", "apns-topic"]
+        guard names.contains(name) else { return [] }
+        return names.filter { $0 != name }.flatMap { ["--\($0)", samples[$0] ?? ""] }
+    }
+
+    /// What a setting can't be without.
+    private static let companions = [
+        "tls-certificate": ["--tls-key", "/k", "--listen", "tls:a:1"],
+        "tls-key": ["--tls-certificate", "/c", "--listen", "tls:a:1"],
+        "webhook-url": ["--webhook-secret", webhookSecret],
+        "webhook-secret": ["--webhook-url", "https://example.org/"],
+        "webhook-secret-file": ["--webhook-url", "https://example.org/"],
+        "require-tickets": ["--ticket-secret", webhookSecret],
+        "ntfy-token": ["--ntfy-server", "https://example.org/"],
+        "ntfy-token-file": ["--ntfy-server", "https://example.org/"],
+    ]
+
+    private static let webhookSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+    /// A file that holds a secret; it may be any provider's.
+    private static let secretFile: String = {
+        let path = TestClusterDirectories.shared.make() + "/secret"
+        _ = FileManager.default.createFile(
+            atPath: path, contents: Data("\(webhookSecret)\n".utf8), attributes: [.posixPermissions: 0o600])
+        return path
+    }()
+
+    private static let databaseFile: String = {
+        let path = TestClusterDirectories.shared.make() + "/database"
+        _ = FileManager.default.createFile(
+            atPath: path, contents: Data("postgres://file\n".utf8), attributes: [.posixPermissions: 0o600])
+        return path
+    }()
+
+    private static let brokerFile: String = {
+        let path = TestClusterDirectories.shared.make() + "/broker"
+        _ = FileManager.default.createFile(
+            atPath: path, contents: Data("amqp://file\n".utf8), attributes: [.posixPermissions: 0o600])
+        return path
+    }()
+
+    /// A value for each setting, none of them its default.
+    private static let samples: [String: String] = {
+        var samples = [
+            "listen": "localhost:1", "operations-listen": "localhost:2", "hosts": "example.org",
+            "database-url": "postgres://x", "database-url-file": databaseFile, "state-dir": "/x",
+            "tls-certificate": "/c",
+            "tls-key": "/k", "log-level": "DEBUG",
+            "log-format": "json", "loops": "77", "max-subscriptions": "77", "database-connections": "77",
+            "trusted-proxies": "10.0.0.0/8",
+            "allowed-origins": "https://example.org", "webhook-secret": webhookSecret, "ntfy-token": "tk_x",
+            "webhook-secret-file": secretFile, "ntfy-token-file": secretFile, "webhook-concurrency": "77",
+            "webhook-batch": "77", "bus": "postgresql", "amqp-url": "amqp://x", "amqp-url-file": brokerFile,
+            "ticket-secret": webhookSecret, "ticket-secret-file": secretFile,
+        ]
+        for setting in Setting.all where samples[setting.name] == nil {
+            switch setting.kind {
+            case .value(placeholder: "N"): samples[setting.name] = "5555"
+            case .value(placeholder: "FILE"): samples[setting.name] = "/c"
+            case .value(placeholder: "URL"): samples[setting.name] = "https://example.org/x"
+            case .value(placeholder: "ID"): samples[setting.name] = "ABC123DEFG"
+            case .value(placeholder: "BUNDLE"): samples[setting.name] = "org.example.App"
+            case .value(placeholder: "DURATION"):
+                samples[setting.name] = setting.name.hasSuffix("retention") ? "3d" : "7.5"
+            default: break
+            }
+        }
+        return samples
+    }()
+}
