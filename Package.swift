@@ -170,7 +170,7 @@ let package = Package(
         .target(
             name: "LiveQuestions",
             dependencies: [
-                "Access", "Basics", "Crypto", "Domain", "Messaging", "Observability", "Pages", "Postgres", "Rooms",
+                "Access", "Basics", "Domain", "Messaging", "Observability", "Pages", "Postgres", "Rooms",
                 "Server", "Sockets", "Wire",
             ],
             swiftSettings: swiftSettings),
@@ -186,7 +186,7 @@ let package = Package(
         .target(
             name: "LetsSwitch",
             dependencies: [
-                "Access", "ActionCable", "AMQP", "Basics", "Crypto", "Daemons", "Delivery", "Domain", "HTTPClient",
+                "Access", "ActionCable", "Basics", "Crypto", "Daemons", "Delivery", "Domain",
                 "LiveConversations", "LiveQuestions", "Messaging", "Observability", "Pages", "Postgres", "Rooms",
                 "Schema", "Scheduling", "Server", "Settings", "Sockets", "Wire",
             ],

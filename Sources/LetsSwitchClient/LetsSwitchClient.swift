@@ -4,7 +4,7 @@
     public import Foundation
 #endif
 
-/// One device's way to a server: promises, reminders, rooms.
+/// One device's way to a server: promises, reminders, rooms, questions, conversations.
 ///
 /// ```swift
 /// let client = LetsSwitchClient(try ServerAddress("http://127.0.0.1:8080"), deviceID: "ada-7c1f")
@@ -26,7 +26,7 @@ public final class LetsSwitchClient: Sendable {
     /// - Parameters:
     ///   - deviceID: Who this is, in 128 characters at most. Whoever knows it can do what this device can.
     ///   - ticket: What proves it, where the server wants tickets.
-    ///   - reconnect: For rooms and reminders. Other requests are sent once.
+    ///   - reconnect: For what stays connected. Other requests are sent once.
     public convenience init(
         _ server: ServerAddress, deviceID: String, ticket: String? = nil, reconnect: ReconnectPolicy = .default
     ) {

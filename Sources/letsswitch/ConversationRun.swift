@@ -13,7 +13,14 @@ struct ConversationRun {
     }
 
     func say(_ content: String, to names: [String]) async throws {
-        let sent = try await conversations.sent(content, to: names)
+        // By its id, saying it again after a loss is harmless.
+        let id = UUID()
+        let sent: (message: Message, source: String)
+        do {
+            sent = try await conversations.sent(content, to: names, id: id)
+        } catch ClientError.unreachable {
+            sent = try await conversations.sent(content, to: names, id: id)
+        }
         try output.tell(sent.source, "It is said.")
     }
 
@@ -50,16 +57,15 @@ struct ConversationRun {
 
     /// What was said last among exactly these and this device.
     func history(with names: [String], count: Int) async throws {
-        let wanted = Set(names)
+        guard case .entered(let own)? = try await conversations.reading().next()?.event else {
+            throw ClientError.sentAway("the server didn't say who we are")
+        }
+        let wanted = Set(names + [own])
         var next: String?
         repeat {
             let list = try await conversations.list(before: next)
-            // Oneself is in it, whether one is named or not.
-            let found = list.conversations.last { conversation in
-                let others = conversation.participants.count - wanted.count
-                return (others == 0 || others == 1) && wanted.isSubset(of: conversation.participants)
-            }
-            if let found {
+            // Of several the one in which something was said last.
+            if let found = list.conversations.first(where: { Set($0.participants) == wanted }) {
                 let page = try await conversations.history(of: found.id, limit: count)
                 guard output.isTerminal else { return try output.tell(page.source, "") }
                 for message in page.messages { try output.say(Self.line(message)) }
@@ -72,12 +78,12 @@ struct ConversationRun {
 
     private static func line(_ message: Message) -> String {
         let author = message.author.isEmpty ? "somebody" : message.author
-        return "\(message.date.formatted(.iso8601)) \(author): \(message.content)"
+        return Output.indented("\(message.date.formatted(.iso8601)) \(author): \(message.content)")
     }
 
     private static func line(_ conversation: Conversation) -> String {
         let unread = conversation.lastOffset - conversation.readOffset
         let last = conversation.lastMessage.map { " — \($0.author): \($0.content)" } ?? ""
-        return "\(conversation.name)\(unread > 0 ? " (\(unread) unread)" : "")\(last)"
+        return Output.indented("\(conversation.name)\(unread > 0 ? " (\(unread) unread)" : "")\(last)")
     }
 }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// `letsswitch`: promises, reminders and rooms from a terminal.
+/// `letsswitch`: promises, reminders, rooms, questions and conversations from a terminal.
 @main
 struct Letsswitch {
     static func main() async {

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 
 /// What was to be told couldn't be: a full disk, or a reader that has gone.
@@ -40,6 +41,9 @@ struct Output {
         }
         return String(String.UnicodeScalarView(scalars))
     }
+
+    /// A stranger's text that stands in a line of ours: no line of it looks like one.
+    static func indented(_ text: String) -> String { text.replacing("\n", with: "\n    ") }
 
     private static func write(_ text: String, to descriptor: CInt) throws(OutputFailure) {
         var rest = Array(text.utf8)[...]

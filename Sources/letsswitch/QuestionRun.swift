@@ -27,7 +27,7 @@ struct QuestionRun {
         switch event {
         case .list(let questions, _): questions.map(line)
         case .changed(let question): [line(question)]
-        case .announced(let text): ["Announced: \(text)"]
+        case .announced(let text): [Output.indented("Announced: \(text)")]
         case .state(let isOpen): ["The session is \(isOpen ? "open" : "closed")."]
         case .answered: ["Your question was answered."]
         case .refused(let reason): [reason]
@@ -38,6 +38,6 @@ struct QuestionRun {
 
     private static func line(_ question: Question) -> String {
         let answer = question.answer.map { " — \($0)" } ?? (question.isAnswered ? " — answered" : "")
-        return "\(question.votes) × \(question.content)\(answer)"
+        return Output.indented("\(question.votes) × \(question.content)\(answer)")
     }
 }

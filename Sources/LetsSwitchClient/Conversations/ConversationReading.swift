@@ -21,6 +21,7 @@ package actor ConversationReading {
         let messages: [Message]?
         let lastOffset: Int?
         let ref: String?
+        let code: String?
     }
 
     private struct Asking: Encodable {
@@ -31,8 +32,23 @@ package actor ConversationReading {
         let ref: String
     }
 
+    /// A message that came with others, as the server says one alone.
+    private struct Alone: Encodable {
+        let type = "message"
+        let message: Message
+    }
+
+    /// What a server takes at once, with some to spare; and then one in so much time: both are its limits for a device's messages.
+    private static let burst = 150
+    private static let pace = Duration.milliseconds(60)
+    private static let retry = Duration.seconds(1)
+
     private let session: LinkSession
     private var heard: HeardOffsets
+    /// What is to be asked for, the first of it now.
+    private var questions: [Asking] = []
+    /// Since the connection was made.
+    private var askedCount = 0
     /// What a page brought at once.
     private var ready: [Item] = []
 
@@ -67,6 +83,7 @@ package actor ConversationReading {
             ready.append(Item(event: .entered(incoming.user ?? ""), source: source))
             var offsets: [UUID: Int] = [:]
             for (id, offset) in incoming.offsets ?? [:] { if let id = UUID(uuidString: id) { offsets[id] = offset } }
+            (questions, askedCount) = ([], 0)
             for missing in heard.connected(offsets) { await ask(missing.conversation, after: missing.after) }
         case "message":
             guard let message = incoming.message else { return }
@@ -81,18 +98,44 @@ package actor ConversationReading {
             let taken = heard.take(
                 page: messages.map(\.offset), of: conversation, lastOffset: incoming.lastOffset ?? 0)
             for message in messages where taken.new.contains(message.offset) {
-                ready.append(Item(event: .message(message), source: nil))
+                let text = (try? JSONEncoder().encode(Alone(message: message))) ?? Data()
+                ready.append(Item(event: .message(message), source: String(decoding: text, as: UTF8.self)))
             }
-            if let after = taken.after { await ask(conversation, after: after) }
+            await answered(conversation, next: taken.after)
         case "error":
-            if let conversation = incoming.ref.flatMap(UUID.init(uuidString:)) { heard.refused(conversation) }
+            guard let conversation = incoming.ref.flatMap(UUID.init(uuidString:)) else { return }
+            if incoming.code == "no_such_conversation" || incoming.code == "topic_not_allowed" {
+                heard.refused(conversation)
+                await answered(conversation, next: nil)
+            } else {
+                // The database is away for a moment.
+                try? await Task.sleep(for: Self.retry)
+                await send()
+            }
         default: return
         }
     }
 
+    /// One after the other: what is asked for is paid for like what is said.
     private func ask(_ conversation: UUID, after: Int) async {
         let id = conversation.uuidString
-        guard let bytes = try? JSONEncoder().encode(Asking(conversation: id, after: after, ref: id)) else { return }
+        questions.append(Asking(conversation: id, after: after, ref: id))
+        if questions.count == 1 { await send() }
+    }
+
+    private func answered(_ conversation: UUID, next: Int?) async {
+        guard questions.first?.ref == conversation.uuidString else { return }
+        questions.removeFirst()
+        if let next {
+            questions.append(Asking(conversation: conversation.uuidString, after: next, ref: conversation.uuidString))
+        }
+        if !questions.isEmpty { await send() }
+    }
+
+    private func send() async {
+        guard let question = questions.first, let bytes = try? JSONEncoder().encode(question) else { return }
+        askedCount += 1
+        if askedCount > Self.burst { try? await Task.sleep(for: Self.pace) }
         // On this connection or not at all: the next one begins by asking for what is missing then.
         try? await session.send(.message(.text, Array(bytes)), waits: false)
     }

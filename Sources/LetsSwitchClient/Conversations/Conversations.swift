@@ -55,6 +55,8 @@ public struct Conversations: Sendable {
     /// ```swift
     /// let names = try await client.conversations.names(beginningWith: "a")
     /// ```
+    ///
+    /// - Throws: ``ClientError``, such as a ``ClientError/refused(_:)`` with `name_required`.
     public func names(beginningWith prefix: String = "") async throws -> [String] {
         struct Body: Decodable { let users: [String] }
         let bytes = try await requests.get("/users?\(requests.identity)&prefix=\(escaped(prefix))")
@@ -75,6 +77,8 @@ public struct Conversations: Sendable {
     /// ```swift
     /// let tea = try await client.conversations.open(with: ["bob", "eve"], id: UUID())
     /// ```
+    ///
+    /// - Throws: ``ClientError``, such as a ``ClientError/refused(_:)`` with `name_required`.
     public func open(with names: [String], id: UUID? = nil) async throws -> Conversation {
         let opening = Opening(deviceId: requests.deviceID, participants: names, id: id?.uuidString)
         return try await requests.post("/conversations", opening).decoded(as: "conversation")
@@ -88,6 +92,7 @@ public struct Conversations: Sendable {
     /// ```
     ///
     /// - Parameter next: The earlier list's ``ConversationList/next``.
+    /// - Throws: ``ClientError``, such as a ``ClientError/refused(_:)`` with `name_required`.
     public func list(before next: String? = nil) async throws -> ConversationList {
         let before = next.map { "&before=\(escaped($0))" } ?? ""
         return try ConversationList(try await requests.get("/conversations?\(requests.identity)\(before)"))
@@ -100,6 +105,7 @@ public struct Conversations: Sendable {
     /// ```
     ///
     /// - Parameter limit: 1 to 100.
+    /// - Throws: ``ClientError``, such as a ``ClientError/refused(_:)`` with `name_required`.
     public func history(of conversation: UUID, after offset: Int, limit: Int = 100) async throws -> MessagePage {
         try await page(of: conversation, "after=\(offset)&limit=\(limit)")
     }
@@ -112,6 +118,7 @@ public struct Conversations: Sendable {
     /// ```
     ///
     /// - Parameter limit: 1 to 100.
+    /// - Throws: ``ClientError``, such as a ``ClientError/refused(_:)`` with `name_required`.
     public func history(of conversation: UUID, before offset: Int = .max, limit: Int = 100) async throws -> MessagePage
     {
         try await page(of: conversation, "before=\(offset)&limit=\(limit)")
@@ -139,6 +146,7 @@ public struct Conversations: Sendable {
     /// ```
     ///
     /// - Parameter id: Makes a repeat harmless: after a loss, say the same again with the same id.
+    /// - Throws: ``ClientError``, such as a ``ClientError/refused(_:)`` with `name_required`.
     @discardableResult
     public func say(_ content: String, in conversation: UUID, id: UUID? = nil) async throws -> Message {
         var outgoing = Outgoing(deviceId: requests.deviceID, content: content, id: id?.uuidString)
@@ -153,6 +161,7 @@ public struct Conversations: Sendable {
     /// ```
     ///
     /// - Parameter id: As in ``say(_:in:id:)``.
+    /// - Throws: ``ClientError``, such as a ``ClientError/refused(_:)`` with `name_required`.
     @discardableResult
     public func say(_ content: String, to names: [String], id: UUID? = nil) async throws -> Message {
         try await sent(content, to: names, id: id).message
@@ -189,6 +198,7 @@ public struct Conversations: Sendable {
     ///
     /// - Parameter offsets: What is known already: what lies above comes first, in the 200 latest conversations. Those that aren't
     ///   named begin with what is said next.
+    /// - Throws: In the stream: ``ClientError``, as soon as no further attempt would help.
     public func events(after offsets: [UUID: Int] = [:]) -> AsyncThrowingStream<Event, any Error> {
         let reading = reading(after: offsets)
         return AsyncThrowingStream { try await reading.next()?.event }

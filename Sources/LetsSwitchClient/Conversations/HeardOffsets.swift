@@ -24,6 +24,11 @@ struct HeardOffsets: Sendable {
     private var heard: [UUID: Int]
     /// Asked for and not answered yet, and up to which offset something was said meanwhile.
     private var asked: [UUID: Int] = [:]
+    /// Whether the first handshake named all that there was: what it didn't name was made since.
+    private var knowsAll: Bool?
+
+    /// The most conversations that a handshake names.
+    static let namedInHandshake = 200
 
     init(_ heard: [UUID: Int]) {
         self.heard = heard
@@ -31,15 +36,16 @@ struct HeardOffsets: Sendable {
 
     /// Connected anew, where conversations stand so: what is missing of those that were heard.
     ///
-    /// What is heard of for the first time begins where it stands.
+    /// What the first handshake names begins where it stands; what a later one names for the first time was made in between, and
+    /// begins with its first message. Where there were too many to know that, it begins where it stands.
     mutating func connected(_ offsets: [UUID: Int]) -> [(conversation: UUID, after: Int)] {
         asked = [:]
         var missing: [(conversation: UUID, after: Int)] = []
+        let isNew = knowsAll ?? false
+        knowsAll = knowsAll ?? (offsets.count < Self.namedInHandshake)
         for (conversation, offset) in offsets {
-            guard let known = heard[conversation] else {
-                heard[conversation] = offset
-                continue
-            }
+            let known = heard[conversation] ?? (isNew ? 0 : offset)
+            heard[conversation] = known
             if known < offset {
                 asked[conversation] = offset
                 missing.append((conversation, known))
@@ -72,8 +78,8 @@ struct HeardOffsets: Sendable {
     ) -> (new: Set<Int>, after: Int?) {
         let known = heard[conversation] ?? 0
         let new = Set(offsets.filter { $0 > known })
-        // An empty page: there is nothing any more of what is missing.
-        let last = new.max() ?? max(known, lastOffset)
+        // An empty page: there is nothing any more of what is missing. One that was heard before says nothing of what follows.
+        let last = new.max() ?? (offsets.isEmpty ? max(known, lastOffset) : known)
         heard[conversation] = last
         if last < max(lastOffset, asked[conversation] ?? 0), !new.isEmpty { return (new, last) }
         asked[conversation] = nil

@@ -9,7 +9,7 @@
 /// ```swift
 /// print("\(message.author): \(message.content)")
 /// ```
-public struct Message: Sendable, Hashable, Decodable {
+public struct Message: Sendable, Hashable, Codable {
     /// The message's own: `seen.insert(message.id)`
     public let id: UUID
     /// What was said; empty once its author was erased: `message.content`
@@ -34,6 +34,17 @@ public struct Message: Sendable, Hashable, Decodable {
         date = try members.decode(WireDate.self, forKey: .date).date
         conversation = try members.decode(UUID.self, forKey: .conversation)
         offset = try members.decode(Int.self, forKey: .offset)
+    }
+
+    /// Writes what the server would say: `try JSONEncoder().encode(message)`
+    public func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: CodingKeys.self)
+        try members.encode(id, forKey: .id)
+        try members.encode(content, forKey: .content)
+        try members.encode(author, forKey: .author)
+        try members.encode(WireDate.text(date), forKey: .date)
+        try members.encode(conversation, forKey: .conversation)
+        try members.encode(offset, forKey: .offset)
     }
 }
 

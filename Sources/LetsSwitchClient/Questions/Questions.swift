@@ -91,7 +91,7 @@ public final class Questions: Sendable {
     ///
     /// - Throws: ``ClientError/sentAway(_:)`` with the server's sentence when it isn't taken: the session is closed, the question is
     ///   blank or longer than 2,000 Unicode scalars, or this device has just asked six within a minute. After a loss nobody knows
-    ///   whether it was asked, and it isn't asked again.
+    ///   whether it was asked, and it isn't asked again. ``ClientError/cancelled`` when the task is cancelled.
     @discardableResult
     public func ask(_ content: String) async throws -> UUID? {
         try await asked(content).id
@@ -124,7 +124,7 @@ public final class Questions: Sendable {
             default: continue
             }
         }
-        throw ClientError.closed(.normal, reason: "before it was asked")
+        throw Task.isCancelled ? ClientError.cancelled : .closed(.normal, reason: "before it was asked")
     }
 
     /// Wants to know that, too: one vote for each device. Repeats change nothing.

@@ -32,6 +32,30 @@ import Testing
         #expect(heard.take(tea, 8) == .hear)
     }
 
+    @Test("A conversation that was made during a cut is heard from its beginning")
+    func made() {
+        var heard = HeardOffsets([:])
+        #expect(heard.connected([tea: 4]).isEmpty)
+        let new = UUID()
+        let missing = heard.connected([tea: 4, new: 3])
+        #expect(missing.map(\.conversation) == [new] && missing.map(\.after) == [0])
+        // Unless it may be an old one, of which the first handshake couldn't tell.
+        var many = HeardOffsets([:])
+        let offsets = Dictionary(uniqueKeysWithValues: (0..<HeardOffsets.namedInHandshake).map { _ in (UUID(), 1) })
+        #expect(many.connected(offsets).isEmpty)
+        #expect(many.connected([new: 3]).isEmpty)
+    }
+
+    @Test("A page that comes twice skips nothing")
+    func twice() {
+        var heard = HeardOffsets([tea: 2])
+        #expect(heard.connected([tea: 9]).map(\.after) == [2])
+        #expect(heard.take(page: [3, 4], of: tea, lastOffset: 9).after == 4)
+        let again = heard.take(page: [3, 4], of: tea, lastOffset: 9)
+        #expect(again.new.isEmpty && again.after == nil)
+        #expect(heard.connected([tea: 9]).map(\.after) == [4])
+    }
+
     @Test("What was purged is not asked for again")
     func purged() {
         var heard = HeardOffsets([tea: 2])
