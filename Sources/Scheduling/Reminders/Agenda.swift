@@ -64,6 +64,17 @@ struct Agenda {
         closings[epoch, default: []].insert(room).inserted
     }
 
+    /// Every room that is open.
+    var rooms: Set<UUID> { closings.values.reduce(into: []) { $0.formUnion($1) } }
+
+    /// These rooms are open no more.
+    mutating func forget(_ rooms: Set<UUID>) {
+        for epoch in closings.keys {
+            closings[epoch]?.subtract(rooms)
+            if closings[epoch]?.isEmpty == true { closings[epoch] = nil }
+        }
+    }
+
     /// Whether a room's time is over, as far as is known.
     func hasClosings(at now: MonotonicTime) -> Bool {
         guard let time = databaseTime(at: now) else { return false }

@@ -104,6 +104,7 @@ package actor Scheduler: Service {
 
     /// A peer found a room open that was not known to be: word of it is under way, or was lost.
     package func found(_ room: OpenRoom) async {
+        guard !dissolvedRooms.contains(room.id) else { return }
         rooms.open([room.id])
         await handle(.found(room))
     }
@@ -157,7 +158,13 @@ package actor Scheduler: Service {
 
     /// A job has ended.
     private func finish(_ result: SchedulerResult) async {
-        for event in result.events { state.handle(event, at: .now()) }
+        for event in result.events {
+            if case .caughtUp(_, let open) = event {
+                // Word of their end came while the database was asked.
+                rooms.close(open.map(\.id).filter { dissolvedRooms.contains($0) })
+            }
+            state.handle(event, at: .now())
+        }
         if let error = result.error {
             metrics.failures.add(result.job)
             if failing.insert(result.job).inserted {

@@ -35,6 +35,8 @@ struct SchedulerState {
     private var wantsCatchUp = true
     /// The newest batch that was heard of before the catching up began.
     private var announcedBefore = 0
+    /// Those that were open when the database was asked for them.
+    private var roomsBefore: Set<UUID> = []
     private var lookedAt: MonotonicTime
     private var claimedAt: MonotonicTime
     private var claimStartedAt: MonotonicTime
@@ -102,6 +104,7 @@ struct SchedulerState {
             release(batches.fill(claims, upTo: batch))
         case .caughtUp(let newest, let rooms):
             self[.catchUp] = .ready
+            closeRooms(missingFrom: rooms)
             for room in rooms { agenda.close(room.id, at: room.closesAt) }
             // What was heard of before it was asked for is among it; a number that isn't was nobody's batch.
             if batches.announced == announcedBefore { batches.correct(announced: newest) }
@@ -109,6 +112,8 @@ struct SchedulerState {
         case .restored(let newest):
             batches.restart(at: newest)
             lost.restart(at: newest)
+            // It may not know of them yet; their time ends them.
+            roomsBefore = []
         case .expired:
             self[.expire] = .ready
             agenda.expired()
@@ -176,6 +181,15 @@ struct SchedulerState {
         if !over.isEmpty { pending.append(.close(over)) }
     }
 
+    /// Those that were open before it was asked which are, and aren't among them: word of their end was lost.
+    private mutating func closeRooms(missingFrom open: [OpenRoom]) {
+        let over = roomsBefore.intersection(agenda.rooms).subtracting(open.map(\.id))
+        roomsBefore = []
+        guard !over.isEmpty else { return }
+        agenda.forget(over)
+        pending.append(.close(Array(over)))
+    }
+
     // MARK: What is to be done
 
     /// What to do now, in this order. What is started is told by an event when it ends.
@@ -207,6 +221,7 @@ struct SchedulerState {
         if wait(for: .catchUp, at: now) == .zero {
             wantsCatchUp = false
             announcedBefore = batches.announced
+            roomsBefore = agenda.rooms
             actions += start(.catchUp, .catchUp(settled: batches.settled ?? 0))
         }
         if wait(for: .expire, at: now) == .zero { actions += start(.expire, .expire) }

@@ -177,6 +177,18 @@ import Testing
         #expect(state.pause(at: start) > .seconds(1))
     }
 
+    @Test("a room whose end it wasn't told of is closed when it catches up, but not one that was opened since it asked")
+    func lostEnds() {
+        var state = settled()
+        let rooms = (0..<3).map { OpenRoom(id: UUID(), closesAt: 2000 + Double($0)) }
+        for room in rooms.dropLast() { state.handle(.found(room), at: start) }
+        state.handle(.disturbed, at: start)
+        #expect(state.actions(at: start).map(\.name).contains("catch-up"))
+        state.handle(.found(rooms[2]), at: start)
+        state.handle(.caughtUp(newest: 5, [rooms[0]]), at: start)
+        #expect(state.actions(at: start) == [.close([rooms[1].id])])
+    }
+
     @Test("word of a claim that is under way is not followed, unless its answer takes long")
     func ownWord() {
         var state = settled(due: 1000)
