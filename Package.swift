@@ -85,6 +85,7 @@ let package = Package(
                 .embedInCode("SQL/basics.sql"),
                 .embedInCode("SQL/zones.sql"),
                 .embedInCode("SQL/tasks.sql"),
+                .embedInCode("SQL/moves.sql"),
                 .embedInCode("SQL/partners.sql"),
                 .embedInCode("SQL/history.sql"),
                 .embedInCode("SQL/days.sql"),

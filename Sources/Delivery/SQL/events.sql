@@ -224,7 +224,8 @@ $$;
 
 -- Who came to matches' rooms and who went, in their order: elements of these arrays that belong together. p_peers is how many
 -- there were in the room afterwards, on that daemon; p_tasks the task that the peer gave, which counts if it is one of the room's;
--- p_ages how many seconds ago. Rooms that aren't a match's leave no trace. A report that p_writer, the daemon, has written already, by its
+-- p_ages how many seconds ago. Rooms that aren't a match's, nor anybody's who was let down, leave no trace, but who was there
+-- before the match ended leaves as who came. A report that p_writer, the daemon, has written already, by its
 -- number, is not written again.
 --
 -- A daemon that was given up, and lives, has had its people taken back: when they leave, they aren't counted once more. One of an earlier
@@ -258,9 +259,18 @@ BEGIN
             FROM unnest(p_events, p_rooms, p_tasks, p_peers, p_ages) AS reported (event, room, task, peers, age)
         ) AS report
         CROSS JOIN LATERAL (
-            SELECT max(task.closes_at) AS closes_at,
-                (array_agg(task.id) FILTER (WHERE task.id = report.task))[1] AS task_id
-            FROM letsswitch.task WHERE task.room_id = report.room AND task.partner_id IS NOT NULL
+            SELECT max(one.closes_at) AS closes_at,
+                (array_agg(one.id) FILTER (WHERE one.id = report.task))[1] AS task_id
+            FROM (
+                SELECT task.id, task.closes_at FROM letsswitch.task
+                WHERE task.room_id = report.room AND (task.partner_id IS NOT NULL OR task.waits_until IS NOT NULL)
+                UNION ALL
+                SELECT known.task_id, known.closes_at FROM letsswitch.presence
+                JOIN letsswitch.attendance AS known
+                    ON known.room_id = presence.room_id AND known.task_id IS NOT DISTINCT FROM presence.task_id
+                WHERE report.change < 0 AND presence.reporter_id = p_writer AND presence.room_id = report.room
+                    AND (presence.task_id = report.task OR presence.task_id IS NULL)
+            ) AS one
         ) AS own
         WHERE own.closes_at IS NOT NULL
         GROUP BY report.room, own.task_id
@@ -300,11 +310,11 @@ BEGIN
         INSERT INTO letsswitch.event (type, happened_at, room_id, task_ids, peers)
         SELECT
             reported.event, v_now - make_interval(secs => reported.age), reported.room,
-            CASE WHEN task.id IS NOT NULL THEN ARRAY[task.id] END, reported.peers
+            CASE WHEN own.task_id IS NOT NULL THEN ARRAY[own.task_id] END, reported.peers
         FROM unnest(p_events, p_rooms, p_tasks, p_peers, p_ages) WITH ORDINALITY
             AS reported (event, room, task, peers, age, place)
-        LEFT JOIN letsswitch.task ON task.id = reported.task AND task.room_id = reported.room
-            AND task.partner_id IS NOT NULL
+        -- Has a row by now, if it is one of the room's.
+        LEFT JOIN letsswitch.attendance AS own ON own.task_id = reported.task AND own.room_id = reported.room
         ORDER BY reported.place
         RETURNING event.id
     )

@@ -9,7 +9,8 @@ import Scheduling
 /// devices alone. A device is told at once of what concerns its own tasks, everybody else gathered.
 ///
 /// Hints only: a reader that misses one sees the change when it asks for its day. So they are sent after the commit, and many
-/// together: a NOTIFY within each registration would make all commits wait for one another.
+/// together: a NOTIFY within each registration would make all commits wait for one another. Whoever leaves or moves is rare, and somebody
+/// is let down: of those the database tells every daemon itself, with the commit (SQL/partners.sql of Scheduling).
 actor ScheduleChanges {
     static let channel = "letsswitch_schedule"
     /// Between two notifications.

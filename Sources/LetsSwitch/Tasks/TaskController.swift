@@ -71,12 +71,12 @@ struct TaskController: RouteCollection, Sendable {
     /// Whoever was counted on doesn't come, or at another time.
     private func answer(_ outcome: PartingOutcome, as done: SchedulingMetrics.TaskOutcome) async throws -> Response {
         switch outcome {
-        case .done(let task, let changed, let newMatches):
+        // Whose day has changed, every daemon is told with the commit.
+        case .done(let task, _, let newMatches):
             metrics.tasks.add(done)
             metrics.pairs.add(newMatches)
             if done == .moved { await registered(Double(task.remindsAt.seconds)) }
             eventWritten()
-            for change in changed { await changes.publish(change) }
             log.info("task \(done.rawValue)", describe(task))
             return .json(task.json)
         case .unchanged(let task):

@@ -2,7 +2,7 @@ package import Domain
 import FoundationEssentials
 package import Postgres
 
-/// Promises that somebody counts on, taken back or moved. Every operation is one statement; SQL/partners.sql decides.
+/// Promises that somebody counts on, taken back or moved. Every operation is one statement; SQL/partners.sql and moves.sql decide.
 ///
 /// Throws as ``ScheduleStore`` does. What was given up because it met another is repeated there.
 ///
@@ -16,7 +16,7 @@ package struct PartnerStore: Sendable {
     private static let leave = PostgresStatement(
         name: "leave_task", sql: "SELECT * FROM letsswitch.leave_task($1, $2, $3)")
     private static let move = PostgresStatement(
-        name: "move_task", sql: "SELECT * FROM letsswitch.move_task($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)")
+        name: "move_task", sql: "SELECT * FROM letsswitch.move_task($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)")
 
     private let database: PostgresClient
     private let settings: ScheduleSettings
@@ -29,7 +29,8 @@ package struct PartnerStore: Sendable {
     /// Takes a promise back, also one that somebody counts on.
     package func leave(_ task: OwnTask) async throws -> PartingOutcome {
         let rows = try await database.query(
-            Self.leave, [.text(task.device.text), .text(task.id.uuidString), seconds(settings.lateJoin)], timeout: nil)
+            Self.leave, [.text(task.device.text), .text(task.id.uuidString), seconds(settings.lateJoinWindow)],
+            timeout: nil)
         return try outcome(rows, whenDone: "left")
     }
 
@@ -39,7 +40,8 @@ package struct PartnerStore: Sendable {
         let rows = try await database.query(
             namingZone: Self.move,
             [.text(request.task.device.text), .text(request.task.id.uuidString), zone] + request.slot.parameters
-                + [settings.reminderLead, settings.horizon, settings.roomDuration, settings.lateJoin].map(seconds))
+                + [settings.reminderLead, settings.horizon, settings.roomDuration, settings.lateJoinWindow].map(seconds)
+                + [.integer(settings.maxTasksPerDevice)])
         return try outcome(rows, whenDone: "moved")
     }
 
@@ -55,6 +57,8 @@ package struct PartnerStore: Sendable {
                 newMatches: rows.count { $0.code != "left" && $0.task?.isPaired == true })
         case "repeated":
             return .unchanged(try first.decided().0)
+        case "too_many_tasks":
+            return .refused(.tooManyTasks(settings.maxTasksPerDevice))
         default:
             return .refused(try first.refusal())
         }

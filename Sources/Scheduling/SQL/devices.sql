@@ -141,6 +141,9 @@ CREATE FUNCTION letsswitch.erase_tasks(p_tasks uuid[]) RETURNS TABLE (starts_at 
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
+    -- What moving a task changes.
+    v_registered bigint[] := ARRAY(
+        SELECT task.registered FROM letsswitch.task WHERE task.id = ANY (p_tasks) ORDER BY task.registered);
     v_waiting uuid[];
     v_reminders uuid[];
     v_now timestamptz;
@@ -170,6 +173,11 @@ BEGIN
         ) AS fired
     );
     PERFORM FROM letsswitch.reminder WHERE reminder.id = ANY (v_reminders) ORDER BY reminder.id FOR UPDATE;
+    IF EXISTS (
+        SELECT FROM letsswitch.task WHERE task.id = ANY (p_tasks) AND NOT task.registered = ANY (v_registered)
+    ) THEN
+        RAISE 'a task was moved meanwhile' USING ERRCODE = 'serialization_failure';
+    END IF;
     v_now := letsswitch.clock();
 
     DELETE FROM letsswitch.attendance WHERE attendance.ctid = ANY (ARRAY(

@@ -1,4 +1,4 @@
--- Taking a promise back that somebody counts on, moving it to another slot, and pairing anew whoever stays.
+-- Taking a promise back that somebody counts on, and pairing anew whoever stays; moving it to another slot: moves.sql.
 --
 -- Whoever changes pairs holds the slot's lock (of two slots the earlier one's first), then the `due` rows of the tasks that it is about, in
 -- order of start, then the reminders of those that are claimed, in order of id. So does whoever registers, who needs no reminder but that of
@@ -79,8 +79,9 @@ LANGUAGE sql STABLE AS $$
     SELECT task.device_id FROM letsswitch.task WHERE task.id = p_task
 $$;
 
--- Who waits for a partner in a slot, but for this task and whoever p_device has blocked, or is blocked by; NULL when nobody does. Until the start anybody who has none, from then on, or when
--- p_let_down, only who was let down after the lead. First come, first served.
+-- Who waits for a partner in a slot, but for this task and whoever p_device has blocked, or is blocked by; NULL when
+-- nobody does. Until the start anybody who has none, from then on, or when p_let_down, only who was let down after the lead. First come,
+-- first served.
 CREATE FUNCTION letsswitch.waiting_task(
     p_starts_at timestamptz, p_except uuid, p_device text, p_let_down boolean
 ) RETURNS uuid
@@ -134,8 +135,8 @@ LANGUAGE plpgsql AS $$
 BEGIN
     DELETE FROM letsswitch.due WHERE due.reminds_at = p_task.reminds_at AND due.registered = p_task.registered;
     DELETE FROM letsswitch.reminder WHERE reminder.starts_at = p_task.starts_at AND reminder.task_id = p_task.id;
-    DELETE FROM letsswitch.presence WHERE presence.room_id = p_task.room_id AND presence.task_id = p_task.id;
     DELETE FROM letsswitch.attendance WHERE attendance.room_id = p_task.room_id AND attendance.task_id = p_task.id;
+    DELETE FROM letsswitch.presence WHERE presence.room_id = p_task.room_id AND presence.task_id = p_task.id;
 END
 $$;
 
@@ -205,7 +206,9 @@ BEGIN
     IF v_other.id IS NULL THEN
         v_stays := letsswitch.place_task(
             p_partner, NULL, CASE WHEN v_is_kept THEN p_partner.room_id ELSE gen_random_uuid() END, p_partner.closes_at,
-            CASE WHEN v_is_claimed THEN p_task.starts_at + make_interval(secs => p_late_join) END, true);
+            -- Whose lead is past, claimed or not yet, can't be joined as ever.
+            CASE WHEN v_is_claimed OR p_partner.reminds_at <= letsswitch.clock()
+                THEN p_task.starts_at + make_interval(secs => p_late_join) END, true);
     ELSE
         v_room := CASE WHEN v_is_kept THEN p_partner.room_id ELSE v_other.room_id END;
         v_closes_at := CASE WHEN v_is_kept THEN p_partner.closes_at ELSE v_other.closes_at END;
@@ -223,6 +226,27 @@ BEGIN
 END
 $$;
 
+-- Tells every daemon whose day has changed, as what it publishes itself: in the transaction, for whoever is let down must be told also when
+-- the answer is lost, and a repeat changes nothing. These are few; of a NOTIFY in each registration all commits would wait for one another.
+CREATE FUNCTION letsswitch.notify_changes(p_outcomes letsswitch.task_outcome[]) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_notify('letsswitch_schedule', json_build_object('origin', '', 'changes', json_agg(json_build_object(
+        'startsAt', changed.starts_at,
+        'devices', changed.devices,
+        'all', changed.concerns_all
+    )))::text)
+    FROM (
+        SELECT outcome.starts_at, array_agg(DISTINCT own.device) FILTER (WHERE own.device IS NOT NULL) AS devices,
+            bool_or(outcome.slot_opened IS NOT NULL) AS concerns_all
+        FROM unnest(p_outcomes) AS outcome
+        CROSS JOIN LATERAL (VALUES (outcome.device_id), (outcome.partner_device)) AS own (device)
+        WHERE outcome.id IS NOT NULL
+        GROUP BY outcome.starts_at
+    ) AS changed;
+END
+$$;
+
 -- Takes a promise back, also one that somebody counts on and also after the lead, until p_late_join seconds past the start. The first row
 -- is the task as it was (left), or why not; the second, if somebody stays, theirs as it is now (stayed).
 CREATE FUNCTION letsswitch.leave_task(p_device text, p_id uuid, p_late_join double precision)
@@ -234,6 +258,8 @@ DECLARE
     v_partner letsswitch.task;
     v_waiting letsswitch.task;
     v_is_due boolean;
+    v_left letsswitch.task_outcome;
+    v_stayed letsswitch.task_outcome;
 BEGIN
     IF v_task.id IS NOT NULL THEN
         IF v_task.partner_id IS NOT NULL THEN
@@ -255,7 +281,8 @@ BEGIN
         RETURN;
     END IF;
     v_is_due := letsswitch.is_due(v_task);
-    RETURN NEXT letsswitch.outcome('left', v_task, CASE WHEN v_is_due AND v_task.partner_id IS NULL THEN false END);
+    v_left := letsswitch.outcome('left', v_task, CASE WHEN v_is_due AND v_task.partner_id IS NULL THEN false END);
+    RETURN NEXT v_left;
     IF v_partner.id IS NOT NULL THEN
         v_partner := letsswitch.part_from(v_task, v_partner, v_waiting, p_late_join);
     ELSIF v_task.waits_until IS NOT NULL THEN
@@ -264,118 +291,10 @@ BEGIN
     PERFORM letsswitch.drop_task(v_task);
     PERFORM letsswitch.tell_task('task.cancelled', v_task);
     IF v_partner.id IS NOT NULL THEN
-        RETURN NEXT letsswitch.outcome(
+        v_stayed := letsswitch.outcome(
             'stayed', v_partner, CASE WHEN letsswitch.is_due(v_partner) THEN v_partner.partner_id IS NULL END);
+        RETURN NEXT v_stayed;
     END IF;
-END
-$$;
-
--- Moves a promise to another slot, whole or not at all: the task keeps its id and title, and is the last to have come there. By the wish as
--- in register_task; without a zone it is the task's. The first row is the task as it is now (moved; repeated, when it was there), or why
--- not; then the slot that it has left (left), and who stays there (stayed).
-CREATE FUNCTION letsswitch.move_task(
-    p_device text, p_id uuid, p_zone text, p_starts_at bigint, p_midnight bigint, p_day integer, p_time integer,
-    p_lead double precision, p_horizon double precision, p_room_duration double precision, p_late_join double precision
-) RETURNS SETOF letsswitch.task_outcome
-LANGUAGE plpgsql AS $$
-DECLARE
-    v_outcome letsswitch.task_outcome;
-    v_slot record;
-    v_now timestamptz;
-    v_task letsswitch.task;
-    v_partner letsswitch.task;
-    v_waiting letsswitch.task;
-    v_found letsswitch.task;
-    v_in_the_way uuid;
-    v_left letsswitch.task_outcome;
-    v_zone text;
-BEGIN
-    SELECT coalesce(p_zone, task.time_zone) INTO v_zone FROM letsswitch.task
-    WHERE task.id = p_id AND task.device_id = p_device;
-    IF NOT FOUND THEN
-        v_outcome.code := 'no_such_task';
-        RETURN NEXT v_outcome;
-        RETURN;
-    END IF;
-    SELECT * INTO v_slot FROM letsswitch.resolve(v_zone, p_starts_at, p_midnight, p_day, p_time);
-    IF v_slot.problem IS NOT NULL THEN
-        v_outcome.code := v_slot.problem;
-        RETURN NEXT v_outcome;
-        RETURN;
-    END IF;
-    v_task := letsswitch.lock_task(p_device, p_id, v_slot.starts_at);
-    IF v_task.id IS NOT NULL AND v_task.starts_at <> v_slot.starts_at THEN
-        IF v_task.partner_id IS NOT NULL THEN
-            v_waiting.id := letsswitch.waiting_task(
-                v_task.starts_at, v_task.id, letsswitch.device_of(v_task.partner_id), false);
-        END IF;
-        v_found.id := letsswitch.waiting_task(v_slot.starts_at, v_task.id, p_device, false);
-        SELECT task.id INTO v_in_the_way FROM letsswitch.task
-        WHERE task.device_id = p_device AND task.starts_at = v_slot.starts_at;
-        IF v_found.id = v_in_the_way THEN
-            v_found.id := NULL;
-        END IF;
-        PERFORM letsswitch.hold_tasks(ARRAY[v_task.id, v_task.partner_id, v_waiting.id, v_found.id]);
-        SELECT * INTO v_task FROM letsswitch.task WHERE task.id = p_id AND task.device_id = p_device;
-    END IF;
-    IF v_task.id IS NULL THEN
-        v_outcome.code := 'no_such_task';
-        RETURN NEXT v_outcome;
-        RETURN;
-    ELSIF v_task.starts_at = v_slot.starts_at THEN
-        RETURN NEXT letsswitch.outcome('repeated', v_task, NULL);
-        RETURN;
-    ELSIF v_in_the_way IS NOT NULL THEN
-        RETURN NEXT letsswitch.outcome('slot_taken', v_task, NULL);
-        RETURN;
-    END IF;
-    v_partner := letsswitch.held_task(v_task.partner_id, false);
-    v_waiting := letsswitch.held_task(v_waiting.id, true);
-    v_found := letsswitch.held_task(v_found.id, true);
-    -- Only now: waiting for the locks may have taken us past the lead.
-    v_now := letsswitch.clock();
-    IF v_task.starts_at + make_interval(secs => p_late_join) <= v_now
-        OR v_slot.starts_at - make_interval(secs => p_lead) < v_now THEN
-        RETURN NEXT letsswitch.outcome('registration_closed', v_task, NULL);
-        RETURN;
-    ELSIF v_slot.starts_at > v_now + make_interval(secs => p_horizon) THEN
-        v_outcome.code := 'too_far_ahead';
-        RETURN NEXT v_outcome;
-        RETURN;
-    END IF;
-
-    v_left := letsswitch.outcome(
-        'left', v_task, CASE WHEN v_task.partner_id IS NULL AND letsswitch.is_due(v_task) THEN false END);
-    IF v_partner.id IS NOT NULL THEN
-        v_partner := letsswitch.part_from(v_task, v_partner, v_waiting, p_late_join);
-    ELSIF v_task.waits_until IS NOT NULL THEN
-        PERFORM letsswitch.dissolve_room(v_task.room_id);
-    END IF;
-    PERFORM letsswitch.drop_stage(v_task);
-
-    IF v_found.reminds_at < v_now OR NOT letsswitch.is_due(v_found) THEN
-        v_found := NULL;
-    END IF;
-    UPDATE letsswitch.task SET
-        registered = DEFAULT, starts_at = v_slot.starts_at,
-        reminds_at = v_slot.starts_at - make_interval(secs => p_lead), time_zone = v_zone, start_time = v_slot.start_time,
-        room_id = coalesce(v_found.room_id, gen_random_uuid()),
-        closes_at = coalesce(v_found.closes_at, v_slot.starts_at + make_interval(secs => p_room_duration)),
-        partner_id = v_found.id, was_let_down = false, waits_until = NULL
-    WHERE task.id = v_task.id RETURNING * INTO v_task;
-    PERFORM letsswitch.wake_schedulers(v_task.reminds_at, v_now);
-    INSERT INTO letsswitch.due (reminds_at, registered, task_id, starts_at, closes_at)
-    VALUES (v_task.reminds_at, v_task.registered, v_task.id, v_task.starts_at, v_task.closes_at);
-    PERFORM letsswitch.tell_task('task.moved', v_task);
-    IF v_found.id IS NOT NULL THEN
-        UPDATE letsswitch.task SET partner_id = v_task.id WHERE task.id = v_found.id;
-        PERFORM letsswitch.tell_match(v_task, false);
-    END IF;
-    RETURN NEXT letsswitch.outcome('moved', v_task, v_task.partner_id IS NULL);
-    RETURN NEXT v_left;
-    IF v_partner.id IS NOT NULL THEN
-        RETURN NEXT letsswitch.outcome(
-            'stayed', v_partner, CASE WHEN letsswitch.is_due(v_partner) THEN v_partner.partner_id IS NULL END);
-    END IF;
+    PERFORM letsswitch.notify_changes(ARRAY[v_left, v_stayed]);
 END
 $$;

@@ -12,6 +12,7 @@
 --   deliver    reminders, then deliveries, then addresses, each in order of id
 --   expire     claims, then reminders, that nobody holds (SKIP LOCKED)
 --   purge      reminders that nobody holds (SKIP LOCKED), then their tasks, then claims that nobody holds
+--   report who is in rooms (register, leave, move and erase last of all, too): attendance in order of room and task, then presence
 -- A claim waits for no erasing: what is being erased it passes over. Nor does registering: who is being erased is nobody's partner.
 -- A lock and what is decided by it are two statements: the second sees what those who held the lock before have done.
 
@@ -122,6 +123,7 @@ DECLARE
     v_partner letsswitch.task;
     v_is_waiting boolean;
     v_is_late boolean;
+    v_is_open boolean;
 BEGIN
     SELECT * INTO v_slot FROM letsswitch.resolve(p_zone, p_starts_at, p_midnight, p_day, p_time);
     IF v_slot.problem IS NOT NULL THEN
@@ -151,7 +153,16 @@ BEGIN
             END IF;
         END IF;
         v_now := letsswitch.clock();
-        IF v_task.starts_at <= v_now THEN
+        IF v_task.starts_at <= v_now AND NOT (
+            v_task.title = p_title AND v_task.partner_id IS NOT NULL
+            AND v_now < v_task.starts_at + make_interval(secs => p_late_join)
+            -- Whoever came late, to somebody who was let down, and so wasn't reminded in time, may not know that it succeeded.
+            AND EXISTS (SELECT FROM letsswitch.task AS partner WHERE partner.id = v_task.partner_id AND partner.was_let_down)
+            AND NOT EXISTS (
+                SELECT FROM letsswitch.reminder
+                WHERE reminder.starts_at = v_task.starts_at AND reminder.task_id = v_task.id
+                    AND reminder.fired_at < v_task.starts_at)
+        ) THEN
             RETURN letsswitch.outcome('registration_closed', v_task, NULL);
         ELSIF v_task.title = p_title THEN
             RETURN letsswitch.outcome('repeated', v_task, NULL);
@@ -200,6 +211,8 @@ BEGIN
         PERFORM letsswitch.hold_tasks(ARRAY[v_partner.id]);
         v_partner := letsswitch.held_task(v_partner.id, true);
     END IF;
+    -- A claim that is yet to come opens the room, and tells of it.
+    v_is_open := v_is_late AND NOT letsswitch.is_due(v_partner);
     IF v_is_late AND v_partner.waits_until IS NULL THEN
         v_outcome.code := 'registration_closed';
         RETURN v_outcome;
@@ -232,7 +245,7 @@ BEGIN
     PERFORM letsswitch.used(p_device, v_now);
     PERFORM letsswitch.tell_task('task.registered', v_task);
     IF v_task.partner_id IS NOT NULL THEN
-        PERFORM letsswitch.tell_match(v_task, v_is_late);
+        PERFORM letsswitch.tell_match(v_task, v_is_open);
     END IF;
     RETURN letsswitch.outcome('created', v_task, CASE WHEN NOT v_is_late THEN v_task.partner_id IS NULL END);
 END

@@ -52,7 +52,7 @@ package struct ScheduleStore: Sendable {
             [.text(request.slot.device.text), .text(request.title)] + request.slot.parameters
             + [settings.reminderLead, settings.horizon, settings.roomDuration].map { .double($0 / .seconds(1)) }
             // Those who have a task already may still repeat and retitle it.
-            + [.integer(isFull ? 0 : settings.maxTasksPerDevice), .double(settings.lateJoin / .seconds(1))]
+            + [.integer(isFull ? 0 : settings.maxTasksPerDevice), .double(settings.lateJoinWindow / .seconds(1))]
         let row = try await task(Statement.register, parameters)
         switch row.code {
         case "created":
@@ -146,4 +146,7 @@ package struct ScheduleSettings: Hashable, Sendable {
     package var maxTasksPerDevice = 200
 
     package init() {}
+
+    /// Nobody waits for a partner longer than there is a room for the two.
+    var lateJoinWindow: Duration { min(lateJoin, roomDuration) }
 }

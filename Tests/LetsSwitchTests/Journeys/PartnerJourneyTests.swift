@@ -63,6 +63,19 @@ import Testing
         }
     }
 
+    @Test("whoever stays is told with the commit, also when nobody is there for the answer")
+    func lostAnswer() async throws {
+        try await Journey.run { journey in
+            let daemons = [try await journey.daemon(), try await journey.daemon()]
+            let start = try await journey.instant(in: 3600)
+            let ada = try await daemons[0].register("ada", start)
+            _ = try await daemons[1].register("bob", start, "Maths")
+            let streams = try await daemons.asyncMap { try await $0.reminders(of: "bob") }
+            try await journey.sql("SELECT letsswitch.leave_task('ada', '\(ada.id)', 300)")
+            for stream in streams { #expect(try await stream.nextChange() == "\(start)") }
+        }
+    }
+
     @Test("each says that it has started, and sees how it went, nobody else's, until it is forgotten")
     func history() async throws {
         try await Journey.run { journey in

@@ -1,0 +1,134 @@
+-- Moving a promise to another slot. Who waits for whom, and how pairs end: partners.sql.
+
+-- Moves a promise to another slot, whole or not at all: the task keeps its id and title, and is the last to have come there. By the wish as
+-- in register_task; without a zone it is the task's. The first row is the task as it is now (moved; repeated, when it was there), or why
+-- not; then the slot that it has left (left), and who stays there (stayed). One that has started is open anew: p_most as there.
+CREATE FUNCTION letsswitch.move_task(
+    p_device text, p_id uuid, p_zone text, p_starts_at bigint, p_midnight bigint, p_day integer, p_time integer,
+    p_lead double precision, p_horizon double precision, p_room_duration double precision, p_late_join double precision,
+    p_most integer DEFAULT NULL
+) RETURNS SETOF letsswitch.task_outcome
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_outcome letsswitch.task_outcome;
+    v_slot record;
+    v_now timestamptz;
+    v_task letsswitch.task;
+    v_partner letsswitch.task;
+    v_waiting letsswitch.task;
+    v_found letsswitch.task;
+    v_in_the_way uuid;
+    v_moved letsswitch.task_outcome;
+    v_left letsswitch.task_outcome;
+    v_stayed letsswitch.task_outcome;
+    v_zone text;
+BEGIN
+    SELECT coalesce(p_zone, task.time_zone) INTO v_zone FROM letsswitch.task
+    WHERE task.id = p_id AND task.device_id = p_device;
+    IF NOT FOUND THEN
+        v_outcome.code := 'no_such_task';
+        RETURN NEXT v_outcome;
+        RETURN;
+    END IF;
+    SELECT * INTO v_slot FROM letsswitch.resolve(v_zone, p_starts_at, p_midnight, p_day, p_time);
+    IF v_slot.problem IS NOT NULL THEN
+        v_outcome.code := v_slot.problem;
+        RETURN NEXT v_outcome;
+        RETURN;
+    END IF;
+    v_task := letsswitch.lock_task(p_device, p_id, v_slot.starts_at);
+    IF v_task.id IS NOT NULL AND v_task.starts_at <> v_slot.starts_at THEN
+        IF v_task.partner_id IS NOT NULL THEN
+            v_waiting.id := letsswitch.waiting_task(
+                v_task.starts_at, v_task.id, letsswitch.device_of(v_task.partner_id), false);
+        END IF;
+        SELECT task.id INTO v_in_the_way FROM letsswitch.task
+        WHERE task.device_id = p_device AND task.starts_at = v_slot.starts_at
+            AND task.registered <= letsswitch.erased_up_to(p_device);
+        IF FOUND THEN
+            -- It is gone, as in register_task.
+            PERFORM letsswitch.erase_tasks(ARRAY[v_in_the_way]);
+        END IF;
+        v_found.id := letsswitch.waiting_task(v_slot.starts_at, v_task.id, p_device, false);
+        SELECT task.id INTO v_in_the_way FROM letsswitch.task
+        WHERE task.device_id = p_device AND task.starts_at = v_slot.starts_at;
+        IF v_found.id = v_in_the_way THEN
+            v_found.id := NULL;
+        END IF;
+        PERFORM letsswitch.hold_tasks(ARRAY[v_task.id, v_task.partner_id, v_waiting.id, v_found.id]);
+        SELECT * INTO v_task FROM letsswitch.task WHERE task.id = p_id AND task.device_id = p_device;
+    END IF;
+    IF v_task.id IS NULL THEN
+        v_outcome.code := 'no_such_task';
+        RETURN NEXT v_outcome;
+        RETURN;
+    ELSIF v_task.starts_at = v_slot.starts_at THEN
+        RETURN NEXT letsswitch.outcome('repeated', v_task, NULL);
+        RETURN;
+    ELSIF v_in_the_way IS NOT NULL THEN
+        RETURN NEXT letsswitch.outcome('slot_taken', v_task, NULL);
+        RETURN;
+    END IF;
+    v_partner := letsswitch.held_task(v_task.partner_id, false);
+    v_waiting := letsswitch.held_task(v_waiting.id, true);
+    v_found := letsswitch.held_task(v_found.id, true);
+    -- Only now: waiting for the locks may have taken us past the lead.
+    v_now := letsswitch.clock();
+    IF v_task.starts_at + make_interval(secs => p_late_join) <= v_now THEN
+        RETURN NEXT letsswitch.outcome('registration_closed', v_task, NULL);
+        RETURN;
+    ELSIF v_slot.starts_at - make_interval(secs => p_lead) < v_now THEN
+        -- The time that it can't be moved to.
+        v_task.starts_at := v_slot.starts_at;
+        v_task.start_time := v_slot.start_time;
+        v_task.time_zone := v_zone;
+        RETURN NEXT letsswitch.outcome('registration_closed', v_task, NULL);
+        RETURN;
+    ELSIF v_task.starts_at <= v_now AND letsswitch.has_open_tasks(p_device, p_most, v_now) THEN
+        v_outcome.code := 'too_many_tasks';
+        RETURN NEXT v_outcome;
+        RETURN;
+    ELSIF v_slot.starts_at > v_now + make_interval(secs => p_horizon) THEN
+        v_outcome.code := 'too_far_ahead';
+        RETURN NEXT v_outcome;
+        RETURN;
+    END IF;
+
+    v_left := letsswitch.outcome(
+        'left', v_task, CASE WHEN v_task.partner_id IS NULL AND letsswitch.is_due(v_task) THEN false END);
+    IF v_partner.id IS NOT NULL THEN
+        v_partner := letsswitch.part_from(v_task, v_partner, v_waiting, p_late_join);
+    ELSIF v_task.waits_until IS NOT NULL THEN
+        PERFORM letsswitch.dissolve_room(v_task.room_id);
+    END IF;
+    PERFORM letsswitch.drop_stage(v_task);
+
+    IF v_found.reminds_at < v_now OR NOT letsswitch.is_due(v_found) THEN
+        v_found := NULL;
+    END IF;
+    UPDATE letsswitch.task SET
+        registered = DEFAULT, starts_at = v_slot.starts_at,
+        reminds_at = v_slot.starts_at - make_interval(secs => p_lead), time_zone = v_zone, start_time = v_slot.start_time,
+        room_id = coalesce(v_found.room_id, gen_random_uuid()),
+        closes_at = coalesce(v_found.closes_at, v_slot.starts_at + make_interval(secs => p_room_duration)),
+        partner_id = v_found.id, was_let_down = false, waits_until = NULL
+    WHERE task.id = v_task.id RETURNING * INTO v_task;
+    PERFORM letsswitch.wake_schedulers(v_task.reminds_at, v_now);
+    INSERT INTO letsswitch.due (reminds_at, registered, task_id, starts_at, closes_at)
+    VALUES (v_task.reminds_at, v_task.registered, v_task.id, v_task.starts_at, v_task.closes_at);
+    PERFORM letsswitch.tell_task('task.moved', v_task);
+    IF v_found.id IS NOT NULL THEN
+        UPDATE letsswitch.task SET partner_id = v_task.id WHERE task.id = v_found.id;
+        PERFORM letsswitch.tell_match(v_task, false);
+    END IF;
+    v_moved := letsswitch.outcome('moved', v_task, v_task.partner_id IS NULL);
+    RETURN NEXT v_moved;
+    RETURN NEXT v_left;
+    IF v_partner.id IS NOT NULL THEN
+        v_stayed := letsswitch.outcome(
+            'stayed', v_partner, CASE WHEN letsswitch.is_due(v_partner) THEN v_partner.partner_id IS NULL END);
+        RETURN NEXT v_stayed;
+    END IF;
+    PERFORM letsswitch.notify_changes(ARRAY[v_moved, v_left, v_stayed]);
+END
+$$;

@@ -1,0 +1,140 @@
+import Basics
+import Domain
+import FoundationEssentials
+import Postgres
+import Rooms
+import ScheduleTestSupport
+import Testing
+
+@testable import Scheduling
+
+/// Who is let down, who comes late and who moves, where times and numbers end.
+@Suite struct PartnerLimitTests {
+    private static let before = "2026-11-22 08:00Z"
+    private static let nine = "2026-11-22T09:00:00Z"
+    private static let ten = "2026-11-22T10:00:00Z"
+
+    private static func move(
+        _ task: TaskResponse, to startsAt: String, _ database: ScheduleDatabase, _ settings: ScheduleSettings
+    ) async throws -> PartingOutcome {
+        let slot = try ScheduleDatabase.request(task.device.text, startsAt, "", zone: "UTC").slot
+        return try await PartnerStore(database: database.client, settings: settings).move(
+            MoveRequest(task: OwnTask(id: task.id, device: slot.device), slot: slot.slot))
+    }
+
+    @Test("whoever is let down between lead and claim is joined as well, and the claim opens one room, told once")
+    func beforeTheClaim() async throws {
+        try await ScheduleDatabase.with(now: Self.before) { database in
+            try await database.run(
+                "INSERT INTO letsswitch.provider (name, seen_at) VALUES ('webhook', letsswitch.clock())")
+            let first = try #require(try await database.register("a", Self.nine).task)
+            _ = try await database.register("b", Self.nine)
+            try await database.setClock("2026-11-22 08:59:10Z")
+            _ = try await database.leave("a", first.id)
+            let late = try #require(try await database.register("c", Self.nine).task)
+            #expect(late.isPaired)
+            #expect(try await database.reminders.claimDue(limit: 10)?.reminders.count == 2)
+            #expect(try await database.reminders.openRooms().map(\.id) == [late.socketId])
+            #expect(try await database.count("event WHERE type = 'room.opened'") == 1)
+            try await database.checkPairs()
+        }
+    }
+
+    @Test("who came late and asks again has the task, also after the start; who was reminded in time has not")
+    func lateRepeat() async throws {
+        try await ScheduleDatabase.with(now: Self.before) { database in
+            let first = try #require(try await database.register("a", Self.nine).task)
+            _ = try await database.register("b", Self.nine)
+            try await database.setClock("2026-11-22 08:59:10Z")
+            _ = try await database.reminders.claimDue(limit: 10)
+            _ = try await database.leave("a", first.id)
+            try await database.setClock("2026-11-22 09:02Z")
+            let late = try #require(try await database.register("c", Self.nine, "Art").task)
+            #expect(try await database.register("c", Self.nine, "Art") == .repeated(late))
+            _ = try await database.reminders.claimDue(limit: 10)
+            #expect(try await database.register("c", Self.nine, "Art") == .repeated(late))
+            #expect(try await database.register("c", Self.nine, "Maths").refusal?.code == "registration_closed")
+            #expect(try await database.register("b", Self.nine).refusal?.code == "registration_closed")
+            try await database.setClock("2026-11-22 09:05Z")
+            #expect(try await database.register("c", Self.nine, "Art").refusal?.code == "registration_closed")
+        }
+    }
+
+    @Test("who was in the room leaves it when it ends early, and is seen in the one to wait in")
+    func attendance() async throws {
+        try await ScheduleDatabase.with(now: Self.before) { database in
+            let first = try #require(try await database.register("a", Self.nine).task)
+            let second = try #require(try await database.register("b", Self.nine).task)
+            try await database.setClock("2026-11-22 08:59:10Z")
+            _ = try await database.reminders.claimDue(limit: 10)
+            let (store, writer) = (AttendanceStore(database: database.client), UUID())
+            func report(_ kind: PresenceEvent.Kind, _ room: UUID, _ number: Int) async throws {
+                let event = PresenceEvent(kind, room: room, claimedIdentity: second.id, peers: 1, at: .now())
+                try await store.report([event], by: writer, number: number, at: .now())
+            }
+            func present(_ room: UUID) async throws -> [Int] {
+                try await database.run(
+                    "SELECT present FROM letsswitch.attendance WHERE room_id = '\(room)' AND task_id = '\(second.id)'"
+                ).map { try $0.integer("present") }
+            }
+            try await report(.joined, first.socketId, 1)
+            _ = try await database.leave("a", first.id)
+            let fresh = try #require(try await database.own("b", Self.nine)).socketId
+            try await report(.left, first.socketId, 2)
+            #expect(try await present(first.socketId) == [0])
+            try await report(.joined, fresh, 3)
+            #expect(try await present(fresh) == [1])
+            #expect(try await database.count("presence") == 1)
+            #expect(try await database.count("attendance WHERE task_id IS NULL") == 0)
+        }
+    }
+
+    @Test("a task that has started and is moved is one more that is open; one that hasn't is not")
+    func quota() async throws {
+        try await ScheduleDatabase.with(now: Self.before) { database in
+            var settings = ScheduleSettings()
+            settings.maxTasksPerDevice = 1
+            let first = try #require(try await database.register("a", Self.nine).task)
+            let other = try #require(try await database.register("a", Self.ten).task)
+            try await database.setClock("2026-11-22 09:01Z")
+            let refused = try await Self.move(first, to: "2026-11-22T12:00:00Z", database, settings)
+            #expect(refused == .refused(.tooManyTasks(1)))
+            #expect(try await Self.move(other, to: "2026-11-22T12:00:00Z", database, settings).code == "done")
+            _ = try await database.cancel("a", "2026-11-22T12:00:00Z")
+            #expect(try await Self.move(first, to: Self.ten, database, settings).code == "done")
+        }
+    }
+
+    @Test("what is left of an erased person's task is in nobody's way, and a refusal names the time that was asked for")
+    func movedTo() async throws {
+        try await ScheduleDatabase.with(now: Self.before) { database in
+            _ = try await database.register("a", Self.ten)
+            try await database.run(
+                """
+                INSERT INTO letsswitch.erasure (device_id, up_to, events_up_to, next_try_at)
+                SELECT 'a', max(registered), 0, 'infinity' FROM letsswitch.task
+                """)
+            let task = try #require(try await database.register("a", Self.nine).task)
+            #expect(try await database.move("a", task.id, to: Self.ten).code == "done")
+            guard case .refused(let error) = try await database.move("a", task.id, to: "2026-11-22T08:00:30Z") else {
+                Issue.record("it was moved")
+                return
+            }
+            #expect(error.code == "registration_closed" && error.reason.contains("08:00"))
+            #expect(try await database.count("task") == 1)
+        }
+    }
+
+    @Test("nobody waits for a partner when there is no room for the two any more")
+    func shortRoom() async throws {
+        try await ScheduleDatabase.with(now: Self.before) { database in
+            var settings = ScheduleSettings()
+            settings.roomDuration = .seconds(30)
+            let task = try #require(try await database.register("a", Self.nine).task)
+            try await database.setClock("2026-11-22 09:00:30Z")
+            #expect(try await Self.move(task, to: Self.ten, database, settings).code == "registration_closed")
+            settings.roomDuration = .seconds(31)
+            #expect(try await Self.move(task, to: Self.ten, database, settings).code == "done")
+        }
+    }
+}

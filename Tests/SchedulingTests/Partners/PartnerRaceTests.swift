@@ -1,0 +1,73 @@
+import Basics
+import Domain
+import FoundationEssentials
+import Postgres
+import Rooms
+import ScheduleTestSupport
+import TestSupport
+import Testing
+
+@testable import Scheduling
+
+/// Leaving and moving beside what doesn't take the slot's lock.
+@Suite struct PartnerRaceTests {
+    private static let nine = "2026-11-22T09:00:00Z"
+
+    /// Begins `statement` while `held` is in hand, does `meanwhile` there once it waits, and commits.
+    private static func run(
+        _ statement: String, on database: ScheduleDatabase, whileHolding held: String, then meanwhile: String
+    ) async throws -> Result<Void, any Error> {
+        let holder = try await PostgresSession.connect(database.configuration)
+        let other = try await PostgresSession.connect(database.configuration)
+        try await holder.execute("BEGIN; \(held)")
+        let waiting = Task { _ = try await other.execute(statement) }
+        try await eventually("it waits for the lock") {
+            try await database.run(
+                "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+            ).count == 1
+        }
+        try await holder.execute("\(meanwhile); COMMIT")
+        let result = await waiting.result
+        await holder.close()
+        await other.close()
+        return result
+    }
+
+    @Test("who erases what is being moved begins anew: nothing is held of the task as it is now")
+    func eraseBesideMove() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
+            let task = try #require(try await database.register("a", Self.nine).task)
+            _ = try await database.register("b", Self.nine)
+            let result = try await Self.run(
+                "SELECT letsswitch.erase_tasks(ARRAY['\(task.id)'::uuid])", on: database,
+                whileHolding: "SELECT FROM letsswitch.due WHERE task_id = '\(task.id)' FOR UPDATE",
+                then: """
+                    SELECT letsswitch.move_task('a', '\(task.id)', NULL, 1795341600, NULL, NULL, NULL, 60, 7776000, 3600, 300)
+                    """)
+            let error = #expect(throws: PostgresError.self) { try result.get() }
+            #expect(error?.kind == .conflict(sqlState: "40001"))
+            _ = try await database.erasures.erase(DeviceID(stored: "a"))
+            #expect(try await database.count("task") == 1)
+            try await database.checkPairs()
+        }
+    }
+
+    @Test("leaving locks who was in the room in the order in which reports do")
+    func leaveBesideReport() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
+            let task = try #require(try await database.register("a", Self.nine).task)
+            _ = try await database.register("b", Self.nine)
+            try await database.setClock("2026-11-22 08:59:10Z")
+            _ = try await database.reminders.claimDue(limit: 10)
+            try await AttendanceStore(database: database.client).report(
+                [PresenceEvent(.joined, room: task.socketId, claimedIdentity: task.id, peers: 1, at: .now())],
+                by: UUID(), number: 1, at: .now())
+            let result = try await Self.run(
+                "SELECT letsswitch.leave_task('a', '\(task.id)', 300)", on: database,
+                whileHolding: "SELECT FROM letsswitch.attendance FOR UPDATE",
+                then: "SELECT FROM letsswitch.presence FOR UPDATE NOWAIT")
+            try result.get()
+            #expect(try await database.count("presence") == 0)
+        }
+    }
+}
