@@ -66,10 +66,20 @@ import Testing
             try await endpoint.pair("ada", "cleo", during), try await endpoint.pair("ada", "dan", after),
         ]
         let far = Instant(seconds: open.seconds + 86_400)
-        let wish = ClientEndpoint.task("dora", far, String(repeating: "y", count: 200))
+        let title = String(repeating: "y", count: 200)
+        let wish = ClientEndpoint.task("dora", far, title)
         async let reminders = Self.twoReminders(on: ada)
 
         try await database.begin()
+        if fault == .diskFull || fault == .fileLimit {
+            // The daemon's connections may have room left on the pages that they wrote last, where nobody else writes.
+            var refusals = 0
+            for number in 0..<1000 where refusals < 30 {
+                let slot = Instant(seconds: far.seconds + 60 + number)
+                let answer = try await endpoint.post("/task", ClientEndpoint.task("h\(number)", slot, title))
+                refusals = [200, 201].contains(answer.status) ? 0 : refusals + 1
+            }
+        }
         // A session may be told of its server's new settings later than the one that looked: what it still takes is no refusal.
         var gone = Stopwatch()
         var refused = try await endpoint.post("/task", wish)
@@ -78,7 +88,9 @@ import Testing
             refused = try await endpoint.post("/task", wish)
         }
         let refusal = gone.elapsed
-        #expect(refused.status == 503 && refused.headers["Retry-After"] != nil)
+        #expect(
+            refused.status == 503 && refused.headers["Retry-After"] != nil,
+            "\(refused.status) \(String(decoding: refused.body, as: UTF8.self))")
         #expect(try refused.json()["code"] == "database_unavailable")
         #expect(refusal <= Self.refusalBound)
         try await Self.cheer(peers[0], peers[1], in: room)

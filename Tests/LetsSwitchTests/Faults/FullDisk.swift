@@ -1,3 +1,4 @@
+import Domain
 import Foundation
 import Glibc
 import Postgres
@@ -48,16 +49,26 @@ struct FullDisk {
             let size = try await journey.sql("SELECT pg_relation_size('letsswitch.task') AS n")[0].integer("n")
             try await limitFiles(to: "\(size)")
         }
-        // What is free within the tables is used up first, one or the other index's later than the rows'.
+        // What is free within the tables is used up first, one or the other index's later than the rows'; and whoever is paired needs
+        // more of it than who is alone in a slot. A row that is refused may leave its room to the next, so it has to be refused often;
+        // and none is to be longer than what is registered then.
         let start = try await journey.instant(in: 86_400)
         let store = ScheduleStore(database: journey.client, settings: ScheduleSettings(reminderLead: 60))
-        var refusals = 0
-        for number in 0..<2000 where refusals < 30 {
-            let request = try ScheduleDatabase.request(
-                "filler-\(number)", "\(start)", String(repeating: "x", count: 200), zone: "UTC")
-            do { _ = try await store.register(request) } catch { refusals += 1 }
+        for (step, name) in [(0, "f"), (1, "g")] {
+            var refusals = 0
+            for number in 0..<4000 where refusals < 30 {
+                let slot = Instant(seconds: start.seconds + step * number)
+                let request = try ScheduleDatabase.request(
+                    "\(name)\(number)", "\(slot)", String(repeating: "x", count: 190), zone: "UTC")
+                do {
+                    _ = try await store.register(request)
+                    refusals = 0
+                } catch {
+                    refusals += 1
+                }
+            }
+            guard refusals == 30 else { throw ClientFailure.violation("the disk doesn't become full") }
         }
-        guard refusals == 30 else { throw ClientFailure.violation("the disk doesn't become full") }
     }
 
     func free() async throws {
