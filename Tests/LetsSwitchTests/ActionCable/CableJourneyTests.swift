@@ -276,11 +276,12 @@ import Testing
             }
             // Of somebody behind a proxy: this machine itself is nobody's address.
             let peer = try await CablePeer.welcomed(at: endpoint, headers: ["X-Forwarded-For": "203.0.113.7"])
-            let stopwatch = Stopwatch()
+            // On the wall: a machine that is late makes it longer.
+            let start = ContinuousClock.now
             for _ in 0..<13 { try await peer.subscribe(CablePeer.room(UUID())) }
             // Nobody is refused for it: who asks too fast waits.
             for _ in 0..<13 { #expect(try await peer.hear().hasSuffix(#""type":"reject_subscription"}"#)) }
-            #expect(stopwatch.elapsed > .seconds(2))
+            #expect(ContinuousClock.now - start > .seconds(2))
         }
     }
 
