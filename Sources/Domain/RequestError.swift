@@ -42,6 +42,27 @@ package struct RequestError: Error, Hashable, Sendable {
         self = .databaseUnavailable
     }
 
+    /// What an error is to who asked, whichever way that was; nil for those that are the server's own, and for the log.
+    package init?(answering error: any Error) {
+        if let refusal = error as? RequestError {
+            self = refusal
+        } else if let error = error as? PostgresError {
+            if case .shutDown = error.kind {
+                self = .databaseUnavailable
+            } else if let refusal = RequestError(error) {
+                self = refusal
+            } else {
+                return nil
+            }
+        } else {
+            return nil
+        }
+    }
+
+    /// `500`: the error is ours.
+    package static let internalError = RequestError(
+        status: 500, code: "internal_server_error", reason: "Something went wrong here; the log knows what.")
+
     /// `{"error":true,"code":…,"reason":…}`.
     package var json: [UInt8] {
         var json = JSONText()

@@ -4,7 +4,6 @@ package import Domain
 import FoundationEssentials
 package import Messaging
 package import Observability
-import Postgres
 package import Rooms
 import Server
 package import Sockets
@@ -114,14 +113,9 @@ package final class Conversations: Sendable {
     }
 
     private func refusal(_ error: any Error) -> RequestError {
-        if let error = error as? RequestError { return error }
-        if let error = error as? PostgresError {
-            if let error = RequestError(error) { return error }
-            if case .shutDown = error.kind { return .databaseUnavailable }
-        }
+        if let refusal = RequestError(answering: error) { return refusal }
         log.error("a message can't be dealt with", ["error": .string("\(error)")])
-        return RequestError(
-            status: 500, code: "internal_server_error", reason: "Something went wrong here; the log knows what.")
+        return .internalError
     }
 
     // MARK: Those who hear

@@ -1,7 +1,6 @@
 import Access
 import Domain
 import Observability
-import Postgres
 import Server
 import Wire
 
@@ -11,17 +10,13 @@ struct ErrorMapping: Sendable {
     let log: Log
 
     func abort(_ error: any Error) -> Abort {
-        if let error = error as? RequestError {
-            if let quota = error.quota { metrics.quotas.add(quota) }
-            return Abort(error)
-        }
         if let refusal = error as? IdentityRefusal { return Abort(refusal) }
-        if let error = error as? PostgresError {
-            if let refusal = RequestError(error) { return Abort(refusal) }
-            if case .shutDown = error.kind { return Abort(.databaseUnavailable) }
+        if let refusal = RequestError(answering: error) {
+            if let quota = refusal.quota { metrics.quotas.add(quota) }
+            return Abort(refusal)
         }
         log.error("request failed", ["error": .string("\(error)")])
-        return Abort(.internalServerError, reason: "Something went wrong here; the log knows what.")
+        return Abort(RequestError.internalError)
     }
 }
 
