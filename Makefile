@@ -57,7 +57,7 @@ screenshots: setup-test ## make the screenshots of the README anew
 
 # What needs a foreign server or takes more than half a minute; `make test` runs a short form of it, and says so.
 .PHONY: interop
-interop: torture interop-daemons interop-rabbitmq interop-cable interop-prometheus interop-openapi ## run the long tests that `make test` runs a short form of
+interop: torture interop-daemons interop-rabbitmq interop-cable interop-prometheus interop-openapi interop-autobahn interop-client ## run the long tests that `make test` runs a short form of
 
 .PHONY: interop-rabbitmq
 interop-rabbitmq: setup-interop ## of these: what a broker of RabbitMQ is needed for
@@ -66,6 +66,14 @@ interop-rabbitmq: setup-interop ## of these: what a broker of RabbitMQ is needed
 .PHONY: interop-cable
 interop-cable: setup-interop ## of these: Action Cable with Rails' own server and client, and with Python's clients
 	@LETSSWITCH_INTEROP=1 $(TEST) $(SWIFTFLAGS) --filter 'RailsTests|CablePythonTests|CablePageTests|CableServerTests|ChatExampleTests'
+
+.PHONY: interop-autobahn
+interop-autobahn: setup-interop ## of these: Autobahn's fuzzing server tries the client's WebSocket
+	@LETSSWITCH_INTEROP=1 $(TEST) $(SWIFTFLAGS) --filter AutobahnTests
+
+.PHONY: interop-client
+interop-client: setup-test ## of these: a package beside the repository uses LetsSwitchClient; size, memory and start of its program
+	@LETSSWITCH_INTEROP=1 $(TEST) $(SWIFTFLAGS) --filter OutsidePackageTests
 
 .PHONY: interop-prometheus
 interop-prometheus: setup-interop ## of these: Prometheus' own tool reads the metrics, and tries the alert rules
@@ -94,7 +102,7 @@ test-asan: setup-test ## run the tests under AddressSanitizer
 # libFuzzer looks for inputs that break a promise of Tests/Fuzz/Properties, from the corpora on; what it finds is written to
 # .build-fuzz/findings. New inputs worth keeping gather in .build-fuzz/corpora; `make fuzz-corpora` keeps the fewest that cover
 # as much. The backtracer is off, because it can hang on a process that the fuzzer ends.
-FUZZ ?= http websocket deflate message cable questions proxy forwarded request schedule
+FUZZ ?= http websocket deflate message cable questions topics proxy forwarded request response events answers client schedule
 FUZZ_SECONDS ?= 60
 FUZZFLAGS = --sanitize=fuzzer --sanitize=address --scratch-path .build-fuzz
 FUZZER = SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=detect_leaks=0 FUZZ_TARGET=$$target .build-fuzz/debug/fuzz

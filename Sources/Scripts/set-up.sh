@@ -278,6 +278,38 @@ install_from_pypi() { # NAME PACKAGES
 # Readers of what the server says of its routes.
 [ "$purpose" != interop ] || install_from_pypi python-openapi "openapi-spec-validator==0.9.0 schemathesis==4.32.5"
 
+# Autobahn's test suite of WebSockets never left Python 2.7, which Debian has no more: where pyenv has it, it gets a directory of its own.
+install_autobahn() { # PACKAGE
+    environment=$root/.build/python-autobahn
+    [ "$(cat "$environment/packages" 2>/dev/null)" != "$1" ] || return 0
+    python=
+    # Not pyenv's own python2.7, which asks first which version is wanted.
+    for found in "${PYENV_ROOT:-$HOME/.pyenv}"/versions/2.7*/bin/python2.7 /usr/bin/python2.7 /usr/local/bin/python2.7; do
+        if [ -x "$found" ]; then python=$found && break; fi
+    done
+    if [ -z "$python" ]; then
+        say "note: there is no Python 2.7 (pyenv install 2.7.18 makes one); the tests by Autobahn are skipped"
+        return 0
+    fi
+    say "installing from PyPI, in .build/python-autobahn: $1"
+    rm -rf "$environment"
+    mkdir -p "$environment/bin"
+    if quietly "$python" -m pip --quiet --disable-pip-version-check --retries 1 --timeout 20 install \
+        --target "$environment/lib" "$1"
+    then
+        # A directory of packages, some of which are spread over several: PYTHONPATH wouldn't do.
+        cat >"$environment/bin/wstest" <<END
+#!/bin/sh
+exec "$python" -u -c 'import site; site.addsitedir("$environment/lib"); from autobahntestsuite.wstest import run; run()' "\$@"
+END
+        chmod 755 "$environment/bin/wstest"
+        printf '%s' "$1" >"$environment/packages"
+    else
+        say "warning: it could not be installed; the tests by Autobahn are skipped"
+    fi
+}
+[ "$purpose" != interop ] || install_autobahn "autobahntestsuite==0.8.2"
+
 # --- Time zone rules, once a day --------------------------------------------------------------------------------
 
 # Rules change several times a year, some with a week's notice, and a reminder an hour off is no reminder.

@@ -10,6 +10,9 @@ package struct PythonPackages: Sendable {
     /// Clients of Action Cable: `aioactioncable`, and `actioncable-client`; with them `websockets`.
     package static let ofCable = PythonPackages(in: "python-cable", hint: "make setup-interop")
 
+    /// Autobahn's test suite of WebSockets, which is of Python 2.7.
+    package static let ofAutobahn = PythonPackages(in: "python-autobahn", hint: "make setup-interop")
+
     private let directory: String
     package let areInstalled: Bool
     package let hint: String

@@ -7,8 +7,8 @@
     final class ConnectionState: TLSHandshakeHandler {
         /// Bytes that are kept for a reader; beyond them the socket isn't read.
         private static let unreadLimit = 256 * 1024
-        /// Bytes that may wait for a server that doesn't read: a few of the longest messages.
-        private static let unsentLimit: UInt32 = 16 << 20
+        /// Bytes that may wait for a server that doesn't read: some of the longest messages.
+        private static let unsentLimit: UInt32 = 20 << 20
 
         private let socket: StreamSocket
         private let number: UInt64

@@ -16,6 +16,8 @@
         var authorities: String?
         /// For an answer's head, and as much again for its body.
         var exchangeLimit = Duration.seconds(30)
+        /// Of a message. The longest that this server sends are lists of 32 KiB; others may have longer ones.
+        var maxMessageBytes = 1 << 20
 
         func exchange(_ request: ClientRequest) async throws(ClientError) -> ClientResponse {
             let response = try await respond(to: request, bodyLimit: Self.bodyLimit)
@@ -46,7 +48,8 @@
             } catch {
                 throw .garbled(error.reason)
             }
-            return WebSocketLink(response.connection, received: await response.takeRest())
+            return WebSocketLink(
+                response.connection, received: await response.takeRest(), maxMessageBytes: maxMessageBytes)
         }
 
         private func refusal(_ response: StreamedResponse) async throws(ClientError) -> ClientError {

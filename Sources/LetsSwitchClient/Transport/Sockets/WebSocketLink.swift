@@ -3,17 +3,17 @@
 
     /// A WebSocket as a link: frames are read and written here, pings and close frames answered.
     actor WebSocketLink: Link {
-        /// Of a message. The longest that this server sends are lists of 32 KiB; others may have longer ones.
-        private static let maxMessageBytes = 1 << 20
-
         private nonisolated let connection: SocketConnection
-        private var parser = WebSocketParser(role: .client, maxMessageBytes: maxMessageBytes)
-        private var unread: [UInt8]
+        private var parser: WebSocketParser
+        private var received: [UInt8]
+        /// Of these, what was read: small frames come by the thousand, and what is behind them isn't moved for each.
+        private var readCount = 0
         private var hasSentClose = false
 
-        init(_ connection: SocketConnection, received: [UInt8]) {
+        init(_ connection: SocketConnection, received: [UInt8], maxMessageBytes: Int) {
             self.connection = connection
-            unread = received
+            self.received = received
+            parser = WebSocketParser(role: .client, maxMessageBytes: maxMessageBytes)
         }
 
         func receive() async throws(ClientError) -> LinkEvent {
@@ -22,18 +22,19 @@
                 guard let bytes = try await connection.receive() else {
                     throw .closed(.lost, reason: "")
                 }
-                unread = bytes
+                (received, readCount) = (bytes, 0)
             }
         }
 
         private func next() throws(ClientError) -> LinkEvent? {
             var found: Result<Found?, WebSocketError> = .success(nil)
-            let rest = unread.withUnsafeMutableBytes { bytes -> Int in
-                var input = bytes
+            let readCount = readCount
+            let rest = received.withUnsafeMutableBytes { bytes -> Int in
+                var input = UnsafeMutableRawBufferPointer(rebasing: bytes[readCount...])
                 found = Result { () throws(WebSocketError) in try parser.next(&input).map(Found.init) }
                 return input.count
             }
-            unread.removeFirst(unread.count - rest)
+            self.readCount = received.count - rest
             switch found {
             case .success(nil): return nil
             case .success(.event(let event)?): return event
