@@ -318,9 +318,9 @@ let package = Package(
         .target(
             name: "FuzzProperties",
             dependencies: [
-                "Basics", "Delivery", "Domain", "LetsSwitch", "LiveQuestions", "Messaging", "Postgres", "Rooms",
-                "Scheduling", "Settings", "TestSupport",
-                "Wire", "CZlib",
+                "Basics", "Delivery", "Domain", "LetsSwitch", "LetsSwitchClient", "LiveQuestions", "Messaging",
+                "Postgres",
+                "Rooms", "Scheduling", "Settings", "TestSupport", "Wire", "CZlib",
             ],
             path: "Tests/Fuzz/Properties", swiftSettings: swiftSettings),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzProperties"], swiftSettings: swiftSettings),

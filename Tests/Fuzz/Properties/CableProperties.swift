@@ -28,6 +28,13 @@ enum CableProperties {
         }
     }
 
+    /// What a server hears when a client says something in a channel.
+    static func heard(_ bytes: [UInt8]) -> (identifier: [UInt8], data: [UInt8]?)? {
+        let command = bytes.withUnsafeBytes { bytes in Result { () throws(CableFault) in try CableCommand(bytes) } }
+        guard case .success(.message(let identifier, let data)) = command else { return nil }
+        return (identifier.bytes, data)
+    }
+
     private static func checkCommand(_ command: CableCommand, _ tree: PlainJSON?) throws(BrokenProperty) {
         if isUnique(tree) {
             try require(isCommand(tree), "\(command), where a plain reading finds none")

@@ -12,6 +12,14 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case cable
     /// What an audience says, and forms.
     case questions
+    /// What a server answers, and what follows on the connection.
+    case response
+    /// A server's event stream.
+    case events
+    /// What a server says to a program that uses the client.
+    case answers
+    /// Whatever befalls the client's connections and subscriptions, in whatever order.
+    case client
     /// Routing keys, and patterns of them.
     case topics
     /// PROXY headers, versions 1 and 2.
@@ -36,6 +44,10 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .message: try MessageProperties.check(input)
         case .cable: try CableProperties.check(input)
         case .questions: try QuestionProperties.check(input)
+        case .response: try ResponseProperties.check(input)
+        case .events: try EventStreamProperties.check(input)
+        case .answers: try AnswerProperties.check(input)
+        case .client: try ClientProperties.check(input)
         case .topics: try TopicProperties.check(input)
         case .proxy: try ProxyProperties.check(input)
         case .forwarded: try ForwardedProperties.check(input)
