@@ -116,6 +116,7 @@ let package = Package(
                 .embedInCode("SQL/conversations.sql"),
                 .embedInCode("SQL/partner-conversations.sql"),
                 .embedInCode("SQL/blocks.sql"),
+                .embedInCode("SQL/bridge.sql"),
             ],
             swiftSettings: swiftSettings),
         // What is kept in the database: tables by numbered migrations, and which functions stand there.
@@ -131,6 +132,7 @@ let package = Package(
                 .embedInCode("SQL/0007-partners.sql"),
                 .embedInCode("SQL/0008-started.sql"),
                 .embedInCode("SQL/0009-blocks.sql"),
+                .embedInCode("SQL/0010-bridge.sql"),
                 .embedInCode("SQL/daemons.sql"),
             ],
             swiftSettings: swiftSettings),
@@ -141,6 +143,11 @@ let package = Package(
         // The other daemons on the database: who is alive, and what carries ales and presence to them.
         .target(
             name: "Daemons", dependencies: ["AMQP", "Basics", "Observability", "Postgres", "Rooms", "Wire"],
+            swiftSettings: swiftSettings),
+        // Conversations for those who take part in them by RabbitMQ.
+        .target(
+            name: "Bridge",
+            dependencies: ["AMQP", "Basics", "Domain", "Messaging", "Observability", "Postgres", "Wire"],
             swiftSettings: swiftSettings),
         // Every setting with its flag, variable, range and default, and what comes of a command line.
         .target(
@@ -187,7 +194,7 @@ let package = Package(
         .target(
             name: "LetsSwitch",
             dependencies: [
-                "Access", "ActionCable", "Basics", "Crypto", "Daemons", "Delivery", "Domain",
+                "Access", "ActionCable", "Basics", "Bridge", "Crypto", "Daemons", "Delivery", "Domain",
                 "LiveConversations", "LiveQuestions", "Messaging", "Observability", "Pages", "Postgres", "Rooms",
                 "Schema", "Scheduling", "Server", "Settings", "Sockets", "Wire",
             ],
@@ -279,6 +286,12 @@ let package = Package(
                 "ScheduleTestSupport", "Schema", "TestSupport",
             ], swiftSettings: swiftSettings),
         .testTarget(
+            name: "BridgeTests",
+            dependencies: [
+                "AMQP", "Basics", "Bridge", "Domain", "Messaging", "Observability", "Postgres", "ScheduleTestSupport",
+                "Scheduling", "TestSupport",
+            ], swiftSettings: swiftSettings),
+        .testTarget(
             name: "SettingsTests",
             dependencies: [
                 "AMQP", "Access", "Daemons", "Delivery", "Observability", "Rooms", "Scheduling", "Server", "Settings",
@@ -352,6 +365,7 @@ let pages = [
     "Schema": ["README.md"],
     "Access": ["README.md", "TICKETS.md"],
     "Daemons": ["README.md", "DAEMONS.md"],
+    "Bridge": ["README.md"],
     "Settings": ["README.md", "SETTINGS.md"],
     "Pages": ["README.md", "Day/README.md", "Questions/README.md"],
     "ActionCable": ["README.md", "CABLE.md"],

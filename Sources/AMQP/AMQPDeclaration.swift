@@ -33,18 +33,21 @@ package struct AMQPQueue: Sendable, Equatable {
     package var isExclusive: Bool
     /// Goes with its last consumer.
     package var isAutoDeleted: Bool
+    /// One of its consumers at a time gets what it has, the next one when that is gone: so order holds.
+    package var isSingleConsumer: Bool
     /// More messages, or more bytes of content, than this: the oldest go.
     package var longest: Int?
     package var mostBytes: Int?
 
     package init(
         _ name: String, isDurable: Bool = false, isExclusive: Bool = false, isAutoDeleted: Bool = false,
-        longest: Int? = nil, mostBytes: Int? = nil
+        isSingleConsumer: Bool = false, longest: Int? = nil, mostBytes: Int? = nil
     ) {
         self.name = name
         self.isDurable = isDurable
         self.isExclusive = isExclusive
         self.isAutoDeleted = isAutoDeleted
+        self.isSingleConsumer = isSingleConsumer
         self.longest = longest
         self.mostBytes = mostBytes
     }

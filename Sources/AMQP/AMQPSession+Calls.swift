@@ -25,7 +25,7 @@ extension AMQPSession {
 
     private func declare(_ queue: AMQPQueue) throws(AMQPError) {
         let done = queue.name.withAMQPBytes { name in
-            Self.withTable(queue.limits) { arguments in
+            Self.withTable(queue.arguments) { arguments in
                 library.declareQueue(
                     connection, Self.channel, name, 0, queue.isDurable ? 1 : 0, queue.isExclusive ? 1 : 0,
                     queue.isAutoDeleted ? 1 : 0, arguments)
@@ -78,10 +78,12 @@ extension AMQPSession {
 
 extension AMQPQueue {
     /// As RabbitMQ calls them.
-    fileprivate var limits: [(StaticString, AMQPField)] {
-        [("x-max-length", longest), ("x-max-length-bytes", mostBytes)].compactMap { name, limit in
-            limit.map { (name, .integer($0)) }
-        }
+    fileprivate var arguments: [(StaticString, AMQPField)] {
+        var arguments: [(StaticString, AMQPField)] = []
+        if let longest { arguments.append(("x-max-length", .integer(longest))) }
+        if let mostBytes { arguments.append(("x-max-length-bytes", .integer(mostBytes))) }
+        if isSingleConsumer { arguments.append(("x-single-active-consumer", .boolean(true))) }
+        return arguments
     }
 }
 

@@ -1,6 +1,7 @@
 import Access
 import ActionCable
 import Basics
+import Bridge
 import Daemons
 import Delivery
 import Domain
@@ -31,6 +32,8 @@ struct Composition: Sendable {
     let deliveries: DeliveryService
     let scheduler: Scheduler
     let bus: BusService
+    /// `nil`: there is no broker.
+    let bridge: ConversationBridge?
     /// What lives on the database, each on those before it.
     let services: ServiceGroup
     private let page: MetricsPage
@@ -97,6 +100,14 @@ struct Composition: Sendable {
                 return AMQPBus(id, url: url, authorities: configuration.amqpCAFile)
             }
             return NotifyBus(id, postgres, observer: observer)
+        }
+        let bridgeMetrics = configuration.amqpURL.map { _ in BridgeMetrics() }
+        let bridge = bridgeMetrics.flatMap { bridgeMetrics in
+            configuration.amqpURL.map { url in
+                ConversationBridge(
+                    url, authorities: configuration.amqpCAFile, name: "letsswitch \(id)",
+                    store: database.bridge(of: id), metrics: bridgeMetrics, log: log, receive: conversations.receive)
+            }
         }
         let matches = MatchRooms(
             rooms: rooms, policy: configuration.matchRooms, metrics: metrics.rooms,
@@ -193,6 +204,7 @@ struct Composition: Sendable {
                 Task { await bus.hasNews() }
                 Task { await questions.feeds.resynchronise() }
                 conversations.resynchronise()
+                bridge?.heard()
             case .notification(ReminderStore.dueChannel, let payload):
                 if let epoch = Double(payload) { Task { await scheduler.expect(epoch) } }
             case .notification(ReminderStore.firedChannel, let payload):
@@ -210,6 +222,7 @@ struct Composition: Sendable {
                 end(DeviceID(stored: payload))
             case .notification(ConversationStore.channel, let payload):
                 Task { await conversations.feeds.receive(payload) }
+                bridge?.heard()
             case .notification(ConversationStore.changesChannel, let payload):
                 Task { await conversations.changes.receive(payload) }
             case .notification(_, let payload):
@@ -224,15 +237,17 @@ struct Composition: Sendable {
         self.deliveries = deliveries
         self.scheduler = scheduler
         self.bus = bus
-        services = ServiceGroup([
+        self.bridge = bridge
+        let before: [any Service] = [
             DatabaseService(database: database), ListenerService(listener: listener),
             AcknowledgementService(streams: streams, acknowledgements: acknowledgements),
             EndingEarly(service: deliveries, reserve: reserve), AttendanceService(rooms: rooms, writer: attendance),
             erasures, scheduler, database.storage, bus,
-        ])
+        ]
+        services = ServiceGroup(before + (bridge.map { [$0] } ?? []))
         page = MetricsPage(
             product: metrics, rooms: rooms, cables: cables, questions: questions.audience,
-            providers: deliveries.metrics, storage: database.storage.quota,
+            providers: deliveries.metrics, bridge: bridgeMetrics, storage: database.storage.quota,
             connections: { await database.counts() })
     }
 
@@ -244,7 +259,14 @@ struct Composition: Sendable {
         + AttendanceStore.statementNames
         + AddressStore.statementNames + CalendarStore.statementNames + StorageStore.statementNames
         + Database.statementNames + DaemonStore.statementNames + NotifyBus.statementNames
-        + QuestionStore.statementNames + ConversationStore.statementNames + BlockStore.statementNames
+        + QuestionStore.statementNames + ConversationStore.statementNames
+        + BridgeStore.statementNames + BlockStore.statementNames
+
+    /// Has the database know what this daemon serves, before it answers anybody.
+    @Sendable func enter() async throws {
+        try await deliveries.enter()
+        try await bridge?.enter()
+    }
 
     func metricsPage() async -> [UInt8] {
         await page.render(application)

@@ -54,7 +54,7 @@ package actor Daemon {
         let parts = try compose(conninfo: conninfo, tls: tls)
         self.parts = parts
         await supervisor.prepare(
-            parts.database, patience: Self.databasePatience, enter: parts.deliveries.enter
+            parts.database, patience: Self.databasePatience, enter: parts.enter
         ) { [weak self] in
             await self?.startServices()
         }

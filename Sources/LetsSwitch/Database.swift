@@ -38,7 +38,7 @@ actor Database {
     /// What the scheduler uses but for claiming, the acknowledgements and the notifications.
     nonisolated let background: PostgresClient
     private nonisolated let claimClient: PostgresClient
-    /// For the delivery workers: one that has much to do doesn't stand before the scheduler's claims.
+    /// For the delivery workers and the bridge: one that has much to do doesn't stand before the scheduler's claims.
     private nonisolated let deliveryClient: PostgresClient
     nonisolated let deliveries: DeliveryStore
     nonisolated let addresses: AddressStore
@@ -96,6 +96,11 @@ actor Database {
         blocks = BlockStore(database: requests)
         storage = StorageMonitor(
             store: StorageStore(database: requests), quota: quota, log: log)
+    }
+
+    /// What a daemon carries to the broker.
+    nonisolated func bridge(of daemon: DaemonID) -> BridgeStore {
+        BridgeStore(database: deliveryClient, daemon: daemon.uuid)
     }
 
     /// For tasks that do little but wait for requests' queries.

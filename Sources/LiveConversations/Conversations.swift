@@ -88,6 +88,15 @@ package final class Conversations: Sendable {
         }
     }
 
+    /// Stores what somebody has said by a broker, and has those told who take part.
+    ///
+    /// - Returns: Whether it is new.
+    package func receive(_ message: IncomingMessage) async throws -> Bool {
+        let entries = try await store.receive(message).entries.filter(\.isNew)
+        for entry in entries { await feeds.stored(entry.page) }
+        return !entries.isEmpty
+    }
+
     /// Does what somebody who hears conversations asks for.
     ///
     /// - Returns: What it is to be told.

@@ -10,6 +10,7 @@ package enum MessagingSchema {
         PostgresFunctions.Script(
             name: "partner-conversations",
             sql: String(decoding: PackageResources.partner_conversations_sql, as: UTF8.self)),
+        PostgresFunctions.Script(name: "bridge", sql: String(decoding: PackageResources.bridge_sql, as: UTF8.self)),
         PostgresFunctions.Script(name: "blocks", sql: String(decoding: PackageResources.blocks_sql, as: UTF8.self)),
     ]
 }

@@ -164,6 +164,7 @@ has_server() {
 has_header() { pkg-config --exists "$1" 2>/dev/null; }
 # Debian's own Python, for which the packages are, and which the tests run.
 has_module() { /usr/bin/python3 -c "import importlib.util, sys; sys.exit(importlib.util.find_spec('$1') is None)" 2>/dev/null; }
+has_gem() { [ -x /usr/bin/ruby ] && /usr/bin/ruby -e "gem '$1'" 2>/dev/null; }
 
 has_server || need postgresql "the server, of which the daemon runs a private cluster"
 has pkg-config || need pkg-config "finds the C libraries for the build"
@@ -193,6 +194,8 @@ if [ "$purpose" = deb ]; then
 fi
 if [ "$purpose" = interop ]; then
     [ -x /usr/lib/rabbitmq/bin/rabbitmq-server ] || need rabbitmq-server "a broker, of which the tests run one of their own"
+    has_module pika || need python3-pika "a client of it that isn't ours, in Python"
+    has_gem bunny || need ruby-bunny "one in Ruby"
     has amqp-publish || need amqp-tools "a client of brokers that isn't ours"
     has node || need nodejs "runs a client of Action Cable that isn't ours"
     [ -d /usr/share/nodejs/ws ] || need node-ws "its WebSocket"

@@ -11,9 +11,9 @@ extension Configuration {
         return postgres
     }
 
-    /// Descriptors that clients' connections leave: the database's (requests', two pools of two, LISTEN's, the bus's two), the providers',
-    /// listeners', files'.
+    /// Descriptors that clients' connections leave: the database's (requests', two pools of two, LISTEN's, the bus's two), the providers', the
+    /// bridge's, listeners', files'.
     package var reservedDescriptors: Int {
-        64 + postgres.maxConnections + 7 + providers.descriptors
+        64 + postgres.maxConnections + 7 + providers.descriptors + (amqpURL == nil ? 0 : 2)
     }
 }

@@ -34,7 +34,7 @@ package struct Configuration: Sendable, Equatable {
     package var stateDirectory = "/var/lib/letsswitch"
     /// What carries ales and presence between the daemons on one database.
     package var bus: BusChoice = .automatic
-    /// The RabbitMQ server of ``BusChoice/amqp``: `amqp://user:password@host:5672/vhost`. May hold a password: never to be logged.
+    /// A RabbitMQ server, to which conversations go and from which they come, and ``BusChoice/amqp``'s: `amqp://user:password@host:5672/vhost`. May hold a password: never to be logged.
     package var amqpURL: AMQPURL?
     /// The authorities by which an `amqps://` server is judged; the system's if it is `nil`.
     package var amqpCAFile: String?

@@ -16,7 +16,7 @@ extension Setting {
         },
         text(
             "amqp-url", .bus, placeholder: "URL", default: "none",
-            "the RabbitMQ server of --bus amqp: amqp://user:password@host:5672/vhost"
+            "a RabbitMQ server, for conversations and --bus amqp: amqp://user:password@host:5672/vhost"
         ) { configuration, value throws(InvalidValue) in
             do throws(AMQPURLError) {
                 configuration.amqpURL = try AMQPURL(value)

@@ -1,3 +1,4 @@
+import Bridge
 import Daemons
 import Postgres
 import Rooms
@@ -6,8 +7,9 @@ package import Settings
 extension ConfigurationCheck {
     private static let patience = Duration.seconds(3)
 
-    /// Says which bus is set and whether it can be reached, and which daemons are alive on the database. Takes six seconds at most.
+    /// Says which bus is set and whether it can be reached, and which daemons are alive on the database. Takes nine seconds at most.
     package mutating func checkBus(of configuration: Configuration) async {
+        await checkBridge(of: configuration)
         add("bus: \(configuration.bus.rawValue)")
         let conninfo: String
         switch configuration.database {
@@ -27,6 +29,15 @@ extension ConfigurationCheck {
             add("broker: \(url)")
             let id = DaemonID()
             await check(AMQPBus(id, url: url, authorities: configuration.amqpCAFile), id)
+        }
+    }
+
+    private mutating func checkBridge(of configuration: Configuration) async {
+        guard let url = configuration.amqpURL else { return }
+        switch await BridgeProbe.run(url, authorities: configuration.amqpCAFile, within: Self.patience) {
+        case .works: add("bridge: conversations go to \(url), and come from there")
+        // The daemon waits for it.
+        case .fails(let reason): add("warning: bridge: \(url): \(reason)")
         }
     }
 

@@ -1,4 +1,5 @@
 import ActionCable
+import Bridge
 import Delivery
 import Domain
 import LiveQuestions
@@ -15,6 +16,8 @@ struct MetricsPage: Sendable {
     let cables: Cables
     let questions: QuestionAudience
     let providers: [DeliveryMetrics]
+    /// `nil`: there is no broker.
+    let bridge: BridgeMetrics?
     let storage: StorageQuota
     /// Connections to the database.
     let connections: @Sendable () async -> PostgresPoolCounts
@@ -34,6 +37,7 @@ struct MetricsPage: Sendable {
             "letsswitch_question_sockets", "Connections in sessions of questions.", Double(questions.total))
         product.write(to: &text)
         DeliveryMetrics.write(providers, to: &text)
+        bridge?.write(to: &text)
         storage.write(to: &text)
         write(await connections(), to: &text)
         ProcessMetrics.current()?.write(to: &text)

@@ -85,10 +85,14 @@ package struct OutgoingMessage: Sendable, Hashable {
 
     /// Throws `invalid_request`, naming the member.
     package init(content: String, target: MessageTarget, id: UUID?) throws(RequestError) {
-        self.content = try RequestText.checkShown(
-            content, "content", maximumScalars: ConversationMessage.maximumScalars)
+        self.content = try Self.check(content)
         self.target = target
         self.id = id
+    }
+
+    /// What may be said. Throws `invalid_request`.
+    static func check(_ content: String) throws(RequestError) -> String {
+        try RequestText.checkShown(content, "content", maximumScalars: ConversationMessage.maximumScalars)
     }
 
     /// The conversations, and an id for the message in each; where none is known yet, that of one that may be made.

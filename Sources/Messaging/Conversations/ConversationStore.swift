@@ -16,8 +16,8 @@ package struct ConversationStore: Sendable {
     /// A statement each, a transaction each.
     enum Statement {
         static let all = [
-            takeName, make, askPartner, participant, send, userName, userNames, users, conversations, positions,
-            messages,
+            takeName, make, askPartner, participant, send, receive, userName, userNames, users, conversations,
+            positions, messages,
         ]
 
         static let takeName = PostgresStatement(
@@ -33,6 +33,9 @@ package struct ConversationStore: Sendable {
             sql: """
                 SELECT * FROM letsswitch.send_messages($1, $2::text[]::uuid[], $3::text[]::uuid[], $4, $5, $6, $7, $8, $9)
                 """)
+        static let receive = PostgresStatement(
+            name: "receive_message",
+            sql: "SELECT * FROM letsswitch.receive_message($1, $2::uuid, $3::uuid, $4, $5, $6, $7, $8, $9)")
         static let userName = PostgresStatement(
             name: "user_of", sql: "SELECT name FROM letsswitch.user_of($1)")
         static let userNames = PostgresStatement(
@@ -158,14 +161,22 @@ package struct ConversationStore: Sendable {
     /// Says something in all the conversations that it is for, or in none.
     package func send(_ message: OutgoingMessage, by device: DeviceID) async throws -> Sent {
         let (conversations, ids, names) = try message.destinations()
+        return try await store(
+            Statement.send,
+            [
+                .text(device.text), .textArray(conversations.map(\.uuidString)), .textArray(ids.map(\.uuidString)),
+                .text(message.content), names.map { .textArray($0) } ?? .null,
+            ])
+    }
+
+    /// Stores messages by `send_messages`, or what answers as that does.
+    func store(_ statement: PostgresStatement, _ what: [PostgresParameter]) async throws -> Sent {
         func send() async throws -> PostgresRows {
             try await database.query(
-                Statement.send,
-                [
-                    .text(device.text), .textArray(conversations.map(\.uuidString)), .textArray(ids.map(\.uuidString)),
-                    .text(message.content), names.map { .textArray($0) } ?? .null, .integer(settings.perDevice),
-                    .boolean(!storage.isFull(.messages)), .boolean(!storage.isFull(.conversations)),
-                    .text(origin),
+                statement,
+                what + [
+                    .integer(settings.perDevice), .boolean(!storage.isFull(.messages)),
+                    .boolean(!storage.isFull(.conversations)), .text(origin),
                 ])
         }
         let rows: PostgresRows
@@ -243,6 +254,8 @@ extension RequestError {
         case "no_such_user": .noSuchUser
         case "no_such_conversation": .noSuchConversation
         case "id_taken": .idTaken
+        case "other_participants":
+            RequestError(status: 409, code: code, reason: "The conversation isn't that of exactly these.")
         case "no_such_task": .noSuchTask
         case "no_partner": .noPartner
         case "blocked": RequestError(status: 403, code: code, reason: "One of the two doesn't want to hear the other.")

@@ -311,11 +311,11 @@ $$;
 
 -- Says something in conversations, under an id in each; with p_names in the one of exactly these, which is made with the first id of
 -- p_conversations if there is none. All or none. What was said before is answered so, whatever has changed since. Where somebody takes
--- one of the ids at this moment it fails with unique_violation: the next call sees it. Code: sent, repeated, name_required, no_such_user,
--- no_such_conversation, id_taken, blocked, messages_full, and open_conversation's.
+-- one of the ids at this moment it fails with unique_violation: the next call sees it. What has come from a broker doesn't go out to it.
+-- Code: sent, repeated, name_required, no_such_user, no_such_conversation, id_taken, blocked, messages_full, and open_conversation's.
 CREATE FUNCTION letsswitch.send_messages(
     p_device text, p_conversations uuid[], p_ids uuid[], p_content text, p_names text[], p_most integer,
-    p_has_room boolean, p_has_room_for_conversation boolean, p_origin text
+    p_has_room boolean, p_has_room_for_conversation boolean, p_origin text, p_goes_out boolean DEFAULT true
 ) RETURNS TABLE (
     code text, conversation_id uuid, kind text, number bigint, id uuid, author text, content text, sent_at bigint, names text,
     makes_conversation boolean
@@ -333,6 +333,7 @@ DECLARE
     v_now timestamptz;
     v_number bigint;
     v_names text;
+    v_goes_out boolean := p_goes_out AND letsswitch.has_bridge();
 BEGIN
     -- Who is being erased at this moment says no more, or is erased with it.
     SELECT * INTO v_user FROM letsswitch.chat_user AS own
@@ -416,6 +417,9 @@ BEGIN
             UPDATE letsswitch.participant AS gone SET left_number = NULL
             WHERE gone.conversation_id = v_conversation.id
                 AND gone.user_id = ANY (letsswitch.returning_to(v_conversation.id));
+        END IF;
+        IF v_goes_out THEN
+            PERFORM letsswitch.write_bridge_message(v_conversation.id, v_number);
         END IF;
         v_names := array_to_string(letsswitch.names_in(v_conversation.id), '.');
         PERFORM pg_notify(

@@ -55,11 +55,11 @@ struct CountingDaemons {
     init(_ journey: Journey) async throws {
         authority = try await TestAuthority()
         let identity = try await authority.issue()
-        // Nobody is at the webhook's address: what it counts is there all the same.
+        // Nobody is at the webhook's address, nor at the broker's: what they count is there all the same.
         (daemon, endpoint) = try await journey.process([
             "--listen", "tls:127.0.0.1:0", "--tls-certificate", identity.certificate, "--tls-key", identity.key,
             "--open-rooms", "--webhook-url", "http://127.0.0.1:9/", "--webhook-secret",
-            "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+            "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "--amqp-url", "amqp://127.0.0.1:9",
         ])
         _ = try await journey.daemon()
         let peer = try await endpoint.enter(UUID())

@@ -1,0 +1,94 @@
+import AMQP
+import Basics
+import Domain
+import Messaging
+import Observability
+import Postgres
+
+/// Stores what others have said by the broker, one after the other, and acknowledges it after the commit.
+final class BridgeInbox: Sendable {
+    /// Stores a message, and has those told who listen. Returns whether it is new.
+    typealias Receive = @Sendable (IncomingMessage) async throws -> Bool
+
+    private static let retryPause: Duration = .seconds(1)
+    /// Of what the database doesn't take, for reasons of its own.
+    private static let tries = 5
+
+    private let receive: Receive
+    private let metrics: BridgeMetrics
+    private let log: Log
+    private let queue = Locked(IncomingQueue())
+    private let timer = WakeableTimer()
+
+    init(metrics: BridgeMetrics, log: Log, receive: @escaping Receive) {
+        self.receive = receive
+        self.metrics = metrics
+        self.log = log
+    }
+
+    // MARK: What happens
+
+    func delivered(_ delivery: AMQPDelivery) { change { $0.append(delivery) } }
+    func lost() { change { $0.lost() } }
+
+    /// Has ``run(_:)`` return.
+    func stop() { change { $0.stop() } }
+
+    private func change(_ change: (inout IncomingQueue) -> Void) {
+        queue.withLock { change(&$0) }
+        Task { [timer] in await timer.wake() }
+    }
+
+    // MARK: What is done
+
+    /// - Parameter connection: Which has brought it.
+    func run(_ connection: AMQPConnection) async {
+        while true {
+            switch queue.withLock({ $0.next() }) {
+            case .end: return
+            case .wait: await timer.sleep(for: .seconds(3600))
+            case .take(let delivery, let attempt):
+                let settlement = await settle(BridgeMessage.verdict(delivery), attempt: attempt)
+                switch settlement {
+                case .again:
+                    await timer.sleep(for: Self.retryPause)
+                    continue
+                case .acknowledged(let result):
+                    metrics.received.add(result)
+                    connection.acknowledge(delivery)
+                case .rejected(let reason):
+                    metrics.received.add(.rejected)
+                    metrics.rejections.add(reason)
+                    connection.reject(delivery)
+                }
+                queue.withLock { $0.finished(delivery) }
+            }
+        }
+    }
+
+    /// Stores what is to be stored.
+    func settle(_ verdict: BridgeMessage.Verdict, attempt: Int) async -> Settlement {
+        switch verdict {
+        case .own: return .acknowledged(.own)
+        case .reject(let reason): return .rejected(reason)
+        case .store(let message):
+            do {
+                return .acknowledged(try await receive(message) ? .stored : .repeated)
+            } catch {
+                let settlement = Self.settlement(after: error, attempt: attempt)
+                if settlement == .rejected(.failed) {
+                    log.error("a message from the broker can't be stored", ["error": .string("\(error)")])
+                }
+                return settlement
+            }
+        }
+    }
+
+    static func settlement(after error: any Error, attempt: Int) -> Settlement {
+        switch error {
+        case let error as RequestError: .rejected(error.quota == nil ? .refused : .full)
+        case let error as PostgresError where error.isUnavailable || error.kind == .shutDown: .again
+        default: attempt < tries ? .again : .rejected(.failed)
+        }
+    }
+}

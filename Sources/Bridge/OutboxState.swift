@@ -1,0 +1,108 @@
+import Basics
+
+/// What the outbox does next: decides, and does nothing. Time and chance are arguments; ``BridgeOutbox`` acts on it.
+///
+/// | the broker is | there may be something | nothing, as far as is known | after a failure, or while another daemon sends |
+/// |---------------|------------------------|-----------------------------|------------------------------------------------|
+/// | there         | a round                | sleeps                      | sleeps, then a round                           |
+/// | away          | sleeps                 | sleeps                      | sleeps                                         |
+///
+/// Whether there is something is looked at now and then in any case; and while the broker is away the database is told that this daemon
+/// waits for it.
+struct OutboxState: Sendable, Hashable {
+    /// The longest time without a look.
+    static let heartbeat: Duration = .seconds(300)
+    /// When a broker has come back its clients, whose queues have gone with it, get so long to declare them again.
+    private static let returnPause: Duration = .seconds(3)
+    /// The database is away: another look.
+    private static let databasePause: Duration = .seconds(1)
+
+    enum Step: Hashable {
+        /// What is there is taken, published, and finished.
+        case round
+        /// The database is told that there is a daemon with a broker.
+        case see
+        case sleep(Duration)
+        case end
+    }
+
+    /// How a round has ended.
+    enum Outcome: Hashable {
+        /// Everything, or as much as goes in a round.
+        case done(mayBeMore: Bool)
+        case held(for: Duration)
+        case brokerFailed
+        case databaseFailed
+    }
+
+    private enum Broker: Hashable {
+        case awaited, there
+        /// It was there, and is gone.
+        case gone
+    }
+
+    private var broker = Broker.awaited
+    private var isStopping = false
+    /// Since the last round somebody said so, or none has been.
+    private var hasNews = true
+    private var pauseEnd: MonotonicTime?
+    private var lookedAt: MonotonicTime
+    private var backoff = Backoff(minimum: .milliseconds(200), maximum: .seconds(5))
+
+    init(at now: MonotonicTime) {
+        lookedAt = now
+    }
+
+    mutating func next(at now: MonotonicTime) -> Step {
+        guard !isStopping else { return .end }
+        if let pauseEnd, pauseEnd > now { return .sleep(min(pauseEnd - now, Self.heartbeat)) }
+        let isDue = now - lookedAt >= Self.heartbeat
+        switch broker {
+        case .there where hasNews || isDue:
+            // What is said from now on is news again.
+            hasNews = false
+            lookedAt = now
+            return .round
+        case .awaited where isDue, .gone where isDue:
+            lookedAt = now
+            return .see
+        case .awaited, .there, .gone: return .sleep(Self.heartbeat - (now - lookedAt))
+        }
+    }
+
+    // MARK: What happens
+
+    /// Something was said, or may have been.
+    mutating func heard() { hasNews = true }
+
+    mutating func connected(at now: MonotonicTime) {
+        pauseEnd = broker == .gone ? now + Self.returnPause : nil
+        broker = .there
+        hasNews = true
+        backoff.reset()
+    }
+
+    mutating func lost() {
+        if broker == .there { broker = .gone }
+    }
+
+    mutating func stop() { isStopping = true }
+
+    /// - Parameter random: In 0..<1.
+    mutating func ended(_ outcome: Outcome, at now: MonotonicTime, random: Double) {
+        switch outcome {
+        case .done(let mayBeMore):
+            backoff.reset()
+            if mayBeMore { hasNews = true }
+        case .held(let time):
+            hasNews = true
+            pauseEnd = now + time
+        case .brokerFailed:
+            hasNews = true
+            pauseEnd = now + backoff.next(random: random)
+        case .databaseFailed:
+            hasNews = true
+            pauseEnd = now + Self.databasePause
+        }
+    }
+}

@@ -1,0 +1,166 @@
+-- Messages of conversations on their way to a broker of RabbitMQ, and from it.
+
+-- Out --------------------------------------------------------------------------------------------------------------
+
+-- Whether what is said is to go there: a daemon with a broker was here within a week.
+CREATE FUNCTION letsswitch.has_bridge() RETURNS boolean
+LANGUAGE sql STABLE AS $$
+    SELECT EXISTS (
+        SELECT FROM letsswitch.bridge WHERE bridge.name = 'amqp' AND bridge.seen_at > letsswitch.clock() - interval '7 days'
+    )
+$$;
+
+-- Puts a message into the outbox, in its transaction.
+CREATE FUNCTION letsswitch.write_bridge_message(p_conversation uuid, p_number bigint) RETURNS void
+LANGUAGE sql AS $$
+    INSERT INTO letsswitch.bridge_message (conversation_id, number, user_ids)
+    SELECT p_conversation, p_number, array_agg(own.user_id)
+    FROM letsswitch.participant AS own
+    WHERE own.conversation_id = p_conversation AND own.left_number IS NULL
+    HAVING count(*) > 0
+$$;
+
+-- A daemon with a broker is here.
+CREATE FUNCTION letsswitch.see_bridge() RETURNS void
+LANGUAGE sql AS $$
+    INSERT INTO letsswitch.bridge (name, seen_at) VALUES ('amqp', letsswitch.clock())
+    ON CONFLICT (name) DO UPDATE SET seen_at = excluded.seen_at
+    WHERE bridge.seen_at < excluded.seen_at - interval '10 minutes'
+$$;
+
+-- What is to go out, in order: the first p_limit, if this daemon is the one that sends, or nobody is; it is then for p_lease seconds. One
+-- row without a place where there is nothing, or somebody else sends (held_for: so many seconds more). Where there is no id, nothing is
+-- left of the message. `waiting` counts to 10,000.
+CREATE FUNCTION letsswitch.take_bridge_messages(p_daemon uuid, p_limit integer, p_lease double precision)
+RETURNS TABLE (
+    held_for double precision, waiting bigint, place bigint, conversation_id uuid, number bigint, id uuid, author text,
+    content text, sent_at bigint, routing_key text
+)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    v_now timestamptz := letsswitch.clock();
+BEGIN
+    PERFORM letsswitch.see_bridge();
+    waiting := (SELECT count(*) FROM (SELECT FROM letsswitch.bridge_message LIMIT 10000) AS counted);
+    UPDATE letsswitch.bridge SET sender_id = p_daemon, lease_until = v_now + make_interval(secs => p_lease)
+    WHERE bridge.name = 'amqp' AND (bridge.sender_id IS NULL OR bridge.sender_id = p_daemon OR bridge.lease_until <= v_now);
+    IF NOT FOUND THEN
+        SELECT extract(epoch FROM bridge.lease_until - v_now) INTO held_for FROM letsswitch.bridge WHERE bridge.name = 'amqp';
+        RETURN NEXT;
+        RETURN;
+    END IF;
+    RETURN QUERY
+    SELECT
+        NULL::double precision, waiting, own.id, own.conversation_id, own.number, said.id, author.name, said.content,
+        floor(extract(epoch FROM said.sent_at))::bigint,
+        (
+            SELECT string_agg(inside.name, '.' ORDER BY inside.name) FROM letsswitch.chat_user AS inside
+            WHERE inside.id = ANY (own.user_ids) AND inside.name IS NOT NULL
+        )
+    FROM (SELECT * FROM letsswitch.bridge_message AS first ORDER BY first.id LIMIT p_limit) AS own
+    LEFT JOIN letsswitch.message AS said
+        ON said.conversation_id = own.conversation_id AND said.number = own.number AND said.content IS NOT NULL
+    LEFT JOIN letsswitch.chat_user AS author ON author.id = said.author_id
+    ORDER BY own.id;
+    IF NOT FOUND THEN
+        RETURN NEXT;
+    END IF;
+END
+$$;
+
+-- The broker has them.
+CREATE FUNCTION letsswitch.finish_bridge_messages(p_ids bigint[]) RETURNS void
+LANGUAGE sql AS $$ DELETE FROM letsswitch.bridge_message WHERE bridge_message.id = ANY (p_ids) $$;
+
+-- Somebody else may send.
+CREATE FUNCTION letsswitch.release_bridge(p_daemon uuid) RETURNS void
+LANGUAGE sql AS $$
+    UPDATE letsswitch.bridge SET sender_id = NULL, lease_until = NULL WHERE bridge.sender_id = p_daemon
+$$;
+
+-- In ---------------------------------------------------------------------------------------------------------------
+
+-- The conversation for what has come from there to exactly these: the one with this id, if it is theirs; else that of a pair; else a new
+-- one. Code: NULL (then there is one), other_participants, and open_conversation's.
+CREATE FUNCTION letsswitch.find_for_bridge(
+    p_conversation uuid, p_user bigint, p_members bigint[], p_most integer, p_has_room boolean,
+    OUT code text, OUT conversation_id uuid
+)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    v_known letsswitch.conversation;
+BEGIN
+    SELECT * INTO v_known FROM letsswitch.conversation AS known WHERE known.id = p_conversation;
+    IF NOT FOUND THEN
+        SELECT opened.code, opened.conversation_id INTO code, conversation_id
+        FROM letsswitch.open_conversation(p_conversation, p_user, p_members, false, p_most, p_has_room) AS opened;
+        IF code IN ('made', 'there') THEN
+            code := NULL;
+        END IF;
+    ELSIF p_members = (
+        CASE WHEN v_known.kind = 'person' THEN v_known.members ELSE ARRAY(
+            SELECT own.user_id FROM letsswitch.participant AS own
+            WHERE own.conversation_id = p_conversation AND own.left_number IS NULL ORDER BY own.user_id
+        ) END
+    ) THEN
+        conversation_id := p_conversation;
+    ELSE
+        code := 'other_participants';
+    END IF;
+END
+$$;
+
+-- Stores what has come from there, under its id; it doesn't go back. p_names: the author, and to whom. As send_messages, with
+-- other_participants among its codes.
+CREATE FUNCTION letsswitch.receive_message(
+    p_author text, p_conversation uuid, p_id uuid, p_content text, p_names text[], p_most integer,
+    p_has_room boolean, p_has_room_for_conversation boolean, p_origin text
+) RETURNS TABLE (
+    code text, conversation_id uuid, kind text, number bigint, id uuid, author text, content text, sent_at bigint, names text,
+    makes_conversation boolean
+)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    v_user letsswitch.chat_user;
+    v_members bigint[];
+    v_known letsswitch.message;
+    v_conversation uuid;
+    v_makes boolean;
+BEGIN
+    SELECT * INTO v_user FROM letsswitch.chat_user AS own WHERE own.name = p_author COLLATE "C";
+    v_members := letsswitch.members_named(v_user.id, p_names);
+    SELECT * INTO v_known FROM letsswitch.message AS said WHERE said.id = p_id;
+    -- Nothing is made for what isn't stored.
+    IF v_known.id IS NOT NULL AND v_known.author_id = v_user.id AND v_known.content = p_content THEN
+        -- A pair's own conversation may have another id than the one that was given.
+        v_conversation := v_known.conversation_id;
+    ELSIF v_known.id IS NOT NULL THEN
+        code := 'id_taken';
+    ELSIF v_user.id IS NULL OR v_members IS NULL THEN
+        code := 'no_such_user';
+    ELSIF NOT p_has_room THEN
+        code := 'messages_full';
+    ELSE
+        v_makes := NOT EXISTS (SELECT FROM letsswitch.conversation AS own WHERE own.id = p_conversation);
+        SELECT found.code, found.conversation_id INTO code, v_conversation
+        FROM letsswitch.find_for_bridge(
+            p_conversation, v_user.id, v_members, p_most, p_has_room_for_conversation) AS found;
+        -- A pair's is another.
+        v_makes := v_makes AND v_conversation = p_conversation;
+    END IF;
+    IF code IS NOT NULL THEN
+        RETURN NEXT;
+        RETURN;
+    END IF;
+    RETURN QUERY
+    SELECT
+        sent.code, sent.conversation_id, sent.kind, sent.number, sent.id, sent.author, sent.content, sent.sent_at, sent.names,
+        coalesce(v_makes, false)
+    FROM letsswitch.send_messages(
+        v_user.device_id, ARRAY[v_conversation], ARRAY[p_id], p_content, NULL, p_most, p_has_room,
+        p_has_room_for_conversation, p_origin, false) AS sent;
+END
+$$;

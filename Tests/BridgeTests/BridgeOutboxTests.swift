@@ -1,0 +1,132 @@
+import AMQP
+import Basics
+import Domain
+import Foundation
+import Messaging
+import Observability
+import ScheduleTestSupport
+import Scheduling
+import TestSupport
+import Testing
+
+@testable import Bridge
+
+/// What was said, on its way to a broker that is the test's own.
+@Suite struct BridgeOutboxTests {
+    /// Takes what is published, or refuses it.
+    private final class Broker: Sendable {
+        let published = EventRecorder<AMQPMessage>()
+        let refusals = EventRecorder<Int>()
+        let isTaking = Locked(true)
+
+        func publish(_ messages: [AMQPMessage]) throws(AMQPError) {
+            guard isTaking.withLock({ $0 }) else {
+                refusals.append(messages.count)
+                throw .refused("the broker takes nothing")
+            }
+            for message in messages { published.append(message) }
+        }
+
+        /// What was said, in order.
+        func contents() throws -> [String?] {
+            try published.all.map { try TestJSON(parsing: $0.body)["content"].string }
+        }
+    }
+
+    private struct World {
+        let database: ScheduleDatabase
+        let store: ConversationStore
+
+        func send(_ user: Int, _ content: String, to others: [Int]) async throws {
+            _ = try await store.send(
+                OutgoingMessage(
+                    content: content, target: .participants(others.map { try UserName("user\($0)") }), id: nil),
+                by: DeviceID(stored: "d\(user)"))
+        }
+
+        func outbox(_ broker: Broker, daemon: UUID = UUID()) -> BridgeOutbox {
+            BridgeOutbox(
+                store: BridgeStore(database: database.client, daemon: daemon), metrics: BridgeMetrics(),
+                log: Log(level: .error, format: nil)
+            ) { messages throws(AMQPError) in try broker.publish(messages) }
+        }
+    }
+
+    private func with(_ body: (World) async throws -> Void) async throws {
+        try await ScheduleDatabase.with(now: nil) { database in
+            let store = ConversationStore(
+                database: database.client, settings: ConversationSettings(), storage: StorageQuota(StorageLimits()))
+            for user in 1...3 {
+                _ = try await store.take(UserName("user\(user)"), for: DeviceID(stored: "d\(user)"))
+            }
+            try await BridgeStore(database: database.client, daemon: UUID()).see()
+            try await body(World(database: database, store: store))
+        }
+    }
+
+    private func running(_ outbox: BridgeOutbox, _ body: () async throws -> Void) async throws {
+        let run = Task { await outbox.run() }
+        do {
+            try await body()
+        } catch {
+            outbox.stop()
+            await run.value
+            throw error
+        }
+        outbox.stop()
+        await run.value
+    }
+
+    @Test("What was said before the broker was there goes when it is, in order; what it refuses goes again")
+    func order() async throws {
+        try await with { world in
+            for number in 0..<40 { try await world.send(1, "\(number)", to: [2]) }
+            let broker = Broker()
+            broker.isTaking.withLock { $0 = false }
+            let outbox = world.outbox(broker)
+            try await running(outbox) {
+                outbox.connected()
+                try await broker.refusals.next("a refusal") { _ in true }
+                #expect(try await world.database.count("bridge_message") == 40)
+                broker.isTaking.withLock { $0 = true }
+                try await eventually("all of them") { broker.published.all.count == 40 }
+                #expect(try broker.contents() == (0..<40).map { "\($0)" })
+                #expect(broker.published.all.allSatisfy { $0.routingKey == "user1.user2" })
+                try await world.send(2, "after", to: [1, 3])
+                outbox.heard()
+                try await eventually("the next") { broker.published.all.last?.routingKey == "user1.user2.user3" }
+                try await eventually("an empty outbox") { try await world.database.count("bridge_message") == 0 }
+            }
+        }
+    }
+
+    @Test("Of two daemons one sends, and the other goes on when it has ended")
+    func lease() async throws {
+        try await with { world in
+            let brokers = [Broker(), Broker()]
+            let outboxes = brokers.map { world.outbox($0) }
+            try await running(outboxes[1]) {
+                try await running(outboxes[0]) {
+                    outboxes[0].connected()
+                    try await world.send(1, "first", to: [2])
+                    outboxes[0].heard()
+                    try await eventually("it is sent") { brokers[0].published.all.count == 1 }
+                    outboxes[1].connected()
+                    outboxes[1].heard()
+                    for number in 0..<10 {
+                        try await world.send(1, "\(number)", to: [2])
+                        for outbox in outboxes { outbox.heard() }
+                    }
+                    try await eventually("all of them") {
+                        brokers.map { $0.published.all.count }.reduce(0, +) == 11
+                    }
+                    #expect(brokers[0].published.all.count == 11, "the first has the lease")
+                }
+                try await world.send(1, "after", to: [2])
+                // As a connection that is new does: it looks at once.
+                outboxes[1].connected()
+                try await eventually("the other sends") { try brokers[1].contents() == ["after"] }
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import Testing
+
+@testable import AMQP
+@testable import Bridge
+
+/// What has come and isn't dealt with.
+@Suite struct IncomingQueueTests {
+    private func delivery(_ tag: UInt64, connection: Int = 1) -> AMQPDelivery {
+        AMQPDelivery(connection: connection, tag: tag, isRedelivered: false, exchange: "conv", routingKey: "a.b")
+    }
+
+    @Test("One after the other, in order; the first stays until it is finished, and its attempts are counted")
+    func order() {
+        var queue = IncomingQueue()
+        #expect(queue.next() == .wait)
+        queue.append(delivery(1))
+        queue.append(delivery(2))
+        #expect(queue.next() == .take(delivery(1), attempt: 1))
+        #expect(queue.next() == .take(delivery(1), attempt: 2))
+        queue.finished(delivery(1))
+        #expect(queue.next() == .take(delivery(2), attempt: 1))
+        queue.finished(delivery(2))
+        #expect(queue.next() == .wait)
+        queue.append(delivery(3))
+        queue.stop()
+        #expect(queue.next() == .end)
+    }
+
+    @Test("When the connection is lost everything comes again: what was in hand ends nothing of the next one's")
+    func lost() {
+        var queue = IncomingQueue()
+        queue.append(delivery(1))
+        #expect(queue.next() == .take(delivery(1), attempt: 1))
+        queue.lost()
+        #expect(queue.next() == .wait)
+        queue.append(delivery(1, connection: 2))
+        queue.finished(delivery(1))
+        #expect(queue.next() == .take(delivery(1, connection: 2), attempt: 1))
+    }
+}
+
+/// Two connections, one bridge.
+@Suite struct BridgeStandingTests {
+    @Test("It stands when both do, is away when one is, and says neither twice")
+    func standing() {
+        var standing = BridgeStanding()
+        #expect(standing.take(.lost(message: "refused"), of: .publisher) == .away("refused"))
+        #expect(standing.take(.lost(message: "refused"), of: .consumer) == nil)
+        #expect(standing.take(.connected, of: .publisher) == nil)
+        #expect(standing.take(.connected, of: .consumer) == .stands)
+        #expect(standing.take(.blocked(reason: "memory"), of: .publisher) == nil)
+        #expect(standing.take(.lost(message: "refused"), of: .consumer) == .away("refused"))
+        #expect(standing.take(.connected, of: .consumer) == .stands)
+    }
+}

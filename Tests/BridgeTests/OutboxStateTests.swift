@@ -1,0 +1,95 @@
+import Basics
+import Testing
+
+@testable import Bridge
+
+/// What the outbox does next, by a clock of the test's own.
+@Suite struct OutboxStateTests {
+    private let start = MonotonicTime(nanoseconds: 1_000_000_000)
+
+    /// One whose broker is there and that has looked once, and found nothing.
+    private func resting() -> OutboxState {
+        var state = OutboxState(at: start)
+        state.connected(at: start)
+        #expect(state.next(at: start) == .round)
+        state.ended(.done(mayBeMore: false), at: start, random: 0)
+        return state
+    }
+
+    @Test("It looks as soon as the broker is there, then when somebody says that there is something, and now and then")
+    func looks() {
+        var state = OutboxState(at: start)
+        state.heard()
+        #expect(state.next(at: start) == .sleep(OutboxState.heartbeat), "the broker is away")
+        state = resting()
+        #expect(state.next(at: start + .seconds(1)) == .sleep(OutboxState.heartbeat - .seconds(1)))
+        state.heard()
+        #expect(state.next(at: start + .seconds(1)) == .round)
+        // What is said while a round is under way is for the next one.
+        state.heard()
+        state.ended(.done(mayBeMore: false), at: start + .seconds(1), random: 0)
+        #expect(state.next(at: start + .seconds(1)) == .round)
+        state.ended(.done(mayBeMore: true), at: start + .seconds(1), random: 0)
+        #expect(state.next(at: start + .seconds(1)) == .round)
+        state.ended(.done(mayBeMore: false), at: start + .seconds(1), random: 0)
+        #expect(state.next(at: start + .seconds(1) + OutboxState.heartbeat) == .round)
+    }
+
+    @Test("While the broker is away the database is told now and then that somebody waits for it")
+    func away() {
+        var state = resting()
+        state.lost()
+        state.heard()
+        #expect(state.next(at: start) == .sleep(OutboxState.heartbeat))
+        #expect(state.next(at: start + OutboxState.heartbeat) == .see)
+        #expect(state.next(at: start + OutboxState.heartbeat) == .sleep(OutboxState.heartbeat))
+        // Its clients come back, too: what went out before they have queues again would be lost.
+        let back = start + OutboxState.heartbeat
+        state.connected(at: back)
+        #expect(state.next(at: back) == .sleep(.seconds(3)))
+        #expect(state.next(at: back + .seconds(3)) == .round)
+    }
+
+    @Test("After a failure it waits, longer each time, and nothing said meanwhile shortens that")
+    func failures() {
+        var state = resting()
+        var waits: [Duration] = []
+        var now = start
+        for _ in 0..<8 {
+            state.heard()
+            guard case .round = state.next(at: now) else { break }
+            state.ended(.brokerFailed, at: now, random: 0)
+            state.heard()
+            guard case .sleep(let wait) = state.next(at: now) else { break }
+            waits.append(wait)
+            now = now + wait
+        }
+        #expect(waits.count == 8 && waits.last == .seconds(5))
+        #expect(zip(waits, waits.dropFirst()).allSatisfy(<=))
+        #expect(state.next(at: now) == .round)
+        state.ended(.databaseFailed, at: now, random: 0)
+        #expect(state.next(at: now) == .sleep(.seconds(1)))
+        #expect(state.next(at: now + .seconds(1)) == .round)
+    }
+
+    @Test("While another daemon sends, it looks again when that one's lease ends")
+    func held() {
+        var state = resting()
+        state.heard()
+        #expect(state.next(at: start) == .round)
+        state.ended(.held(for: .seconds(8)), at: start, random: 0)
+        state.heard()
+        #expect(state.next(at: start + .seconds(3)) == .sleep(.seconds(5)))
+        #expect(state.next(at: start + .seconds(8)) == .round)
+    }
+
+    @Test("Stopped, it ends, whatever it was about to do")
+    func stopped() {
+        for change in [{ _ in }, { $0.heard() }, { $0.lost() }] as [(inout OutboxState) -> Void] {
+            var state = resting()
+            change(&state)
+            state.stop()
+            #expect(state.next(at: start) == .end)
+        }
+    }
+}
