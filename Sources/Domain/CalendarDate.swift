@@ -73,6 +73,11 @@ package struct WallTime: Hashable, Sendable {
     /// 0 to 86,399, counted on the clock's face: on a day when the clocks change, not the time since midnight.
     package let seconds: Int
 
+    /// - Parameter seconds: Within a day.
+    package init(seconds: Int) {
+        self.seconds = seconds
+    }
+
     /// Reads `HH:MM` or `HH:MM:SS`; nil for anything else, `24:00` included.
     package init?(_ text: String) {
         var digits = DigitReader(text)
@@ -86,6 +91,14 @@ package struct WallTime: Hashable, Sendable {
         }
         guard digits.isAtEnd else { return nil }
         seconds = hour * 3600 + minute * 60 + second
+    }
+}
+
+extension WallTime: CustomStringConvertible {
+    /// `09:00`, or `09:00:30` when there are seconds.
+    package var description: String {
+        let minutes = "\(twoDigits(seconds / 3600)):\(twoDigits(seconds / 60 % 60))"
+        return seconds % 60 == 0 ? minutes : "\(minutes):\(twoDigits(seconds % 60))"
     }
 }
 

@@ -4,7 +4,9 @@ package import Observability
 /// What bounds what one device, or all people together, may have stored; called as the flag that says how much it is.
 package enum Quota: String, Sendable, CaseIterable {
     case tasksPerDevice = "max-tasks-per-device"
+    case seriesPerDevice = "max-series-per-device"
     case storedTasks = "max-stored-tasks"
+    case storedSeries = "max-stored-series"
     case storedAddresses = "max-stored-addresses"
     case storedCalendars = "max-stored-calendars"
     case sessionsPerDevice = "max-sessions-per-device"
@@ -27,6 +29,8 @@ package struct StorageLimits: Sendable, Hashable {
     package var tasks: Int
     package var addresses: Int
     package var calendars: Int
+    /// Of promises: each makes some tasks a week.
+    package var series = 100_000
     /// Sessions of questions.
     package var sessions = 100_000
     package var questions = 1_000_000
@@ -48,6 +52,7 @@ package struct StorageLimits: Sendable, Hashable {
     package subscript(_ table: StoredTable) -> Int {
         switch table {
         case .tasks: tasks
+        case .series: series
         case .addresses: addresses
         case .calendars: calendars
         case .sessions: sessions
@@ -101,6 +106,8 @@ package final class StorageQuota: Sendable {
 /// The tables that strangers can fill. (What waits to be sent has a bound of its own: a provider's oldest deliveries go.)
 package enum StoredTable: String, Sendable, CaseIterable {
     case tasks
+    /// Of promises.
+    case series
     /// Push tokens, browsers' subscriptions, ntfy's topics.
     case addresses
     case calendars
@@ -117,6 +124,7 @@ package enum StoredTable: String, Sendable, CaseIterable {
     package var quota: Quota {
         switch self {
         case .tasks: .storedTasks
+        case .series: .storedSeries
         case .addresses: .storedAddresses
         case .calendars: .storedCalendars
         case .sessions: .storedSessions

@@ -88,6 +88,10 @@ struct Composition: Sendable {
             claims: stores.claims, store: stores.reminders, erasures: stores.erasures,
             retention: configuration.schedule.retention / .seconds(1), rooms: rooms, audience: streams,
             metrics: metrics.scheduling, log: log, claimed: { deliveries.wake() })
+        let seriesNews = SeriesNews(
+            changes: changes, metrics: metrics.scheduling, registered: { await scheduler.registered(dueAt: $0) },
+            eventWritten: { deliveries.wake(.webhook) })
+        let series = SeriesWorker(store: database.series, log: log, made: seriesNews.tell)
         let bus = BusService(
             configuration.bus,
             DaemonInfo(
@@ -151,6 +155,9 @@ struct Composition: Sendable {
                     metrics: metrics.scheduling, log: log,
                     registered: { await scheduler.registered(dueAt: $0) },
                     eventWritten: { deliveries.wake(.webhook) }))
+            routes.register(
+                collection: SeriesController(
+                    store: database.series, partners: database.partners, zones: zones, news: seriesNews, log: log))
             routes.register(collection: HistoryController(store: database.history))
             routes.register(collection: ScheduleController(store: database.schedule, zones: zones))
             routes.register(
@@ -242,7 +249,7 @@ struct Composition: Sendable {
             DatabaseService(database: database), ListenerService(listener: listener),
             AcknowledgementService(streams: streams, acknowledgements: acknowledgements),
             EndingEarly(service: deliveries, reserve: reserve), AttendanceService(rooms: rooms, writer: attendance),
-            erasures, scheduler, database.storage, bus,
+            erasures, series, scheduler, database.storage, bus,
         ]
         services = ServiceGroup(before + (bridge.map { [$0] } ?? []))
         page = MetricsPage(
@@ -254,7 +261,8 @@ struct Composition: Sendable {
     /// The names of all statements, as metrics go by them.
     static let statementNames =
         ReminderStore.statementNames + ScheduleStore.statementNames + [AddressStore.tokenStatementName]
-        + PartnerStore.statementNames + HistoryStore.statementNames + ErasureStore.statementNames
+        + PartnerStore.statementNames + SeriesStore.statementNames + HistoryStore.statementNames
+        + ErasureStore.statementNames
         + DeliveryStore.statementNames
         + AttendanceStore.statementNames
         + AddressStore.statementNames + CalendarStore.statementNames + StorageStore.statementNames

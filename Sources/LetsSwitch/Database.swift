@@ -31,6 +31,7 @@ actor Database {
 
     nonisolated let schedule: ScheduleStore
     nonisolated let partners: PartnerStore
+    nonisolated let series: SeriesStore
     nonisolated let history: HistoryStore
     nonisolated let erasures: ErasureStore
     nonisolated let reminders: ReminderStore
@@ -78,6 +79,7 @@ actor Database {
         claimClient = PostgresClient(configuration: claiming, observer: observer)
         schedule = ScheduleStore(database: requests, settings: settings.schedule, storage: quota)
         partners = PartnerStore(database: requests, settings: settings.schedule)
+        series = SeriesStore(database: requests, settings: settings.schedule, storage: quota)
         history = HistoryStore(database: requests)
         erasures = ErasureStore(database: requests)
         reminders = ReminderStore(database: requests)

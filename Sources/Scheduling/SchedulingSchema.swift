@@ -5,7 +5,8 @@ package enum SchedulingSchema {
     package static let scripts = [
         script("basics", PackageResources.basics_sql), script("zones", PackageResources.zones_sql),
         script("tasks", PackageResources.tasks_sql), script("partners", PackageResources.partners_sql),
-        script("moves", PackageResources.moves_sql), script("history", PackageResources.history_sql),
+        script("moves", PackageResources.moves_sql), script("series", PackageResources.series_sql),
+        script("history", PackageResources.history_sql),
         script("days", PackageResources.days_sql),
         script("reminders", PackageResources.reminders_sql), script("claims", PackageResources.claims_sql),
         script("rooms", PackageResources.rooms_sql), script("devices", PackageResources.devices_sql),

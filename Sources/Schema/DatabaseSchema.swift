@@ -17,10 +17,11 @@ package enum DatabaseSchema {
         PostgresMigration(version: 8, name: "started", sql: text(PackageResources._008_started_sql)),
         PostgresMigration(version: 9, name: "blocks", sql: text(PackageResources._009_blocks_sql)),
         PostgresMigration(version: 10, name: "bridge", sql: text(PackageResources._010_bridge_sql)),
+        PostgresMigration(version: 11, name: "series", sql: text(PackageResources._011_series_sql)),
     ]
 
     private static let functions = PostgresFunctions(
-        revision: 10, oldestUsable: 9,
+        revision: 11, oldestUsable: 9,
         scripts: SchedulingSchema.scripts + DeliverySchema.scripts + MessagingSchema.scripts + [
             PostgresFunctions.Script(name: "daemons", sql: text(PackageResources.daemons_sql))
         ],

@@ -119,7 +119,11 @@ extension Setting {
         .integer(
             "max-tasks-per-device", \.schedule.maxTasksPerDevice, in: 1...1_000_000, .limits,
             "tasks of one device that haven't started"),
+        .integer(
+            "max-series-per-device", \.schedule.maxSeriesPerDevice, in: 1...1_000_000, .limits,
+            "series of promises of one device"),
         .integer("max-stored-tasks", \.storage.tasks, in: 1...1_000_000_000, .limits, "tasks in all"),
+        .integer("max-stored-series", \.storage.series, in: 1...1_000_000_000, .limits, "series of promises in all"),
         .integer(
             "max-stored-addresses", \.storage.addresses, in: 1...1_000_000_000, .limits,
             "tokens, subscriptions and ntfy topics in all"),

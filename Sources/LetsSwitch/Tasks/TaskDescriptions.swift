@@ -114,10 +114,11 @@ enum TaskDescriptions {
         .refusal(409, "has_partner", "registration_closed", meaning: "somebody counts on it, or its reminder is out"),
     ]
 
-    private static let task = JSONSchema.object([
+    static let task = JSONSchema.object([
         .member("id", .uuid), .member("deviceId", .device), .member("title", .text()), .member("startTime", .text()),
         .member("timeZone", .zone), .member("startsAt", .instant), .member("remindsAt", .instant),
         .member("isPaired", .boolean), .optional("partnerTitle", .text()), .member("socketId", .uuid),
+        .optional("seriesId", .uuid),
     ])
 
     private static let daySlot = JSONSchema.object([

@@ -16,6 +16,9 @@ DECLARE
     v_is_known boolean;
 BEGIN
     PERFORM letsswitch.lock_erasing(p_device);
+    -- What is being made of them is committed then, and among the tasks.
+    DELETE FROM letsswitch.series WHERE series.id = ANY (ARRAY(
+        SELECT own.id FROM letsswitch.series AS own WHERE own.device_id = p_device ORDER BY own.id FOR UPDATE));
     v_up_to := coalesce((
         SELECT task.registered FROM letsswitch.task WHERE task.device_id || '' = p_device
         ORDER BY task.registered DESC LIMIT 1
@@ -202,7 +205,7 @@ BEGIN
     ));
     RETURN QUERY
     WITH anonymous AS (
-        UPDATE letsswitch.task SET device_id = NULL, title = NULL
+        UPDATE letsswitch.task SET device_id = NULL, title = NULL, series_id = NULL, series_day = NULL
         WHERE task.id = ANY (p_tasks) AND task.partner_id IS NOT NULL AND task.closes_at > v_now
         RETURNING task.starts_at
     )

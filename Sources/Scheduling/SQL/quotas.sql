@@ -93,6 +93,7 @@ CREATE FUNCTION letsswitch.stored() RETURNS TABLE (name text, rows bigint)
 LANGUAGE sql VOLATILE AS $$
     VALUES
         ('tasks', letsswitch.stored('letsswitch.task')),
+        ('series', letsswitch.stored('letsswitch.series')),
         ('addresses', letsswitch.stored('letsswitch.address')),
         ('calendars', letsswitch.stored('letsswitch.calendar')),
         ('sessions', letsswitch.stored('letsswitch.question_session')),

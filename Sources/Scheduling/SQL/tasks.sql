@@ -5,8 +5,9 @@
 --   register   slot lock, then the `due` row of its device's task, then the partner's (its reminder, if that was let down)
 --   leave      slot lock, then the `due` rows of the task, its partner and who waits, then their reminders in order of id
 --   move       as leave, with the locks of both slots, the earlier one's first, and `due` rows in order of start
+--   series     its row, and then as its tasks are registered, moved or cancelled, in order of start: series.sql
 --   cancel     its `due` row
---   erase      its `erasure` row, then `due` rows of that device in order of start, then reminders, deliveries and addresses,
+--   erase      its series' rows, its `erasure` row, then `due` rows of that device in order of start, then reminders, deliveries and addresses,
 --              each in order of id; a helping of 500 tasks in a transaction
 --   claim      the claims' lock, then `due` rows that nobody holds (SKIP LOCKED)
 --   deliver    reminders, then deliveries, then addresses, each in order of id
@@ -52,7 +53,9 @@ CREATE TYPE letsswitch.task_outcome AS (
     -- Whose day has changed too; never shown to a client.
     partner_device text,
     -- Whether others can join the slot now; NULL when that is as it was.
-    slot_opened boolean
+    slot_opened boolean,
+    -- Whose promise it is; NULL when it was made by hand.
+    series_id uuid
 );
 
 CREATE FUNCTION letsswitch.outcome(p_code text, p_task letsswitch.task, p_slot_opened boolean)
@@ -77,6 +80,7 @@ BEGIN
         WHERE partner.id = p_task.partner_id;
     END IF;
     v_outcome.slot_opened := p_slot_opened;
+    v_outcome.series_id := p_task.series_id;
     RETURN v_outcome;
 END
 $$;

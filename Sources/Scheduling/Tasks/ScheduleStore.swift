@@ -144,6 +144,10 @@ package struct ScheduleSettings: Hashable, Sendable {
     package var retention: Duration = .seconds(30 * 86_400)
     /// Tasks of one device that haven't started; beyond it `429`.
     package var maxTasksPerDevice = 200
+    /// Beyond it `429`.
+    package var maxSeriesPerDevice = 20
+    /// For so many days from today a series' promises are made ahead.
+    package var seriesDays = 14
 
     package init() {}
 

@@ -56,10 +56,7 @@ extension RequestedSlot {
             throw RequestError.invalid(
                 "date", "must be the device's midnight like 2026-11-22T00:00:00Z, or a date like 2026-11-22")
         }
-        guard let time = WallTime(try members.text("startTime")) else {
-            throw RequestError.invalid("startTime", "must be a time of day like 09:00 or 09:00:30")
-        }
-        self = .on(day, time)
+        self = .on(day, try members.wallTime("startTime"))
     }
 
     /// As the SQL functions take it: instant, midnight, day, time; NULL for what the wish isn't.

@@ -23,8 +23,7 @@ extension TaskRequest: Decodable {
     package init(from decoder: any Decoder) throws {
         let members = try RequestFields(decoder)
         slot = try SlotRequest(members)
-        title = try RequestText.checkShown(
-            members.text("title"), "title", maximumScalars: RequestText.maximumTitleScalars)
+        title = try members.title()
     }
 }
 

@@ -16,22 +16,27 @@ package struct TaskResponse: Hashable, Sendable {
     package let partnerTitle: String?
     /// The room, under the app's name.
     package let socketId: UUID
+    /// The series that has made it; nil when it was made, or moved, by hand.
+    package var seriesId: UUID?
 
     package var json: [UInt8] {
         var json = JSONText()
-        json.object { object in
-            object.member("id", id.uuidString)
-            object.member("deviceId", device.text)
-            object.member("title", title)
-            object.member("startTime", startTime)
-            object.member("timeZone", timeZone)
-            object.member("startsAt", startsAt.description)
-            object.member("remindsAt", remindsAt.description)
-            object.member("isPaired", isPaired)
-            object.member("partnerTitle", partnerTitle)
-            object.member("socketId", socketId.uuidString)
-        }
+        json.object { write(to: &$0) }
         return json.bytes
+    }
+
+    func write(to object: inout JSONText) {
+        object.member("id", id.uuidString)
+        object.member("deviceId", device.text)
+        object.member("title", title)
+        object.member("startTime", startTime)
+        object.member("timeZone", timeZone)
+        object.member("startsAt", startsAt.description)
+        object.member("remindsAt", remindsAt.description)
+        object.member("isPaired", isPaired)
+        object.member("partnerTitle", partnerTitle)
+        object.member("socketId", socketId.uuidString)
+        object.member("seriesId", seriesId?.uuidString)
     }
 }
 

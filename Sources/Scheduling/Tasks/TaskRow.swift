@@ -22,7 +22,8 @@ struct TaskRow {
             id: id, device: DeviceID(stored: try row.string("device_id")), title: try row.string("title"),
             startTime: try row.string("start_time"), timeZone: try row.string("time_zone"),
             startsAt: try row.instant("starts_at"), remindsAt: remindsAt, isPaired: try row.boolean("is_paired"),
-            partnerTitle: try row.optionalString("partner_title"), socketId: try row.uuid("room_id"))
+            partnerTitle: try row.optionalString("partner_title"), socketId: try row.uuid("room_id"),
+            seriesId: try row.optionalUUID("series_id"))
         let partner = try row.optionalString("partner_device").map { DeviceID(stored: $0) }
         self.task = task
         change = ScheduleChange(

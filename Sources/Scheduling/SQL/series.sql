@@ -1,0 +1,321 @@
+-- Series: the same promise on certain days of every week, made two weeks ahead by the wall clock.
+--
+-- What is made is an ordinary task, by register_task, which pairs it. A day is looked at once: what is taken back doesn't come again, and
+-- a slot that the device has taken by hand is left alone.
+--
+-- Whoever changes a series, or makes its promises, holds its row first, then the locks of all the slots that it is about, in order of
+-- time, then `due` rows as in tasks.sql, in order of start. Erasing deletes the row before it looks for the tasks.
+
+-- The days of a week on which a series is, by bits: Monday's is the lowest.
+CREATE FUNCTION letsswitch.is_series_day(p_days integer, p_day date) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS $$ SELECT (p_days >> (extract(isodow FROM p_day)::integer - 1)) & 1 = 1 $$;
+
+-- When the promises of the day after are to be made: between three and four o'clock at night in the zone, not all in the same moment.
+CREATE FUNCTION letsswitch.next_series_look(p_series uuid, p_today date, p_zone text) RETURNS timestamptz
+LANGUAGE sql STABLE AS $$
+    SELECT (p_today + 1 + interval '3 hours' + interval '1 second' * (abs(hashtext(p_series::text)::bigint) % 3600)) AT TIME ZONE p_zone
+$$;
+
+-- A device's series whose row is held now; NULL when there is none.
+CREATE FUNCTION letsswitch.hold_series(p_device text, p_id uuid) RETURNS letsswitch.series
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_series letsswitch.series;
+BEGIN
+    SELECT * INTO v_series FROM letsswitch.series
+    WHERE series.id = p_id AND series.device_id = p_device FOR UPDATE;
+    RETURN v_series;
+END
+$$;
+
+-- A series' tasks that are yet to start, in order of time.
+CREATE FUNCTION letsswitch.tasks_of_series(p_series letsswitch.series) RETURNS SETOF letsswitch.task
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    v_now timestamptz := letsswitch.clock();
+    v_erased bigint := letsswitch.erased_up_to(p_series.device_id);
+BEGIN
+    RETURN QUERY
+    SELECT * FROM letsswitch.task
+    WHERE task.device_id = p_series.device_id AND task.starts_at > v_now AND task.series_id = p_series.id
+        AND task.registered > v_erased
+    ORDER BY task.starts_at;
+END
+$$;
+
+-- A device's series, in the order of the clock, each with its tasks that are yet to start: a row for each, or one whose promise is NULL.
+CREATE FUNCTION letsswitch.list_series(p_device text) RETURNS TABLE (
+    listed_id uuid, listed_title text, later_title text, later_from integer, wall_time integer, listed_zone text, days integer,
+    until integer, promise letsswitch.task_outcome
+)
+LANGUAGE plpgsql STABLE AS $$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
+    SELECT series.id, series.title, series.later_title, series.later_from - date '1970-01-01', series.wall_time, series.time_zone,
+        series.days, series.until - date '1970-01-01', own.outcome
+    FROM letsswitch.series
+    LEFT JOIN LATERAL (
+        SELECT made.starts_at, letsswitch.outcome('promised', made, NULL) AS outcome FROM letsswitch.tasks_of_series(series) AS made
+    ) AS own ON true
+    WHERE series.device_id = p_device
+    ORDER BY series.wall_time, series.id, own.starts_at;
+END
+$$;
+
+-- Makes a series' promises for the days up to p_days from today; its row is held. Returns the tasks (created). For what the device may
+-- not have yet, because it has as many as it may, or it is too far ahead, there is another day.
+CREATE FUNCTION letsswitch.extend_series(
+    p_series letsswitch.series, p_days integer, p_lead double precision, p_horizon double precision,
+    p_room_duration double precision, p_most integer
+) RETURNS SETOF letsswitch.task_outcome
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_outcome letsswitch.task_outcome;
+    v_zone text := letsswitch.stored_zone_rules(p_series.time_zone);
+    v_now timestamptz := letsswitch.clock();
+    v_today date := (v_now AT TIME ZONE coalesce(v_zone, 'UTC'))::date;
+    v_made_to date := p_series.made_to;
+    v_slots timestamptz[];
+    v_days date[];
+BEGIN
+    IF v_zone IS NOT NULL THEN
+        -- A time that the clocks skip on that day is none, and one that occurs twice is the first.
+        SELECT array_agg(made.starts_at ORDER BY made.day), array_agg(made.day ORDER BY made.day) INTO v_slots, v_days
+        FROM (
+            SELECT wanted.day, letsswitch.first_instant(wanted.day + make_interval(secs => p_series.wall_time), v_zone) AS starts_at
+            FROM (
+                SELECT v_today + step AS day FROM generate_series(0, p_days) AS step
+                WHERE v_today + step > p_series.made_to AND v_today + step <= coalesce(p_series.until, 'infinity')
+            ) AS wanted
+            WHERE letsswitch.is_series_day(p_series.days, wanted.day)
+        ) AS made
+        WHERE made.starts_at >= v_now + make_interval(secs => p_lead);
+        FOR i IN 1..coalesce(cardinality(v_slots), 0) LOOP
+            PERFORM letsswitch.lock_slot(v_slots[i]);
+        END LOOP;
+        v_made_to := greatest(v_made_to, v_today + p_days);
+        FOR i IN 1..coalesce(cardinality(v_slots), 0) LOOP
+            CONTINUE WHEN EXISTS (
+                SELECT FROM letsswitch.task
+                WHERE task.device_id = p_series.device_id AND task.starts_at = v_slots[i]
+                    AND task.registered > letsswitch.erased_up_to(p_series.device_id));
+            v_outcome := letsswitch.register_task(
+                p_series.device_id, CASE WHEN v_days[i] >= p_series.later_from THEN p_series.later_title ELSE p_series.title END,
+                p_series.time_zone, extract(epoch FROM v_slots[i])::bigint, NULL, NULL, NULL, p_lead, p_horizon, p_room_duration, p_most);
+            IF v_outcome.code IN ('too_many_tasks', 'too_far_ahead') THEN
+                v_made_to := greatest(p_series.made_to, v_days[i] - 1);
+                EXIT;
+            END IF;
+            CONTINUE WHEN v_outcome.code <> 'created';
+            UPDATE letsswitch.task SET series_id = p_series.id, series_day = v_days[i] WHERE task.id = v_outcome.id;
+            v_outcome.series_id := p_series.id;
+            RETURN NEXT v_outcome;
+        END LOOP;
+    END IF;
+    UPDATE letsswitch.series SET
+        made_to = v_made_to,
+        title = CASE WHEN v_made_to >= series.later_from - 1 THEN series.later_title ELSE series.title END,
+        later_title = CASE WHEN v_made_to < series.later_from - 1 THEN series.later_title END,
+        later_from = CASE WHEN v_made_to < series.later_from - 1 THEN series.later_from END,
+        look_at = letsswitch.next_series_look(series.id, v_today, coalesce(v_zone, 'UTC'))
+    WHERE series.id = p_series.id;
+END
+$$;
+
+-- Makes a series, and its first promises. The first row says what became of it, and has no task: begun; repeated, when there is the same;
+-- or why not (series_exists, of the same time and days; until_past, too_many_series, too_many_tasks). Then the tasks (created).
+CREATE FUNCTION letsswitch.begin_series(
+    p_id uuid, p_device text, p_title text, p_wall_time integer, p_zone text, p_days_of_week integer, p_until integer,
+    p_days integer, p_lead double precision, p_horizon double precision, p_room_duration double precision,
+    p_most integer, p_most_series integer
+) RETURNS SETOF letsswitch.task_outcome
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_outcome letsswitch.task_outcome;
+    v_series letsswitch.series;
+    v_now timestamptz;
+    v_today date;
+BEGIN
+    PERFORM letsswitch.hold_off_erasing(p_device);
+    v_now := letsswitch.clock();
+    v_today := (v_now AT TIME ZONE letsswitch.zone_rules(p_zone))::date;
+    SELECT * INTO v_series FROM letsswitch.series
+    WHERE series.device_id = p_device AND series.wall_time = p_wall_time AND series.time_zone = p_zone AND series.days = p_days_of_week;
+    v_outcome.code := CASE
+        WHEN FOUND THEN CASE
+            WHEN p_title IN (v_series.title, v_series.later_title)
+                AND v_series.until IS NOT DISTINCT FROM date '1970-01-01' + p_until THEN 'repeated'
+            ELSE 'series_exists'
+        END
+        WHEN date '1970-01-01' + p_until < v_today THEN 'until_past'
+        WHEN p_most_series <= (SELECT count(*) FROM letsswitch.series WHERE series.device_id = p_device) THEN 'too_many_series'
+        WHEN letsswitch.has_open_tasks(p_device, p_most, v_now) THEN 'too_many_tasks'
+        ELSE 'begun'
+    END;
+    IF v_outcome.code = 'begun' THEN
+        INSERT INTO letsswitch.series (id, device_id, title, wall_time, time_zone, days, until, made_to, look_at)
+        VALUES (
+            p_id, p_device, p_title, p_wall_time, p_zone, p_days_of_week, date '1970-01-01' + p_until, v_today - 1, v_now)
+        ON CONFLICT DO NOTHING RETURNING * INTO v_series;
+        IF NOT FOUND THEN
+            RAISE 'the series was begun meanwhile' USING ERRCODE = 'serialization_failure';
+        END IF;
+    END IF;
+    RETURN NEXT v_outcome;
+    IF v_outcome.code = 'begun' THEN
+        RETURN QUERY SELECT * FROM letsswitch.extend_series(v_series, p_days, p_lead, p_horizon, p_room_duration, p_most);
+    END IF;
+END
+$$;
+
+-- Calls a series something else from a day on; NULL: from today. A promise that is too near to its start stays as it is. The first row
+-- says what became of it (renamed, no_such_series); then the tasks that have changed (retitled).
+CREATE FUNCTION letsswitch.rename_series(p_device text, p_id uuid, p_title text, p_from integer)
+RETURNS SETOF letsswitch.task_outcome
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_outcome letsswitch.task_outcome;
+    v_series letsswitch.series := letsswitch.hold_series(p_device, p_id);
+    v_from date := date '1970-01-01' + p_from;
+    v_task letsswitch.task;
+    v_tasks letsswitch.task[];
+BEGIN
+    v_outcome.code := CASE WHEN v_series.id IS NULL THEN 'no_such_series' ELSE 'renamed' END;
+    RETURN NEXT v_outcome;
+    IF v_series.id IS NULL THEN
+        RETURN;
+    END IF;
+    IF v_from > v_series.made_to + 1 THEN
+        UPDATE letsswitch.series SET later_title = p_title, later_from = v_from WHERE series.id = p_id;
+        RETURN;
+    END IF;
+    UPDATE letsswitch.series SET title = p_title, later_title = NULL, later_from = NULL WHERE series.id = p_id;
+    v_tasks := ARRAY(
+        SELECT task FROM letsswitch.tasks_of_series(v_series) AS task
+        WHERE task.series_day >= coalesce(v_from, '-infinity') AND task.title <> p_title
+        ORDER BY task.starts_at);
+    FOREACH v_task IN ARRAY v_tasks LOOP
+        PERFORM letsswitch.lock_slot(v_task.starts_at);
+    END LOOP;
+    FOREACH v_task IN ARRAY v_tasks LOOP
+        -- Held, it is neither taken back nor moved meanwhile, so register_task finds it, and changes it as by hand.
+        CONTINUE WHEN NOT letsswitch.hold(v_task);
+        CONTINUE WHEN NOT EXISTS (
+            SELECT FROM letsswitch.task WHERE task.id = v_task.id AND task.registered = v_task.registered AND task.device_id = p_device);
+        v_outcome := letsswitch.register_task(
+            p_device, p_title, v_task.time_zone, extract(epoch FROM v_task.starts_at)::bigint, NULL, NULL, NULL, 0, 0, 0);
+        IF v_outcome.code = 'retitled' THEN
+            RETURN NEXT v_outcome;
+        END IF;
+    END LOOP;
+END
+$$;
+
+-- Ends a series, and takes back the promises that nobody counts on. The first row says what became of it (ended, no_such_series); then the
+-- tasks, those that are no more (cancelled) and those that stay (has_partner, registration_closed).
+CREATE FUNCTION letsswitch.end_series(p_device text, p_id uuid) RETURNS SETOF letsswitch.task_outcome
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_outcome letsswitch.task_outcome;
+    v_series letsswitch.series := letsswitch.hold_series(p_device, p_id);
+    v_task letsswitch.task;
+BEGIN
+    v_outcome.code := CASE WHEN v_series.id IS NULL THEN 'no_such_series' ELSE 'ended' END;
+    RETURN NEXT v_outcome;
+    FOR v_task IN SELECT * FROM letsswitch.tasks_of_series(v_series) LOOP
+        v_outcome := letsswitch.cancel_task(p_device, v_task.id, NULL, NULL, NULL, NULL, NULL);
+        CONTINUE WHEN v_outcome.id IS NULL;
+        RETURN NEXT v_outcome;
+    END LOOP;
+    DELETE FROM letsswitch.series WHERE series.id = v_series.id;
+END
+$$;
+
+-- Moves the promises of a series that nobody counts on and that aren't any more when the zone's clocks show its time: the zone's rules have
+-- changed. Its row is held. Returns what move_task does.
+CREATE FUNCTION letsswitch.realign_series(
+    p_series letsswitch.series, p_lead double precision, p_horizon double precision, p_room_duration double precision,
+    p_late_join double precision
+) RETURNS SETOF letsswitch.task_outcome
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_zone text := letsswitch.stored_zone_rules(p_series.time_zone);
+    v_ids uuid[];
+    v_from timestamptz[];
+    v_to timestamptz[];
+    v_task letsswitch.task;
+    v_is_moved boolean;
+    v_outcome letsswitch.task_outcome;
+BEGIN
+    SELECT array_agg(shifted.id), array_agg(shifted.starts_at), array_agg(shifted.meant_at) INTO v_ids, v_from, v_to
+    FROM (
+        SELECT task.id, task.starts_at,
+            letsswitch.first_instant(task.series_day + make_interval(secs => p_series.wall_time), v_zone) AS meant_at
+        FROM letsswitch.tasks_of_series(p_series) AS task
+        WHERE v_zone IS NOT NULL AND task.partner_id IS NULL
+        ORDER BY task.starts_at
+    ) AS shifted
+    WHERE shifted.meant_at <> shifted.starts_at;
+    FOR i IN 1..coalesce(cardinality(v_ids), 0) LOOP
+        PERFORM letsswitch.lock_slot(least(v_from[i], v_to[i]));
+        PERFORM letsswitch.lock_slot(greatest(v_from[i], v_to[i]));
+    END LOOP;
+    FOR i IN 1..coalesce(cardinality(v_ids), 0) LOOP
+        -- Whoever has found a partner meanwhile is counted on.
+        SELECT * INTO v_task FROM letsswitch.task WHERE task.id = v_ids[i];
+        CONTINUE WHEN v_task.partner_id IS NOT NULL OR v_task.starts_at IS DISTINCT FROM v_from[i];
+        v_is_moved := false;
+        FOR v_outcome IN
+            SELECT * FROM letsswitch.move_task(
+                p_series.device_id, v_task.id, p_series.time_zone, extract(epoch FROM v_to[i])::bigint, NULL, NULL, NULL, p_lead,
+                p_horizon, p_room_duration, p_late_join)
+        LOOP
+            v_is_moved := v_is_moved OR v_outcome.code = 'moved';
+            CONTINUE WHEN NOT v_is_moved;
+            IF v_outcome.code = 'moved' THEN
+                UPDATE letsswitch.task SET series_id = p_series.id, series_day = v_task.series_day WHERE task.id = v_task.id;
+            END IF;
+            RETURN NEXT v_outcome;
+        END LOOP;
+    END LOOP;
+END
+$$;
+
+-- Makes the next promises of one series whose time has come and that nobody else has in hand. The first row (looked) says that there was
+-- one, so that more may be left until nothing is returned; then the tasks: created, or moved and what move_task tells. What fails is put
+-- off for an hour, and the others are not.
+CREATE FUNCTION letsswitch.extend_next_series(
+    p_days integer, p_lead double precision, p_horizon double precision, p_room_duration double precision,
+    p_late_join double precision, p_most integer
+) RETURNS SETOF letsswitch.task_outcome
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_outcome letsswitch.task_outcome;
+    v_now timestamptz := letsswitch.clock();
+    v_series letsswitch.series;
+BEGIN
+    SELECT * INTO v_series FROM letsswitch.series
+    WHERE series.look_at <= v_now ORDER BY series.look_at LIMIT 1 FOR UPDATE SKIP LOCKED;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    v_outcome.code := 'looked';
+    RETURN NEXT v_outcome;
+    -- The day of `until` is over everywhere two days later.
+    IF v_series.until < (v_now AT TIME ZONE 'UTC')::date - 2 THEN
+        DELETE FROM letsswitch.series WHERE series.id = v_series.id;
+        RETURN;
+    END IF;
+    BEGIN
+        RETURN QUERY SELECT * FROM letsswitch.realign_series(v_series, p_lead, p_horizon, p_room_duration, p_late_join);
+        RETURN QUERY SELECT * FROM letsswitch.extend_series(v_series, p_days, p_lead, p_horizon, p_room_duration, p_most);
+    EXCEPTION WHEN OTHERS THEN
+        IF letsswitch.is_nobodys_fault(SQLSTATE) THEN
+            RAISE;
+        END IF;
+        RAISE WARNING 'series % can''t be continued: % (%)', v_series.id, SQLERRM, SQLSTATE;
+        UPDATE letsswitch.series SET look_at = v_now + interval '1 hour' WHERE series.id = v_series.id;
+    END;
+END
+$$;

@@ -1,0 +1,149 @@
+package import Domain
+import FoundationEssentials
+package import Postgres
+
+/// Series in the database. Every operation that changes one is a statement; SQL/series.sql decides.
+///
+/// Throws as ``ScheduleStore`` does, and refusals too.
+package struct SeriesStore: Sendable {
+    /// The names that metrics go by.
+    package static let statementNames = Statement.all.map(\.name)
+
+    /// A statement each, a transaction each.
+    private enum Statement {
+        static let all = [begin, rename, end, list, extendNext]
+
+        static let begin = PostgresStatement(
+            name: "begin_series",
+            sql: "SELECT * FROM letsswitch.begin_series($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)")
+        static let rename = PostgresStatement(
+            name: "rename_series", sql: "SELECT * FROM letsswitch.rename_series($1, $2, $3, $4)")
+        static let end = PostgresStatement(name: "end_series", sql: "SELECT * FROM letsswitch.end_series($1, $2)")
+        static let list = PostgresStatement(
+            name: "list_series", sql: "SELECT listed.*, (listed.promise).* FROM letsswitch.list_series($1) AS listed")
+        static let extendNext = PostgresStatement(
+            name: "extend_next_series", sql: "SELECT * FROM letsswitch.extend_next_series($1, $2, $3, $4, $5, $6)")
+    }
+
+    private let database: PostgresClient
+    private let settings: ScheduleSettings
+    private let storage: StorageQuota
+
+    package init(database: PostgresClient, settings: ScheduleSettings, storage: StorageQuota = StorageQuota()) {
+        self.database = database
+        self.settings = settings
+        self.storage = storage
+    }
+
+    /// Makes a series and its first promises; a repeat finds it.
+    package func begin(_ request: SeriesRequest) async throws -> SeriesBeginning {
+        let isFull = storage.isFull(.tasks)
+        let rows = try await rows(
+            Statement.begin,
+            [
+                .text(UUID().uuidString), .text(request.device.text), .text(request.title),
+                .integer(request.startTime.seconds), .text(request.timeZone), .integer(request.days.rawValue),
+                request.until.map { .integer($0.days) } ?? .null, .integer(settings.seriesDays),
+            ] + [settings.reminderLead, settings.horizon, settings.roomDuration].map(seconds) + [
+                .integer(isFull ? 0 : settings.maxTasksPerDevice),
+                .integer(storage.isFull(.series) ? 0 : settings.maxSeriesPerDevice),
+            ])
+        let code = rows.first?.code ?? ""
+        guard ["begun", "repeated"].contains(code) else { throw try refusal(code) }
+        if code == "begun" { storage.added(.series) }
+        let promises = try SeriesPromises(Array(rows.dropFirst()))
+        for _ in promises.made { storage.added(.tasks) }
+        let own = try await list(of: request.device).first {
+            $0.startTime == request.startTime && $0.timeZone == request.timeZone && $0.days == request.days
+        }
+        // It may have ended meanwhile.
+        guard let own else { throw try refusal("no_such_series") }
+        return SeriesBeginning(series: own, isNew: code == "begun", promises: promises)
+    }
+
+    /// All of a device's.
+    package func list(of device: DeviceID) async throws -> [Series] {
+        try [Series](
+            await database.query(Statement.list, [.text(device.text)], timeout: nil), of: device)
+    }
+
+    /// Returns it as it is now.
+    package func rename(_ request: SeriesRenaming) async throws -> (Series, SeriesPromises) {
+        let rows = try await rows(
+            Statement.rename,
+            [
+                .text(request.series.device.text), .text(request.series.id.uuidString), .text(request.title),
+                request.from.map { .integer($0.days) } ?? .null,
+            ])
+        guard rows.first?.code == "renamed" else { throw try refusal(rows.first?.code ?? "") }
+        return (try await find(request.series), try SeriesPromises(rows))
+    }
+
+    /// Returns it with the promises that stay: somebody counts on them, or they are too near.
+    package func end(_ series: OwnSeries) async throws -> (Series, SeriesPromises) {
+        var own = try await find(series)
+        let rows = try await rows(Statement.end, [.text(series.device.text), .text(series.id.uuidString)])
+        guard rows.first?.code == "ended" else { throw try refusal(rows.first?.code ?? "") }
+        own.tasks = rows.compactMap { $0.code == "cancelled" ? nil : $0.task }
+        return (own, try SeriesPromises(rows))
+    }
+
+    /// Makes the next promises of one series, if it is time for any.
+    ///
+    /// - Returns: Nil when there is none, for now.
+    package func extendNext() async throws -> SeriesPromises? {
+        let rows = try await rows(
+            Statement.extendNext,
+            [.integer(settings.seriesDays)]
+                + [settings.reminderLead, settings.horizon, settings.roomDuration, settings.lateJoinWindow].map(seconds)
+                + [.integer(storage.isFull(.tasks) ? 0 : settings.maxTasksPerDevice)])
+        guard !rows.isEmpty else { return nil }
+        let promises = try SeriesPromises(rows)
+        for _ in promises.made { storage.added(.tasks) }
+        return promises
+    }
+
+    private func find(_ series: OwnSeries) async throws -> Series {
+        guard let own = try await list(of: series.device).first(where: { $0.id == series.id }) else {
+            throw try refusal("no_such_series")
+        }
+        return own
+    }
+
+    private func rows(_ statement: PostgresStatement, _ parameters: [PostgresParameter]) async throws -> [TaskRow] {
+        try await database.query(namingZone: statement, parameters).map(TaskRow.init)
+    }
+
+    private func seconds(_ duration: Duration) -> PostgresParameter { .double(duration / .seconds(1)) }
+
+    /// Throws for a code that nobody knows.
+    private func refusal(_ code: String) throws -> RequestError {
+        switch code {
+        case "no_such_series":
+            return RequestError(status: 404, code: code, reason: "This device has no such series.")
+        case "series_exists":
+            return RequestError(
+                status: 409, code: code, reason: "This device has a series of that time on these days.")
+        case "until_past":
+            return .invalid("until", "is past")
+        case "too_many_series":
+            guard !storage.isFull(.series) else { return .storageFull(.series) }
+            return RequestError(
+                status: 429, code: code,
+                reason: "This device has \(settings.maxSeriesPerDevice) series: as many as it may.",
+                quota: .seriesPerDevice)
+        case "too_many_tasks":
+            return storage.isFull(.tasks) ? .storageFull(.tasks) : .tooManyTasks(settings.maxTasksPerDevice)
+        default:
+            throw PostgresError(kind: .decoding, message: "unknown outcome \(code)")
+        }
+    }
+}
+
+/// What became of `POST /series`.
+package struct SeriesBeginning: Hashable, Sendable {
+    package let series: Series
+    /// `201`; else it was there, `200`.
+    package let isNew: Bool
+    package let promises: SeriesPromises
+}
