@@ -238,7 +238,8 @@ let package = Package(
             name: "SocketsTests", dependencies: ["Basics", "COpenSSL", "Sockets", "TestSupport"],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "ServerTests", dependencies: ["Basics", "Server", "TestSupport"], swiftSettings: swiftSettings),
+            name: "ServerTests", dependencies: ["Basics", "Server", "Sockets", "TestSupport"],
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "RoomsTests", dependencies: ["Basics", "BusTestSupport", "Rooms", "Sockets", "TestSupport"],
             swiftSettings: swiftSettings),

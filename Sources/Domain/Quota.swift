@@ -20,11 +20,13 @@ package enum Quota: String, Sendable, CaseIterable {
     case storedUsers = "max-stored-users"
     case storedConversations = "max-stored-conversations"
     case storedMessages = "max-stored-messages"
+    case storedBlocks = "max-stored-blocks"
 }
 
 /// Rows, of all people's together, of what strangers can register: beyond them `503` for what is new. A task takes 0.5 KB, 3 KB with
 /// the longest names; an address up to 2.4 KB; a question up to 16 KB with the longest text and answer, a vote 0.1 KB; a
-/// conversation up to 8 KB with 64 participants, a message up to 8 KB with the longest text, mostly 0.4 KB.
+/// conversation up to 8 KB with 64 participants, a message up to 8 KB with the longest text, mostly 0.4 KB; who is blocked 0.3 KB, up to
+/// 1.5 KB.
 package struct StorageLimits: Sendable, Hashable {
     package var tasks: Int
     package var addresses: Int
@@ -39,6 +41,8 @@ package struct StorageLimits: Sendable, Hashable {
     package var users = 1_000_000
     package var conversations = 1_000_000
     package var messages = 10_000_000
+    /// Whom devices don't want to meet.
+    package var blocks = 1_000_000
     /// How long push tokens, subscriptions, topics and calendars are kept after their last use: that they were registered, a
     /// calendar was read, or their device registered a task. Over a year, for those who promise something once a year.
     package var addressRetention: Duration = .seconds(400 * 86_400)
@@ -61,6 +65,7 @@ package struct StorageLimits: Sendable, Hashable {
         case .users: users
         case .conversations: conversations
         case .messages: messages
+        case .blocks: blocks
         }
     }
 }
@@ -119,6 +124,7 @@ package enum StoredTable: String, Sendable, CaseIterable {
     case users
     case conversations
     case messages
+    case blocks
 
     /// What bounds its rows.
     package var quota: Quota {
@@ -133,6 +139,7 @@ package enum StoredTable: String, Sendable, CaseIterable {
         case .users: .storedUsers
         case .conversations: .storedConversations
         case .messages: .storedMessages
+        case .blocks: .storedBlocks
         }
     }
 }

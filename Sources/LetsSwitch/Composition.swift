@@ -198,11 +198,7 @@ struct Composition: Sendable {
         }
         let listener = PostgresListener(
             configuration: postgres,
-            channels: [
-                ReminderStore.dueChannel, ReminderStore.firedChannel, DeliveryStore.notifications,
-                ScheduleChanges.channel, DaemonStore.channel, QuestionStore.channel, ErasureStore.channel,
-                ConversationStore.channel, ConversationStore.changesChannel, PartnerStore.dissolvedChannel,
-            ]
+            channels: Self.channels
         ) { event in
             switch event {
             case .listening:
@@ -257,6 +253,13 @@ struct Composition: Sendable {
             providers: deliveries.metrics, bridge: bridgeMetrics, storage: database.storage.quota,
             connections: { await database.counts() })
     }
+
+    /// What of the database's NOTIFY is heard here. Others may speak there, too.
+    static let channels = [
+        ReminderStore.dueChannel, ReminderStore.firedChannel, DeliveryStore.notifications, ScheduleChanges.channel,
+        DaemonStore.channel, QuestionStore.channel, ErasureStore.channel, ConversationStore.channel,
+        ConversationStore.changesChannel, PartnerStore.dissolvedChannel,
+    ]
 
     /// The names of all statements, as metrics go by them.
     static let statementNames =

@@ -70,7 +70,7 @@ actor Database {
         self.refusals = refusals
         requests = PostgresClient(configuration: configuration, observer: observer)
         var few = configuration
-        few.maxConnections = 2
+        few.maxConnections = Configuration.connectionsPerPool
         background = PostgresClient(configuration: few, observer: observer)
         var claiming = few
         // The one connection more comes soon, when the others are dead: a reminder waits for it.
@@ -95,7 +95,7 @@ actor Database {
         questions = QuestionStore(database: requests, settings: settings.questions, storage: quota)
         conversations = ConversationStore(
             database: requests, settings: settings.conversations, storage: quota)
-        blocks = BlockStore(database: requests)
+        blocks = BlockStore(database: requests, storage: quota)
         storage = StorageMonitor(
             store: StorageStore(database: requests), quota: quota, log: log)
     }

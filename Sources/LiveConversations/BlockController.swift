@@ -19,7 +19,7 @@ package struct BlockController: RouteCollection, Sendable {
     }
 
     package func boot(routes: RoutesBuilder) {
-        routes.post("blocks", as: ConversationDescriptions.makeBlock, use: block)
+        routes.post("blocks", as: ConversationDescriptions.makeBlock, registers: true, use: block)
         routes.get("blocks", as: ConversationDescriptions.blocks, use: list)
         routes.delete("blocks", ":id", as: ConversationDescriptions.unblock, use: unblock)
     }

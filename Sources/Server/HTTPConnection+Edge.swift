@@ -37,7 +37,7 @@ extension HTTPConnection {
         }
         if registers, !permit.admits(.registration, at: socket.reactor.now) {
             server.counters.rateLimitedRegistrations += 1
-            return Self.registersTooMuch
+            return Self.registersTooMuch(server.application.limits.registrationsPerDay)
         }
         refusalsInARow = 0
         return nil
@@ -59,11 +59,15 @@ extension HTTPConnection {
             .tooManyRequests, reason: "This address writes faster than it may: with POST, DELETE and the like.",
             headers: retryAfter))
 
-    private static let registersTooMuch = Response(
-        Abort(
-            .tooManyRequests, code: "too_many_registrations",
-            reason: "This address registers more in a day than it may.",
-            headers: [HTTPField("Retry-After", "60")]))
+    /// The next one is admitted once a day's share has passed.
+    private static func registersTooMuch(_ perDay: Int) -> Response {
+        let seconds = 86_400 / max(1, perDay) + 1
+        return Response(
+            Abort(
+                .tooManyRequests, code: "too_many_registrations",
+                reason: "This address registers more in a day than it may.",
+                headers: [HTTPField("Retry-After", "\(seconds)")]))
+    }
 
     /// The refusal of an attempt at a WebSocket, before it costs anything: no other loop and no database has been asked.
     func refusalOfUpgrade(_ head: HTTPRequestHead) -> Abort? {

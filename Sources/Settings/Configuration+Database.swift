@@ -11,9 +11,15 @@ extension Configuration {
         return postgres
     }
 
-    /// Descriptors that clients' connections leave: the database's (requests', two pools of two, LISTEN's, the bus's two), the providers', the
-    /// bridge's, listeners', files'.
+    /// Connections of each pool beside the requests': the scheduler's, its claims', the deliveries'.
+    package static let connectionsPerPool = 2
+    /// Connections to the database beside the requests': those three pools, LISTEN's; a bus by NOTIFY takes two more.
+    package static let connectionsBesideRequests = 3 * connectionsPerPool + 1
+    package static let connectionsOfNotify = 2
+
+    /// Descriptors that clients' connections leave: the database's, the providers', the bridge's, listeners', files'.
     package var reservedDescriptors: Int {
-        64 + postgres.maxConnections + 7 + providers.descriptors + (amqpURL == nil ? 0 : 2)
+        64 + postgres.maxConnections + Self.connectionsBesideRequests + Self.connectionsOfNotify + providers.descriptors
+            + (amqpURL == nil ? 0 : 2)
     }
 }

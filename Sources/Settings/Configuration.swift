@@ -90,8 +90,7 @@ package struct Configuration: Sendable, Equatable {
     /// How much of what strangers register is kept.
     package var storage = StorageLimits()
 
-    /// The connections to the database for requests, but for where it is; two each for the scheduler and the deliveries, and LISTEN's, come
-    /// to them. A request waits for less than two seconds (``PostgresConfiguration/stallTimeout``), since by then it must have its `503`.
+    /// The connections to the database for requests, but for where it is; ``connectionsBesideRequests`` come to them. A request waits for less than two seconds (``PostgresConfiguration/stallTimeout``), since by then it must have its `503`.
     package var postgres = PostgresConfiguration(conninfo: "", applicationName: "letsswitch")
 
     /// The providers that carry reminders beside the event streams.

@@ -151,6 +151,9 @@ extension Setting {
         .integer(
             "max-stored-messages", \.storage.messages, in: 1...10_000_000_000, .limits,
             "messages of conversations in all"),
+        .integer(
+            "max-stored-blocks", \.storage.blocks, in: 1...1_000_000_000, .limits,
+            "blocks of one person by another in all"),
     ]
 
     private static let waits: [Setting] = [
@@ -177,7 +180,7 @@ extension Setting {
     private static let databaseLimits: [Setting] = [
         .integer(
             "database-connections", \.postgres.maxConnections, in: 1...1_000, .database,
-            "for requests at a time; five more for reminders, deliveries and notifications"),
+            "for requests at a time; seven more for reminders, deliveries and notifications, nine with other daemons"),
         .duration(
             "database-timeout", \.postgres.queryTimeout, in: moment ... .seconds(3_600), .database, "for one query"),
         .duration(

@@ -29,6 +29,8 @@ import Testing
         for target in targets {
             #expect(tree.exists("Sources/\(target)/README.md"), "\(target)")
             #expect(map.contains("\(target)/README.md"), "\(target)")
+            let words = try #require(tree.read("Sources/\(target)/README.md"))
+            #expect(words.contains(#/## Reading order|Begin with|Read `/#), "\(target): where does one begin?")
         }
     }
 

@@ -16,6 +16,14 @@ import Testing
         }
     }
 
+    @Test("`make fuzz` tries each")
+    func makefile() throws {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../Makefile")
+        let names = try #require(try String(contentsOf: file, encoding: .utf8).firstMatch(of: /\nFUZZ \?= ([a-z ]+)\n/))
+            .1
+        #expect(names.split(separator: " ").map(String.init).sorted() == FuzzTarget.allCases.map(\.rawValue).sorted())
+    }
+
     @Test("An input may be empty, or too short to say how it is to be read", arguments: FuzzTarget.allCases)
     func short(target: FuzzTarget) async {
         for count in 0...2 { #expect(await broken(target, Data(repeating: 0xFF, count: count)) == nil) }

@@ -17,7 +17,7 @@ import Testing
 
         init(_ database: ScheduleDatabase) {
             self.database = database
-            blocks = BlockStore(database: database.client)
+            blocks = BlockStore(database: database.client, storage: StorageQuota())
             conversations = ConversationStore(
                 database: database.client, settings: ConversationSettings(), storage: StorageQuota())
         }
@@ -155,6 +155,15 @@ import Testing
             try await world.block(1, 2)
             #expect(try await !world.block(1, 2).isNew)
             #expect(try await code { try await world.block(1, 3) } == "too_many_blocks")
+            var limits = StorageLimits()
+            limits.blocks = 1
+            let full = BlockStore(database: world.database.client, storage: StorageQuota(limits))
+            func ask(_ user: Int, _ other: Int) throws -> BlockRequest {
+                BlockRequest(device: world.device(user), target: .name(try UserName("user\(other)")))
+            }
+            #expect(try await full.block(ask(3, 2)).isNew)
+            #expect(try await !full.block(ask(3, 2)).isNew)
+            #expect(try await code { _ = try await full.block(ask(3, 1)) } == "storage_full")
             var (names, last): ([Block.Label], UUID?) = ([], nil)
             while true {
                 let (blocks, hasMore) = try await world.blocks.blocks(of: world.device(1), before: last)

@@ -452,7 +452,7 @@ extension ConversationStoreTests {
             let targets: [MessageTarget] = [.conversation(group), .conversation(pair), try names([4])]
             for (id, target) in zip(ids, targets) { try await world.send(1, "said", target, id: id) }
             _ = try await world.set(1, .leave, in: group)
-            _ = try await BlockStore(database: world.database.client)
+            _ = try await BlockStore(database: world.database.client, storage: StorageQuota())
                 .block(BlockRequest(device: world.device(2), target: .name(UserName("user1"))))
             _ = try await world.database.erasures.erase(world.device(4))
             for (id, target) in zip(ids, targets) {

@@ -102,7 +102,7 @@ import Testing
             for user in 1...3 { try await world.name(user) }
             #expect(try await world.ask(1, 2) == "no_such_task")
             #expect(try await world.ask(3) == "no_partner")
-            let blocks = BlockStore(database: world.database.client)
+            let blocks = BlockStore(database: world.database.client, storage: StorageQuota())
             let (block, _) = try await blocks.block(
                 BlockRequest(device: world.device(2), target: .partner(task: world.tasks[1].id)))
             #expect(try await world.ask(1) == "blocked")

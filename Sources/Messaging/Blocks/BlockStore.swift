@@ -12,16 +12,18 @@ package struct BlockStore: Sendable {
     package static let statementNames = [block, unblock, list].map(\.name)
 
     private static let block = PostgresStatement(
-        name: "block_somebody", sql: "SELECT * FROM letsswitch.block_somebody($1, $2, $3, $4)")
+        name: "block_somebody", sql: "SELECT * FROM letsswitch.block_somebody($1, $2, $3, $4, $5)")
     private static let unblock = PostgresStatement(
         name: "unblock", sql: "SELECT letsswitch.unblock($1, $2) AS was_there")
     private static let list = PostgresStatement(
         name: "list_blocks", sql: "SELECT * FROM letsswitch.list_blocks($1, $2, $3)")
 
     private let database: PostgresClient
+    private let storage: StorageQuota
 
-    package init(database: PostgresClient) {
+    package init(database: PostgresClient, storage: StorageQuota = StorageQuota()) {
         self.database = database
+        self.storage = storage
     }
 
     package func block(_ request: BlockRequest) async throws -> (block: Block, isNew: Bool) {
@@ -31,13 +33,19 @@ package struct BlockStore: Sendable {
             case .partner(let task): (.null, .text(task.uuidString))
             }
         let row = try await database.query(
-            Self.block, [.text(request.device.text), name, task, .integer(Self.perDevice)])[0]
+            Self.block,
+            [
+                .text(request.device.text), name, task, .integer(Self.perDevice), .boolean(!storage.isFull(.blocks)),
+            ])[0]
         switch try row.string("code") {
-        case "blocked": return (try Block(row), true)
+        case "blocked":
+            storage.added(.blocks)
+            return (try Block(row), true)
         case "repeated": return (try Block(row), false)
         case "too_many_blocks":
             throw RequestError(
                 status: 429, code: "too_many_blocks", reason: "The device blocks \(Self.perDevice), the limit.")
+        case "blocks_full": throw RequestError.storageFull(.blocks)
         case let code: throw try RequestError.conversationRefused(code)
         }
     }

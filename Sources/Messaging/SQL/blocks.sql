@@ -8,8 +8,8 @@ LANGUAGE sql STABLE AS $$
 $$;
 
 -- Blocks somebody: by a name (then the device has one too), or as the partner in one of the device's own tasks. Code: blocked, repeated,
--- name_required, no_such_user, no_such_task, no_partner, too_many_blocks (p_most; two at once don't see each other).
-CREATE FUNCTION letsswitch.block_somebody(p_device text, p_name text, p_task uuid, p_most integer)
+-- name_required, no_such_user, no_such_task, no_partner, too_many_blocks (p_most; two at once don't see each other), blocks_full.
+CREATE FUNCTION letsswitch.block_somebody(p_device text, p_name text, p_task uuid, p_most integer, p_has_room boolean)
 RETURNS TABLE (code text, id uuid, name text, title text, starts_at bigint, blocked_at bigint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -39,6 +39,8 @@ BEGIN
     IF code = 'repeated' AND v_id IS NULL THEN
         IF p_most <= (SELECT count(*) FROM letsswitch.block AS own WHERE own.device_id = p_device) THEN
             code := 'too_many_blocks';
+        ELSIF NOT p_has_room THEN
+            code := 'blocks_full';
         ELSE
             IF p_name IS NULL THEN
                 SELECT partner.* INTO v_partner FROM letsswitch.task AS own

@@ -1,9 +1,5 @@
 -- Partners who would like to talk beyond their match: their conversation is opened when both have asked.
 
--- One of a match's two at a time.
-CREATE FUNCTION letsswitch.lock_match(p_room uuid) RETURNS void
-LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock(19544, hashtext(p_room::text)) $$;
-
 -- A device asks the partner in its own task for a conversation (or, unless p_asks, only looks how it stands); when both have asked, it is
 -- there, under p_id if it is new. Code: asked, partner_asked, nobody_asked, made, there; or no_such_task, no_partner, name_required,
 -- blocked, and open_conversation's. partner_device: who is to be told; never shown.

@@ -34,6 +34,10 @@ LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock(19543, hashtext(p_device)) $$;
 CREATE FUNCTION letsswitch.hold_off_erasing(p_device text) RETURNS void
 LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock_shared(19543, hashtext(p_device)) $$;
 
+-- One change at a time to what the two of a match ask of each other.
+CREATE FUNCTION letsswitch.lock_match(p_room uuid) RETURNS void
+LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock(19544, hashtext(p_room::text)) $$;
+
 -- Whether an error has nothing to do with the row at which it struck: lost connections, a read-only database, deadlocks, want
 -- of resources, cancelling, I/O.
 CREATE FUNCTION letsswitch.is_nobodys_fault(p_sqlstate text) RETURNS boolean

@@ -23,6 +23,8 @@ DECLARE
     v_stayed letsswitch.task_outcome;
     v_zone text;
 BEGIN
+    -- Moved, it would be younger than what an erasing that has begun takes, and stay.
+    PERFORM letsswitch.hold_off_erasing(p_device);
     SELECT coalesce(p_zone, task.time_zone) INTO v_zone FROM letsswitch.task
     WHERE task.id = p_id AND task.device_id = p_device;
     IF NOT FOUND THEN

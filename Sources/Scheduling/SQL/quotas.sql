@@ -101,5 +101,6 @@ LANGUAGE sql VOLATILE AS $$
         ('votes', letsswitch.stored('letsswitch.question_vote')),
         ('users', letsswitch.stored('letsswitch.chat_user') + letsswitch.stored('letsswitch.retired_name')),
         ('conversations', letsswitch.stored('letsswitch.conversation')),
-        ('messages', letsswitch.stored('letsswitch.message'))
+        ('messages', letsswitch.stored('letsswitch.message')),
+        ('blocks', letsswitch.stored('letsswitch.block'))
 $$;

@@ -83,6 +83,16 @@ import Testing
         }
     }
 
+    @Test("a helping costs by what it takes, however much there is")
+    func cost() async throws {
+        try await with(count: 20_000) { database in
+            #expect(try await database.erasures.erase(big).hasMore)
+            let visits = try await database.visits("letsswitch.erase_more(500)")
+            // Some twenty of a task, and what those before have left: it is one transaction here.
+            for count in visits { #expect((1...30_000).contains(count)) }
+        }
+    }
+
     @Test("while somebody is being erased, and a helping is held up, others are claimed and registered")
     func holdsNothingUp() async throws {
         try await with(count: 2_000) { database in

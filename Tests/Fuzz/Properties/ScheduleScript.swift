@@ -1,5 +1,6 @@
 import Domain
-import LetsSwitch
+
+@testable import LetsSwitch
 
 /// What an input asks a server, line by line:
 ///
@@ -18,7 +19,6 @@ struct ScheduleScript {
 
     static let mostSteps = 24
     private static let methods = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"]
-    private static let channels = ["letsswitch_due", "letsswitch_fired", "letsswitch_schedule"]
 
     let steps: [Step]
 
@@ -37,7 +37,7 @@ struct ScheduleScript {
         }
         let channel = String(decoding: parts[1], as: UTF8.self)
         // What PostgreSQL takes for text.
-        guard channels.contains(channel), !rest.contains(0) else { return nil }
+        guard Composition.channels.contains(channel), !rest.contains(0) else { return nil }
         return .notify(channel: channel, payload: String(decoding: rest, as: UTF8.self))
     }
 }

@@ -66,10 +66,9 @@ actor ScheduleWorld {
             PostgresStatement(
                 name: "",
                 sql: """
-                    SELECT DISTINCT relation.relname AS name
-                    FROM pg_catalog.pg_class AS relation JOIN pg_catalog.pg_attribute ON attrelid = relation.oid
-                    WHERE relnamespace = 'letsswitch'::regnamespace AND relkind = 'r' AND attname IN
-                        ('device_id', 'task_id', 'starts_at', 'closes_at', 'push_token', 'address')
+                    SELECT relname AS name FROM pg_catalog.pg_class
+                    WHERE relnamespace = 'letsswitch'::regnamespace AND relkind = 'r' AND relname NOT IN
+                        ('migration', 'functions', 'secret', 'provider', 'daemon', 'reporter')
                     """), [], timeout: nil)
         let deletions = try named.map { row in
             let table = try row.string("name")

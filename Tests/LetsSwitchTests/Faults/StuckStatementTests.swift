@@ -17,8 +17,7 @@ import Testing
                 $0.postgres.maxConnections = 4
                 $0.postgres.queryTimeout = .seconds(3)
             }
-            // Requests' own; two of the scheduler, two of the deliveries, LISTEN's.
-            let limit = 4 + 5
+            let limit = 4 + Configuration.connectionsBesideRequests
             let start = try await journey.instant(in: 86_400)
             try await endpoint.register("ada", start)
             let holder = try await journey.connect()

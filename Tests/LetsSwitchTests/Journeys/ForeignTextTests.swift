@@ -30,10 +30,8 @@ import Testing
         }
     }
 
-    @Test(
-        "whatever somebody else says on the database's channels, the daemon lives and reminds",
-        arguments: [ReminderStore.dueChannel, ReminderStore.firedChannel, ScheduleChanges.channel])
-    func notifications(channel: String) async throws {
+    @Test("whatever somebody else says on the database's channels, the daemon lives and reminds")
+    func notifications() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
             let start = try await journey.instant(in: 3600)
@@ -46,8 +44,13 @@ import Testing
                     #"{"origin":"","changes":{"ada":\#($0)}}"#,
                 ]
             }
-            for payload in numbers + notices + ["", "\u{FEFF}7", "[]", "{}", "{", #"{"origin":null}"#] {
-                try await journey.sql("SELECT pg_notify('\(channel)', '\(payload)')")
+            let others = [
+                "", "\u{FEFF}7", "[]", "{}", "{", #"{"origin":null}"#, "\(UUID()) \(UUID())", "-1 -1 -1", "bob",
+            ]
+            for channel in Composition.channels {
+                for payload in numbers + notices + others {
+                    try await journey.sql("SELECT pg_notify('\(channel)', '\(payload)')")
+                }
             }
             try await endpoint.register("ada", start)
             #expect(try await ada.nextChange() == "\(start)")

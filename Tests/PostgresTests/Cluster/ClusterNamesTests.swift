@@ -19,7 +19,7 @@ import Testing
         #expect(conninfo.contains("host='/a'") && conninfo.contains("user=s") && conninfo.contains("dbname=d"))
         let settings = ServerSettings(
             name: names.program, sockets: Directory(path: "/a"), isDurable: false, maxConnections: 7)
-        for argument in ["cluster_name=p", "unix_socket_directories=/a", "max_connections=7", "fsync=off"] {
+        for argument in ["cluster_name=p", "unix_socket_directories=/a", "max_connections=7", "fsync=off", "jit=off"] {
             #expect(settings.arguments.contains(argument))
         }
     }

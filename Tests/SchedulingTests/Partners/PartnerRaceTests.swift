@@ -52,6 +52,21 @@ import Testing
         }
     }
 
+    @Test("what is moved while much of a device is being erased goes with it")
+    func moveBesideLongErasing() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
+            let task = try #require(try await database.register("a", Self.nine).task)
+            try await database.crowd(of: "a", count: 600, after: "2026-11-22 12:00Z")
+            let result = try await Self.run(
+                "SELECT letsswitch.move_task('a', '\(task.id)', NULL, 1795341600, NULL, NULL, NULL, 60, 7776000, 3600, 300)",
+                on: database, whileHolding: "SELECT letsswitch.lock_erasing('a')",
+                then: "SELECT letsswitch.erase_device('a')")
+            try result.get()
+            while try await database.erasures.eraseMore(limit: 500).hasMore {}
+            #expect(try await database.count("task") == 0)
+        }
+    }
+
     @Test("leaving locks who was in the room in the order in which reports do")
     func leaveBesideReport() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in

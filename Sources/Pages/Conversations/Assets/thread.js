@@ -174,6 +174,8 @@ export class Thread {
   #scrolled(box) {
     this.#isAtEnd = box.scrollHeight - box.scrollTop - box.clientHeight < 40
     if (this.#isAtEnd) find('#newest').hidden = true
-    if (box.scrollTop < 200 && this.#talk?.hasEarlier) this.#told.earlier()
+    // What has been read already, and isn't drawn yet, moves this away from the top.
+    const isDrawn = this.#talk?.messages?.[0]?.offset === this.#first
+    if (box.scrollTop < 200 && isDrawn && this.#talk?.hasEarlier) this.#told.earlier()
   }
 }
