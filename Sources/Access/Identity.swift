@@ -26,4 +26,9 @@ package enum Identity: Sendable, Hashable {
     package func allows(_ topic: Topic) -> Bool {
         if case .ticket(let ticket) = self { ticket.allows(topic) } else { true }
     }
+
+    /// Throws unless it may.
+    package func check(_ topic: Topic) throws(RequestError) {
+        guard allows(topic) else { throw .topicNotAllowed }
+    }
 }

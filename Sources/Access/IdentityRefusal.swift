@@ -37,6 +37,11 @@ package enum IdentityRefusal: Error, Sendable, Hashable {
     }
 }
 
+extension RequestError {
+    package static let topicNotAllowed = RequestError(
+        status: 403, code: "topic_not_allowed", reason: "The ticket is for other topics.")
+}
+
 extension JSONWebTokenFault {
     /// For people. Who made the ticket reads it, so what is wrong may be told.
     fileprivate var sentence: String {

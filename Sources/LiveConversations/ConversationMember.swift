@@ -29,9 +29,7 @@ package struct ConversationMember: Sendable {
 
     /// Throws unless its ticket is for this conversation too.
     package func check(_ conversation: UUID) throws(RequestError) {
-        guard allows(conversation) else {
-            throw RequestError(status: 403, code: "topic_not_allowed", reason: "The ticket is for other topics.")
-        }
+        guard allows(conversation) else { throw .topicNotAllowed }
     }
 
     /// Throws unless it may say this where it is to go. A conversation that nobody knows yet is one of all.

@@ -8,6 +8,7 @@ package enum QuestionDescriptions {
     private static let sessionID = RouteDescription.Parameter.path("session", "The session.", .uuid)
     private static let authorization = RouteDescription.Parameter.header(
         "Authorization", "Bearer, and the presenter's key.", .text())
+    private static let after = RouteDescription.Parameter.optional("after", "The last question that one has.", .uuid)
     private static let page = RouteDescription.Answer.other("a page", "text/html")
     private static let unchanged = RouteDescription.Answer.nothing(304, "it is as it was")
     /// What a form is answered with.
@@ -31,8 +32,9 @@ package enum QuestionDescriptions {
 
     static let table = RouteDescription(
         "The page that makes a session",
-        details: "Where --open-questions is set, the table of the session that is everybody's.",
-        answers: [page, unchanged])
+        details:
+            "Where --open-questions is set, the table of the session that is everybody's, a hundred questions a page.",
+        parameters: [after], answers: [page, unchanged])
 
     static let make = RouteDescription(
         "Make a session",
@@ -61,7 +63,7 @@ package enum QuestionDescriptions {
     static let list = RouteDescription(
         "The questions of a session",
         parameters: [
-            sessionID, .optional("after", "The last question that one has.", .uuid), authorization,
+            sessionID, after, authorization,
         ],
         answers: [
             .json(

@@ -28,7 +28,7 @@ package struct QuestionPages: Sendable {
                 """, to: request.head)
     }
 
-    /// The presenter's page of ``QuestionSession/open``.
+    /// The presenter's page of ``QuestionSession/open``, or one of its pages.
     func table(_ list: QuestionPage, _ request: Request) async throws -> Response {
         let rows = list.questions.map { question in
             let answer =
@@ -42,7 +42,13 @@ package struct QuestionPages: Sendable {
         return try await pages.plain(
             title: "Questions",
             content: "<table><thead><tr><th>Question</th><th>Answered</th><th>Answer</th></tr></thead><tbody>\n"
-                + rows.joined(separator: "\n") + "\n</tbody></table>", to: request.head)
+                + rows.joined(separator: "\n") + "\n</tbody></table>" + more(list), to: request.head)
+    }
+
+    /// The way to what follows.
+    private func more(_ list: QuestionPage) -> String {
+        guard list.more, let last = list.questions.last else { return "" }
+        return #"\n<p><a href="/questions?after=\#(last.id)">More</a></p>"#
     }
 
     func audience(_ session: QuestionSession, _ request: Request) async throws -> Response {

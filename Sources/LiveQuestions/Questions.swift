@@ -14,7 +14,7 @@ package final class Questions: Sendable {
     let rooms: Rooms
     package let feeds: QuestionFeeds
     package let audience: QuestionAudience
-    let metrics: QuestionMetrics
+    package let metrics: QuestionMetrics
     /// For tasks that do little but wait for the database.
     let executor: any TaskExecutor
     private let loops: [EventLoop]
@@ -68,9 +68,7 @@ package final class Questions: Sendable {
     package func member(
         of session: UUID, _ identity: Identity, isPresenter: Bool, isLive: Bool
     ) throws(RequestError) -> QuestionMember {
-        guard identity.allows(.questions(session)) else {
-            throw RequestError(status: 403, code: "topic_not_allowed", reason: "The ticket is for other topics.")
-        }
+        try identity.check(.questions(session))
         let device = identity.device
         return QuestionMember(
             session: session, id: device.map { id(of: $0, in: session) } ?? UUID(), device: device,

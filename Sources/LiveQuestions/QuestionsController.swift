@@ -72,12 +72,13 @@ package struct QuestionsController: RouteCollection, Sendable {
         return .json(session.json(key: key), status: .created)
     }
 
-    /// Who makes a session: as its body says, or a ticket.
+    /// Who makes a session: as its body says, or a ticket. A ticket has to be for sessions that are yet to be made.
     private func device(_ named: String?, of request: Request) throws -> DeviceID {
         var identity = try identities.identity(of: request.head)
         if named != nil || identity.device == nil {
             identity = try identities.identity(identity, naming: DeviceID(named))
         }
+        try identity.check(.questions(UUID()))
         return try identity.device ?? DeviceID(nil)
     }
 
@@ -123,17 +124,19 @@ package struct QuestionsController: RouteCollection, Sendable {
     }
 
     @Sendable private func list(_ request: Request) async throws -> Response {
-        let id = try session(of: request)
-        var last: UUID?
-        if let text = request.query("after") {
-            guard let uuid = UUID(text: text) else { throw RequestError.invalid("after", "must be a question's UUID") }
-            last = uuid
-        }
+        let (id, last) = (try session(of: request), try last(of: request))
         let keys = try PresenterCredentials(request, acceptsCookies: false).digests()
         let (page, isPresenter) = try await page(of: id, after: last, keys: keys)
         var json = JSONText()
         json.object { page.writeMembers(to: &$0, forPresenter: isPresenter) }
         return .json(json.bytes)
+    }
+
+    /// The last question that one has.
+    private func last(of request: Request) throws(RequestError) -> UUID? {
+        guard let text = request.query("after") else { return nil }
+        guard let last = UUID(text: text) else { throw .invalid("after", "must be a question's UUID") }
+        return last
     }
 
     private func entrance(of id: UUID) async throws -> SessionEntrance {
@@ -157,8 +160,9 @@ package struct QuestionsController: RouteCollection, Sendable {
 
     @Sendable private func table(_ request: Request) async throws -> Response {
         guard hasOpenSession else { return try await pages.start(request) }
+        let last = try last(of: request)
         try await questions.store.makeOpenSession()
-        let (page, _) = try await page(of: QuestionSession.open.id, after: nil, keys: [])
+        let (page, _) = try await page(of: QuestionSession.open.id, after: last, keys: [])
         return try await pages.table(page, request)
     }
 

@@ -91,6 +91,29 @@ import Testing
         }
     }
 
+    @Test("More questions than a page shows are behind it")
+    func pages() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.openQuestions = true }
+            #expect(try await !endpoint.get("/questions").text.contains("More"))
+            try await journey.sql(
+                """
+                INSERT INTO letsswitch.question (id, session_id, number, content, state, asked_from, created_at, version)
+                SELECT gen_random_uuid(), (SELECT id FROM letsswitch.question_session), n, 'Question ' || n || '.',
+                    'approved', gen_random_uuid(), now(), n
+                FROM generate_series(1, 101) AS n
+                """)
+            let first = try await endpoint.get("/questions").text
+            #expect(first.contains("Question 100.") && !first.contains("Question 101."))
+            let link = try #require(first.firstMatch(of: #/<a href="(\/questions\?after=[0-9A-F-]{36})">More<\/a>/#))
+            let second = try await endpoint.get(String(link.1)).text
+            #expect(second.contains("Question 101.") && !second.contains("Question 100."))
+            #expect(second.contains("/answer") && !second.contains("More"))
+            let wrong = try await endpoint.get("/questions?after=x")
+            #expect(wrong.status == 400 && wrong.code == "invalid_request")
+        }
+    }
+
     @Test("Wrong addresses are refused as said, and without the flag there is no such session")
     func refusals() async throws {
         try await Journey.run { journey in
@@ -174,23 +197,30 @@ import Testing
     @Test("Ten thousand join and leave, and nothing of them stays", .timeLimit(.minutes(10)))
     func comingAndGoing() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.openQuestions = true }
-            let total = 10_000 / TimeAllowance.factor
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for _ in 0..<20 {
-                    group.addTask {
-                        for number in 0..<(total / 20) {
-                            let peer = try await QuestionPeer.connect(to: endpoint, "/socket")
-                            if number % 2 == 0 { try await peer.socket.sendClose(1000) }
-                            await peer.socket.close()
+            let (daemon, endpoint) = try await journey.process(["--open-questions"])
+            let half = 5_000 / TimeAllowance.factor
+            /// - Returns: The daemon's memory afterwards, in bytes.
+            func comeAndGo() async throws -> Double {
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for _ in 0..<20 {
+                        group.addTask {
+                            for number in 0..<(half / 20) {
+                                let peer = try await QuestionPeer.connect(to: endpoint, "/socket")
+                                if number % 2 == 0 { try await peer.socket.sendClose(1000) }
+                                await peer.socket.close()
+                            }
                         }
                     }
+                    try await group.waitForAll()
                 }
-                try await group.waitForAll()
+                let metrics = try await MetricsReading.wait(at: endpoint) { $0["letsswitch_question_sockets"] == 0 }
+                return metrics["process_resident_memory_bytes"]
             }
-            try await eventually("all have left") {
-                try await MetricsReading(endpoint)["letsswitch_question_sockets"] == 0
-            }
+            // What the first ones make stays for the next.
+            let before = try await comeAndGo()
+            // A socket takes more than a thousand bytes.
+            #expect(try await comeAndGo() - before < Double(1_000 * half))
+            try await daemon.terminate()
         }
     }
 }
