@@ -19,6 +19,10 @@ package struct CableLimits: Sendable, Hashable {
     package static let framePayload = 16_384
     /// Bytes that wait for the peer from which on a backlog waits for it, too.
     package static let backlogBytes = 16_384
+    /// Subscriptions of a connection to one room, or one session of questions: each is a place in it, and is sent all that happens there.
+    package static let placesInTopic = 4
+    /// Ales of a kind that may wait for a peer to take what it was sent: what one sender may say at once.
+    package static let waitingAles = 2_000
     /// Between a confirmation and what follows it.
     package static let confirmPause = Duration.milliseconds(50)
     /// Between two attempts at what the database is needed for.

@@ -66,7 +66,9 @@ extension CableParameters {
     package func identity(of outlet: CableOutlet) throws(CableRejection) -> Identity {
         guard has("deviceId") else { return outlet.identity }
         do {
-            return try outlet.verifier.identity(outlet.identity, naming: try DeviceID(text("deviceId")))
+            let identity = try outlet.verifier.identity(outlet.identity, naming: try DeviceID(text("deviceId")))
+            outlet.device = identity.device
+            return identity
         } catch {
             throw CableRejection()
         }

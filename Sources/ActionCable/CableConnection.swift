@@ -37,6 +37,8 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
     private var outlets: [CableIdentifier: CableOutlet] = [:]
     /// Those who have a backlog, in the order in which they asked. The first has its turn.
     private var backlogs: [CableOutlet] = []
+    /// How many places its subscriptions have in a topic.
+    private var places: [Topic: Int] = [:]
     /// ``CableShard``'s to set.
     var place: PingWheel<CableConnection>.Place?
     private var expiry: TimerID?
@@ -121,7 +123,12 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
         case .repeated: break
         case .confirmedAgain: send(.confirmation(identifier))
         case .rejected: sendRejection(of: identifier)
-        case .busy: send(.message(identifier, .error(CableActionError.busy.code, CableActionError.busy.reason)))
+        case .busy:
+            // Nothing is said of a subscription before its confirmation.
+            guard let outlet = outlets[identifier], outlet.isConfirmed else {
+                return metrics.ignored.add(.notSubscribed)
+            }
+            outlet.send(.error(CableActionError.busy.code, CableActionError.busy.reason))
         case .overflow: disconnect(.invalidRequest)
         }
     }
@@ -211,6 +218,21 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
         for outlet in outlets.values { outlet.drained() }
     }
 
+    // MARK: Places
+
+    /// - Returns: Whether there was one left.
+    func claim(_ topic: Topic) -> Bool {
+        let taken = places[topic] ?? 0
+        guard taken < CableLimits.placesInTopic else { return false }
+        places[topic] = taken + 1
+        return true
+    }
+
+    func giveBack(_ topic: Topic) {
+        guard let taken = places[topic] else { return }
+        places[topic] = taken > 1 ? taken - 1 : nil
+    }
+
     // MARK: Backlogs
 
     func awaitTurn(_ outlet: CableOutlet) {
@@ -229,6 +251,10 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
     func disconnect(_ reason: CableDisconnect) {
         sendDisconnect(reason)
         webSocket.close(.normalClosure)
+    }
+
+    func revokeSubscriptions(of device: DeviceID) {
+        for outlet in outlets.values where outlet.device == device { outlet.revoke() }
     }
 
     func cutOff(_ reason: String) {

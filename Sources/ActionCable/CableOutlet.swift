@@ -1,4 +1,4 @@
-import Access
+package import Access
 import Basics
 import Domain
 package import Rooms
@@ -27,7 +27,11 @@ package final class CableOutlet {
     private let shard: CableShard
     private var subscription: (any CableSubscription)?
     private var state = State.pending
+    /// Whose the subscription is: the connection's device, or another that its identifier names.
+    var device: DeviceID?
     private(set) var isBeginning = false
+    /// Of what it has one of the connection's few places.
+    private var claimed: Topic?
     /// The client has unsubscribed, and what it said before that is yet to be done.
     var isMuted = false
     /// Whether the subscription is told when the kernel has all that was sent.
@@ -52,6 +56,10 @@ package final class CableOutlet {
     /// The connection, in all rooms that it is in.
     package var sender: Sender { connection.sender }
 
+    var isConfirmed: Bool {
+        if case .confirmed = state { true } else { false }
+    }
+
     private var isOver: Bool {
         switch state {
         case .pending, .confirmed: false
@@ -70,6 +78,15 @@ package final class CableOutlet {
         } catch {
             reject()
         }
+    }
+
+    /// Takes one of the few places that a connection may have in one topic, whatever else its identifiers say; until the subscription is
+    /// over.
+    ///
+    /// - Throws: There is none left.
+    package func claim(_ topic: Topic) throws(CableRejection) {
+        guard connection.claim(topic) else { throw CableRejection() }
+        claimed = topic
     }
 
     /// From now on messages may be sent.
@@ -112,6 +129,8 @@ package final class CableOutlet {
     }
 
     private func finishSubscription() {
+        if let claimed { connection.giveBack(claimed) }
+        claimed = nil
         let subscription = subscription
         self.subscription = nil
         subscription?.end()
@@ -139,7 +158,11 @@ package final class CableOutlet {
     }
 
     /// Whether more may be sent of what can wait. Where it may not, ``CableSubscription/allSent()`` says when.
-    package var hasRoom: Bool { connection.hasRoom }
+    package var hasRoom: Bool {
+        // What is held back leaves all at once.
+        if case .confirmed(let pause) = state, !pause.isEmpty { return false }
+        return connection.hasRoom
+    }
 
     package func frame(of content: CableContent) -> SharedBytes {
         CableConnection.frame(.message(identifier, content))
@@ -195,8 +218,13 @@ package final class CableOutlet {
     // MARK: Backlogs
 
     /// Asks for a turn at sending what is stored: one subscription of a connection has it at a time, so that what several have yet to send
-    /// is in nobody's memory.
-    package func awaitTurn() { connection.awaitTurn(self) }
+    /// is in nobody's memory. It has it once what follows the confirmation need not be held back.
+    package func awaitTurn() {
+        guard case .confirmed(let pause) = state, let left = pause.timeLeft(at: reactor.now) else {
+            return connection.awaitTurn(self)
+        }
+        call(after: left) { [weak self] in self?.awaitTurn() }
+    }
 
     /// Does nothing for who has none, and waits for none.
     package func endTurn() { connection.endTurn(self) }

@@ -1,4 +1,6 @@
+import Access
 import Basics
+import Domain
 import Glibc
 import Sockets
 import Wire
@@ -44,9 +46,15 @@ final class CableShard {
         wheel.remove(place)?.place = place
     }
 
-    /// O(connections).
-    func disconnect(_ reason: CableDisconnect, _ isMeant: (CableConnection) -> Bool) {
-        for connection in wheel.members where isMeant(connection) { connection.disconnect(reason) }
+    /// Ends a device's connections, and its subscriptions on others. O(connections).
+    func disconnect(_ device: DeviceID) {
+        for connection in wheel.members {
+            if connection.identity.device == device {
+                connection.disconnect(.remote)
+            } else {
+                connection.revokeSubscriptions(of: device)
+            }
+        }
     }
 
     private func setPingTimer() {

@@ -48,10 +48,10 @@ package final class Cables: Sendable {
         }
     }
 
-    /// Ends a device's connections for good.
+    /// Ends a device's connections for good, and its subscriptions on others.
     package func disconnect(_ device: DeviceID) {
         for loop in loops {
-            loop.submit { self.shard(on: $0).disconnect(.remote) { $0.identity.device == device } }
+            loop.submit { self.shard(on: $0).disconnect(device) }
         }
     }
 

@@ -42,6 +42,12 @@ struct ConfirmPause {
         if case .pausing(_, let held) = state { held.isEmpty } else { true }
     }
 
+    /// How long it lasts yet; `nil` when it is over.
+    func timeLeft(at now: MonotonicTime) -> Duration? {
+        guard case .pausing(let until, _) = state, now < until else { return nil }
+        return until - now
+    }
+
     mutating func send(_ frame: SharedBytes, times: Int, at now: MonotonicTime) -> Verdict {
         guard case .pausing(let until, var held) = state else { return .send }
         if held.isEmpty, now >= until {

@@ -15,7 +15,7 @@ package protocol ConversationSink: AnyObject {
     func send(_ messages: ArraySlice<ConversationMessage>, of page: ConversationPage, _ shared: Publication?)
     /// ``ConversationSubscriber/drained()`` is to be called once the peer has what was sent.
     func reportDrain()
-    /// ``ConversationSubscriber/hasTurn()`` is to be called once a page may be read for it.
+    /// ``ConversationSubscriber/hasTurn()`` is to be called once a page may be read for it. There is one turn at a time.
     func awaitTurn()
     /// What was read is sent, or there was nothing.
     func endTurn()
@@ -77,6 +77,17 @@ package final class ConversationSubscriber: Peer {
     private var presence: ConversationPresence?
     /// What it said and the database hasn't heard yet; the first is on its way.
     private var waiting: [ConversationCommand] = []
+    /// What is to be read for it, a page each: the first has its turn, or waits for the sink's.
+    private var turns: [Turn] = []
+    /// What was read is sent, and the peer has yet to take it.
+    private var awaitsDrain = false
+
+    private enum Turn {
+        /// Of what it is behind.
+        case backlog
+        /// What it asked for by the first of its commands that wait.
+        case history
+    }
 
     init(
         _ member: ConversationMember, user: String, after: [UUID: Int], _ number: ConversationShard.Number,
@@ -96,14 +107,27 @@ package final class ConversationSubscriber: Peer {
     package func received(_ command: ConversationCommand) {
         guard waiting.count < Self.waitingLimit else { return sink.end(.tooFast) }
         waiting.append(command)
-        if waiting.count == 1 { shard.perform(command, for: self) }
+        if waiting.count == 1 { begin(command) }
+    }
+
+    private func begin(_ command: ConversationCommand) {
+        if case .history = command { awaitTurn(.history) } else { shard.perform(command, for: self) }
     }
 
     /// What it said first is done.
     func done(_ event: ConversationEvent) {
         sink.send(event)
+        if turns.first == .history, case .history? = waiting.first {
+            // The next one once the peer has that: whoever asks for many pages at once is no slow reader.
+            reportDrain()
+        } else {
+            beginNext()
+        }
+    }
+
+    private func beginNext() {
         if !waiting.isEmpty { waiting.removeFirst() }
-        if let next = waiting.first { shard.perform(next, for: self) }
+        if let next = waiting.first { begin(next) }
     }
 
     func end(_ cause: ConversationSinkEnd) { sink.end(cause) }
@@ -204,19 +228,42 @@ package final class ConversationSubscriber: Peer {
     private func proceed() {
         guard case .hearing(let progress, false) = state, !progress.isCaughtUp else { return }
         state = .hearing(progress, isReading: true)
-        sink.awaitTurn()
+        awaitTurn(.backlog)
+    }
+
+    private func awaitTurn(_ turn: Turn) {
+        turns.append(turn)
+        if turns.count == 1 { sink.awaitTurn() }
     }
 
     /// A page may be read.
     package func hasTurn() {
-        guard case .hearing(let progress, true) = state, let next = progress.next else { return }
-        shard.readPage(of: next.conversation, after: next.after, for: self)
+        switch turns.first {
+        case .backlog?:
+            guard case .hearing(let progress, true) = state else { return endTurn() }
+            guard let next = progress.next else { return endTurn(progress) }
+            shard.readPage(of: next.conversation, after: next.after, for: self)
+        case .history?:
+            if let command = waiting.first { shard.perform(command, for: self) }
+        case nil: sink.endTurn()
+        }
+    }
+
+    private func endTurn() {
+        if !turns.isEmpty { turns.removeFirst() }
+        sink.endTurn()
+        if !turns.isEmpty { sink.awaitTurn() }
     }
 
     private func endTurn(_ progress: ConversationProgress) {
         state = .hearing(progress, isReading: false)
-        sink.endTurn()
+        endTurn()
         proceed()
+    }
+
+    private func reportDrain() {
+        awaitsDrain = true
+        sink.reportDrain()
     }
 
     /// - Parameter page: `nil`: it is none of the device's conversations any more.
@@ -231,12 +278,20 @@ package final class ConversationSubscriber: Peer {
         state = .hearing(progress, isReading: true)
         sink.send(messages, of: page, nil)
         // More is read once the peer has that.
-        sink.reportDrain()
+        reportDrain()
     }
 
     /// The peer has taken what was sent.
     package func drained() {
-        guard case .hearing(let progress, true) = state else { return }
-        endTurn(progress)
+        guard awaitsDrain else { return }
+        awaitsDrain = false
+        switch turns.first {
+        case .backlog?:
+            if case .hearing(let progress, true) = state { endTurn(progress) }
+        case .history?:
+            endTurn()
+            beginNext()
+        case nil: break
+        }
     }
 }

@@ -9,7 +9,7 @@ import Postgres
 /// Whoever changes something says so to ``changed(_:to:)`` after the commit, and so does the database by NOTIFY, to all daemons. What
 /// has changed is then read from the database, and published in the session's room: nobody is told otherwise.
 package actor QuestionFeeds {
-    /// Sessions from which on those are looked for that nobody is in.
+    /// Sessions from which on those are looked for that were opened, and that nobody is in.
     private static let feedLimit = 10_000
     /// Pages kept for those who come; of all sessions.
     private static let pageLimit = 128
@@ -52,6 +52,8 @@ package actor QuestionFeeds {
     private let publish: @Sendable (QuestionPublication, UUID) -> Void
     private var feeds: [UUID: Feed] = [:]
     private var lastFeed = 0
+    /// How many feeds there are when they are next looked through: as many again as were needed, so that each costs one look.
+    private var sweep = feedLimit
     private var opening: [UUID: Task<SessionEntrance?, any Error>] = [:]
     private var pages: [PageKey: PageReading] = [:]
     private var lastFailure: String?
@@ -85,8 +87,7 @@ package actor QuestionFeeds {
         if session == QuestionSession.open.id { try await store.makeOpenSession() }
         guard let page = try await store.page(of: session, all: false, limit: 0) else { return nil }
         let entrance = SessionEntrance(session: page.session, key: page.key)
-        // Of those that were opened, and never entered.
-        if feeds.count >= Self.feedLimit { forgetEmpty() }
+        if feeds.count >= sweep { forgetEmpty() }
         lastFeed += 1
         feeds[session] = Feed(entrance, number: lastFeed)
         entrances.set(entrance)
@@ -105,15 +106,28 @@ package actor QuestionFeeds {
     func entered(_ session: UUID) async {
         guard feeds[session] == nil else { return }
         while feeds[session] == nil, audience.count(in: session) > 0 {
-            if (try? await open(session)) != nil { return }
-            try? await Task.sleep(for: ChangeGathering.retryInterval)
+            do {
+                // There may be none any more: then there is nothing to follow.
+                _ = try await open(session)
+                return
+            } catch {
+                try? await Task.sleep(for: ChangeGathering.retryInterval)
+            }
         }
     }
 
-    /// Forgets sessions that nobody is in.
-    func forgetEmpty() {
+    /// The last one has left a session.
+    func left(_ session: UUID) {
+        guard audience.count(in: session) == 0 else { return }
+        forget(session)
+        pages = pages.filter { $0.key.session != session }
+    }
+
+    /// Forgets sessions that were opened, and never entered.
+    private func forgetEmpty() {
         for session in feeds.keys where audience.count(in: session) == 0 { forget(session) }
         pages = pages.filter { feeds[$0.key.session] != nil }
+        sweep = max(Self.feedLimit, 2 * feeds.count)
     }
 
     private func forget(_ session: UUID) {

@@ -4,6 +4,7 @@ import Domain
 import FoundationEssentials
 import Glibc
 import Messaging
+import Observability
 import Rooms
 import Server
 import Sockets
@@ -30,6 +31,7 @@ package final class QuestionShard {
     /// Lets somebody in, greets it, and begins the list if it follows the session; `nil` if the session is full.
     package func enter(_ member: QuestionMember, _ sink: any QuestionSink) -> QuestionSubscriber? {
         guard questions.audience.enter(member.session) else {
+            questions.metrics.turnedAway.add()
             sink.end(.full)
             return nil
         }
@@ -66,8 +68,9 @@ package final class QuestionShard {
         if let connection = subscriber.connection { questions.rooms.unsubscribe(connection) }
         subscriber.connection = nil
         if let expiry = subscriber.expiry { reactor.cancel(expiry) }
-        if questions.audience.leave(subscriber.member.session) {
-            Task { [questions] in await questions.feeds.forgetEmpty() }
+        let session = subscriber.member.session
+        if questions.audience.leave(session) {
+            Task { [questions] in await questions.feeds.left(session) }
         }
     }
 
@@ -98,18 +101,27 @@ package final class QuestionShard {
     func readPage(after last: UUID?, for subscriber: QuestionSubscriber) {
         let (number, member) = (subscriber.number, subscriber.member)
         Task(executorPreference: questions.executor) { [questions, loop] in
-            let page = try? await questions.feeds.page(of: member.session, after: last, all: member.isPresenter)
+            let page: Result<QuestionPage?, any Error>
+            do {
+                page = .success(
+                    try await questions.feeds.page(of: member.session, after: last, all: member.isPresenter))
+            } catch {
+                page = .failure(error)
+            }
             loop.submit { reactor in
                 questions.shard(on: reactor, loop: loop).received(page, after: last, for: number)
             }
         }
     }
 
-    private func received(_ page: QuestionPage?, after last: UUID?, for number: Number) {
+    private func received(_ page: Result<QuestionPage?, any Error>, after last: UUID?, for number: Number) {
         guard let subscriber = subscribers[number] else { return }
-        if let page {
+        switch page {
+        case .success(let page?):
             if !subscriber.take(page) { readPage(after: last, for: subscriber) }
-        } else {
+        // It was deleted since it was opened.
+        case .success(nil): subscriber.end(.gone)
+        case .failure:
             reactor.schedule(after: Self.retryDelay) { [weak self] in
                 guard let self, let subscriber = subscribers[number] else { return }
                 readPage(after: last, for: subscriber)

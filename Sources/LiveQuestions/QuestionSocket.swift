@@ -43,8 +43,6 @@ final class QuestionSocket: WebSocketHandler, QuestionSink {
 
     func send(_ event: QuestionEvent) {
         socket.send(event.payload, .binary)
-        // The rest of a list follows when this part of it is taken.
-        if case .questions(let page, _) = event, page.more { socket.reportsDrain = true }
     }
 
     func send(_ publication: QuestionPublication, _ shared: Publication, forPresenter: Bool) {
@@ -57,12 +55,17 @@ final class QuestionSocket: WebSocketHandler, QuestionSink {
         socket.send(frame: shared.form { QuestionFrames(publication) }.announcements[index])
     }
 
+    func reportDrain() { socket.reportsDrain = true }
+    func awaitTurn() { subscriber?.hasTurn() }
+    func endTurn() {}
+
     func end(_ code: QuestionSinkEnd) {
         switch code {
         case .tooFast: socket.close(.policyViolation, "more messages wait than may")
         case .full: socket.close(.policyViolation, "the session is full")
         case .expired: socket.close(.policyViolation, "the ticket is over")
         case .erased: socket.close(.normalClosure, "the device was erased")
+        case .gone: socket.close(.normalClosure, "the session is gone")
         }
     }
 }

@@ -31,6 +31,12 @@ package protocol QuestionSink: AnyObject {
     func send(announcement index: Int, of publication: QuestionPublication, _ shared: Publication)
     /// Everything that has changed.
     func send(_ publication: QuestionPublication, _ shared: Publication, forPresenter: Bool)
+    /// ``QuestionSubscriber/drained()`` is to be called once the peer has what was sent.
+    func reportDrain()
+    /// ``QuestionSubscriber/hasTurn()`` is to be called once a part of the list may be read for it.
+    func awaitTurn()
+    /// What was read is with the peer.
+    func endTurn()
     /// The subscriber breaks the rules, or is not to be here any more.
     func end(_ code: QuestionSinkEnd)
 }
@@ -44,12 +50,14 @@ package enum QuestionSinkEnd {
     case erased
     /// Its ticket is over.
     case expired
+    /// The session was deleted.
+    case gone
 }
 
 /// One peer in a session, on its loop: what it says goes to the database one after the other, and what happens there comes back.
 ///
 /// ```
-/// reading (the list so far) ──► live: every change from the list on
+/// reading (a part of the list) ⇄ sending ──► live: every change from the list on
 /// ```
 package final class QuestionSubscriber: Peer {
     /// What waits for the database, of one peer; as many as may be said at once.
@@ -58,10 +66,10 @@ package final class QuestionSubscriber: Peer {
     private enum Following {
         /// It doesn't.
         case none
-        /// The list is being read; this is the last of it that was sent.
+        /// The list is to be read, or is being read; this is the last of it that was sent.
         case reading(after: UUID?)
-        /// A part of the list is on its way to the peer; the rest follows when it is taken.
-        case sending(after: UUID?)
+        /// A part of the list is on its way to the peer. What follows `last` is read when it is taken; `nil`: that was all.
+        case sending(last: UUID?)
         case live
     }
 
@@ -153,8 +161,13 @@ package final class QuestionSubscriber: Peer {
 
     // MARK: The list
 
-    /// Asks for the next part of the list, if it is time.
+    /// Asks for the list, if it is to be told it.
     func follow() {
+        if case .reading = following { sink.awaitTurn() }
+    }
+
+    /// A part of the list may be read.
+    package func hasTurn() {
         if case .reading(let last) = following { shard.readPage(after: last, for: self) }
     }
 
@@ -162,17 +175,19 @@ package final class QuestionSubscriber: Peer {
     func take(_ page: QuestionPage) -> Bool {
         guard page.session.version >= seen else { return false }
         isListed = true
-        following = page.more ? .sending(after: page.questions.last?.id) : .live
+        following = .sending(last: page.more ? page.questions.last?.id : nil)
         sink.send(.questions(page, forPresenter: member.isPresenter))
         // Whoever was away while it was opened or closed would not know.
         if !page.more { sink.send(.session(page.session.state)) }
+        sink.reportDrain()
         return true
     }
 
     /// The peer has taken what was sent.
     package func drained() {
         guard case .sending(let last) = following else { return }
-        following = .reading(after: last)
+        following = last.map { .reading(after: $0) } ?? .live
+        sink.endTurn()
         follow()
     }
 }

@@ -19,6 +19,8 @@ import Testing
         #expect(pause.send(one, times: 1, at: start) == .holdUntil(.milliseconds(50)))
         #expect(pause.send(one, times: 3, at: start + .milliseconds(10)) == .hold)
         #expect(pause.send(two, times: 1, at: start + .milliseconds(49)) == .hold)
+        #expect(pause.timeLeft(at: start + .milliseconds(49)) == .milliseconds(1))
+        #expect(pause.timeLeft(at: start + .milliseconds(50)) == nil)
         #expect(!pause.isEmpty)
         // The timer is late: still nothing overtakes what is held.
         #expect(pause.send(one, times: 1, at: start + .milliseconds(60)) == .hold)

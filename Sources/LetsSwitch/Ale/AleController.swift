@@ -136,4 +136,6 @@ extension Abort {
 struct RoomMetrics: Sendable {
     /// Peers that found their room full.
     let turnedAway = Counter()
+    /// Ales that subscriptions on `/cable` weren't sent, because they hadn't read others.
+    let alesLeftOut = Counter()
 }

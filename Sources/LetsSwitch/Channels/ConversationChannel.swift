@@ -54,8 +54,6 @@ private final class ConversationSubscription: CableSubscription, ConversationSin
     private var state = State.opening([])
     /// Of a page that was read, what the peer has yet to be sent.
     private var unsent: ArraySlice<CableContent> = []
-    /// What is held back after the confirmation is over, and a backlog may be sent.
-    private var isPastPause = false
 
     private enum State {
         case opening([ConversationCommand])
@@ -197,11 +195,7 @@ private final class ConversationSubscription: CableSubscription, ConversationSin
         if case .inside(let subscriber) = state { subscriber.drained() }
     }
 
-    func awaitTurn() {
-        guard !isPastPause else { return outlet.awaitTurn() }
-        isPastPause = true
-        outlet.call(after: CableLimits.confirmPause) { [weak self] in self?.outlet.awaitTurn() }
-    }
+    func awaitTurn() { outlet.awaitTurn() }
 
     func hasTurn() {
         if case .inside(let subscriber) = state { subscriber.hasTurn() }

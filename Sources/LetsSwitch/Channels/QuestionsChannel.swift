@@ -4,6 +4,7 @@ import Domain
 import FoundationEssentials
 import LiveQuestions
 import Messaging
+import Observability
 import Rooms
 import Server
 import Sockets
@@ -24,6 +25,7 @@ struct QuestionsChannel: CableChannel {
             let member = try? questions.member(
                 of: session, parameters.identity(of: outlet), isPresenter: false, isLive: true)
         else { throw CableRejection() }
+        try outlet.claim(.questions(session))
         let subscription = QuestionsSubscription(member, questions, by: outlet)
         subscription.open()
         return subscription
@@ -63,7 +65,10 @@ private final class QuestionsSubscription: CableSubscription, QuestionSink {
             guard let self else { return }
             switch outcome {
             case .success(_?) where !questions.audience.isFull(member.session): enter()
-            case .success: outlet.reject()
+            case .success(_?):
+                questions.metrics.turnedAway.add()
+                outlet.reject()
+            case .success(nil): outlet.reject()
             // The database is away: the client waits, as it would for a slow network.
             case .failure: outlet.call(after: CableLimits.retryPause) { [weak self] in self?.open() }
             }
@@ -115,8 +120,6 @@ private final class QuestionsSubscription: CableSubscription, QuestionSink {
 
     func send(_ event: QuestionEvent) {
         outlet.send(event.content)
-        // The rest of a list follows when this part of it is taken.
-        if case .questions(let page, _) = event, page.more { outlet.reportsDrain = true }
     }
 
     func send(_ publication: QuestionPublication, _ shared: Publication, forPresenter: Bool) {
@@ -125,6 +128,14 @@ private final class QuestionsSubscription: CableSubscription, QuestionSink {
 
     func send(announcement index: Int, of publication: QuestionPublication, _ shared: Publication) {
         outlet.send(shared.form { AudienceContents(publication) }.announcements[index])
+    }
+
+    func reportDrain() { outlet.reportsDrain = true }
+    func awaitTurn() { outlet.awaitTurn() }
+    func endTurn() { outlet.endTurn() }
+
+    func hasTurn() {
+        if case .inside(let subscriber) = state { subscriber.hasTurn() }
     }
 
     func allSent() {

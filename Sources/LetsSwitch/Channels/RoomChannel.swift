@@ -21,6 +21,7 @@ struct RoomChannel: CableChannel {
         guard let room = parameters.text("id").flatMap(UUID.init(text:)) else { throw CableRejection() }
         let identity = try parameters.identity(of: outlet)
         guard identity.allows(.room(room)) else { throw CableRejection() }
+        try outlet.claim(.room(room))
         let subscription = RoomSubscription(
             to: room, matches, by: outlet,
             person: parameters.text("taskId").flatMap(UUID.init(text:)).map { .task($0) }
@@ -59,6 +60,7 @@ private final class RoomSubscription: CableSubscription, Peer {
     private let person: Person?
     private let wantsPresence: Bool
     private var member: Member?
+    private var waiting = WaitingAles()
     /// Those that it was sent yet.
     private var aleFrames: [CheerKind: SharedBytes] = [:]
 
@@ -120,8 +122,21 @@ private final class RoomSubscription: CableSubscription, Peer {
     }
 
     func deliver(ales count: Int, of kind: CheerKind, frame: SharedBytes) {
-        outlet.send(frame: aleFrame(kind), times: count)
+        matches.metrics.alesLeftOut.add(waiting.add(count, of: kind))
+        sendWaiting()
     }
+
+    /// As many as leave room in the connection's queue: its frames are longer than those of `/socket`, and whoever reads is not cut off for
+    /// what others say.
+    private func sendWaiting() {
+        while outlet.hasRoom, let kind = waiting.first {
+            let frame = aleFrame(kind)
+            outlet.send(frame: frame, times: waiting.take(CableLimits.backlogBytes / frame.count, of: kind))
+        }
+        outlet.reportsDrain = !waiting.isEmpty
+    }
+
+    func allSent() { sendWaiting() }
 
     private func aleFrame(_ kind: CheerKind) -> SharedBytes {
         if let frame = aleFrames[kind] { return frame }

@@ -38,6 +38,10 @@ struct ProductMetrics: Sendable {
         scheduling.writeReminders(to: &text)
         streams.write(to: &text)
         cable.write(to: &text)
+        text.counter(
+            "letsswitch_cable_ales_left_out_total",
+            "Ales that peers of /cable weren't sent, because they hadn't read others.",
+            rooms.alesLeftOut.value)
         bus.write(to: &text)
         questions.write(to: &text)
         conversations.write(to: &text)

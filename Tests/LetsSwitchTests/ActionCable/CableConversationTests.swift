@@ -1,5 +1,6 @@
 import Access
 import Foundation
+import Glibc
 import Settings
 import TestSupport
 import Testing
@@ -148,6 +149,53 @@ import Testing
                 offsets[identifier, default: []].append(offset)
             }
             for identifier in identifiers { #expect(offsets[identifier] == Array(1...count)) }
+        }
+    }
+
+    @Test("Whoever asks for many pages of history at once gets them as it takes them, by either door")
+    func histories() async throws {
+        try await Journey.run { journey in
+            // A Unix socket takes some 200 kB for a reader that doesn't read, whatever the kernel's mood.
+            let path = "/tmp/letsswitch-\(UUID().uuidString.prefix(8)).socket"
+            defer { unlink(path) }
+            let endpoint = try await journey.daemon {
+                $0.listen = [.unix(path: path)]
+                $0.cable.messageRate = 0
+            }
+            try await endpoint.makeUsers(1...3)
+            let (pair, other) = (
+                try await endpoint.makeConversation(1, [2]), try await endpoint.makeConversation(2, [3])
+            )
+            // A page holds eight of them.
+            let (length, count) = (12, 60)
+            for _ in 0..<length { try await endpoint.say(1, String(repeating: "ü", count: 2_000), in: pair) }
+            let cable = try await CablePeer.welcomed(at: endpoint, "?deviceId=d1")
+            let identifiers = (0..<2).map { identifier(pair, #","n":\#($0)"#) }
+            for identifier in identifiers { try await cable.enter(identifier) }
+            let socket = try await WebSocketTestClient.connect(to: endpoint, "/conversations/socket?deviceId=d1")
+            for _ in 0..<count {
+                for identifier in identifiers {
+                    try await perform(["action": "history", "after": 0], cable, identifier)
+                }
+                try await socket.send(
+                    json: ["type": "history", "conversation": .string(pair.uuidString), "after": 0])
+            }
+            // Time enough for many of them to be read and sent.
+            for number in 0..<30 { try await endpoint.say(2, "\(number)", in: other) }
+            var heard: [String: Int] = [:]
+            while heard.values.reduce(0, +) < identifiers.count * count {
+                let message = try TestJSON(parsing: Array(try await cable.hear().utf8))
+                guard message["message"]["type"] == "history", let identifier = message["identifier"].string else {
+                    continue
+                }
+                #expect(message["message"]["data"]["messages"].array?.isEmpty == false)
+                heard[identifier, default: 0] += 1
+            }
+            for identifier in identifiers { #expect(heard[identifier] == count) }
+            var histories = 0
+            while histories < count {
+                if try await socket.nextMessage().json()["type"] == "history" { histories += 1 }
+            }
         }
     }
 

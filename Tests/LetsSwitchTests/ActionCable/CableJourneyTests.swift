@@ -2,6 +2,7 @@ import Access
 import Domain
 import Foundation
 import Glibc
+import Rooms
 import Server
 import Settings
 import TestSupport
@@ -90,6 +91,49 @@ import Testing
         }
     }
 
+    @Test("Ales said at once, with however long an identifier, come as the peer takes them, and cut nobody off")
+    func bursts() async throws {
+        try await Journey.run { journey in
+            // A Unix socket takes some 200 kB for a reader that doesn't read, whatever the kernel's mood.
+            let path = "/tmp/letsswitch-\(UUID().uuidString.prefix(8)).socket"
+            defer { unlink(path) }
+            let endpoint = try await journey.daemon {
+                $0.listen = [.unix(path: path)]
+                $0.openRooms = true
+            }
+            let (room, count) = (UUID(), 1_800)
+            let identifier = CablePeer.room(room, #","filler":"\#(String(repeating: "y", count: 900))""#)
+            let cable = try await CablePeer.welcomed(at: endpoint)
+            try await cable.enter(identifier)
+            let (sender, listener) = (try await endpoint.enter(room), try await endpoint.enter(room))
+            let ale = TestFrame(.text, RoomWords.ale(room)).bytes()
+            try await sender.connection.send((0..<count).flatMap { _ in ale })
+            for _ in 0..<count { #expect(try await listener.nextMessage() == RoomWords.cheer) }
+            for _ in 0..<count { #expect(try await cable.hear() == CablePeer.ale(identifier)) }
+            try await cable.perform("ale", identifier)
+            #expect(try await listener.nextMessage() == RoomWords.cheer)
+            try await cable.hearsNothing()
+            #expect(try await MetricsReading(endpoint)["letsswitch_cable_ales_left_out_total"] == 0)
+        }
+    }
+
+    @Test("Ales that wait add up by their kind, and beyond two thousand of one they are left out")
+    func waitingAles() {
+        var waiting = WaitingAles()
+        #expect(waiting.add(0, of: .plain) == 0)
+        #expect(waiting.isEmpty)
+        #expect(waiting.add(1_500, of: .plain) == 0)
+        #expect(waiting.add(1_500, of: .plain) == 1_000)
+        #expect(waiting.add(3, of: .fire) == 0)
+        #expect(waiting.take(5, of: .fire) == 3)
+        #expect(waiting.take(5, of: .fire) == 0)
+        #expect(waiting.first == .plain)
+        // A frame that is longer than what may be sent at once.
+        #expect(waiting.take(0, of: .plain) == 1)
+        #expect(waiting.take(3_000, of: .plain) == 1_999)
+        #expect(waiting.isEmpty)
+    }
+
     @Test("A4: commands take effect in order for each identifier, in text and in binary frames")
     func order() async throws {
         try await Journey.run { journey in
@@ -151,7 +195,10 @@ import Testing
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.openRooms = true }
             let identifier = CablePeer.room(UUID())
-            let peer = try await CablePeer.welcomed(at: endpoint)
+            let (peer, listener) = (
+                try await CablePeer.welcomed(at: endpoint), try await CablePeer.welcomed(at: endpoint)
+            )
+            try await listener.enter(identifier)
             let texts = [
                 "", "x", "[]", "7", "null", "{", "{}", #"{"command":"subscribe"}"#, #"{"command":7}"#,
                 CablePeer.command("dance", identifier), CablePeer.command("subscribe", "x"),
@@ -167,6 +214,8 @@ import Testing
             let reasons = ["no_object", "unknown_command", "no_identifier", "not_subscribed"]
             let counts = reasons.map { metrics[#"letsswitch_cable_ignored_total{reason="\#($0)"}"#] }
             #expect(counts == [12, 6, 8, 4])
+            // Nobody else in the room has noticed.
+            try await listener.hearsNothing()
         }
     }
 
@@ -254,16 +303,20 @@ import Testing
         }
     }
 
-    @Test("A6: a device that is erased is cut off, others aren't")
+    @Test("A6: a device that is erased is cut off, and its subscriptions on others' connections end; others don't")
     func erasure() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon()
+            let endpoint = try await journey.daemon { $0.openRooms = true }
             let ada = try await CablePeer.welcomed(at: endpoint, "?deviceId=ada")
             let bob = try await CablePeer.welcomed(at: endpoint, "?deviceId=bob")
+            let (hers, his) = (CablePeer.room(UUID(), #","deviceId":"ada""#), CablePeer.room(UUID()))
+            for identifier in [hers, his] { try await bob.enter(identifier) }
             #expect(try await HTTPTestClient.request(at: endpoint, "DELETE", "/device?deviceId=ada").status == 200)
             #expect(try await ada.hear() == CablePeer.disconnect("remote"))
             _ = try await ada.socket.expectClose(1000)
+            #expect(try await bob.hear() == CablePeer.rejection(hers))
             try await bob.hearsNothing()
+            #expect(try await MetricsReading(endpoint)["letsswitch_room_members"] == 1)
         }
     }
 

@@ -1,4 +1,6 @@
+import Access
 import Foundation
+import Glibc
 import Settings
 import TestSupport
 import Testing
@@ -122,6 +124,7 @@ import Testing
             let late = try await CablePeer.welcomed(at: endpoint)
             try await late.subscribe(name)
             #expect(try await late.hear() == CablePeer.rejection(name))
+            #expect(try await MetricsReading(endpoint)[#"letsswitch_turned_away_total{cause="session-size"}"#] == 1)
             try await peer.unsubscribe(name)
             try await peer.hearsNothing()
             try await other.socket.expectSilence()
@@ -149,6 +152,98 @@ import Testing
                 if let type = frame["message"]["type"].string { types.append(type) }
             }
             #expect(types.contains("handshake"))
+        }
+    }
+
+    @Test("Lists of many sessions at once come whole, however much they are together, to who reads slowly too")
+    func lists() async throws {
+        try await Journey.run { journey in
+            // A Unix socket takes some 200 kB for a reader that doesn't read, whatever the kernel's mood.
+            let path = "/tmp/letsswitch-\(UUID().uuidString.prefix(8)).socket"
+            defer { unlink(path) }
+            let endpoint = try await journey.daemon {
+                $0.listen = [.unix(path: path)]
+                $0.cable.messageRate = 0
+            }
+            // Each is some 100 kB, in three pages and more.
+            let (sessions, count) = (12, 25)
+            var identifiers: [String] = []
+            for _ in 0..<sessions {
+                let session = try await TestSession.make(at: endpoint).id
+                try await journey.sql(
+                    """
+                    INSERT INTO letsswitch.question (id, session_id, number, content, state, asked_from, created_at, version)
+                    SELECT gen_random_uuid(), '\(session)', n, repeat('ü', 2000), 'approved', gen_random_uuid(), now(), n
+                    FROM generate_series(1, \(count)) AS n
+                    """)
+                try await journey.sql(
+                    "UPDATE letsswitch.question_session SET version = \(count) WHERE id = '\(session)'")
+                identifiers.append(identifier(session))
+            }
+            let peer = try await CablePeer.welcomed(at: endpoint)
+            for identifier in identifiers { try await peer.subscribe(identifier) }
+            // Time enough for all of them to be read and sent.
+            for _ in 0..<30 { _ = try await TestSession.make(at: endpoint) }
+            var (listed, whole): ([String: Int], Set<String>) = ([:], [])
+            while whole.count < sessions {
+                let message = try TestJSON(parsing: Array(try await peer.hear().utf8))
+                guard let identifier = message["identifier"].string else { continue }
+                switch message["message"]["type"].string {
+                case "questions":
+                    listed[identifier, default: 0] += message["message"]["data"]["questions"].array?.count ?? 0
+                case "session": whole.insert(identifier)
+                default: break
+                }
+            }
+            for identifier in identifiers { #expect(listed[identifier] == count) }
+        }
+    }
+
+    @Test("A connection has four places in one session or room, whatever else its identifiers say")
+    func places() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.openRooms = true }
+            let peer = try await CablePeer.welcomed(at: endpoint)
+            let (session, room) = (try await TestSession.make(at: endpoint).id, UUID())
+            /// What comes of a subscription; other messages are passed over.
+            func answer(to identifier: String) async throws -> String? {
+                try await peer.subscribe(identifier)
+                while true {
+                    let message = try TestJSON(parsing: Array(try await peer.hear().utf8))
+                    if message["identifier"].string == identifier, let type = message["type"].string { return type }
+                }
+            }
+            for names in [
+                (0..<6).map { identifier(session, #","n":\#($0)"#) },
+                (0..<6).map { CablePeer.room(room, #","n":\#($0)"#) },
+            ] {
+                for name in names[..<4] { #expect(try await answer(to: name) == "confirm_subscription") }
+                for name in names[4...] { #expect(try await answer(to: name) == "reject_subscription") }
+                try await peer.unsubscribe(names[0])
+                #expect(try await answer(to: names[5]) == "confirm_subscription")
+                #expect(try await answer(to: names[4]) == "reject_subscription")
+            }
+            // Others are none of its concern.
+            let other = try await CablePeer.welcomed(at: endpoint)
+            try await other.enter(CablePeer.room(room))
+        }
+    }
+
+    @Test("A4: nothing is said of a subscription before it is confirmed, also where more waits for that than may")
+    func waiting() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            let name = identifier(try await TestSession.make(at: endpoint).id)
+            let peer = try await CablePeer.welcomed(at: endpoint)
+            let action = TestFrame(.text, CablePeer.message(#"{"action":"dance"}"#, name)).bytes()
+            try await peer.socket.connection.send(
+                TestFrame(.text, CablePeer.command("subscribe", name)).bytes() + (0..<70).flatMap { _ in action })
+            #expect(try await peer.hear() == CablePeer.confirmation(name))
+            for _ in 0..<64 {
+                #expect(try await hear("error", peer, name)["code"] == "unknown_action")
+            }
+            #expect(
+                try await MetricsReading(endpoint)[#"letsswitch_cable_ignored_total{reason="not_subscribed"}"#] == 6)
         }
     }
 

@@ -18,6 +18,8 @@ import Testing
 @Suite struct QuestionFollowingTests {
     private final class Sink: QuestionSink {
         let heard: EventRecorder<String>
+        /// Held by who is in the session.
+        weak var subscriber: QuestionSubscriber?
 
         init(_ heard: EventRecorder<String>) { self.heard = heard }
 
@@ -29,11 +31,47 @@ import Testing
         func send(_ publication: QuestionPublication, _ shared: Publication, forPresenter: Bool) {
             for event in publication.events(forPresenter: forPresenter) { heard.append(event.type) }
         }
-        func end(_ code: QuestionSinkEnd) { heard.append("the end") }
+        func reportDrain() { subscriber?.drained() }
+        func awaitTurn() { subscriber?.hasTurn() }
+        func endTurn() {}
+        func end(_ code: QuestionSinkEnd) { heard.append("the end, \(code)") }
     }
 
-    @Test("What changes once somebody has the list is told, also where the session couldn't be followed at first")
-    func late() async throws {
+    /// A session that somebody has made, on a loop of its own.
+    private struct Hall {
+        let database: ScheduleDatabase
+        let questions: Questions
+        let loop: EventLoop
+        let session: UUID
+
+        func makeSession() async throws -> UUID {
+            try await questions.store.makeSession(
+                SessionRequest(device: DeviceID("speaker"), title: "Tea", isModerated: false), key: .random()
+            ).id
+        }
+
+        /// Somebody comes, and follows the session.
+        func enter(_ session: UUID, _ heard: EventRecorder<String>) async throws {
+            let member = try questions.member(of: session, .none, isPresenter: false, isLive: true)
+            await loop.run { [questions, loop] reactor in
+                let sink = Sink(heard)
+                sink.subscriber = questions.shard(on: reactor, loop: loop).enter(member, sink)
+            }
+        }
+
+        /// Everybody leaves.
+        func leave(_ session: UUID) async {
+            await loop.run { [questions, loop] reactor in
+                let shard = questions.shard(on: reactor, loop: loop)
+                let connections = questions.rooms.shard(on: reactor).connections(of: questions.room(of: session))
+                for connection in connections {
+                    if let subscriber = connection.peer as? QuestionSubscriber { shard.leave(subscriber) }
+                }
+            }
+        }
+    }
+
+    private func withHall(_ body: (Hall) async throws -> Void) async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             let loops = try EventLoopGroup(count: 1)
             let loop = loops.loops[0]
@@ -48,6 +86,15 @@ import Testing
                 log: Log(level: .error, format: nil))
             let session = try await store.makeSession(
                 SessionRequest(device: DeviceID("speaker"), title: "Tea", isModerated: false), key: .random())
+            try await body(Hall(database: database, questions: questions, loop: loop, session: session.id))
+            await loop.stop()
+        }
+    }
+
+    @Test("What changes once somebody has the list is told, also where the session couldn't be followed at first")
+    func late() async throws {
+        try await withHall { hall in
+            let database = hall.database
             // The database is away for a moment: a sequence counts who asks, because it keeps what is rolled back.
             let function = "letsswitch.list_questions(p_session uuid, p_after uuid, p_all boolean, p_limit integer)"
             let types = "(uuid, uuid, boolean, integer)"
@@ -63,20 +110,42 @@ import Testing
                 $$
                 """)
             let heard = EventRecorder<String>()
-            let member = try questions.member(of: session.id, .none, isPresenter: false, isLive: true)
-            await loop.run { reactor in
-                _ = questions.shard(on: reactor, loop: loop).enter(member, Sink(heard))
-            }
+            try await hall.enter(hall.session, heard)
             try await eventually("somebody has asked for the session") {
                 try await database.run("SELECT is_called FROM letsswitch.asked")[0].boolean("is_called")
             }
             try await database.run("DROP FUNCTION letsswitch.list_questions\(types)")
             try await database.run("ALTER FUNCTION letsswitch.list_later\(types) RENAME TO list_questions")
             try await heard.next("the list") { $0 == "questions" }
-            let stranger = try questions.member(of: session.id, .none, isPresenter: false, isLive: false)
-            _ = await questions.perform(.ask(id: stranger.id, content: "Why?"), for: stranger)
+            let stranger = try hall.questions.member(of: hall.session, .none, isPresenter: false, isLive: false)
+            _ = await hall.questions.perform(.ask(id: stranger.id, content: "Why?"), for: stranger)
             try await heard.next("the question") { $0 == "question" }
-            await loop.stop()
+        }
+    }
+
+    @Test("The last one who leaves a session takes that one along, and looks at no other")
+    func lastOne() async throws {
+        try await withHall { hall in
+            let (feeds, other) = (hall.questions.feeds, try await hall.makeSession())
+            // Somebody is about to come into the other one.
+            for session in [hall.session, other] { _ = try await feeds.open(session) }
+            let heard = EventRecorder<String>()
+            try await hall.enter(hall.session, heard)
+            try await heard.next("the list") { $0 == "session" }
+            await hall.leave(hall.session)
+            try await eventually("it is forgotten") { feeds.entrances[hall.session] == nil }
+            #expect(feeds.entrances[other] != nil)
+        }
+    }
+
+    @Test("Who is in a session that was deleted is told so, and asks for it no more")
+    func deleted() async throws {
+        try await withHall { hall in
+            _ = try await hall.questions.feeds.open(hall.session)
+            try await hall.database.run("DELETE FROM letsswitch.question_session")
+            let heard = EventRecorder<String>()
+            try await hall.enter(hall.session, heard)
+            try await heard.next("the end") { $0 == "the end, gone" }
         }
     }
 }
