@@ -27,8 +27,8 @@ struct RailsClient: Sendable {
         try await say(["subscribe", .string(name), parameters])
     }
 
-    func perform(_ name: String, _ action: String) async throws {
-        try await say(["perform", .string(name), .string(action)])
+    func perform(_ name: String, _ action: String, _ data: TestJSON = [:]) async throws {
+        try await say(["perform", .string(name), .string(action), data])
     }
 
     func unsubscribe(_ name: String) async throws {
@@ -94,7 +94,7 @@ struct RailsClient: Sendable {
                   received(message) { tell(name, "received", message) }
                 })
               },
-              perform(name, action) { subscriptions[name].perform(action) },
+              perform(name, action, data) { subscriptions[name].perform(action, data) },
               unsubscribe(name) { subscriptions[name].unsubscribe() }
             }
             require("readline").createInterface({ input: process.stdin })

@@ -99,6 +99,50 @@ import Testing
     }
 
     @Test(
+        "A8: Rails' JavaScript hears and says on a device's, a session's and a conversation's channel",
+        .enabled(if: RailsClient.isInstalled, "\(RailsClient.hint)"))
+    func channels() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            try await endpoint.makeUsers(1...2)
+            let pair = try await endpoint.makeConversation(1, [2])
+            let session = try await TestSession.make(at: endpoint)
+            let start = try await journey.instant(in: 3600)
+            try await endpoint.register("d1", start, "First")
+            try await journey.advance(to: start, -59)
+            let client = try await RailsClient(to: endpoint, "?deviceId=d1")
+            /// What a subscription is told next, of this type.
+            func hear(_ name: TestJSON, _ type: TestJSON) async throws -> TestJSON {
+                while true {
+                    let event = try await client.hear()
+                    if event[0] == name, event[2]["type"] == type { return event[2]["data"] }
+                }
+            }
+            try await client.subscribe("reminders", ["channel": "RemindersChannel"])
+            #expect(try await client.hear() == ["reminders", "connected"])
+            #expect(try await hear("reminders", "reminder")["title"] == "First")
+
+            try await client.subscribe(
+                "questions", ["channel": "QuestionsChannel", "session": .string(session.id.uuidString)])
+            #expect(try await client.hear() == ["questions", "connected"])
+            #expect(try await hear("questions", "session") == ["state": "open"])
+            try await client.perform("questions", "ask", ["content": "Why?"])
+            #expect(try await hear("questions", "questionResponse")["success"] == true)
+            #expect(try await hear("questions", "question")["question"]["content"] == "Why?")
+
+            try await client.subscribe(
+                "pair", ["channel": "ConversationChannel", "id": .string(pair.uuidString), "after": 0])
+            #expect(try await client.hear() == ["pair", "connected"])
+            try await client.perform("pair", "speak", ["content": "Tea?"])
+            #expect(try await hear("pair", "message")["content"] == "Tea?")
+            try await endpoint.say(2, "Ale!", in: pair)
+            #expect(try await hear("pair", "message")["content"] == "Ale!")
+            try await client.perform("pair", "history", ["after": 0])
+            #expect(try await hear("pair", "history")["lastOffset"] == 2)
+        }
+    }
+
+    @Test(
         "A9: Rails' JavaScript keeps its connection for a minute, and hears what comes then",
         .enabled(if: RailsClient.isInstalled, "\(RailsClient.hint)"))
     func minute() async throws {
