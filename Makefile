@@ -52,8 +52,8 @@ test-tsan: setup-test ## run the tests under ThreadSanitizer
 	@$(TEST) $(SWIFTFLAGS) --sanitize=thread --scratch-path .build-thread $(FILTERFLAGS)
 
 .PHONY: screenshots
-screenshots: setup-test ## make the screenshots of the README anew
-	LETSSWITCH_SCREENSHOTS='$(CURDIR)/Sources/Pages/Day/Screenshots' swift test $(SWIFTFLAGS) --filter PageScreenshots
+screenshots: setup-test ## make the pictures of the pages anew
+	LETSSWITCH_SCREENSHOTS='$(CURDIR)/Sources/Pages' swift test $(SWIFTFLAGS) --filter PageScreenshots
 
 # What needs a foreign server or takes more than half a minute; `make test` runs a short form of it, and says so.
 .PHONY: interop

@@ -161,7 +161,8 @@ let package = Package(
             swiftSettings: swiftSettings),
         // The pages for browsers, embedded: the day's, those about questions, that of conversations. They know no database.
         .target(
-            name: "Pages", dependencies: ["CQRencode", "Crypto", "Server", "Wire"], exclude: ["Day/Screenshots"],
+            name: "Pages", dependencies: ["CQRencode", "Crypto", "Server", "Wire"],
+            exclude: ["Day/Screenshots", "Questions/Screenshots"],
             resources: [
                 .embedInCode("Assets"),
                 .embedInCode("Day/Assets"),
