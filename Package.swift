@@ -230,7 +230,8 @@ let package = Package(
         .target(
             name: "BusTestSupport", dependencies: ["Rooms", "TestSupport"], path: "Tests/BusTestSupport",
             swiftSettings: swiftSettings),
-        .testTarget(name: "TestSupportTests", dependencies: ["TestSupport", "CLinux"], swiftSettings: swiftSettings),
+        .testTarget(
+            name: "TestSupportTests", dependencies: ["TestSupport", "CLinux", "Wire"], swiftSettings: swiftSettings),
         .testTarget(name: "BasicsTests", dependencies: ["Basics", "TestSupport"], swiftSettings: swiftSettings),
         .testTarget(name: "WireTests", dependencies: ["Wire", "CZlib"], swiftSettings: swiftSettings),
         .testTarget(
@@ -325,11 +326,13 @@ let package = Package(
         .testTarget(
             name: "LetsSwitchClientTests",
             dependencies: [
-                "Basics", "LetsSwitchClient", "letsswitch", "letsswitchd", "CLinux", "Sockets", "TestSupport",
+                "Basics", "LetsSwitchClient", "letsswitch", "letsswitchd", "CLinux", "Sockets", "TestSupport", "Wire",
             ],
             swiftSettings: swiftSettings),
         // The page, in a real browser.
-        .testTarget(name: "PageTests", dependencies: ["letsswitchd", "TestSupport"], swiftSettings: swiftSettings),
+        .testTarget(
+            name: "PageTests", dependencies: ["LetsSwitchClient", "letsswitchd", "TestSupport"],
+            swiftSettings: swiftSettings),
 
         // What is promised of every input: checked by the fuzzer's driver, and by a test that replays the corpora.
         .target(

@@ -1,7 +1,7 @@
 /// The client's side of the opening handshake (RFC 6455 §4.1). It offers no compression.
 package struct WebSocketClientHandshake: Sendable {
     /// `Sec-WebSocket-Key`.
-    let key: String
+    package let key: String
     private let subprotocols: [String]
 
     /// - Parameters:
@@ -28,6 +28,11 @@ package struct WebSocketClientHandshake: Sendable {
         return HTTPRequestEncoder.encode("GET", target, host: host, fields: all + fields)
     }
 
+    /// The base64 of the SHA-1 of the key and the protocol's own UUID (RFC 6455 §4.2.2).
+    package static func acceptValue(forKey key: String) -> String {
+        Base64.encode(SHA1.digest(Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)))
+    }
+
     /// Judges the answer; what follows it on the connection are frames then.
     ///
     /// - Returns: The subprotocol that the server took; `nil` for none.
@@ -35,13 +40,9 @@ package struct WebSocketClientHandshake: Sendable {
         guard response.status == .switchingProtocols else { throw .notSwitching }
         guard response.contains("Upgrade", token: "websocket"), response.contains("Connection", token: "upgrade")
         else { throw .noUpgrade }
-        var expected: [UInt8] = []
-        let isDigested = Array(key.utf8).withUnsafeBytes {
-            WebSocketHandshake.appendAcceptValue(forKey: $0, to: &expected)
-        }
-        guard isDigested, let accept = response.value("Sec-WebSocket-Accept"), Array(accept.utf8) == expected else {
-            throw .wrongAccept
-        }
+        guard let accept = response.value("Sec-WebSocket-Accept"),
+            accept.utf8.elementsEqual(Self.acceptValue(forKey: key).utf8)
+        else { throw .wrongAccept }
         guard response.values("Sec-WebSocket-Extensions").allSatisfy(\.isEmpty) else { throw .foreignExtension }
         let chosen = response.values("Sec-WebSocket-Protocol")
         guard let first = chosen.first else { return nil }

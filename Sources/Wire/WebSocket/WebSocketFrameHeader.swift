@@ -1,27 +1,37 @@
 /// The header of a frame, read and checked (RFC 6455 §5.2, drawn above `WebSocketFrameEncoder`).
-struct WebSocketFrameHeader {
+package struct WebSocketFrameHeader {
     /// What a header may be, where the reader stands.
-    struct Rules {
+    package struct Rules {
         let role: WebSocketRole
         let allowsCompressed: Bool
         /// The message that is being assembled; `nil` between messages.
         let openMessage: (bytes: Int, isCompressed: Bool)?
         let maxMessageBytes: Int
+
+        package init(
+            role: WebSocketRole, allowsCompressed: Bool = false, openMessage: (bytes: Int, isCompressed: Bool)? = nil,
+            maxMessageBytes: Int
+        ) {
+            self.role = role
+            self.allowsCompressed = allowsCompressed
+            self.openMessage = openMessage
+            self.maxMessageBytes = maxMessageBytes
+        }
     }
 
     /// Bytes that a header has at most.
     static var longest: Int { 14 }
 
-    let isFinal: Bool
+    package let isFinal: Bool
     let isCompressed: Bool
-    let opcode: WebSocketOpcode
+    package let opcode: WebSocketOpcode
     let mask: WebSocketMask?
-    let payloadBytes: Int
+    package let payloadBytes: Int
     /// Bytes of the header itself.
-    let count: Int
+    package let count: Int
 
     /// `nil` when `bytes` end before the header does. What is wrong is said at the first byte that shows it.
-    init?(_ bytes: UnsafeRawBufferPointer, rules: Rules) throws(WebSocketError) {
+    package init?(_ bytes: UnsafeRawBufferPointer, rules: Rules) throws(WebSocketError) {
         guard let first = bytes.first else { return nil }
         opcode = try Self.opcode(first, rules: rules)
         isFinal = first & 0x80 != 0

@@ -173,30 +173,30 @@ struct Hall: ~Copyable {
         throws(BenchFailure)
     {
         var rest = bytes[...]
-        while let (opcode, payload) = Self.frame(&rest) {
+        while let (opcode, payload) = try Self.frame(&rest) {
             switch opcode {
-            case 0x82: try read(UnsafeRawBufferPointer(rebasing: payload), number, at: now)
-            case 0x89: try LoadSocket.send(LoadFrame.pong, LoadFrame.pong.count, to: people[number].socket)
-            default: throw BenchFailure("not expected from the server: a frame that begins with \(opcode)")
+            case .binary: try read(UnsafeRawBufferPointer(rebasing: payload), number, at: now)
+            case .ping: try LoadSocket.send(LoadFrame.pong, LoadFrame.pong.count, to: people[number].socket)
+            default: throw BenchFailure("not expected from the server: a frame of \(opcode)")
             }
         }
         people[number].unfinished = Array(rest)
     }
 
-    /// The next frame, if all of it is there (RFC 6455 §5.2); a server masks none.
-    private static func frame(_ rest: inout Slice<UnsafeRawBufferPointer>) -> (UInt8, Slice<UnsafeRawBufferPointer>)? {
-        guard rest.count >= 2 else { return nil }
-        let start = rest.startIndex
-        var (head, length) = (2, Int(rest[start + 1]))
-        if length >= 126 {
-            let size = length == 126 ? 2 : 8
-            guard rest.count >= head + size else { return nil }
-            length = rest[(start + head)..<(start + head + size)].reduce(0) { $0 << 8 | Int($1) }
-            head += size
+    /// The next frame, if all of it is there.
+    private static func frame(
+        _ rest: inout Slice<UnsafeRawBufferPointer>
+    ) throws(BenchFailure) -> (WebSocketOpcode, Slice<UnsafeRawBufferPointer>)? {
+        let header: WebSocketFrameHeader?
+        do throws(WebSocketError) {
+            header = try WebSocketFrameHeader(UnsafeRawBufferPointer(rebasing: rest), rules: LoadFrame.rules)
+        } catch {
+            throw BenchFailure(error.reason)
         }
-        guard rest.count >= head + length else { return nil }
-        defer { rest = rest.dropFirst(head + length) }
-        return (rest[start], rest[(start + head)..<(start + head + length)])
+        guard let header, rest.count >= header.count + header.payloadBytes else { return nil }
+        let payload = rest.dropFirst(header.count).prefix(header.payloadBytes)
+        rest = rest.dropFirst(header.count + header.payloadBytes)
+        return (header.opcode, payload)
     }
 
     private mutating func read(_ message: UnsafeRawBufferPointer, _ number: Int, at now: MonotonicTime)

@@ -37,22 +37,26 @@ struct FrameCounter: ~Copyable {
         bytes.append(contentsOf: UnsafeRawBufferPointer(start: buffer, count: count))
         var rest = bytes[...]
         var ales = 0
-        while rest.count >= 2 {
-            let length = 2 + Int(rest[rest.startIndex + 1])
-            guard rest.count >= length else { break }
-            let frame = rest.prefix(length)
-            rest = rest.dropFirst(length)
-            switch frame[frame.startIndex] {
-            case 0x82 where frame.elementsEqual(LoadFrame.aleResponse):
+        while let header = try Self.header(rest), rest.count >= header.count + header.payloadBytes {
+            let frame = rest.prefix(header.count + header.payloadBytes)
+            rest = rest.dropFirst(frame.count)
+            switch header.opcode {
+            case .binary where frame.elementsEqual(LoadFrame.aleResponse):
                 ales += 1
-            case 0x89 where length == 2:
+            case .ping where header.payloadBytes == 0:
                 try LoadSocket.send(LoadFrame.pong, LoadFrame.pong.count, to: socket)
             default:
-                throw BenchFailure(
-                    "not expected from the server: \(String(decoding: frame.dropFirst(2), as: UTF8.self))")
+                let payload = frame.dropFirst(header.count)
+                throw BenchFailure("not expected from the server: \(String(decoding: payload, as: UTF8.self))")
             }
         }
         if !rest.isEmpty { unfinished[socket] = Array(rest) }
         return ales
+    }
+
+    private static func header(_ bytes: ArraySlice<UInt8>) throws(BenchFailure) -> WebSocketFrameHeader? {
+        try bytes.withUnsafeBytes { bytes in
+            Result { () throws(WebSocketError) in try WebSocketFrameHeader(bytes, rules: LoadFrame.rules) }
+        }.mapError { BenchFailure($0.reason) }.get()
     }
 }

@@ -10,9 +10,9 @@ enum LoadFrame {
     /// The answer to a ping without data; the mask is zero.
     static let pong: [UInt8] = [0x8A, 0x80, 0, 0, 0, 0]
 
-    /// The handshake's key (RFC 6455 §1.3) and the answer to it.
-    private static let key = "dGhlIHNhbXBsZSBub25jZQ=="
-    static let accept = "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
+    /// One for all connections of a run and all its processes, and the answer to it.
+    private static let opening = WebSocketClientHandshake(nonce: (1, 2))
+    static let accept = WebSocketClientHandshake.acceptValue(forKey: opening.key)
     static let switchingProtocols = """
         HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
         Sec-WebSocket-Accept: \(accept)\r\n\r\n
@@ -25,15 +25,13 @@ enum LoadFrame {
 
     /// - Parameter client: Whose connection a proxy says it is; nobody's, when nil, and then no limit of addresses holds.
     static func upgrade(target: String, offersCompression: Bool = false, client: String? = nil) -> [UInt8] {
-        let extensions =
-            (offersCompression ? "Sec-WebSocket-Extensions: permessage-deflate\r\n" : "")
-            + (client.map { "X-Forwarded-For: \($0)\r\n" } ?? "")
-        return Array(
-            """
-            GET \(target) HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
-            Sec-WebSocket-Key: \(key)\r\nSec-WebSocket-Version: 13\r\n\(extensions)\r\n
-            """.utf8)
+        let extensions = offersCompression ? [HTTPField("Sec-WebSocket-Extensions", "permessage-deflate")] : []
+        let forwarded = client.map { [HTTPField("X-Forwarded-For", $0)] } ?? []
+        return opening.request(target, host: "127.0.0.1", fields: extensions + forwarded)
     }
+
+    /// What a server's frame may be.
+    static let rules = WebSocketFrameHeader.Rules(role: .client, maxMessageBytes: 1 << 20)
 
     /// An ale, masked.
     static func ale(room: String) -> [UInt8] {

@@ -1,5 +1,7 @@
 import TestSupport
 
+@testable import LetsSwitchClient
+
 /// A connection to a browser by the Chrome DevTools Protocol: calls, and the events of the pages that are attached.
 actor DevTools {
     struct Event: Sendable, CustomStringConvertible {
@@ -9,24 +11,29 @@ actor DevTools {
         var description: String { "\(method) \(parameters)" }
     }
 
-    private let socket: WebSocketTestClient
+    /// A screenshot is one message.
+    private static let maxMessageBytes = 64 << 20
+
+    private let link: any Link
     private let answers = EventRecorder<TestJSON>()
     private var sessions: [String: EventRecorder<Event>] = [:]
     private var lastID = 0
 
-    private init(_ socket: WebSocketTestClient) {
-        self.socket = socket
+    private init(_ link: any Link) {
+        self.link = link
     }
 
     static func connect(to endpoint: ClientEndpoint, _ path: String) async throws -> DevTools {
-        let devTools = DevTools(try await WebSocketTestClient.connect(to: endpoint, path))
+        var transport = SocketTransport(server: try ServerAddress("\(endpoint)"))
+        transport.maxMessageBytes = maxMessageBytes
+        let devTools = DevTools(try await transport.webSocket(ClientRequest(target: path), subprotocols: []))
         Task { await devTools.read() }
         return devTools
     }
 
     private func read() async {
-        while let message = try? await socket.nextMessage(within: .seconds(86_400)) {
-            guard let json = try? message.json() else { continue }
+        while let event = try? await link.receive() {
+            guard case .message(_, let bytes) = event, let json = try? TestJSON(parsing: bytes) else { continue }
             if json["id"].int != nil {
                 answers.append(json)
             } else if let method = json["method"].string, let session = json["sessionId"].string {
@@ -45,11 +52,11 @@ actor DevTools {
     ) async throws -> TestJSON {
         lastID += 1
         let id = lastID
-        try await socket.send(
-            json: [
-                "id": .number(Double(id)), "method": .string(method), "params": parameters,
-                "sessionId": session.map(TestJSON.string) ?? .absent,
-            ])
+        let command: TestJSON = [
+            "id": .number(Double(id)), "method": .string(method), "params": parameters,
+            "sessionId": session.map(TestJSON.string) ?? .absent,
+        ]
+        try await link.send(.message(.text, try command.encoded()))
         let answer = try await answers.next("the answer to \(method)", within: allowed) { $0["id"].int == id }
         if let error = answer["error"]["message"].string { throw ClientFailure.violation("\(method): \(error)") }
         return answer["result"]

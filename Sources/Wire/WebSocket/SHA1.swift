@@ -1,4 +1,5 @@
-/// SHA-1 (FIPS 180-4 §6.1) for `Sec-WebSocket-Accept`, apart from the server's, so that neither hides the other's fault.
+/// SHA-1 (FIPS 180-4 §6.1), for a client's look at `Sec-WebSocket-Accept`: once in a connection's life, and OpenSSL would load its
+/// algorithms for it, 2 MB of a program that speaks no TLS.
 enum SHA1 {
     static func digest(_ message: [UInt8]) -> [UInt8] {
         var padded = message + [0x80]
