@@ -70,12 +70,26 @@ public final class LetsSwitchClient: Sendable {
         _ = try await cancel(taskID: promise.id.uuidString)
     }
 
+    /// Takes a promise back although somebody counts on it, and lets that one know; until some minutes past the start.
+    ///
+    /// ```swift
+    /// try await client.leave(promise)
+    /// ```
+    public func leave(_ promise: TaskPromise) async throws {
+        _ = try await leave(taskID: promise.id.uuidString)
+    }
+
     /// The same by its id.
+    package func leave(taskID: String) async throws -> TaskPromise {
+        try TaskPromise(try await requests.delete("/task/\(escaped(taskID))?\(requests.identity)&leave=true"))
+    }
+
+    /// The same as ``cancel(_:)`` by the task's id.
     package func cancel(taskID: String) async throws -> TaskPromise {
         try TaskPromise(try await requests.delete("/task/\(escaped(taskID))?\(requests.identity)"))
     }
 
-    /// The same by its time.
+    /// By its time.
     package func cancel(at time: WrittenTime, timeZone: String) async throws -> TaskPromise {
         try await task("/task/delete", time.members(timeZone))
     }
@@ -126,11 +140,26 @@ public final class LetsSwitchClient: Sendable {
     /// ```swift
     /// let room = client.room(promise.roomID)
     /// ```
-    public func room(_ id: UUID) -> Room {
-        let socket = WebSocketClient<Room.Incoming, Room.Outgoing>(
-            requests.transport, path: "/socket?id=\(id.uuidString)", fields: requests.fields,
-            reconnect: requests.reconnect)
-        return Room(id, socket)
+    public func room(_ id: UUID) -> Room { Room(id, task: nil, requests) }
+
+    /// The same for whom the room is of: the server tells where the partner is, and the partner that one is there.
+    ///
+    /// ```swift
+    /// let room = client.room(promise.roomID, task: promise.id)
+    /// ```
+    public func room(_ id: UUID, task: UUID) -> Room { Room(id, task: task, requests) }
+
+    /// This device's task that the room is of, if it starts within a day of now or has just started.
+    package func task(in room: UUID, now: Date = .now) async throws -> RoomTask? {
+        let day = 86_400.0
+        let today = (now.timeIntervalSince1970 / day).rounded(.down) * day
+        // Of the days of UTC, which have no changed clocks, the likeliest first.
+        for start in [0, 1, -1].map({ Date(timeIntervalSince1970: today + $0 * day) }) {
+            let date = WireDate.text(start).prefix(10)
+            let answer = try await requests.get("/schedule?\(requests.identity)&date=\(date)&timeZone=UTC")
+            if let task = RoomTask(in: room, answer, beginning: start) { return task }
+        }
+        return nil
     }
 
     /// A session of questions, which isn't entered yet; `nil` is the one that is open to all, where there is one.

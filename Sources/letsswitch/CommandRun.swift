@@ -42,9 +42,15 @@ struct CommandRun {
         case .promise(let title, let at): try await promise(title, at)
         case .cancel(let task): try await cancel(task)
         case .watch: try await watch()
-        case .join(let room): try await RoomRun(try Self.id(room), invocation.server, output).join()
-        case .cheer(let room, let times):
-            try await RoomRun(try Self.id(room), invocation.server, output).cheer(times)
+        case .leave(let task): try await leave(task)
+        case .join(let room):
+            let id = try Self.id(room)
+            // Who has no id of one's own can be in a room all the same.
+            let client =
+                try invocation.device == nil && DeviceFile(environment: Environment.value) == nil ? nobody : client()
+            try await RoomRun(id, client, output).join()
+        case .cheer(let room, let cheer, let times):
+            try await RoomRun(try Self.id(room), nobody, output).cheer(cheer, times)
         case .ask(let session, let content): try await questions(of: session).ask(content)
         case .listen(let session?): try await questions(of: session).listen()
         case .listen(nil): try await conversations().listen()
@@ -66,6 +72,9 @@ struct CommandRun {
     private func client() throws -> LetsSwitchClient {
         LetsSwitchClient(invocation.server, deviceID: try device())
     }
+
+    /// For what asks nobody who one is.
+    private var nobody: LetsSwitchClient { LetsSwitchClient(invocation.server, deviceID: "") }
 
     private func questions(of session: String) async throws -> QuestionRun {
         let id = try Self.id(session, "session")
@@ -103,6 +112,11 @@ struct CommandRun {
             case .at(let time): try await client.cancel(at: written(time), timeZone: zone)
             }
         try output.tell(promise.source, "\(promise.title) at \(promise.startTime) is cancelled.")
+    }
+
+    private func leave(_ task: String) async throws {
+        let promise = try await client().leave(taskID: task)
+        try output.tell(promise.source, "\(promise.title) at \(promise.startTime) is taken back.")
     }
 
     private func written(_ time: WallTime) -> WrittenTime {

@@ -7,9 +7,10 @@ enum Help {
                                      somebody who promises the same time is the partner
           letsswitch cancel TASK     take a promise back, by the task's id
           letsswitch cancel --at TIME [--zone ZONE]
+          letsswitch leave TASK      the same although somebody counts on it
           letsswitch watch           reminders, as they come
-          letsswitch join ROOM       be in a room; in a terminal, any key cheers
-          letsswitch cheer ROOM [-n TIMES]
+          letsswitch join ROOM       be in a room; in a terminal, any key cheers, 1 to 5 in a way of their own
+          letsswitch cheer ROOM [-n TIMES] [--kind clap|thumb|spark|heart|fire]
           letsswitch ask SESSION QUESTION
           letsswitch listen SESSION  a session's questions, and what becomes of them
           letsswitch name NAME       the name by which others know you; the first who takes it has it
@@ -18,7 +19,8 @@ enum Help {
           letsswitch history [USER... [-n COUNT]]
                                      your conversations; what was said last in the one with these
 
-          --server ADDRESS           http://127.0.0.1:8080, https://example.org; also LETSSWITCH_SERVER
+          --server ADDRESS           http://127.0.0.1:8080, https://example.org; also LETSSWITCH_SERVER,
+                                     or a line in ~/.config/letsswitch/server
           --device ID                who you are; else an id that is made once
           --at TIME                  09:00 or 09:00:30, the next there is; or 2026-11-22T09:00:00Z
           --zone ZONE                whose clock that is: Europe/London; else this machine's

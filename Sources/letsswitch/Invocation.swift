@@ -11,9 +11,11 @@ struct Invocation: Equatable {
         case help
         case promise(title: String, at: WallTime)
         case cancel(CancelledTask)
+        /// Although somebody counts on it.
+        case leave(task: String)
         case watch
         case join(room: String)
-        case cheer(room: String, times: Int)
+        case cheer(room: String, Cheer, times: Int)
         case ask(session: String, content: String)
         /// To a session of questions; `nil`: to one's conversations.
         case listen(session: String?)
@@ -41,7 +43,9 @@ struct Invocation: Equatable {
     /// An IANA name; `nil` for the system's.
     let zone: String?
 
-    init(_ arguments: [String], environment: (String) -> String?) throws(UsageError) {
+    init(
+        _ arguments: [String], environment: (String) -> String?, serverFile: () -> String? = { nil }
+    ) throws(UsageError) {
         var options: [String: String] = [:]
         var words: [String] = []
         /// What stands behind `--`.
@@ -72,12 +76,12 @@ struct Invocation: Equatable {
         }
         device = options["--device"]
         zone = options["--zone"]
-        let address = options["--server"] ?? environment("LETSSWITCH_SERVER") ?? Self.defaultServer
+        let address = options["--server"] ?? environment("LETSSWITCH_SERVER") ?? serverFile() ?? Self.defaultServer
         do { server = try ServerAddress(address) } catch { throw UsageError(reason: error.description) }
         command = isHelp || words == ["help"] ? .help : try Self.command(words, behind: text, options)
     }
 
-    private static let options: Set = ["--server", "--device", "--zone", "--at", "-n"]
+    private static let options: Set = ["--server", "--device", "--zone", "--at", "--kind", "-n"]
 
     private static func command(
         _ words: [String], behind text: [String]?, _ options: [String: String]
@@ -99,13 +103,16 @@ struct Invocation: Equatable {
             guard let at else { throw UsageError(reason: "cancel wants a task's id, or --at") }
             command = .cancel(.at(at))
             taken.formUnion(["--at", "--zone"])
+        case ("leave", 2):
+            command = .leave(task: words[1])
         case ("watch", 1):
             command = .watch
         case ("join", 2):
             command = .join(room: words[1])
         case ("cheer", 2):
-            command = .cheer(room: words[1], times: try number(options["-n"], upTo: mostCheers, else: 1))
-            taken.insert("-n")
+            let times = try number(options["-n"], upTo: mostCheers, else: 1)
+            command = .cheer(room: words[1], try cheer(options["--kind"]), times: times)
+            taken.formUnion(["-n", "--kind"])
         case ("ask", 3):
             command = .ask(session: words[1], content: words[2])
         case ("listen", 1), ("listen", 2):
@@ -124,7 +131,7 @@ struct Invocation: Equatable {
         case ("say", _): throw UsageError(reason: "say wants names: letsswitch say USER… -- TEXT")
         case ("ask", _): throw UsageError(reason: "ask wants a session and one question; put it in quotes")
         case ("promise", _): throw UsageError(reason: "promise wants one title; put it in quotes")
-        case ("cancel", _), ("watch", _), ("join", _), ("cheer", _), ("name", _):
+        case ("cancel", _), ("leave", _), ("watch", _), ("join", _), ("cheer", _), ("name", _):
             throw UsageError(reason: "\(words[0]) takes \(words[0] == "watch" ? "no word" : "one word") more")
         case ("listen", _): throw UsageError(reason: "listen takes one session, or none")
         case ("", _): throw UsageError(reason: "no command")
@@ -134,6 +141,15 @@ struct Invocation: Equatable {
             throw UsageError(reason: "\(words[0]) has no option \(foreign)")
         }
         return command
+    }
+
+    private static func cheer(_ name: String?) throws(UsageError) -> Cheer {
+        guard let name else { return .plain }
+        guard let cheer = Cheer(rawValue: name) else {
+            let names = Cheer.allCases.map(\.rawValue).joined(separator: ", ")
+            throw UsageError(reason: "--kind is one of \(names)")
+        }
+        return cheer
     }
 
     private static func number(_ text: String?, upTo most: Int, else other: Int) throws(UsageError) -> Int {

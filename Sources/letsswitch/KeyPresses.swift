@@ -5,7 +5,7 @@ import Glibc
 final class KeyPresses: @unchecked Sendable {
     // Sendable holds: nothing of it changes.
 
-    let presses: AsyncStream<Void>
+    let presses: AsyncStream<UInt8>
     /// Ends when a key says so, whatever becomes of those before it.
     let untilLeaving: AsyncStream<Void>
     private let before: termios
@@ -20,14 +20,14 @@ final class KeyPresses: @unchecked Sendable {
         settings.c_lflag &= ~tcflag_t(ICANON | ECHO | ISIG)
         tcsetattr(STDIN_FILENO, TCSANOW, &settings)
         // More keys than can be sent are no more cheers.
-        let (presses, press) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(20))
+        let (presses, press) = AsyncStream<UInt8>.makeStream(bufferingPolicy: .bufferingNewest(20))
         self.presses = presses
         let (untilLeaving, leave) = AsyncStream<Void>.makeStream()
         self.untilLeaving = untilLeaving
         // A thread of its own, which waits for the next key until the process ends.
         Self.startThread {
             var key: UInt8 = 0
-            while read(STDIN_FILENO, &key, 1) == 1, key != 3, key != 4 { press.yield() }
+            while read(STDIN_FILENO, &key, 1) == 1, key != 3, key != 4 { press.yield(key) }
             press.finish()
             leave.finish()
         }

@@ -7,7 +7,8 @@ struct Letsswitch {
         signal(SIGPIPE, SIG_IGN)
         do throws(UsageError) {
             let invocation = try Invocation(
-                Array(CommandLine.arguments.dropFirst()), environment: { Environment.value($0) })
+                Array(CommandLine.arguments.dropFirst()), environment: { Environment.value($0) },
+                serverFile: { ServerFile(environment: Environment.value)?.read() })
             let status = await CommandRun(invocation, output: Output()).perform()
             exit(status.rawValue)
         } catch {

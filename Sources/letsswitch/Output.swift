@@ -25,6 +25,20 @@ struct Output {
         try Self.write(Self.harmless(text) + "\n", to: STDOUT_FILENO)
     }
 
+    /// In a terminal: a line that stays, and below all such lines one that is written over by the next.
+    func rewrite(_ line: String?, below status: String) throws(OutputFailure) {
+        let line = line.map { Self.harmless($0) + "\n" } ?? ""
+        // One that wraps couldn't be written over.
+        let short = String(Self.harmless(status).replacing("\n", with: " ").prefix(max(1, Self.columns() - 1)))
+        try Self.write("\r\u{1B}[K" + line + short, to: STDOUT_FILENO)
+    }
+
+    private static func columns() -> Int {
+        var size = winsize()
+        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
+    }
+
     func complain(_ text: String) {
         // Who doesn't hear complaints has the exit status.
         try? Self.write(Self.harmless(text) + "\n", to: STDERR_FILENO)

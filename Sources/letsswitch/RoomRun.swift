@@ -1,58 +1,43 @@
 import FoundationEssentials
-import Glibc
 import LetsSwitchClient
 
 /// Being in a room.
 struct RoomRun {
-    /// The server's messages are shown as they came, so none is decoded on the way.
-    private struct Undecoded: Decodable {
-        init(from decoder: any Decoder) throws {
-            throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: ""))
-        }
-    }
-
-    private struct Ale: Encodable {
-        let type = "ale"
-        let id: String
-    }
-
-    private struct Message: Decodable {
-        let type: String
-        let reason: String?
-        let data: Presence?
-
-        struct Presence: Decodable { let count: Int? }
-    }
-
-    private typealias Socket = WebSocketClient<Undecoded, Ale>
-
     private let id: UUID
+    private let client: LetsSwitchClient
     private let output: Output
-    private let server: ServerAddress
-    private let socket: Socket
 
-    init(_ id: UUID, _ server: ServerAddress, _ output: Output) {
+    init(_ id: UUID, _ client: LetsSwitchClient, _ output: Output) {
         self.id = id
-        self.server = server
+        self.client = client
         self.output = output
-        socket = Socket(server, path: "/socket?id=\(id.uuidString)\(output.isTerminal ? "&presence=true" : "")")
     }
-
-    private var ale: Ale { Ale(id: id.uuidString) }
 
     func join() async throws {
-        try await LetsSwitchClient(server, deviceID: "").checkReachability()
-        let keys = output.isTerminal ? KeyPresses() : nil
+        try await client.checkReachability()
+        // By the task the server knows who comes; without one it is a room like any other.
+        let task = try? await client.task(in: id)
+        let room = task.map { client.room(id, task: $0.id) } ?? client.room(id)
+        guard output.isTerminal else {
+            for try await item in room.items { if let source = item.source { try output.tell(source, source) } }
+            return
+        }
+        try await show(room, task)
+    }
+
+    private func show(_ room: Room, _ task: RoomTask?) async throws {
+        let screen = RoomScreen(output, RoomView(task))
+        let keys = KeyPresses()
         let cheering = keys.map { keys in
             Task {
                 // Who isn't in cheers for nobody.
-                for await _ in keys.presses { try? await socket.send(ale, as: .text) }
+                for await key in keys.presses { try? await room.cheer(Self.cheer(of: key)) }
             }
         }
         let leaving = keys.map { keys in
             Task {
                 for await _ in keys.untilLeaving {}
-                await socket.cancel()
+                await room.leave()
             }
         }
         defer {
@@ -60,35 +45,28 @@ struct RoomRun {
             leaving?.cancel()
             keys?.restore()
         }
-        for try await event in socket.events {
-            switch event {
-            case .undecodable(let data):
-                let text = String(decoding: data, as: UTF8.self)
-                try output.tell(text, Self.text(data) ?? text)
-            case .waiting(let wait) where output.isTerminal:
-                try output.say("not in; again in \(wait.components.seconds) s")
-            case .closed(.normal) where output.isTerminal: try output.say("The room is closed.")
-            case .opened, .message, .waiting, .closed: break
-            }
+        do {
+            for try await event in room.events { try await screen.heard(event) }
+            await screen.end()
+        } catch {
+            await screen.end()
+            throw error
         }
     }
 
-    private static func text(_ data: Data) -> String? {
-        guard let message = try? JSONDecoder().decode(Message.self, from: data) else { return nil }
-        switch message.type {
-        case "handshake": return "You are in. Any key cheers, Ctrl-C leaves."
-        case "aleResponse": return "Cheers!"
-        case "presence": return message.data?.count.map { $0 == 1 ? "You are alone." : "\($0) are here." }
-        case "error": return message.reason
-        default: return nil
-        }
+    /// The digits are the kinds that there are, any other key is a plain cheer.
+    private static func cheer(of key: UInt8) -> Cheer {
+        let kinds = Cheer.allCases
+        let number = Int(key) - Int(UInt8(ascii: "0"))
+        return kinds.indices.contains(number) ? kinds[number] : .plain
     }
 
-    func cheer(_ times: Int) async throws {
-        try await LetsSwitchClient(server, deviceID: "").checkReachability()
+    func cheer(_ cheer: Cheer, _ times: Int) async throws {
+        try await client.checkReachability()
+        let room = client.room(id)
         // A refusal ends the events, and with them who waits to send.
-        for _ in 0..<times { try await socket.send(ale, as: .text) }
+        for _ in 0..<times { try await room.cheer(cheer) }
         // Behind the ales: the server has read them when it answers.
-        await socket.cancel()
+        await room.leave()
     }
 }

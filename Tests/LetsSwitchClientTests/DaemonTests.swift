@@ -31,15 +31,39 @@ import Testing
             #expect(reminder.taskID == first.id)
             #expect(reminder.partnerTitle == "Maths")
             let room = try #require(reminder.roomID)
-            let (adas, bobs) = (ada.room(room), bob.room(room))
+            let (adas, bobs) = (ada.room(room, task: first.id), bob.room(room, task: second.id))
             var heard = bobs.events.makeAsyncIterator()
             #expect(try await heard.next() == .entered)
+            #expect(try await heard.next() == .presence(Presence(count: 1, partner: .expected)))
+            var others = adas.events.makeAsyncIterator()
+            #expect(try await others.next() == .entered)
+            #expect(try await heard.next() == .presence(Presence(count: 2, partner: .here)))
             try await adas.cheer()
-            #expect(try await heard.next() == .ale)
+            #expect(try await heard.next() == .ale(.plain))
+            try await adas.cheer(.fire)
+            #expect(try await heard.next() == .ale(.fire))
             await adas.leave()
+            // It may come back, and counts for a while.
+            #expect(try await heard.next() == .presence(Presence(count: 2, partner: .away)))
             await bobs.leave()
             #expect(try await heard.next() == .closed(.goingAway))
             #expect(try await heard.next() == nil)
+        }
+    }
+
+    @Test("A promise that somebody counts on is taken back openly, and whoever stays has none")
+    func leave() async throws {
+        try await RunningDaemon.with([]) { server, _ in
+            let (ada, bob) = (LetsSwitchClient(server, deviceID: "ada"), LetsSwitchClient(server, deviceID: "bob"))
+            let start = Date(timeIntervalSince1970: (Date.now.timeIntervalSince1970 + 7200).rounded())
+            let first = try await ada.promise("History", at: start, timeZone: "Europe/London")
+            _ = try await bob.promise("Maths", at: start, timeZone: "UTC")
+            let own = try #require(try await ada.task(in: first.roomID))
+            #expect(own.id == first.id && own.startsAt == start && own.partnerTitle == "Maths")
+            #expect(try await ada.task(in: UUID()) == nil)
+            try await ada.leave(first)
+            #expect(try await ada.task(in: first.roomID) == nil)
+            #expect(try await !bob.promise("Maths", at: start, timeZone: "UTC").isPaired)
         }
     }
 
@@ -95,7 +119,9 @@ import Testing
             #expect(list.map(\.id) == [id] && list.first?.votes == 0 && list.first?.content == "Why tea?")
             #expect(try await heard.next() == .state(isOpen: true))
             try await bob.vote(for: id)
-            let changed = try await heard.next()
+            var changed = try await heard.next()
+            // That it was asked may be told only now.
+            if case .changed(let question)? = changed, question.votes == 0 { changed = try await heard.next() }
             guard case .changed(let question)? = changed else {
                 Issue.record("\(String(describing: changed)) is no change")
                 return
@@ -144,6 +170,7 @@ import Testing
         let room = LetsSwitchClient(try ServerAddress("\(endpoint)"), deviceID: "ada").room(UUID())
         var events = room.events.makeAsyncIterator()
         #expect(try await events.next() == .entered)
+        #expect(try await events.next() == .presence(Presence(count: 1)))
         try await daemon.terminate()
         #expect(try await events.next() == .closed(.goingAway))
         let (again, _) = try await DaemonProcess.listening(arguments + ["\(endpoint)"])

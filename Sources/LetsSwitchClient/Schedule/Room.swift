@@ -10,8 +10,8 @@
 /// ``leave()``, or when nobody holds it any more.
 ///
 /// ```swift
-/// let room = client.room(promise.roomID)
-/// try await room.cheer()
+/// let room = client.room(promise.roomID, task: promise.id)
+/// try await room.cheer(.clap)
 /// for try await event in room.events {
 ///     if case .ale = event { print("cheers!") }
 /// }
@@ -21,10 +21,10 @@ public final class Room: Sendable {
     public enum Event: Sendable, Hashable {
         /// We are in: `case .entered: print("in")`
         case entered
-        /// Somebody else cheers: `case .ale: print("cheers!")`
-        case ale
-        /// So many are in: `case .presence(let count): print(count)`
-        case presence(Int)
+        /// Somebody else cheers: `case .ale(let cheer): print(cheer)`
+        case ale(Cheer)
+        /// Who is in, at first and when it changes: `case .presence(let presence): print(presence.count)`
+        case presence(Presence)
         /// The server didn't understand what we said: `case .misunderstood(let reason): print(reason)`
         case misunderstood(String)
         /// There is no connection, and the next attempt is due: `case .waiting(let wait): print(wait)`
@@ -33,25 +33,47 @@ public final class Room: Sendable {
         case closed(CloseCode)
     }
 
+    /// What happened, as far as it is known, and the server's own text of it, where it said it.
+    package struct Item: Sendable {
+        package let event: Event?
+        package let source: String?
+    }
+
     /// The room's own: `room.id`
     public let id: UUID
-    private let socket: WebSocketClient<Incoming, Outgoing>
+    private let session: LinkSession
 
     struct Incoming: Decodable, Sendable {
         let type: String
         let reason: String?
-        let data: Presence?
-        struct Presence: Decodable, Sendable { let count: Int? }
+        let kind: String?
+        let data: People?
+
+        struct People: Decodable, Sendable {
+            let count: Int?
+            let partner: String?
+        }
     }
 
-    struct Outgoing: Encodable, Sendable {
-        let type: String
+    private struct Outgoing: Encodable {
+        let type = "ale"
         let id: String
+        let kind: String?
     }
 
-    init(_ id: UUID, _ socket: WebSocketClient<Incoming, Outgoing>) {
+    init(_ id: UUID, task: UUID?, _ requests: DeviceRequests, time: ClientTime = .system) {
         self.id = id
-        self.socket = socket
+        let whose = task.map { "&taskId=\($0.uuidString)" } ?? ""
+        let request = ClientRequest(
+            target: "/socket?id=\(id.uuidString)\(whose)&presence=true", fields: requests.fields)
+        session = LinkSession(requests.reconnect, silence: .seconds(45), time: time) { _ throws(ClientError) in
+            try await requests.transport.webSocket(request, subprotocols: [])
+        }
+    }
+
+    deinit {
+        let session = session
+        Task { await session.cancel(with: .goingAway) }
     }
 
     /// What happens, in order, for one reader, as in ``WebSocketClient/events``. It ends when the room closes.
@@ -60,26 +82,43 @@ public final class Room: Sendable {
     /// for try await case .ale in room.events { print("cheers!") }
     /// ```
     public var events: AsyncThrowingStream<Event, any Error> {
-        let reading = socket.reading()
+        let reading = EventReading(session)
         // The stream holds the room.
         return AsyncThrowingStream { [self] in
-            while let event = try await socket.next(reading) {
-                switch event {
-                case .message(let message): if let event = Self.event(message) { return event }
-                case .waiting(let wait): return .waiting(wait)
-                case .closed(let code): return .closed(code)
-                case .opened, .undecodable: continue
-                }
-            }
+            while let item = try await next(reading) { if let event = item.event { return event } }
             return nil
         }
+    }
+
+    /// The same with what the server said.
+    package var items: AsyncThrowingStream<Item, any Error> {
+        let reading = EventReading(session)
+        return AsyncThrowingStream { [self] in try await next(reading) }
+    }
+
+    private func next(_ reading: EventReading) async throws -> Item? {
+        while let event = try await reading.next() {
+            switch event {
+            case .waiting(let wait): return Item(event: .waiting(wait), source: nil)
+            case .closed(let code): return Item(event: .closed(code), source: nil)
+            case .received(.message(_, let bytes)):
+                let message = try? JSONDecoder().decode(Incoming.self, from: Data(bytes))
+                return Item(event: message.flatMap(Self.event), source: String(decoding: bytes, as: UTF8.self))
+            case .opened, .received: continue
+            }
+        }
+        return nil
     }
 
     private static func event(_ message: Incoming) -> Event? {
         switch message.type {
         case "handshake": .entered
-        case "aleResponse": .ale
-        case "presence": .presence(message.data?.count ?? 0)
+        case "aleResponse": .ale(Cheer(named: message.kind))
+        case "presence":
+            .presence(
+                Presence(
+                    count: message.data?.count ?? 0,
+                    partner: message.data?.partner.flatMap(Presence.Partner.init(rawValue:))))
         case "error": .misunderstood(message.reason ?? "")
         default: nil
         }
@@ -89,9 +128,11 @@ public final class Room: Sendable {
     ///
     /// ```swift
     /// try await room.cheer()
+    /// try await room.cheer(.fire)
     /// ```
-    public func cheer() async throws {
-        try await socket.send(Outgoing(type: "ale", id: id.uuidString), as: .text)
+    public func cheer(_ cheer: Cheer = .plain) async throws {
+        let ale = Outgoing(id: id.uuidString, kind: cheer.name)
+        try await session.send(.message(.text, Array(try JSONEncoder().encode(ale))))
     }
 
     /// Leaves the room, and returns when that is done. The events end.
@@ -100,6 +141,6 @@ public final class Room: Sendable {
     /// await room.leave()
     /// ```
     public func leave() async {
-        await socket.cancel()
+        await session.cancel(with: .goingAway)
     }
 }

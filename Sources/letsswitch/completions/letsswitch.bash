@@ -1,11 +1,15 @@
 # bash completion of letsswitch(1)
 _letsswitch() {
-    local commands='promise cancel watch join cheer ask listen name say history help' word command=''
+    local commands='promise cancel leave watch join cheer ask listen name say history help' word command=''
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
     COMPREPLY=()
     case $previous in
     --zone)
         mapfile -t COMPREPLY < <(cd /usr/share/zoneinfo 2>/dev/null && compgen -f -- "$current")
+        return
+        ;;
+    --kind)
+        mapfile -t COMPREPLY < <(compgen -W 'plain clap thumb spark heart fire' -- "$current")
         return
         ;;
     --server | --device | --at | -n) return ;;
@@ -16,7 +20,8 @@ _letsswitch() {
     local options='--server --device --help'
     case $command in
     promise | cancel) options+=' --at --zone' ;;
-    cheer | history) options+=' -n' ;;
+    cheer) options+=' -n --kind' ;;
+    history) options+=' -n' ;;
     esac
     if [[ $current == -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")

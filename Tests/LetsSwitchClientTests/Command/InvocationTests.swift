@@ -23,7 +23,9 @@ import Testing
         }
         #expect(try read("cancel --at 09:00:30").command == .cancel(.at(.clock(text: "09:00:30", seconds: 32_430))))
         #expect(try read("cancel X").command == .cancel(.id("X")))
-        #expect(try read("cheer R -n 3").command == .cheer(room: "R", times: 3))
+        #expect(try read("cheer R -n 3").command == .cheer(room: "R", .plain, times: 3))
+        #expect(try read("cheer R --kind fire").command == .cheer(room: "R", .fire, times: 1))
+        #expect(try read("leave T").command == .leave(task: "T"))
         #expect(
             try read("promise X --at 2026-11-22T09:00:00Z").command
                 == .promise(title: "X", at: .instant("2026-11-22T09:00:00Z")))
@@ -51,7 +53,7 @@ import Testing
             "dance", "promise X", "promise --at 09:00", "promise X Y --at 09:00", "promise X --at 25:00",
             "promise X --at 9:00",
             "promise X --at 09:00 --at 10:00", "cancel", "watch X", "watch --at 09:00", "join", "cheer R -n 0",
-            "cheer R -n x",
+            "cheer R -n x", "cheer R --kind dance", "join R --kind clap", "leave",
             "watch --no-such 1", "watch --device", "watch --server ftp://a", "join R -n 3",
             "say bob", "say bob hello", "say -- hello", "say bob --", "-- say bob", "listen S T", "name", "name a b",
             "history bob -n 101", "history -n 3",

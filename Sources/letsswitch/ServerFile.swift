@@ -1,0 +1,30 @@
+import Glibc
+
+/// Where this user's server is, written by hand: the first line of `$XDG_CONFIG_HOME/letsswitch/server` that is no comment.
+struct ServerFile {
+    let path: String
+
+    init?(environment: (String) -> String?) {
+        guard let directory = environment("XDG_CONFIG_HOME") ?? environment("HOME").map({ $0 + "/.config" }),
+            directory.hasPrefix("/")
+        else { return nil }
+        path = directory + "/letsswitch/server"
+    }
+
+    /// `nil` when there is none; a file that can't be read is none.
+    func read() -> String? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = Glibc.read(descriptor, &bytes, bytes.count)
+        guard count > 0 else { return nil }
+        return Self.address(in: String(decoding: bytes.prefix(count), as: UTF8.self))
+    }
+
+    static func address(in text: String) -> String? {
+        text.split(separator: "\n").lazy
+            .map { line in line.split(whereSeparator: { $0 == " " || $0 == "\t" || $0 == "\r" }).first ?? "" }
+            .first { !$0.isEmpty && !$0.hasPrefix("#") }.map(String.init)
+    }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+
+@testable import LetsSwitchClient
+@testable import letsswitch
+
+/// What a terminal shows of a room.
+@Suite struct RoomViewTests {
+    private let start = Date(timeIntervalSince1970: 1_795_338_000)
+
+    private func task(_ partner: String? = "Maths") throws -> RoomTask {
+        let room = UUID()
+        let partner = partner.map { #","partnerTask":"\#($0)""# } ?? ""
+        let day = """
+            {"schedule":{"08:00":{"id":"\(UUID())","title":"","hasOwnTask":false,"hasSomebodyElse":false},\
+            "09:00":{"id":"\(UUID())","title":"History","hasOwnTask":true,"hasSomebodyElse":true,"roomId":"\(room)"\(partner)}}}
+            """
+        let midnight = Date(timeIntervalSince1970: 1_795_305_600)
+        #expect(RoomTask(in: UUID(), Array(day.utf8), beginning: midnight) == nil)
+        return try #require(RoomTask(in: room, Array(day.utf8), beginning: midnight))
+    }
+
+    @Test("The line below tells the seconds to go, and who is there")
+    func status() throws {
+        var view = RoomView(try task())
+        #expect(view.status(at: start - 3_661) == "1:01:01 to go · not in")
+        #expect(view.heard(.entered)?.hasPrefix("You are in.") == true)
+        #expect(view.status(at: start - 60) == "1:00 to go")
+        #expect(view.heard(.presence(Presence(count: 1, partner: .expected))) == nil)
+        #expect(view.status(at: start - 41.5) == "42 s to go · your partner (Maths) isn't here yet · you are alone")
+        #expect(view.countsDown(at: start - 1))
+        #expect(view.heard(.presence(Presence(count: 2, partner: .here))) == "Your partner (Maths) is here.")
+        // Said once.
+        #expect(view.heard(.presence(Presence(count: 3, partner: .here))) == nil)
+        #expect(view.status(at: start) == "it has started · your partner (Maths) is here · 3 are here")
+        #expect(!view.countsDown(at: start))
+        let lost = view.heard(.presence(Presence(count: 2, partner: .away)))
+        #expect(lost == "Your partner (Maths) has lost the connection.")
+        #expect(view.status(at: start) == "it has started · your partner (Maths) has lost the connection")
+        #expect(view.heard(.presence(Presence(count: 1, partner: .left))) == "Your partner (Maths) has left.")
+        #expect(view.heard(.waiting(.milliseconds(2_500))) == "Not in; again in 3 s.")
+        #expect(view.status(at: start) == "it has started · not in")
+        #expect(view.heard(.closed(.normal)) == "The room is closed.")
+    }
+
+    @Test("Without a task of one's own there is no time to tell, and without a partner's title none is named")
+    func others() throws {
+        var view = RoomView(nil)
+        #expect(view.status(at: start) == "not in")
+        _ = view.heard(.entered)
+        _ = view.heard(.presence(Presence(count: 7)))
+        #expect(view.status(at: start) == "7 are here")
+        #expect(!view.countsDown(at: start - 10))
+        var alone = RoomView(try task(nil))
+        #expect(alone.heard(.presence(Presence(count: 2, partner: .here))) == "Your partner is here.")
+    }
+
+    @Test("Each kind of cheer is told as what it is", arguments: Cheer.allCases)
+    func cheers(cheer: Cheer) {
+        var view = RoomView(nil)
+        let line = view.heard(.ale(cheer))
+        #expect(line?.hasSuffix("!") == true)
+        #expect((line == "Cheers!") == (cheer == .plain))
+        #expect(Cheer(named: cheer.name) == cheer)
+    }
+
+    @Test("A kind that isn't known is a plain cheer")
+    func unknown() {
+        #expect(Cheer(named: "dance") == .plain && Cheer(named: nil) == .plain && Cheer.plain.name == nil)
+    }
+}

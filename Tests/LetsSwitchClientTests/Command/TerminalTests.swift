@@ -1,0 +1,99 @@
+import Foundation
+import LetsSwitchClient
+import TestSupport
+import Testing
+
+@testable import letsswitch
+
+/// The command before people: what two of them see, each in a terminal.
+@Suite struct TerminalTests {
+    /// What differs from run to run.
+    private static func plain(_ lines: [String]) -> [String] {
+        lines.map { line in
+            line.replacing(#/[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}/#, with: "ID")
+                .replacing(#/([0-9]+:)*[0-9]+ (s )?to go/#, with: "TIME to go")
+                .replacing(#/[0-9]{2}:[0-9]{2}(:[0-9]{2})?/#, with: "TIME")
+                .replacing(#/--at [^ ]+/#, with: "--at TIME")
+        }.map { String($0.reversed().drop { $0 == " " }.reversed()) }.filter { !$0.isEmpty }
+    }
+
+    /// The block of the command's page that begins so.
+    private static func block(_ heading: String) throws -> [String] {
+        let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("Sources/letsswitch/README.md")
+        let lines = try String(contentsOf: page, encoding: .utf8).split(
+            separator: "\n", omittingEmptySubsequences: false)
+        guard let start = lines.firstIndex(of: Substring(heading)) else { return [] }
+        let block = lines[start...].drop { !$0.hasPrefix("```") }.dropFirst().prefix { !$0.hasPrefix("```") }
+        return block.map(String.init)
+    }
+
+    @Test("Two terminals: what is shown is what the page says")
+    func journey() async throws {
+        let state = "/tmp/ls-terminal-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: state) }
+        try await RunningDaemon.with(["--reminder-lead", "1h"]) { server, _ in
+            var (adas, bens) = ([String](), [String]())
+            let start = Date(timeIntervalSince1970: (Date.now.timeIntervalSince1970 + 3606).rounded())
+            let time = start.formatted(.iso8601)
+            let (ada, ben) = (
+                ["--device", "ada", "--server", "\(server)"], ["--device", "ben", "--server", "\(server)"]
+            )
+            func run(_ words: [String], _ who: [String], to seen: inout [String]) async throws {
+                let terminal = try await Terminal(words + who, state: state)
+                #expect(try await terminal.end() == .exited(0))
+                seen += ["$ letsswitch \(words.joined(separator: " "))"] + terminal.lines
+            }
+            try await run(["promise", "History", "--at", time], ada, to: &adas)
+            try await run(["promise", "Maths", "--at", time], ben, to: &bens)
+            let watching = try await Terminal(["watch"] + ada, state: state)
+            let room = try #require(
+                try await watching.shows("letsswitch join ").split(separator: " ").last.map(String.init))
+            adas += ["$ letsswitch watch"] + watching.lines
+            let one = try await Terminal(["join", room] + ada, state: state)
+            try await one.shows("isn't here yet · you are alone")
+            adas += ["$ letsswitch join \(room)"] + one.lines
+            let other = try await Terminal(["join", room] + ben, state: state)
+            try await other.shows("is here · 2 are here")
+            try await one.shows("is here · 2 are here")
+            try await other.press("1")
+            try await one.shows("Applause!")
+            try await one.press(" ")
+            try await other.shows("Cheers!")
+            try await other.press("\u{3}")
+            #expect(try await other.end() == .exited(0))
+            bens += ["$ letsswitch join \(room)"] + other.lines
+            try await one.shows("go · your partner (Maths) has lost the connection")
+            try await one.press("\u{3}")
+            #expect(try await one.end() == .exited(0))
+            adas += one.lines.drop { !$0.hasPrefix("Your partner") }
+            let (shownToAda, shownToBen) = (Self.plain(adas), Self.plain(bens))
+            #expect(shownToAda == Self.plain(try Self.block("Ada's:")), "\(adas.joined(separator: "\n"))")
+            #expect(shownToBen == Self.plain(try Self.block("Ben's:")), "\(bens.joined(separator: "\n"))")
+        }
+    }
+
+    @Test("The server is in a file, if nothing else says where it is")
+    func serverFile() async throws {
+        let directory = "/tmp/ls-config-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let file = try #require(ServerFile { $0 == "XDG_CONFIG_HOME" ? directory : nil })
+        #expect(file.path == "\(directory)/letsswitch/server" && file.read() == nil)
+        try FileManager.default.createDirectory(atPath: "\(directory)/letsswitch", withIntermediateDirectories: true)
+        try Data("# ours\n\n  https://a.test  \nhttps://b.test\n".utf8).write(to: URL(fileURLWithPath: file.path))
+        #expect(file.read() == "https://a.test")
+        #expect(ServerFile.address(in: "#\n \n") == nil)
+        #expect(
+            ServerFile(environment: { $0 == "HOME" ? "/home/ada" : nil })?.path == "/home/ada/.config/letsswitch/server"
+        )
+        func server(_ line: String, environment: String?, file: String?) throws -> String {
+            try Invocation(
+                line.split(separator: " ").map(String.init), environment: { _ in environment }, serverFile: { file }
+            ).server.description
+        }
+        #expect(try server("watch", environment: nil, file: "https://a.test") == "https://a.test")
+        #expect(try server("watch", environment: "https://b.test", file: "https://a.test") == "https://b.test")
+        #expect(try server("watch --server c.test", environment: nil, file: "https://a.test") == "http://c.test")
+    }
+}
