@@ -5,7 +5,8 @@
 #endif
 
 /// A reader of all of a device's conversations, over one connection after another; ``HeardOffsets`` sees to it that each message
-/// is heard once. The connection is left when nobody holds it.
+/// is heard once. Each connection begins behind what was heard before; only what it couldn't be told, or what was left out, is
+/// asked for. The connection is left when nobody holds it.
 package actor ConversationReading {
     /// What happened, and the server's own text of it, where it said it.
     package struct Item: Sendable {
@@ -44,7 +45,8 @@ package actor ConversationReading {
     private static let retry = Duration.seconds(1)
 
     private let session: LinkSession
-    private var heard: HeardOffsets
+    private let time: ClientTime
+    private let heard: HeardRegister
     /// What is to be asked for, the first of it now.
     private var questions: [Asking] = []
     /// Since the connection was made.
@@ -52,9 +54,16 @@ package actor ConversationReading {
     /// What a page brought at once.
     private var ready: [Item] = []
 
-    init(_ session: LinkSession, after offsets: [UUID: Int]) {
-        self.session = session
-        heard = HeardOffsets(offsets)
+    init(_ requests: DeviceRequests, after offsets: [UUID: Int], time: ClientTime = .system) {
+        let heard = HeardRegister(offsets)
+        self.heard = heard
+        self.time = time
+        session = LinkSession(requests.reconnect, silence: .seconds(45), time: time) { _ throws(ClientError) in
+            let after = await heard.connecting()
+            let target = "/conversations/socket?\(requests.identity)\(after.isEmpty ? "" : "&after=\(after)")"
+            return try await requests.transport.webSocket(
+                ClientRequest(target: target, fields: requests.fields), subprotocols: [])
+        }
     }
 
     deinit {
@@ -84,10 +93,10 @@ package actor ConversationReading {
             var offsets: [UUID: Int] = [:]
             for (id, offset) in incoming.offsets ?? [:] { if let id = UUID(uuidString: id) { offsets[id] = offset } }
             (questions, askedCount) = ([], 0)
-            for missing in heard.connected(offsets) { await ask(missing.conversation, after: missing.after) }
+            for missing in await heard.connected(offsets) { await ask(missing.conversation, after: missing.after) }
         case "message":
             guard let message = incoming.message else { return }
-            switch heard.take(message.conversation, message.offset) {
+            switch await heard.take(message.conversation, message.offset) {
             case .hear: ready.append(Item(event: .message(message), source: source))
             case .ask(let after): await ask(message.conversation, after: after)
             case .repeated, .waits: return
@@ -95,7 +104,7 @@ package actor ConversationReading {
         case "history":
             guard let conversation = incoming.ref.flatMap(UUID.init(uuidString:)) else { return }
             let messages = incoming.messages ?? []
-            let taken = heard.take(
+            let taken = await heard.take(
                 page: messages.map(\.offset), of: conversation, lastOffset: incoming.lastOffset ?? 0)
             for message in messages where taken.new.contains(message.offset) {
                 let text = (try? JSONEncoder().encode(Alone(message: message))) ?? Data()
@@ -105,11 +114,11 @@ package actor ConversationReading {
         case "error":
             guard let conversation = incoming.ref.flatMap(UUID.init(uuidString:)) else { return }
             if incoming.code == "no_such_conversation" || incoming.code == "topic_not_allowed" {
-                heard.refused(conversation)
+                await heard.refused(conversation)
                 await answered(conversation, next: nil)
             } else {
                 // The database is away for a moment.
-                try? await Task.sleep(for: Self.retry)
+                try? await time.sleep(time.now() + Self.retry)
                 await send()
             }
         default: return
@@ -135,7 +144,7 @@ package actor ConversationReading {
     private func send() async {
         guard let question = questions.first, let bytes = try? JSONEncoder().encode(question) else { return }
         askedCount += 1
-        if askedCount > Self.burst { try? await Task.sleep(for: Self.pace) }
+        if askedCount > Self.burst { try? await time.sleep(time.now() + Self.pace) }
         // On this connection or not at all: the next one begins by asking for what is missing then.
         try? await session.send(.message(.text, Array(bytes)), waits: false)
     }

@@ -196,8 +196,8 @@ public struct Conversations: Sendable {
     /// for try await case .message(let message) in client.conversations.events(after: known) { show(message) }
     /// ```
     ///
-    /// - Parameter offsets: What is known already: what lies above comes first, in the 200 latest conversations. Those that aren't
-    ///   named begin with what is said next.
+    /// - Parameter offsets: What is known already, of a hundred conversations, or of others of the 200 latest: what lies above comes
+    ///   first. Those that aren't named begin with what is said next.
     /// - Throws: In the stream: ``ClientError``, as soon as no further attempt would help.
     public func events(after offsets: [UUID: Int] = [:]) -> AsyncThrowingStream<Event, any Error> {
         let reading = reading(after: offsets)
@@ -206,11 +206,6 @@ public struct Conversations: Sendable {
 
     /// The same with what the server said.
     package func reading(after offsets: [UUID: Int] = [:]) -> ConversationReading {
-        let (transport, fields) = (requests.transport, requests.fields)
-        let request = ClientRequest(target: "/conversations/socket?\(requests.identity)", fields: fields)
-        let session = LinkSession(requests.reconnect, silence: .seconds(45)) { _ throws(ClientError) in
-            try await transport.webSocket(request, subprotocols: [])
-        }
-        return ConversationReading(session, after: offsets)
+        ConversationReading(requests, after: offsets)
     }
 }

@@ -68,6 +68,33 @@ import Testing
         #expect(heard.take(tea, 21) == .hear)
     }
 
+    @Test("What the server was told in connecting it tells by itself; the rest is asked for")
+    func named() {
+        var heard = HeardOffsets([tea: 2])
+        #expect(heard.connecting().map(\.after) == [2])
+        let other = UUID()
+        #expect(heard.connected([tea: 9, other: 4]).isEmpty)
+        #expect(heard.take(tea, 3) == .hear)
+        #expect(heard.take(other, 5) == .hear)
+        // Who was heard last is named first; and what was made during the cut nobody could name.
+        let named = heard.connecting()
+        #expect(named.map(\.conversation) == [other, tea] && named.map(\.after) == [5, 3])
+        let made = UUID()
+        #expect(heard.connected([tea: 9, other: 9, made: 2]).map(\.conversation) == [made])
+        // One that was purged in between is still asked for.
+        #expect(heard.take(tea, 6) == .ask(after: 3))
+    }
+
+    @Test("A request names those that were heard last, and not more than fit")
+    func manyNamed() {
+        let many = (0..<HeardOffsets.namedInRequest + 20).map { _ in UUID() }
+        var heard = HeardOffsets(Dictionary(uniqueKeysWithValues: many.map { ($0, 1) }))
+        for conversation in many.dropLast(20) { #expect(heard.take(conversation, 2) == .hear) }
+        #expect(Set(heard.connecting().map(\.conversation)) == Set(many.dropLast(20)))
+        let missing = heard.connected(Dictionary(uniqueKeysWithValues: many.map { ($0, 3) }))
+        #expect(Set(missing.map(\.conversation)) == Set(many.suffix(20)))
+    }
+
     @Test("What is refused is asked for by the next message")
     func refused() {
         var heard = HeardOffsets([tea: 1])

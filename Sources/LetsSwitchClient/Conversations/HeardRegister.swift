@@ -1,0 +1,29 @@
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// What was heard, for who reads and for who connects anew: ``HeardOffsets`` between two tasks.
+actor HeardRegister {
+    private var offsets: HeardOffsets
+
+    init(_ heard: [UUID: Int]) {
+        offsets = HeardOffsets(heard)
+    }
+
+    /// For a query: `<conversation>:<offset>,…`
+    func connecting() -> String {
+        offsets.connecting().map { "\($0.conversation.uuidString):\($0.after)" }.joined(separator: ",")
+    }
+
+    func connected(_ offsets: [UUID: Int]) -> [(conversation: UUID, after: Int)] { self.offsets.connected(offsets) }
+
+    func take(_ conversation: UUID, _ offset: Int) -> HeardOffsets.Step { offsets.take(conversation, offset) }
+
+    func take(page: [Int], of conversation: UUID, lastOffset: Int) -> (new: Set<Int>, after: Int?) {
+        offsets.take(page: page, of: conversation, lastOffset: lastOffset)
+    }
+
+    func refused(_ conversation: UUID) { offsets.refused(conversation) }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LetsSwitchClient
+
+/// A reader of conversations, of whom the test plays the server.
+@Suite struct ConversationReadingTests {
+    private let tea = UUID()
+    private let transport = PlayedTransport()
+    private let clock = ManualTime()
+
+    private func reading(after offsets: [UUID: Int] = [:]) -> ConversationReading {
+        let requests = DeviceRequests(transport: transport, deviceID: "ada", fields: [], reconnect: .default)
+        return ConversationReading(requests, after: offsets, time: clock.time)
+    }
+
+    private func handshake(_ offset: Int) -> String {
+        ##"{"type":"handshake","id":"\##(UUID())","user":"ada","binding":"#.ada.#","offsets":{"\##(tea)":\##(offset)}}"##
+    }
+
+    private func message(_ offset: Int) -> String {
+        #"{"type":"message","routingKey":"ada.bob","message":\#(bare(offset))}"#
+    }
+
+    private func bare(_ offset: Int) -> String {
+        #"{"id":"\#(UUID())","content":"\#(offset)","author":"bob","date":"2026-11-22T09:00:00Z","#
+            + #""conversation":"\#(tea)","offset":\#(offset)}"#
+    }
+
+    private func heard(_ reading: ConversationReading) async throws -> Int? {
+        while let item = try await reading.next() {
+            if case .message(let message) = item.event { return message.offset }
+        }
+        return nil
+    }
+
+    @Test("Each connection begins behind what was heard on the one before, and nothing is asked for")
+    func resumes() async throws {
+        let (first, second) = (transport.admit(), transport.admit())
+        let reading = reading(after: [tea: 3])
+        first.say(handshake(5))
+        for offset in 4...5 { first.say(message(offset)) }
+        for offset in 4...5 { #expect(try await heard(reading) == offset) }
+        first.close(.goingAway)
+        async let next = heard(reading)
+        try await clock.pass(.seconds(0.5))
+        second.say(handshake(7))
+        // A repeat does no harm.
+        for offset in 5...7 { second.say(message(offset)) }
+        #expect(try await next == 6)
+        #expect(try await heard(reading) == 7)
+        #expect(
+            transport.attempts.all.map(\.target)
+                == [3, 5].map { "/conversations/socket?deviceId=ada&after=\(tea):\($0)" })
+        #expect(first.sent.all.isEmpty && second.sent.all.isEmpty)
+    }
+
+    @Test("What lies in a gap is asked for, again after a moment when the server can't tell it now")
+    func gap() async throws {
+        let link = transport.admit()
+        let reading = reading(after: [tea: 3])
+        link.say(handshake(3))
+        link.say(message(6))
+        async let next = heard(reading)
+        let question = LinkFrame.message(
+            .text, Array(#"{"type":"history","conversation":"\#(tea)","after":3,"ref":"\#(tea)"}"#.utf8))
+        func asked() async throws {
+            guard case .message(_, let bytes) = try await link.sent.next("a question") else { return }
+            guard case .message(_, let wanted) = question else { return }
+            #expect(try TestJSON(parsing: bytes) == TestJSON(parsing: wanted))
+        }
+        try await asked()
+        link.say(#"{"type":"error","ref":"\#(tea)","code":"database_unavailable","reason":"x"}"#)
+        try await clock.pass(.seconds(1))
+        try await asked()
+        link.say(
+            #"{"type":"history","ref":"\#(tea)","messages":[\#(bare(4)),\#(bare(5)),\#(bare(6))],"lastOffset":6}"#)
+        #expect(try await next == 4)
+        for offset in 5...6 { #expect(try await heard(reading) == offset) }
+    }
+}
