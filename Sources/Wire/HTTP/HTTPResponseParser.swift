@@ -169,6 +169,8 @@ package struct HTTPResponseParser {
     private static func status(_ line: UnsafeRawBufferPointer) throws(HTTPResponseError) -> HTTPStatus {
         guard line.count >= 12, line[8] == ASCII.space, line.count == 12 || line[12] == ASCII.space,
             line.part(9..<12).allSatisfy(ASCII.isDigit), line[9] != UInt8(ascii: "0"),
+            // §2.2: a CR that ends no line makes it invalid, and so does what else may not stand in a reason.
+            line.part(12..<line.count).areFieldValueBytes,
             (try? HTTPVersion(line.part(0..<8))) != nil
         else { throw .badStatusLine }
         return HTTPStatus(code: line.part(9..<12).reduce(0) { $0 * 10 + Int($1 & 0x0F) })

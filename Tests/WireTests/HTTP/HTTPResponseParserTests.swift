@@ -79,6 +79,8 @@ private struct ResponseTranscript: Equatable {
             ("SSH-2.0-OpenSSH_9\r\n\r\n", HTTPResponseError.badStatusLine),
             ("HTTP/2 200 OK\r\n\r\n", .badStatusLine),
             ("HTTP/1.1 099 OK\r\n\r\n", .badStatusLine),
+            ("HTTP/1.1 200 O\rK\r\n\r\n", .badStatusLine),
+            ("HTTP/1.1 200 O\u{0}K\r\n\r\n", .badStatusLine),
             ("\r\n\r\n", .badStatusLine),
             ("HTTP/1.1 200 OK\n\n", .malformed(.bareLineFeed)),
             ("HTTP/1.1 200 OK\r\nA : b\r\n\r\n", .malformed(.spaceBeforeColon)),
