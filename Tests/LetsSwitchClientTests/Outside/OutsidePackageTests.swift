@@ -1,0 +1,81 @@
+import Foundation
+import LetsSwitchClient
+import TestSupport
+import Testing
+
+/// Who depends on the library from elsewhere, and what it costs a program.
+@Suite struct OutsidePackageTests {
+    /// Above a program that only decodes JSON.
+    private static let mostMoreBytes = 3_000_000
+    private static let mostMoreMemory = 6_000
+    private static let mostMillisecondsToStart = 30.0
+    /// Of libraries of the system; no other is dragged in, PostgreSQL's above all.
+    private static let libraries = [
+        "libc.", "libm.", "libstdc++.", "libgcc_s.", "ld-linux", "libssl.", "libcrypto.", "libz.",
+    ]
+
+    @Test(
+        "A package beside the repository has the library, and its program is small, light and quick",
+        .enabled(if: TestBroker.isWanted, "it builds a release: make interop-client"))
+    func outside() async throws {
+        let package = try OutsidePackage()
+        defer { try? package.remove() }
+        let built = try await package.build()
+        let (room, floor) = (
+            OutsideProgram(file: built.appendingPathComponent("room")),
+            OutsideProgram(file: built.appendingPathComponent("floor"))
+        )
+        let libraries = try await room.libraries()
+        for library in libraries {
+            #expect(Self.libraries.contains { library.hasPrefix($0) }, "it is linked to \(library)")
+        }
+        #expect(!libraries.isEmpty)
+        try await RunningDaemon.with(["--open-rooms"]) { server, _ in
+            let id = UUID()
+            let arguments = ["\(server)", id.uuidString]
+            let start = try await Self.quickestStart(room, arguments)
+            let (inRoom, alone) = (try await room.start(arguments), try await floor.start(arguments))
+            for process in [inRoom, alone] {
+                try await process.lines.next("a line of those who are in") { $0.text == "in \(id)" }
+            }
+            let memory = (try OutsideProgram.memory(of: inRoom.pid), try OutsideProgram.memory(of: alone.pid))
+            try await Self.meet(inRoom, in: LetsSwitchClient(server, deviceID: "ada").room(id))
+            let sizes = (try room.size, try floor.size)
+            print(
+                """
+                Outside: \(sizes.0) bytes of program, \(sizes.1) without the library; \(memory.0) kB of memory in a room, \
+                \(memory.1) without; it starts in \((start * 10).rounded() / 10) ms
+                """)
+            #expect(sizes.0 - sizes.1 <= Self.mostMoreBytes)
+            #expect(memory.0 - memory.1 <= Self.mostMoreMemory)
+            #expect(start < Self.mostMillisecondsToStart)
+        }
+    }
+
+    /// It hears a cheer, cheers, and leaves.
+    private static func meet(_ process: ChildProcess, in room: Room) async throws {
+        var heard = room.events.makeAsyncIterator()
+        #expect(try await heard.next() == .entered)
+        try await room.cheer(.heart)
+        try await process.lines.next("the cheer") { $0.text == "cheers!" }
+        var event = try await heard.next()
+        while case .presence? = event { event = try await heard.next() }
+        #expect(event == .ale(.plain))
+        #expect(try await process.waitForExit() == .exited(0))
+        await room.leave()
+    }
+
+    /// Milliseconds until it has said its first word, the best of twenty: a machine that does something else is no matter of ours.
+    private static func quickestStart(_ program: OutsideProgram, _ arguments: [String]) async throws -> Double {
+        var best = Double.infinity
+        for _ in 0..<20 {
+            let begin = ContinuousClock.now
+            let process = try await program.start(arguments)
+            try await process.lines.next("its first word") { $0.text == "started" }
+            best = min(best, (ContinuousClock.now - begin) / .milliseconds(1))
+            await process.signal(SIGKILL)
+            _ = try await process.waitForExit()
+        }
+        return best
+    }
+}
