@@ -72,8 +72,8 @@ interop-autobahn: setup-interop ## of these: Autobahn's fuzzing server tries the
 	@LETSSWITCH_INTEROP=1 $(TEST) $(SWIFTFLAGS) --filter AutobahnTests
 
 .PHONY: interop-client
-interop-client: setup-test ## of these: a package beside the repository uses LetsSwitchClient; size, memory and start of its program
-	@LETSSWITCH_INTEROP=1 $(TEST) $(SWIFTFLAGS) --filter OutsidePackageTests
+interop-client: setup-test ## of these: a package beside the repository uses LetsSwitchClient, and what its program costs; ten thousand reconnects
+	@LETSSWITCH_INTEROP=1 $(TEST) $(SWIFTFLAGS) --filter 'OutsidePackageTests|LetsSwitchClientTests.LeakTests'
 
 .PHONY: interop-prometheus
 interop-prometheus: setup-interop ## of these: Prometheus' own tool reads the metrics, and tries the alert rules

@@ -7,7 +7,7 @@ import TestSupport
 /// A server's listening end, of which the test does every step.
 final class RawServer: Sendable {
     let port: UInt16
-    private let descriptor: CInt
+    let descriptor: CInt
 
     init() throws {
         descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -30,6 +30,13 @@ final class RawServer: Sendable {
     }
 
     deinit { close(descriptor) }
+
+    /// `Sec-WebSocket-Key` of a request.
+    static func key(in request: String) -> String? {
+        let name = "sec-websocket-key: "
+        let line = request.split(separator: "\r\n").first { $0.lowercased().hasPrefix(name) }
+        return line.map { String($0.dropFirst(name.count)) }
+    }
 
     var address: ServerAddress {
         get throws { try ServerAddress("127.0.0.1:\(port)") }

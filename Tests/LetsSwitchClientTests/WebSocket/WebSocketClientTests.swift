@@ -80,6 +80,24 @@ import Testing
         #expect(last.sent.all.count == 1)
     }
 
+    @Test("A server that is away for an hour is asked for now and then, and found when it is back")
+    func hour() async throws {
+        let socket = socket()
+        var events = socket.events.makeAsyncIterator()
+        var (now, attempts) = (Duration.zero, 0)
+        transport.refuse(.unreachable("away"))
+        while now < .seconds(3600) {
+            guard case .waiting(let wait)? = try await events.next() else { throw ClientFailure.violation("no wait") }
+            attempts += 1
+            now += wait
+            if now < .seconds(3600) { transport.refuse(.unreachable("away")) } else { transport.admit() }
+            try await clock.pass(now)
+        }
+        try await expect(&events, "opened")
+        // Half of half a minute each, as this clock's chance has it, once the waits have grown.
+        #expect(attempts == 244)
+    }
+
     @Test("Codes after which nobody comes again end it", arguments: [UInt16(1002), 1003, 1007, 1008, 1009, 4000])
     func ends(code: UInt16) async throws {
         let link = transport.admit()
