@@ -299,7 +299,8 @@ let package = Package(
         .testTarget(
             name: "SettingsTests",
             dependencies: [
-                "AMQP", "Access", "Daemons", "Delivery", "Observability", "Rooms", "Scheduling", "Server", "Settings",
+                "AMQP", "Access", "Daemons", "Delivery", "Domain", "Observability", "Rooms", "Scheduling", "Server",
+                "Settings",
                 "TestSupport", "Wire",
             ], swiftSettings: swiftSettings),
         .testTarget(

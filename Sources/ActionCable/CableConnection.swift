@@ -261,6 +261,12 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
         webSocket.close(.policyViolation, reason)
     }
 
+    func operatorEnds(_ webSocket: WebSocket) {
+        disconnect(.remote)
+    }
+
+    var facts: ConnectionFacts { ConnectionFacts("cable", owner: identity.device?.text) }
+
     func serverStops(_ webSocket: WebSocket) {
         sendDisconnect(.serverRestart)
     }

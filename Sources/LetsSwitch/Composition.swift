@@ -34,6 +34,8 @@ struct Composition: Sendable {
     let bus: BusService
     /// `nil`: there is no broker.
     let bridge: ConversationBridge?
+    /// Operators' commands; with or without a database.
+    let control: ServiceGroup
     /// What lives on the database, each on those before it.
     let services: ServiceGroup
     private let page: MetricsPage
@@ -134,7 +136,7 @@ struct Composition: Sendable {
             conversations.end(device)
             streams.end(device)
         }
-        application = Application(
+        let application = Application(
             on: loops, limits: edge.limits, edge: edge.policy, tls: edge.tls, handlerExecutor: database.executor,
             mapError: ErrorMapping(metrics: metrics, log: log).abort, audience: .people
         ) { routes in
@@ -236,6 +238,14 @@ struct Composition: Sendable {
                 log.warning("notifications lost", ["error": .string(message)])
             }
         }
+        control = ServiceGroup([
+            try ControlSocket(
+                path: configuration.controlSocket,
+                actions: DaemonControl(
+                    application: application, rooms: rooms, closeRoom: database.reminders.closeRoom),
+                log: log)
+        ])
+        self.application = application
         self.database = database
         self.deliveries = deliveries
         self.scheduler = scheduler
@@ -285,7 +295,8 @@ struct Composition: Sendable {
 
     func readiness(isDraining: Bool) async -> Readiness {
         Readiness(
-            database: await database.isAnswering(), migrated: await database.isPrepared, draining: isDraining,
+            database: await database.isAnswering(), migrated: await database.isPrepared,
+            draining: isDraining || application.isDraining,
             schedulerLateness: await scheduler.lateness)
     }
 

@@ -59,6 +59,7 @@ package actor Daemon {
             await self?.startServices()
         }
         let endpoints = try await parts.application.listen(on: try resolveAddresses())
+        await parts.control.start()
         StartPages.release()
         for endpoint in endpoints { report(endpoint, data: data) }
         status = "listening on \(endpoints.map(\.description).joined(separator: ", "))"
@@ -123,6 +124,7 @@ package actor Daemon {
         if let parts {
             let hasDrained = await parts.application.drain(within: max(.zero, deadline - .now() - reserve))
             if !hasDrained { log.warning("connections were cut off", ["drained": false]) }
+            await parts.control.stop(within: deadline - .now() - reserve)
             await parts.services.stop(within: deadline - .now() - reserve / 2)
             await parts.application.stop()
         }

@@ -42,6 +42,8 @@ final class ConversationSocket: WebSocketHandler, ExclusiveConversationSink {
         subscriber = nil
     }
 
+    var facts: ConnectionFacts { ConnectionFacts("conversations", owner: subscriber?.member.device.text) }
+
     // MARK: What it is sent
 
     var wantsPresence: Bool { true }

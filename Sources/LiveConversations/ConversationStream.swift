@@ -1,3 +1,4 @@
+import Domain
 import FoundationEssentials
 import Messaging
 import Rooms
@@ -21,6 +22,7 @@ final class ConversationStream: ExclusiveConversationSink {
     ) {
         let sink = ConversationStream(stream, on: shard)
         stream.closed = { sink.leave() }
+        stream.facts = { ConnectionFacts("conversations", owner: member.device.text) }
         stream.drained = { [weak sink] in sink?.subscriber?.drained() }
         sink.write { ServerSentEvent.comment("messages", into: &$0) }
         sink.subscriber = shard.enter(member, user: user, after: after, sink)

@@ -1,4 +1,6 @@
 import Access
+import Domain
+import FoundationEssentials
 import Messaging
 import Rooms
 import Server
@@ -35,6 +37,11 @@ final class QuestionSocket: WebSocketHandler, QuestionSink {
     func webSocketDidClose(_ webSocket: WebSocket, code: WebSocketCloseCode) {
         if let subscriber { shard.leave(subscriber) }
         subscriber = nil
+    }
+
+    var facts: ConnectionFacts {
+        ConnectionFacts(
+            "questions", owner: subscriber?.member.device?.text, place: subscriber?.member.session.uuidString)
     }
 
     // MARK: What it is sent

@@ -21,7 +21,7 @@ package enum DatabaseSchema {
     ]
 
     private static let functions = PostgresFunctions(
-        revision: 11, oldestUsable: 9,
+        revision: 12, oldestUsable: 9,
         scripts: SchedulingSchema.scripts + DeliverySchema.scripts + MessagingSchema.scripts + [
             PostgresFunctions.Script(name: "daemons", sql: text(PackageResources.daemons_sql))
         ],

@@ -1,4 +1,5 @@
 package import Sockets
+import Synchronization
 import Wire
 
 /// A server: event loops, the sockets that listen, the routes.
@@ -20,6 +21,7 @@ package final class Application: Sendable {
     /// Where handlers that wait for something run.
     let handlerExecutor: (any TaskExecutor)?
     private let mapError: @Sendable (any Error) -> Abort
+    private let hasBegunDrain = Atomic<Bool>(false)
 
     /// Makes a server; it listens once ``listen(on:)`` is called.
     ///
@@ -54,6 +56,12 @@ package final class Application: Sendable {
 
     /// Connections open now, of every kind. From any thread.
     package var openConnections: Int { openSockets.current }
+
+    /// Whether it was told to take no new connections. From any thread.
+    package internal(set) var isDraining: Bool {
+        get { hasBegunDrain.load(ordering: .relaxed) }
+        set { hasBegunDrain.store(newValue, ordering: .relaxed) }
+    }
 
     /// What the loops have counted, together.
     package func counters() async -> LoopCounters {

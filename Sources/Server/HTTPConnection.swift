@@ -282,6 +282,12 @@ final class HTTPConnection: StreamSocketHandler {
         socket.deadline = socket.reactor.now + limits.writeTimeout
     }
 
+    /// An operator ends it, whatever it is at.
+    func endForOperator() {
+        if case .streaming = state { serverStops(socket) }
+        if case .idle = state { end() } else { socket.close() }
+    }
+
     /// The last answer is enqueued.
     private func end() {
         state = .over

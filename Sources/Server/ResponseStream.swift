@@ -12,6 +12,9 @@ package final class ResponseStream {
     /// Called once, when the stream is over for a reason of the peer's or the server's; not after ``finish()``.
     package var closed: (() -> Void)?
 
+    /// What operators are told of it.
+    package var facts: (() -> ConnectionFacts)?
+
     private weak var connection: HTTPConnection?
     package let reactor: Reactor
     package let loop: EventLoop

@@ -65,7 +65,7 @@ package final class ServerShard {
 
     // MARK: Listening
 
-    private var listeners: [ListeningSocket] = []
+    private var listeners: [(socket: ListeningSocket, audience: Audience)] = []
     private var dealt = 0
 
     /// Accepts connections on this loop and deals them to all loops in turn.
@@ -74,7 +74,7 @@ package final class ServerShard {
             on: reactor,
             accepted: { [unowned self] in deal($0, from: $1, by: entrance, on: reactor) },
             rested: { [unowned self] _ in counters.listenerRests += 1 })
-        listeners.append(listener)
+        listeners.append((listener, entrance.audience))
     }
 
     /// Refuses a connection by letting go of it, or deals it. Of a flood of connections the listener takes a few dozen a
@@ -117,9 +117,10 @@ package final class ServerShard {
         }
     }
 
-    func stopListening() {
-        for listener in listeners { listener.close() }
-        listeners = []
+    /// - Parameter kept: Whose listeners go on; `nil`: none.
+    func stopListening(keeping kept: Audience? = nil) {
+        for listener in listeners where listener.audience != kept { listener.socket.close() }
+        listeners.removeAll { $0.audience != kept }
     }
 
     // MARK: Whom connections count for

@@ -125,6 +125,17 @@ package final class WebSocket: StreamSocketHandler {
         ended(code)
     }
 
+    // MARK: Operators
+
+    /// What operators are told of it.
+    var facts: ConnectionFacts { handler?.facts ?? ConnectionFacts() }
+
+    /// An operator ends it. The handler may have a last word.
+    func endForOperator() {
+        if phase == .open { handler?.operatorEnds(self) }
+        close(.policyViolation, "an operator has ended it")
+    }
+
     // MARK: Receiving
 
     package func socket(_ socket: StreamSocket, received bytes: UnsafeMutableRawBufferPointer) {
@@ -293,11 +304,19 @@ package protocol WebSocketHandler: AnyObject {
     /// The server goes away: what is sent now comes before the close frame.
     func serverStops(_ webSocket: WebSocket)
 
+    /// An operator ends it: what is sent now comes before the close frame. Whoever closes it does so in its own way.
+    func operatorEnds(_ webSocket: WebSocket)
+
+    /// What operators are told of it.
+    var facts: ConnectionFacts { get }
+
     /// The kernel has all that was sent. Called only while ``WebSocket/reportsDrain`` is set.
     func webSocketDidDrain(_ webSocket: WebSocket)
 }
 
 extension WebSocketHandler {
     package func serverStops(_ webSocket: WebSocket) {}
+    package func operatorEnds(_ webSocket: WebSocket) {}
+    package var facts: ConnectionFacts { ConnectionFacts() }
     package func webSocketDidDrain(_ webSocket: WebSocket) {}
 }

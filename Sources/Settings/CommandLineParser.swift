@@ -17,6 +17,8 @@ package struct CommandLineParser: Sendable {
         case backup(BackupOrder)
         /// Show what there is.
         case inspect(Inspection, Configuration)
+        /// Ask it of the daemon that listens at this path.
+        case control(ControlOrder, socket: String)
         case help
         case version
     }
@@ -45,6 +47,12 @@ package struct CommandLineParser: Sendable {
         }
         let direction = command.flatMap { BackupOrder.Direction(rawValue: $0) }
         let file: String? = if let direction { try BackupOrder.file(&flags, direction) } else { nil }
+        var control: ControlOrder?
+        if let name = command.flatMap({ ControlOrder.Name(rawValue: $0) }) {
+            let arguments = try ControlArguments(name, flags)
+            control = arguments.order
+            flags = arguments.rest
+        }
         let given = try valuesByFlag(flags)
         var configuration = try Configuration(environment: environment)
         for setting in settings where setting.standsFor == nil {
@@ -62,12 +70,14 @@ package struct CommandLineParser: Sendable {
             return .ticket(order, configuration.tickets)
         }
         if let direction, let file { return .backup(try BackupOrder(direction, file, configuration)) }
+        if let control { return .control(control, socket: configuration.controlSocket) }
         if let inspection = command.flatMap({ Inspection(rawValue: $0) }) { return .inspect(inspection, configuration) }
         return command == "check" ? .check(configuration) : .serve(configuration)
     }
 
     private static let commands =
         ["serve", "check", "ticket", "backup", "restore"] + Inspection.allCases.map(\.rawValue)
+        + ControlOrder.Name.allCases.map(\.rawValue)
 
     /// What a setting gets, in which of its forms, and by what name.
     private struct Choice {

@@ -11,6 +11,9 @@ extension Configuration {
         return postgres
     }
 
+    /// Where a daemon that runs hears operators' commands.
+    package var controlSocket: String { "\(stateDirectory)/control.sock" }
+
     /// Connections of each pool beside the requests': the scheduler's, its claims', the deliveries'.
     package static let connectionsPerPool = 2
     /// Connections to the database beside the requests': those three pools, LISTEN's; a bus by NOTIFY takes two more.

@@ -8,6 +8,10 @@ package enum HelpText {
                    letsswitchd backup FILE [flags]
                    letsswitchd restore FILE [flags]
                    letsswitchd daemons|rooms|due|deliveries|sessions|conversations [flags]
+                   letsswitchd connections [flags]
+                   letsswitchd close ROOM [flags]
+                   letsswitchd kick CONNECTION|DEVICE|ADDRESS [flags]
+                   letsswitchd drain [--rate 100] [flags]
 
             Pairs two people who want to start something at the same minute, reminds both, and opens a room for them.
 
@@ -16,6 +20,10 @@ package enum HelpText {
               backup             writes the private cluster's database into a file, also while a daemon serves
               restore            reads it from one, into a database that holds nothing, while no daemon serves
               daemons, …         show what there is, in counts and times: a table on a terminal, else JSON, a line each
+              connections        shows who is connected to the daemon that runs here: no content
+              close              ends a match's room before its time, for everybody
+              kick               ends a connection, or all of a device or of an address
+              drain              takes no new connections, and lets go of the others, so many a second
               --help             this text
               --version          versions of the daemon, Swift and libpq
 

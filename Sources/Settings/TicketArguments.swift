@@ -36,7 +36,7 @@ struct TicketArguments {
     }
 
     /// What follows the flag, if that is what `argument` is.
-    private static func value(
+    static func value(
         of flag: String, _ argument: String, _ remaining: inout ArraySlice<String>
     ) throws(UsageError) -> String? {
         if argument.hasPrefix("\(flag)=") { return String(argument.dropFirst(flag.count + 1)) }

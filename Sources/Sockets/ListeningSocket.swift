@@ -27,14 +27,16 @@ package final class ListeningSocket: Pollable {
     /// Binds and listens; connections wait until ``start(on:accepted:rested:)``.
     ///
     /// A Unix socket's path is taken over if what is there is a socket that nobody listens on.
-    package init(_ address: SocketAddress) throws(SocketError) {
+    ///
+    /// - Parameter mode: Who may connect to a Unix socket. By itself it is as open as a loopback port: a proxy runs as another user.
+    package init(_ address: SocketAddress, mode: UInt32 = 0o666) throws(SocketError) {
         let name = address.description
         let type = CInt(SOCK_STREAM.rawValue | UInt32(SOCK_NONBLOCK.rawValue) | UInt32(SOCK_CLOEXEC.rawValue))
         let descriptor = socket(address.family, type, 0)
         guard descriptor >= 0 else { throw SocketError("socket", on: name) }
         do throws(SocketError) {
             try Self.prepare(descriptor, for: address)
-            try Self.bind(descriptor, to: address)
+            try Self.bind(descriptor, to: address, mode: mode)
             guard listen(descriptor, Self.backlog) == 0 else { throw SocketError("listen", on: name) }
             self.address = try SocketAddress.bound(to: descriptor)
         } catch {
@@ -61,7 +63,9 @@ package final class ListeningSocket: Pollable {
         }
     }
 
-    private static func bind(_ descriptor: CInt, to address: SocketAddress) throws(SocketError) {
+    private static func bind(
+        _ descriptor: CInt, to address: SocketAddress, mode: UInt32
+    ) throws(SocketError) {
         if address.withPointer({ Glibc.bind(descriptor, $0, $1) }) != 0 {
             let error = SocketError("bind", on: address.description)
             guard error.errno == EADDRINUSE, let path = address.path, isAbandoned(address, at: path) else {
@@ -73,9 +77,9 @@ package final class ListeningSocket: Pollable {
                 throw SocketError("bind", on: address.description)
             }
         }
-        // As open as a loopback port: a proxy runs as another user.
+        // Nobody can connect yet: that takes `listen`.
         if let path = address.path {
-            guard chmod(path, 0o666) == 0 else {
+            guard chmod(path, mode) == 0 else {
                 let error = SocketError("chmod", on: path)
                 unlink(path)
                 throw error

@@ -204,6 +204,17 @@ package final class Reactor {
         }
     }
 
+    /// The same for those of `count` descriptors from `first` on, for work that would take too long for one turn.
+    ///
+    /// - Returns: From where to go on; `nil` at the end.
+    package func forEachSocket(from first: Int, count: Int, _ body: (StreamSocket) -> Void) -> Int? {
+        let end = min(first + count, pollables.count)
+        for descriptor in min(first, end)..<end {
+            if let socket = pollables[descriptor]?.takeUnretainedValue() as? StreamSocket { body(socket) }
+        }
+        return end < pollables.count ? end : nil
+    }
+
     func closeAll() {
         hasStopped = true
         for case let pollable? in pollables { pollable._withUnsafeGuaranteedRef { $0.loopStops() } }

@@ -30,8 +30,9 @@ enum Letsswitchd {
             case .backup(let order):
                 exit(await run { try await BackupCommand(order).run() })
             case .inspect(let inspection, let configuration):
-                let layout: InspectionCommand.Layout = isatty(STDOUT_FILENO) == 1 ? .table : .lines
                 exit(await run { try await InspectionCommand(inspection, configuration).run(layout) })
+            case .control(let order, let socket):
+                exit(run { try ControlCommand(order, socket: socket).run(layout) { print($0, to: STDOUT_FILENO) } })
             case .help:
                 exit(print(HelpText.render(), to: STDOUT_FILENO) ? EXIT_SUCCESS : EXIT_FAILURE)
             case .version:
@@ -51,6 +52,19 @@ enum Letsswitchd {
             return EXIT_FAILURE
         }
     }
+
+    private static func run(_ command: () throws -> Void) -> Int32 {
+        do {
+            try command()
+            return EXIT_SUCCESS
+        } catch {
+            _ = print("letsswitchd: \(error)\n", to: STDERR_FILENO)
+            return EXIT_FAILURE
+        }
+    }
+
+    /// For people on a terminal, for programs elsewhere.
+    private static var layout: InspectionCommand.Layout { isatty(STDOUT_FILENO) == 1 ? .table : .lines }
 
     private static func environment() -> [String: String] {
         var variables: [String: String] = [:]

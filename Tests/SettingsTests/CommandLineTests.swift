@@ -1,3 +1,5 @@
+import Domain
+import Foundation
 import Testing
 
 @testable import Settings
@@ -68,6 +70,26 @@ import Testing
         #expect(try complaint([command, "a", "b"]).hasPrefix("unexpected argument \"b\""))
         let elsewhere = try complaint([command, "a"], ["DATABASE_URL": "postgresql://user:secret@host/database"])
         #expect(elsewhere.hasPrefix("\(command): tasks are in postgresql://host/database, "))
+    }
+
+    @Test("commands to a daemon that runs have their own arguments before the flags")
+    func commandsToADaemonThatRuns() throws {
+        let room = UUID()
+        for (arguments, order) in [
+            (["connections"], .connections), (["close", room.uuidString.lowercased()], .close(room)),
+            (["kick", "192.0.2.1"], .kick("192.0.2.1")), (["drain"], .drain(perSecond: 100)),
+            (["drain", "--rate=7"], .drain(perSecond: 7)),
+        ] as [([String], ControlOrder)] {
+            #expect(
+                try parse(arguments + ["--state-dir", "/state"]) == .control(order, socket: "/state/control.sock"))
+            #expect(try RequestFields.decode(ControlOrder.self, from: order.json) == order)
+        }
+        for (arguments, beginning) in [
+            (["close"], "close: a room's UUID is wanted"), (["close", "here"], "close: \"here\": a room's UUID"),
+            (["kick", "--state-dir", "/state"], "kick: a connection's number, a device or an address"),
+            (["kick", "a", "b"], "unexpected argument \"b\""), (["drain", "--rate", "0"], "--rate: \"0\""),
+            (["drain", "--rate"], "--rate: a value is missing"), (["connections", "x"], "unexpected argument"),
+        ] { #expect(try complaint(arguments).hasPrefix(beginning)) }
     }
 
     @Test(

@@ -1,3 +1,4 @@
+import FoundationEssentials
 package import Rooms
 package import Server
 package import Sockets
@@ -16,6 +17,8 @@ extension Connection: WebSocketHandler {
             webSocket.send(AleFrame.error(reason), .binary)
         }
     }
+
+    package var facts: ConnectionFacts { ConnectionFacts("room", place: room.id.uuidString) }
 
     package func webSocketDidClose(_ webSocket: WebSocket, code: WebSocketCloseCode) {
         leave()

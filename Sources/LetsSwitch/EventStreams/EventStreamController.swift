@@ -30,6 +30,11 @@ struct EventStreamController: RouteCollection, Sendable {
                 .tooManyRequests, code: "too_many_streams", reason: "The device has as many streams open as it may.",
                 headers: [HTTPField("Retry-After", "15")])
         }
-        return Response(headers: headers, body: .stream { source.begin(opened, $0, on: $0.reactor) })
+        return Response(
+            headers: headers,
+            body: .stream { stream in
+                stream.facts = { ConnectionFacts("reminders", owner: device.text) }
+                source.begin(opened, stream, on: stream.reactor)
+            })
     }
 }

@@ -27,7 +27,7 @@ package struct ReminderStore: Sendable {
     private enum Statement {
         static let all = [
             claimDue, claimEach, newestBatch, ownBatches, firedBetween, nextDue, markDelivered, expire, backlogOf,
-            remindersOfMany, openRooms, findRoom,
+            remindersOfMany, openRooms, findRoom, closeRoom,
         ]
 
         static let claimDue = PostgresStatement(name: "claim_due", sql: "SELECT * FROM letsswitch.claim_due($1)")
@@ -65,6 +65,7 @@ package struct ReminderStore: Sendable {
                 """)
         static let openRooms = PostgresStatement(name: "open_rooms", sql: "SELECT * FROM letsswitch.open_rooms()")
         static let findRoom = PostgresStatement(name: "find_room", sql: "SELECT * FROM letsswitch.find_room($1)")
+        static let closeRoom = PostgresStatement(name: "close_room", sql: "SELECT letsswitch.close_room($1) AS state")
     }
 
     private let database: PostgresClient
@@ -172,4 +173,23 @@ package struct ReminderStore: Sendable {
         try RoomState(
             try await database.query(Statement.findRoom, [.text(id.uuidString)], timeout: nil)[0])
     }
+
+    /// Ends a room before its time, if it is open.
+    package func closeRoom(_ id: UUID) async throws -> RoomClosing {
+        let rows = try await database.query(Statement.closeRoom, [.text(id.uuidString)], timeout: nil)
+        let state = try rows[0].string("state")
+        guard let closing = RoomClosing(rawValue: state) else {
+            throw PostgresError(kind: .decoding, message: "unknown state of a room: \(state)")
+        }
+        return closing
+    }
+}
+
+/// What a room that was to be ended was.
+package enum RoomClosing: String, Sendable {
+    /// Open; now it is over.
+    case closed = "open"
+    case notOpen = "not_open"
+    case over = "closed"
+    case unknown
 }

@@ -56,3 +56,24 @@ BEGIN
     WHERE claim.closes_at > v_now AND (task.partner_id IS NOT NULL OR task.waits_until IS NOT NULL) AND task.closes_at > v_now;
 END
 $$;
+
+-- Ends a room that is open, for everybody. Returns what `find_room` says of it; daemons that have it open for another reason close it.
+CREATE FUNCTION letsswitch.close_room(p_room uuid) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_state text;
+BEGIN
+    PERFORM FROM letsswitch.task WHERE task.room_id = p_room ORDER BY task.registered FOR UPDATE;
+    v_state := (SELECT found.state FROM letsswitch.find_room(p_room) AS found);
+    CASE v_state
+        WHEN 'open' THEN
+            UPDATE letsswitch.task SET closes_at = letsswitch.clock() WHERE task.room_id = p_room;
+            PERFORM letsswitch.dissolve_room(p_room);
+        WHEN 'not_open' THEN
+            NULL;
+        ELSE
+            PERFORM pg_notify('letsswitch_dissolved', p_room::text);
+    END CASE;
+    RETURN v_state;
+END
+$$;

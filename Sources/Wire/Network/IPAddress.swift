@@ -51,3 +51,22 @@ package struct IPAddress: Sendable, Hashable {
     /// address as it likes (RFC 4291 §2.5.4), anew for each connection if it wants.
     package var subscriber: IPAddress { isIPv4 ? self : IPAddress(high: high, low: 0) }
 }
+
+extension IPAddress: CustomStringConvertible {
+    /// `192.0.2.1`, `2001:db8::1`.
+    package var description: String {
+        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        if isIPv4 {
+            var address = in_addr(s_addr: UInt32(truncatingIfNeeded: low).bigEndian)
+            inet_ntop(AF_INET, &address, &text, socklen_t(text.count))
+        } else {
+            var address = in6_addr()
+            withUnsafeMutableBytes(of: &address) {
+                $0.storeBytes(of: high.bigEndian, as: UInt64.self)
+                $0.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt64.self)
+            }
+            inet_ntop(AF_INET6, &address, &text, socklen_t(text.count))
+        }
+        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}

@@ -42,7 +42,9 @@ import Testing
         }
         #expect(
             try await offered("")
-                == Set(["serve", "check", "ticket", "backup", "restore"] + Inspection.allCases.map(\.rawValue)))
+                == Set(
+                    ["serve", "check", "ticket", "backup", "restore"] + Inspection.allCases.map(\.rawValue)
+                        + ControlOrder.Name.allCases.map(\.rawValue)))
         #expect(try await offered("serve", "--").isSuperset(of: Setting.all.map(\.flag)))
         #expect(try await offered("serve", "--reminder-l") == ["--reminder-lead"])
         #expect(try await offered("restore", "/etc/os-r") == ["/etc/os-release"])

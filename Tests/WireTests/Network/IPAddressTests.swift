@@ -16,6 +16,13 @@ import Testing
     }
 
     @Test(
+        "It is written as people write it",
+        arguments: ["192.0.2.1", "0.0.0.0", "::1", "2001:db8::1", "fe80::abcd:0:0:1"])
+    func writing(text: String) {
+        #expect(IPAddress(text)?.description == text)
+    }
+
+    @Test(
         "What is no address is none",
         arguments: [
             "", "1", "1.2.3", "1.2.3.4.5", "256.0.0.1", "01.2.3.4", "1.2.3.4 ", " 1.2.3.4", "1.2.3.4:80", "[::1]",

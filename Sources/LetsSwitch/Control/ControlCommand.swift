@@ -1,0 +1,116 @@
+import FoundationEssentials
+import Glibc
+import Server
+package import Settings
+import Sockets
+
+/// `letsswitchd connections`, `kick` and their like: asks the daemon that runs, and shows what it answers.
+package struct ControlCommand: Sendable {
+    /// A drain tells something each second, a test of the ways of reminding after half a minute at the latest.
+    private static let patience = Duration.seconds(60)
+
+    private let order: ControlOrder
+    private let socket: String
+
+    package init(_ order: ControlOrder, socket: String) {
+        self.order = order
+        self.socket = socket
+    }
+
+    /// - Parameter show: Writes to standard output.
+    /// - Throws: What is to be said on standard error.
+    package func run(_ layout: InspectionCommand.Layout, show: (String) -> Bool) throws {
+        var rows: [[String?]] = []
+        try ask { line in
+            switch layout {
+            case .lines: _ = show(String(decoding: line, as: UTF8.self) + "\n")
+            case .table:
+                let row = try JSONDecoder().decode([String: Cell].self, from: Data(line))
+                guard let sentence = sentence(row) else {
+                    return rows.append(columns.map { row[$0.name]?.text })
+                }
+                _ = show(sentence + "\n")
+            }
+        }
+        if layout == .table, !columns.isEmpty { _ = show(InspectionCommand.table(columns, rows)) }
+    }
+
+    /// Calls `body` with each row as it comes.
+    private func ask(_ body: ([UInt8]) throws -> Void) throws {
+        let connection = try connect()
+        do throws(SocketError) {
+            try connection.write(order.json)
+        } catch {
+            throw ControlFailure("the daemon doesn't answer: \(error)")
+        }
+        while let line = try next(connection) {
+            guard let end = try? JSONDecoder().decode(End.self, from: Data(line)) else {
+                try body(line)
+                continue
+            }
+            if end.isDone { return }
+            throw ControlFailure(end.reason ?? "it couldn't be done")
+        }
+        throw ControlFailure("the daemon ended before it had answered")
+    }
+
+    private func connect() throws(ControlFailure) -> LineSocket {
+        do throws(SocketError) {
+            return try LineSocket(path: socket, patience: Self.patience)
+        } catch {
+            switch error.errno {
+            case ENOENT, ECONNREFUSED: throw ControlFailure("no daemon listens at \(socket)")
+            case EACCES, EPERM:
+                throw ControlFailure("\(socket) is for the daemon's user and root: try it with sudo")
+            default: throw ControlFailure("\(error)")
+            }
+        }
+    }
+
+    private func next(_ connection: LineSocket) throws(ControlFailure) -> [UInt8]? {
+        do throws(SocketError) {
+            return try connection.next()
+        } catch {
+            throw ControlFailure("the daemon doesn't answer: \(error)")
+        }
+    }
+
+    // MARK: For people
+
+    private var columns: [InspectionQuery.Column] {
+        switch order.name {
+        case .connections, .kick: ConnectionRecord.columns
+        case .close, .drain: []
+        }
+    }
+
+    /// Of what isn't a table; `nil` for a row of one.
+    private func sentence(_ row: [String: Cell]) -> String? {
+        switch order.name {
+        case .connections, .kick: nil
+        case .close: "closed, with \(row["connections"]?.text ?? "0") connections to this daemon"
+        case .drain: "\(row["left"]?.text ?? "0") connections left"
+        }
+    }
+
+    private struct End: Decodable {
+        let end: String
+        let reason: String?
+
+        var isDone: Bool { end == ControlEnd.done.rawValue }
+    }
+
+    /// A member's value as it is shown.
+    private struct Cell: Decodable {
+        let text: String
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let number = try? container.decode(Int.self) {
+                text = "\(number)"
+            } else {
+                text = try container.decode(String.self)
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import Basics
+import Domain
+import Settings
+import Sockets
+import Wire
+
+/// One command, from its line to the last of the answer. On the loop.
+///
+/// ```
+/// asking ──a line──► working ──► ended
+///    └──too long, or too late──────▲
+/// ```
+final class ControlConnection: StreamSocketHandler {
+    private static let maximumRequest = 4_096
+    private static let patience = Duration.seconds(5)
+    /// Of answers that the command has yet to take.
+    private static let maximumAnswer: UInt32 = 64 << 20
+
+    private enum State {
+        case asking([UInt8])
+        case working
+        case ended
+    }
+
+    private let socket: StreamSocket
+    private unowned let desk: ControlDesk
+    private let number: Int
+    private let perform: (ControlOrder, Int, UInt32?) -> Void
+    private var state = State.asking([])
+
+    /// - Parameter perform: Has it done: the order, the connection's number, and the user who asks.
+    init(
+        _ socket: StreamSocket, at desk: ControlDesk, perform: @escaping (ControlOrder, Int, UInt32?) -> Void
+    ) {
+        self.socket = socket
+        self.desk = desk
+        self.perform = perform
+        desk.lastNumber += 1
+        number = desk.lastNumber
+        desk.connections[number] = self
+        socket.handler = self
+        socket.sendLimit = Self.maximumAnswer
+        socket.deadline = socket.reactor.now + Self.patience
+    }
+
+    func socket(_ socket: StreamSocket, received bytes: UnsafeMutableRawBufferPointer) {
+        guard case .asking(var line) = state else { return }
+        let newline = bytes.firstIndex(of: UInt8(ascii: "\n"))
+        line.append(contentsOf: bytes[..<(newline ?? bytes.endIndex)])
+        guard line.count <= Self.maximumRequest else { return end(failedBecause: "the command is too long") }
+        state = .asking(line)
+        if newline != nil { begin(line) }
+    }
+
+    private func begin(_ line: [UInt8]) {
+        do throws(RequestError) {
+            let order = try RequestFields.decode(ControlOrder.self, from: line)
+            state = .working
+            socket.deadline = .distantFuture
+            perform(order, number, socket.peerUser)
+        } catch {
+            end(failedBecause: error.reason)
+        }
+    }
+
+    func write(_ bytes: [UInt8]) {
+        guard case .working = state else { return }
+        enqueue(bytes)
+    }
+
+    private func enqueue(_ bytes: [UInt8]) {
+        socket.enqueue(SharedBytes(bytes + [UInt8(ascii: "\n")]))
+    }
+
+    /// - Parameter reason: `nil` when it was done.
+    func end(failedBecause reason: String? = nil) {
+        if case .ended = state { return }
+        var json = JSONText()
+        json.object { object in
+            object.member(ControlEnd.member, (reason == nil ? ControlEnd.done : .failed).rawValue)
+            object.member("reason", reason)
+        }
+        enqueue(json.bytes)
+        leave()
+        socket.finish(sending: Self.patience)
+    }
+
+    private func leave() {
+        state = .ended
+        desk.connections[number] = nil
+    }
+
+    func socketReceivedEnd(_ socket: StreamSocket) {
+        // Whoever asks may be done with sending; one who hasn't asked is gone.
+        if case .asking = state { socket.close() }
+    }
+
+    func socketDeadlinePassed(_ socket: StreamSocket) {
+        end(failedBecause: "no command came")
+    }
+
+    func socketDidClose(_ socket: StreamSocket, because cause: StreamSocket.CloseCause) { leave() }
+
+    func serverStops(_ socket: StreamSocket) {}
+
+    func socketDidDrain(_ socket: StreamSocket) {}
+}
+
+/// The last line of an answer.
+enum ControlEnd: String {
+    case done, failed
+
+    static let member = "end"
+}

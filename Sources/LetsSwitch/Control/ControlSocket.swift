@@ -1,0 +1,134 @@
+import Basics
+import FoundationEssentials
+import Glibc
+import Observability
+import Settings
+import Sockets
+import Wire
+
+/// Where operators' commands are heard: a Unix socket that the daemon's own user and root may use, with an event loop of its own.
+///
+/// ```
+/// connect ─► {"command":"kick","target":"…"} ─► rows, an object a line … ─► {"end":"done"}
+///                                                                        or {"end":"failed","reason":"…"}
+/// ```
+///
+/// A request a connection. Whoever takes too long to ask, or asks for too much, is cut off.
+final class ControlSocket: Service {
+    private static let atOnce = 8
+
+    private let path: String
+    private let actions: any ControlActions
+    private let log: Log
+    private let loop: EventLoop
+    private let openSockets = SocketCount()
+    private let desk = LoopLocal<ControlDesk>()
+    private let ending = AsyncStream<Never>.makeStream()
+
+    init(path: String, actions: any ControlActions, log: Log) throws {
+        self.path = path
+        self.actions = actions
+        self.log = log
+        loop = try EventLoop(index: 0, openSockets: openSockets)
+    }
+
+    func run() async {
+        await loop.start()
+        do {
+            try await loop.run { try self.listen(on: $0) }
+            log.info("control socket", ["path": .string(path)])
+        } catch let error as SocketError where error.errno == ENOENT {
+            log.info("no control socket: there is no state directory", ["path": .string(path)])
+        } catch {
+            // Mostly another daemon's, with the same state directory and a database elsewhere.
+            log.warning("no control socket", ["path": .string(path), "error": .string("\(error)")])
+        }
+        for await _ in ending.stream {}
+    }
+
+    func stop(within limit: Duration) async {
+        await loop.run { self.desk(on: $0).listener?.close() }
+        // A command that goes on has to be cut off: it may wait for what has ended.
+        _ = await openSockets.waitUntilZero(within: min(limit, .seconds(1)))
+        await loop.stop()
+        ending.continuation.finish()
+    }
+
+    // MARK: On the loop
+
+    private func desk(on reactor: Reactor) -> ControlDesk {
+        desk.value(on: reactor) { ControlDesk() }
+    }
+
+    private func listen(on reactor: Reactor) throws {
+        let listener = try ListeningSocket(try SocketAddress(path: path), mode: 0o600)
+        try listener.start(
+            on: reactor, accepted: { [unowned self] detached, _ in accept(detached, on: reactor) }, rested: { _ in })
+        desk(on: reactor).listener = listener
+    }
+
+    private func accept(_ detached: DetachedSocket, on reactor: Reactor) {
+        guard let socket = try? StreamSocket(detached, on: reactor) else { return }
+        let desk = desk(on: reactor)
+        let connection = ControlConnection(socket, at: desk) { [unowned self] in perform($0, $1, for: $2) }
+        if desk.connections.count > Self.atOnce { connection.end(failedBecause: "too many commands at once") }
+    }
+
+    /// Has the command done in a task, which knows the connection's number.
+    private func perform(_ order: ControlOrder, _ number: Int, for user: UInt32?) {
+        let reply = ControlReply { [loop, desk] bytes in
+            loop.submit { desk.value(on: $0) { ControlDesk() }.connections[number]?.write(bytes) }
+        }
+        Task { [actions, log, loop, desk] in
+            var failure: String?
+            do {
+                try await actions.perform(order, reply)
+            } catch {
+                failure = "\(error)"
+            }
+            log.info("operator", order.logged(by: user, failure))
+            loop.submit { [failure] in
+                desk.value(on: $0) { ControlDesk() }.connections[number]?.end(failedBecause: failure)
+            }
+        }
+    }
+}
+
+/// What the daemon does for operators.
+protocol ControlActions: Sendable {
+    /// - Throws: What is to be told; its description is a sentence.
+    func perform(_ order: ControlOrder, _ reply: ControlReply) async throws
+}
+
+/// Where a command's rows go, each as soon as it is known.
+struct ControlReply: Sendable {
+    let write: @Sendable ([UInt8]) -> Void
+
+    func row(_ members: (inout JSONText) -> Void) {
+        var json = JSONText()
+        json.object(members)
+        write(json.bytes)
+    }
+}
+
+/// The commands that are under way. On the loop.
+final class ControlDesk {
+    var listener: ListeningSocket?
+    var connections: [Int: ControlConnection] = [:]
+    var lastNumber = 0
+}
+
+extension ControlOrder {
+    /// Who did what. An address or a device is for nobody who reads the log.
+    func logged(by user: UInt32?, _ failure: String?) -> Log.Values {
+        let uid = LogValue.int(user.map { Int($0) } ?? -1)
+        let outcome = LogValue.string(failure ?? "done")
+        switch self {
+        case .connections: return ["command": "connections", "uid": uid, "outcome": outcome]
+        case .close(let room):
+            return ["command": "close", "uid": uid, "outcome": outcome, "room": .string(room.uuidString)]
+        case .kick: return ["command": "kick", "uid": uid, "outcome": outcome]
+        case .drain(let rate): return ["command": "drain", "uid": uid, "outcome": outcome, "rate": .int(rate)]
+        }
+    }
+}

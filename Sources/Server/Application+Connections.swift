@@ -1,0 +1,146 @@
+import Sockets
+import Wire
+
+/// The connections, for operators: seen, ended, and let go of a few at a time.
+extension Application {
+    /// Of all loops, `limit` at most.
+    package func connections(limit: Int) async -> [ConnectionRecord] {
+        await visit([]) { records, connection in
+            if records.count < limit, !connection.isEnding { records.append(connection.record) }
+        }
+    }
+
+    /// Ends those that `isMeant`: a WebSocket by its handler's last word and a close frame.
+    package func endConnections(where isMeant: @Sendable (ConnectionRecord) -> Bool) async -> [ConnectionRecord] {
+        await visit([]) { ended, connection in
+            guard !connection.isEnding else { return }
+            let record = connection.record
+            guard isMeant(record) else { return }
+            ended.append(record)
+            connection.end()
+        }
+    }
+
+    /// The loops are asked one after the other, each for so many descriptors in a turn that nobody notices.
+    private func visit<Result: Sendable>(
+        _ initial: Result, _ body: @Sendable (inout Result, OpenConnection) -> Void
+    ) async -> Result {
+        var result = initial
+        for loop in loops {
+            var next: Int? = 0
+            while let first = next {
+                (result, next) = await loop.run { [result] reactor in
+                    var result = result
+                    let next = reactor.forEachSocket(from: first, count: Self.descriptorsPerTurn) { socket in
+                        if let connection = OpenConnection(socket) { body(&result, connection) }
+                    }
+                    return (result, next)
+                }
+            }
+        }
+        return result
+    }
+
+    private static let descriptorsPerTurn = 2_000
+
+    /// Takes no new connections any more, and has every answer be its connection's last. WebSockets and streams stay until
+    /// ``endSome(_:keeping:)``.
+    ///
+    /// - Parameter kept: Whose listeners stay: those who watch.
+    package func beginDrain(keeping kept: Audience) async {
+        isDraining = true
+        await loops[0].run { self.server(on: $0).stopListening(keeping: kept) }
+        for loop in loops { await loop.run { self.server(on: $0).isStopping = true } }
+    }
+
+    /// Has so many connections end, as ``drain(within:)`` has all.
+    ///
+    /// - Returns: How many are left, of which some may be about to end; but for those of listeners that were kept.
+    package func endSome(_ count: Int, keeping kept: Audience) async -> Int {
+        await visit((budget: count, left: 0)) { sum, connection in
+            guard !connection.isOf(kept) else { return }
+            sum.left += 1
+            guard sum.budget > 0, connection.isServed else { return }
+            sum.budget -= 1
+            connection.socket.announceStop()
+        }.left
+    }
+}
+
+/// A socket that somebody speaks over. On its loop.
+private struct OpenConnection {
+    let socket: StreamSocket
+    private let handler: Handler
+
+    private enum Handler {
+        case http(HTTPConnection)
+        case webSocket(WebSocket)
+        case handshake
+    }
+
+    /// `nil` when it has been told all, and lingers.
+    init?(_ socket: StreamSocket) {
+        self.socket = socket
+        switch socket.handler {
+        case let connection as HTTPConnection: handler = .http(connection)
+        case let webSocket as WebSocket: handler = .webSocket(webSocket)
+        case nil: return nil
+        default: handler = .handshake
+        }
+    }
+
+    var record: ConnectionRecord {
+        let (kind, facts) = kindAndFacts
+        return ConnectionRecord(
+            id: socket.inode, kind: kind, address: address, facts: facts, unsentBytes: socket.unsentBytes)
+    }
+
+    private var kindAndFacts: (ConnectionRecord.Kind, ConnectionFacts) {
+        switch handler {
+        case .http(let connection):
+            guard case .streaming(let stream, _, _) = connection.state else { return (.http, ConnectionFacts()) }
+            return (.stream, stream.facts?() ?? ConnectionFacts())
+        case .webSocket(let webSocket): return (.websocket, webSocket.facts)
+        case .handshake: return (.handshake, ConnectionFacts())
+        }
+    }
+
+    /// The peer's, or the one that a trusted proxy has named, of which limits keep no more of an IPv6 address than its network.
+    private var address: IPAddress? {
+        let own = socket.peerAddress.map(IPAddress.init)
+        guard let counted = (socket.companion as? ConnectionPermit)?.address, own?.subscriber != counted else {
+            return own
+        }
+        return counted
+    }
+
+    /// Whether it can be told to end: others do by themselves, after their answer or their time.
+    var isServed: Bool {
+        switch handler {
+        case .http(let connection):
+            switch connection.state {
+            case .idle, .streaming: true
+            case .inHead, .inBody, .awaiting, .draining, .over: false
+            }
+        case .webSocket(let webSocket): webSocket.isOpen
+        case .handshake: true
+        }
+    }
+
+    /// Whether it was told to end, and its peer has yet to agree.
+    var isEnding: Bool {
+        if case .webSocket(let webSocket) = handler { !webSocket.isOpen } else { false }
+    }
+
+    func isOf(_ audience: Audience) -> Bool {
+        if case .http(let connection) = handler { connection.peer.entrance.audience == audience } else { false }
+    }
+
+    func end() {
+        switch handler {
+        case .http(let connection): connection.endForOperator()
+        case .webSocket(let webSocket): webSocket.endForOperator()
+        case .handshake: socket.close()
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import Domain
+
+/// What follows `letsswitchd close`, `kick` and their like, before the flags of all commands.
+struct ControlArguments {
+    let order: ControlOrder
+    /// The other flags.
+    let rest: ArraySlice<String>
+
+    /// - Throws: ``UsageError``, of which the first found is told.
+    init(_ name: ControlOrder.Name, _ arguments: ArraySlice<String>) throws(UsageError) {
+        var remaining = arguments
+        switch name {
+        case .connections:
+            order = .connections
+        case .close, .kick:
+            guard let target = remaining.first, !target.isEmpty, !target.hasPrefix("--") else {
+                throw UsageError("\(name): \(Self.wanted(name)) is wanted")
+            }
+            remaining.removeFirst()
+            do throws(RequestError) {
+                order = try ControlOrder(name, target: target)
+            } catch {
+                throw UsageError("\(name): \"\(target)\": \(Self.wanted(name)) is wanted")
+            }
+        case .drain:
+            (order, remaining) = try Self.drain(remaining)
+        }
+        rest = remaining
+    }
+
+    private static func wanted(_ name: ControlOrder.Name) -> String {
+        switch name {
+        case .close: "a room's UUID"
+        case .kick: "a connection's number, a device or an address"
+        case .connections, .drain: "nothing"
+        }
+    }
+
+    private static func drain(
+        _ arguments: ArraySlice<String>
+    ) throws(UsageError) -> (ControlOrder, ArraySlice<String>) {
+        var remaining = arguments
+        var rest: [String] = []
+        var rate = ControlOrder.drainRate
+        while let argument = remaining.popFirst() {
+            guard let text = try TicketArguments.value(of: "--rate", argument, &remaining) else {
+                rest.append(argument)
+                continue
+            }
+            guard let number = Int(text), ControlOrder.drainRates.contains(number) else {
+                let range = ControlOrder.drainRates
+                throw UsageError(
+                    "--rate: \"\(text)\": a number of connections a second from \(range.lowerBound) to \(range.upperBound) is wanted"
+                )
+            }
+            rate = number
+        }
+        return (.drain(perSecond: rate), rest[...])
+    }
+}

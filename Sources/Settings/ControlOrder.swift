@@ -1,0 +1,83 @@
+import Domain
+package import FoundationEssentials
+import Wire
+
+/// What `letsswitchd connections` and its like ask of a daemon that runs.
+package enum ControlOrder: Sendable, Equatable {
+    /// Show who is connected.
+    case connections
+    /// End a match's room, for everybody.
+    case close(UUID)
+    /// End a connection, or all of a device or an address.
+    case kick(String)
+    /// Let go of all connections, so many a second.
+    case drain(perSecond: Int)
+
+    /// As it is called on the command line.
+    package enum Name: String, Sendable, CaseIterable {
+        case connections, close, kick, drain
+    }
+
+    package var name: Name {
+        switch self {
+        case .connections: .connections
+        case .close: .close
+        case .kick: .kick
+        case .drain: .drain
+        }
+    }
+
+    package static let drainRate = 100
+    package static let drainRates = 1...100_000
+    /// Of what a connection, a device or an address is called.
+    package static let maximumTargetBytes = 1_024
+}
+
+/// How the command tells the daemon: `{"command":"kick","target":"192.0.2.1"}`.
+extension ControlOrder: Decodable {
+    package var json: [UInt8] {
+        var json = JSONText()
+        json.object { object in
+            object.member("command", name.rawValue)
+            switch self {
+            case .connections: break
+            case .close(let room): object.member("target", room.uuidString)
+            case .kick(let target): object.member("target", target)
+            case .drain(let rate): object.member("rate", rate)
+            }
+        }
+        return json.bytes
+    }
+
+    /// - Throws: `RequestError`, which names the member.
+    package init(from decoder: any Decoder) throws {
+        let fields = try RequestFields(decoder)
+        guard let name = Name(rawValue: try fields.text("command")) else {
+            throw RequestError.invalid("command", "is unknown to this build")
+        }
+        switch name {
+        case .connections: self = .connections
+        case .close, .kick: self = try ControlOrder(name, target: try fields.text("target"))
+        case .drain:
+            let rate = try fields.optionalInteger("rate") ?? Self.drainRate
+            guard Self.drainRates.contains(rate) else { throw RequestError.invalid("rate", "is out of range") }
+            self = .drain(perSecond: rate)
+        }
+    }
+
+    /// - Throws: `RequestError`, when the target is none.
+    init(_ name: Name, target: String) throws(RequestError) {
+        switch name {
+        case .close:
+            guard let room = UUID(text: target) else { throw .invalid("target", "must be a room's UUID") }
+            self = .close(room)
+        case .kick:
+            guard !target.isEmpty, target.utf8.count <= Self.maximumTargetBytes else {
+                throw .invalid("target", "must be a connection, a device or an address")
+            }
+            self = .kick(target)
+        case .connections: self = .connections
+        case .drain: self = .drain(perSecond: Self.drainRate)
+        }
+    }
+}

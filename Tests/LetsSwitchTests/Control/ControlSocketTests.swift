@@ -1,0 +1,88 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import LetsSwitch
+@testable import Settings
+
+/// The socket itself: who may use it, what it takes, and whose it is.
+@Suite struct ControlSocketTests {
+    @Test("It is for its user alone, and goes with the daemon")
+    func life() async throws {
+        try await ControlledDaemon.run { control in
+            var status = stat()
+            #expect(lstat(control.socket, &status) == 0 && status.st_mode == S_IFSOCK | 0o600)
+            #expect(try await control.daemon.terminate() == .exited(0))
+            #expect(access(control.socket, F_OK) != 0)
+            let nobody = try await control.command(["connections"])
+            #expect(nobody.status == .exited(1))
+            #expect(nobody.errors == "letsswitchd: no daemon listens at \(control.socket)")
+        }
+    }
+
+    @Test("What a killed daemon left is taken over; what a living one has is left alone")
+    func succession() async throws {
+        try await ControlledDaemon.run { control in
+            let (second, _) = try await control.journey.process(["--state-dir", control.directory])
+            let refused = try await second.waitForLog("no control socket")
+            #expect(refused["level"] == "warning" && refused["error"].string?.contains("in use") == true)
+            await control.daemon.signal(SIGKILL)
+            _ = try await control.daemon.waitForExit()
+            #expect(access(control.socket, F_OK) == 0)
+            #expect(try await control.command(["connections"]).status == .exited(1))
+            let (third, _) = try await control.journey.process(["--state-dir", control.directory])
+            try await third.waitForLog("control socket")
+            #expect(try await control.command(["connections"]).status == .exited(0))
+            #expect(try await second.terminate() == .exited(0))
+            #expect(try await control.command(["connections"]).status == .exited(0))
+            #expect(try await third.terminate() == .exited(0))
+        }
+    }
+
+    @Test("Where there is no state directory, the daemon serves without")
+    func nowhere() async throws {
+        try await Journey.run { journey in
+            let (daemon, endpoint) = try await journey.process(["--state-dir", "/nonexistent/state"])
+            try await daemon.waitForLog("no control socket: there is no state directory")
+            #expect(try await endpoint.get("/healthz").status == 200)
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
+    @Test(
+        "What is no command is refused in words",
+        arguments: [
+            ("connections", "The body is not JSON."), ("[]", "The body is not a JSON object."),
+            ("{}", "command is missing"), (#"{"command":"sing"}"#, "command is unknown to this build"),
+            (#"{"command":"close","target":"here"}"#, "target must be a room's UUID"),
+            (#"{"command":"drain","rate":0}"#, "rate is out of range"),
+            (String(repeating: " ", count: 5_000), "the command is too long"),
+        ])
+    func refusals(request: String, reason: String) async throws {
+        try await ControlledDaemon.run { control in
+            let connection = try await RawConnection.connect(to: .unix(path: control.socket))
+            try await connection.send(request + "\n")
+            let answer = try TestJSON(parsing: try await connection.receiveToEnd())
+            #expect(answer["end"] == "failed")
+            #expect(answer["reason"].string?.contains(reason) == true, "\(answer)")
+            await connection.close()
+        }
+    }
+
+    @Test("So many at once and no more, each for a moment only")
+    func bounds() async throws {
+        try await ControlledDaemon.run { control in
+            var waiting: [RawConnection] = []
+            for _ in 0..<8 { waiting.append(try await RawConnection.connect(to: .unix(path: control.socket))) }
+            let ninth = try await control.command(["connections"])
+            #expect(ninth.status == .exited(1) && ninth.errors == "letsswitchd: too many commands at once")
+            for connection in waiting {
+                let answer = try TestJSON(parsing: try await connection.receiveToEnd())
+                #expect(answer == ["end": "failed", "reason": "no command came"])
+                await connection.close()
+            }
+            #expect(try await control.command(["connections"]).status == .exited(0))
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import Domain
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import LetsSwitch
+@testable import Settings
+
+/// `letsswitchd connections`, `close`, `kick`, `drain`, and the socket by which a daemon is asked.
+@Suite struct ControlTests {
+    @Test("Who is connected is shown without a device's name, and is ended by number, device and address")
+    func connectionsAndKick() async throws {
+        try await ControlledDaemon.run(["--open-rooms"]) { control in
+            let ada = "ada-7c1f-secret"
+            let room = UUID()
+            let stream = try await control.endpoint.reminders(of: ada)
+            let cable = try await CablePeer.welcomed(at: control.endpoint, "?deviceId=\(ada)")
+            let peers = [try await control.endpoint.enter(room), try await control.endpoint.enter(room)]
+            let rows = try await control.rows(["connections"])
+            #expect(
+                Set(rows.map { "\($0["kind"].string ?? "") \($0["purpose"].string ?? "")" })
+                    == ["stream reminders", "websocket cable", "websocket room"])
+            #expect(rows.count == 4 && rows.allSatisfy { $0["address"] == "127.0.0.1" && $0["unsent"] == 0 })
+            let inRoom = rows.filter { $0["place"].string == room.uuidString }
+            #expect(inRoom.count == 2)
+            let tags = Set(rows.compactMap { $0["device"].string })
+            #expect(tags.count == 1 && !"\(rows)".contains("secret"))
+
+            let first = try #require(inRoom.first?["connection"].int)
+            #expect(try await control.rows(["kick", "\(first)"]).map { $0["connection"].int } == [first])
+            try await eventually("the room to have one peer") {
+                try await control.rows(["connections"]).count { $0["place"].string == room.uuidString } == 1
+            }
+            let again = try await control.command(["kick", "\(first)"])
+            #expect(again.status == .exited(1) && again.errors.contains("nobody is connected"))
+
+            #expect(try await control.rows(["kick", ada]).count == 2)
+            try await stream.expectEnd()
+            #expect(try await cable.hear() == CablePeer.disconnect("remote"))
+            let other = try await control.endpoint.reminders(of: ada)
+            #expect(try await control.rows(["kick", try #require(tags.first)]).count == 1)
+            try await other.expectEnd()
+
+            #expect(try await control.rows(["kick", "127.0.0.1"]).count >= 1)
+            for peer in peers { #expect(try await peer.expectClose(1008) == "an operator has ended it") }
+
+            let done = try await control.daemon.waitForLog("operator") { $0["command"] == "kick" }
+            #expect(done["uid"].int == Int(getuid()) && done["outcome"] == "done")
+            try await control.daemon.waitForLog("operator") {
+                $0["command"] == "kick" && $0["outcome"].string?.contains("nobody") == true
+            }
+            #expect(!control.daemon.output.contains("secret"))
+        }
+    }
+
+    @Test("A room is ended before its time for everybody, on every daemon, and stays over")
+    func closeRoom() async throws {
+        try await ControlledDaemon.run { control in
+            let other = try await control.journey.daemon()
+            let start = try await control.journey.instant(in: 1_800)
+            let room = try await control.endpoint.pair("ada", "bob", start)
+            let early = try await control.command(["close", room.uuidString])
+            #expect(early.status == .exited(1) && early.errors == "letsswitchd: the room isn't open yet")
+            try await control.journey.advance(to: start, -30)
+            try await eventually("the room to open") { try await control.endpoint.status(of: room) == 101 }
+            let here = try await control.endpoint.enter(room)
+            let there = try await other.enter(room)
+            let rows = try await control.rows(["close", room.uuidString])
+            #expect(rows == [["room": .string(room.uuidString), "connections": 1]])
+            for peer in [here, there] { #expect(try await peer.expectClose(1000) == "the room is over") }
+            #expect(try await control.endpoint.status(of: room) == 410)
+            #expect(try await other.status(of: room) == 410)
+            #expect(try await control.command(["close", room.uuidString]).errors == "letsswitchd: the room is over")
+            let none = try await control.command(["close", UUID().uuidString])
+            #expect(none.status == .exited(1) && none.errors == "letsswitchd: there is no such room")
+        }
+    }
+
+    @Test("A drain lets go of so many a second, says what is left, takes nobody, and can be watched")
+    func drain() async throws {
+        try await ControlledDaemon.run(["--open-rooms", "--operations-listen", "127.0.0.1:0"]) { control in
+            let operations = try await control.daemon.nextListening()
+            let room = UUID()
+            var peers: [WebSocketTestClient] = []
+            for _ in 0..<5 { peers.append(try await control.endpoint.enter(room)) }
+            let listening = peers
+            async let drained = control.rows(["drain", "--rate", "2"])
+            for peer in listening { #expect(try await peer.expectClose(1001, passingOver: true) == "the server stops") }
+            let left = try await drained.compactMap { $0["left"].int }
+            #expect(left.first == 5 && left.last == 0 && left == left.sorted(by: >) && left.count >= 3)
+            await #expect(throws: ClientFailure.self) { try await control.endpoint.get("/healthz") }
+            let ready = try await operations.get("/readyz")
+            #expect(ready.status == 503)
+            #expect(try ready.json()["draining"] == true)
+            #expect(try await control.rows(["drain"]).map { $0["left"] } == [0])
+            #expect(try await control.daemon.terminate() == .exited(0))
+        }
+    }
+
+    @Test("For people it is a table, and sentences")
+    func table() async throws {
+        try await ControlledDaemon.run(["--open-rooms"]) { control in
+            let stream = try await control.endpoint.reminders(of: "ada")
+            func shown(_ order: ControlOrder) throws -> String {
+                var text = ""
+                try ControlCommand(order, socket: control.socket).run(.table) {
+                    text += $0
+                    return true
+                }
+                return text
+            }
+            let lines = try shown(.connections).split(separator: "\n")
+            #expect(lines.count == 2)
+            let columns = try #require(lines.first).split(separator: " ")
+            #expect(columns == ["connection", "kind", "purpose", "address", "device", "place", "unsent"])
+            #expect(try #require(lines.last).contains("stream  reminders  127.0.0.1"))
+            let room = UUID()
+            let peer = try await control.endpoint.enter(room)
+            #expect(try shown(.close(room)) == "closed, with 1 connections to this daemon\n")
+            #expect(try await peer.expectClose(1000) == "the room is over")
+            #expect(try shown(.drain(perSecond: 10)).hasSuffix("\n0 connections left\n"))
+            try await stream.expectEnd()
+        }
+    }
+}
