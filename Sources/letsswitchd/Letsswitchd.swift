@@ -28,7 +28,8 @@ enum Letsswitchd {
                 let token = try order.token(settings, at: Int64(time(nil)))
                 exit(print(token + "\n", to: STDOUT_FILENO) ? EXIT_SUCCESS : EXIT_FAILURE)
             case .backup(let order):
-                exit(await run { try await BackupCommand(order).run() })
+                let command = BackupCommand(order) { _ = print("letsswitchd: \($0)\n", to: STDERR_FILENO) }
+                exit(await run { try await command.run() })
             case .inspect(let inspection, let configuration):
                 exit(await run { try await InspectionCommand(inspection, configuration).run(layout) })
             case .control(let order, let socket):

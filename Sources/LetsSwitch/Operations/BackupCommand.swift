@@ -7,9 +7,12 @@ import Sockets
 /// `letsswitchd backup FILE` and `letsswitchd restore FILE`.
 package struct BackupCommand: Sendable {
     private let order: BackupOrder
+    private let remark: @Sendable (String) -> Void
 
-    package init(_ order: BackupOrder) {
+    /// - Parameter remark: Says something on standard error that prevents nothing.
+    package init(_ order: BackupOrder, remark: @escaping @Sendable (String) -> Void) {
         self.order = order
+        self.remark = remark
     }
 
     /// Does it; a signal to end leaves nothing half done.
@@ -28,7 +31,10 @@ package struct BackupCommand: Sendable {
         let backup = ClusterBackup(stateDirectory: order.stateDirectory, names: .product)
         switch order.direction {
         case .backup:
-            let size = try await backup.write(to: order.file)
+            let size = try await backup.write(to: order.file) {
+                remark(
+                    "no daemon serves from \(order.stateDirectory): its cluster is started for the backup, and stopped")
+            }
             return "backup: \(order.file), \(size) bytes\n"
         case .restore:
             try await backup.restore(from: order.file)

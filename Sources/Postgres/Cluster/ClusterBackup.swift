@@ -24,13 +24,15 @@ package actor ClusterBackup {
     /// Writes the database into a file, which stands under its name only once it is complete; one that was there is replaced.
     /// A daemon may serve meanwhile; a cluster that doesn't run is started for as long.
     ///
+    /// - Parameter starting: Called before a cluster is started that doesn't run.
     /// - Returns: The file's size in bytes.
     /// - Throws: ``PrivateClusterError``, for the person at the terminal.
-    package func write(to path: String) async throws -> Int {
+    package func write(to path: String, starting: @Sendable () -> Void = {}) async throws -> Int {
         guard ClusterPlacement.dataDirectories(state: state, names: names).contains(where: \.exists) else {
             throw PrivateClusterError("there is no private cluster in \(state.path)")
         }
         if let running = try running { return try dump(running.conninfo, version: running.version, to: path) }
+        starting()
         let cluster = cluster()
         let location = try await start(cluster)
         let outcome = Result {

@@ -59,7 +59,7 @@ import Testing
         )
         let serving = cluster(from)
         let location = try await serving.start()
-        let size = try await backup(from).write(to: "\(files)/backup")
+        let size = try await backup(from).write(to: "\(files)/backup") { Issue.record("it runs") }
         // It still serves, the same server.
         #expect(await serving.isRunning)
         #expect(try await sum(location) == 500_500)
@@ -83,7 +83,9 @@ import Testing
         let (from, files) = (try await filled(), TestClusterDirectories.shared.make())
         try "old".write(toFile: "\(files)/kept", atomically: true, encoding: .utf8)
         #expect(symlink("kept", "\(files)/link") == 0)
-        let size = try await backup(from).write(to: "\(files)/link")
+        let starts = EventRecorder<String>()
+        let size = try await backup(from).write(to: "\(files)/link") { starts.append("started") }
+        #expect(starts.all == ["started"])
         #expect(names(files) == ["kept", "link"])
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: "\(files)/link") == "kept")
         #expect(try Data(contentsOf: URL(filePath: "\(files)/kept")).count == size)
@@ -104,6 +106,25 @@ import Testing
         #expect(try String(contentsOfFile: "\(files)/backup", encoding: .utf8) == old)
         #expect(names(files) == ["backup"])
         await cluster.stop()
+    }
+
+    @Test("The rest of a backup that was killed goes with the next one; that of one under way stays")
+    func leftovers() async throws {
+        let files = TestClusterDirectories.shared.make()
+        for name in ["backup.unfinished-aB3dE6", "backup.unfinished-inUse1"] {
+            try "part".write(toFile: "\(files)/\(name)", atomically: false, encoding: .utf8)
+        }
+        for name in ["backup.unfinished-longer-than-ours", "other.unfinished-aB3dE6"] {
+            try "another's".write(toFile: "\(files)/\(name)", atomically: false, encoding: .utf8)
+        }
+        let writer = open("\(files)/backup.unfinished-inUse1", O_RDWR | O_CLOEXEC)
+        #expect(flock(writer, LOCK_EX) == 0)
+        _ = try UnfinishedFile.write("\(files)/backup") { _ in }
+        close(writer)
+        #expect(
+            names(files).sorted() == [
+                "backup", "backup.unfinished-inUse1", "backup.unfinished-longer-than-ours", "other.unfinished-aB3dE6",
+            ])
     }
 
     @Test("A backup that is interrupted leaves nothing") func interrupted() async throws {
