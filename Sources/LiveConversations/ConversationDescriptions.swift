@@ -24,11 +24,15 @@ package enum ConversationDescriptions {
         .member("conversation", .uuid), .member("offset", .integer(1 ... .max)),
     ])
 
-    private static let conversation = JSONSchema.object([
+    private static let summaryMembers: [JSONSchema.Member] = [
         .member("id", .uuid), .member("name", .text()), .member("type", .words(["person", "group"])),
         .member("participants", .array(.text())), .member("lastOffset", .count), .optional("lastMessage", message),
-        .member("readOffset", .count), .member("muted", .boolean),
-    ])
+    ]
+    /// Of a conversation, what is the same for all who are in it.
+    package static let summary = JSONSchema.object(summaryMembers)
+
+    private static let conversation = JSONSchema.object(
+        summaryMembers + [.member("readOffset", .count), .member("muted", .boolean)])
 
     static let takeName = RouteDescription(
         "Take a name", details: "First come, first served; it never changes.",

@@ -5,15 +5,28 @@ import Messaging
 import Server
 import Wire
 
-/// What is said on WebSockets, as JSON Schemas: `/schemas/ale.json` and its like, each with `$defs` of who says it.
+/// What is said on WebSockets and event streams, as JSON Schemas: `/schemas/ale.json` and its like, each with `$defs` of who says it, or of
+/// which event.
 struct SocketSchemas {
     let title: String
-    /// By the server.
-    let server: [JSONSchema]
-    /// By whoever is connected.
-    let client: [JSONSchema]
+    /// By name: what is said by whom, or in which event.
+    let parts: [(name: String, schema: JSONSchema)]
 
-    static let all: [String: SocketSchemas] = ["ale": ale, "questions": questions, "conversations": conversations]
+    static let all: [String: SocketSchemas] = [
+        "ale": ale, "questions": questions, "conversations": conversations, "cable": cable, "events": events,
+    ]
+
+    private init(title: String, parts: [(name: String, schema: JSONSchema)]) {
+        self.title = title
+        self.parts = parts
+    }
+
+    /// - Parameters:
+    ///   - server: By the server.
+    ///   - client: By whoever is connected.
+    private init(title: String, server: [JSONSchema], client: [JSONSchema]) {
+        self.init(title: title, parts: [("server", .either(server)), ("client", .either(client))])
+    }
 
     var json: [UInt8] {
         var json = JSONText()
@@ -21,12 +34,12 @@ struct SocketSchemas {
             object.member("$schema", "https://json-schema.org/draft/2020-12/schema")
             object.member("title", title)
             object.name("anyOf")
-            JSONSchema.write([.named("server"), .named("client")], to: &object)
+            JSONSchema.write(parts.map { .named($0.name) }, to: &object)
             object.name("$defs")
             object.object { definitions in
-                for (name, messages) in [("server", server), ("client", client)] {
+                for (name, schema) in parts {
                     definitions.name(name)
-                    JSONSchema.either(messages).write(to: &definitions, references: "#/$defs/")
+                    schema.write(to: &definitions, references: "#/$defs/")
                 }
             }
         }
@@ -36,36 +49,41 @@ struct SocketSchemas {
     /// Of a cheer.
     private static let kind = JSONSchema.words(["clap", "thumb", "spark", "heart", "fire"])
 
+    private static let roomPresence: [JSONSchema.Member] = [.member("count", .count), .optional("partner", .text())]
+
     private static let ale = SocketSchemas(
         title: "The room of a match: /socket?id=",
         server: [
             .message("handshake"), .message("aleResponse", [.optional("kind", kind)]),
-            .message(
-                "presence", [.member("data", .object([.member("count", .count), .optional("partner", .text())]))]),
+            .message("presence", [.member("data", .object(roomPresence))]),
             .message("error", [.member("reason", .text())]),
         ],
         client: [.message("ale", [.member("id", .uuid), .optional("kind", .text())])])
 
+    /// What a session's sockets and cables are told.
+    private static let told: [(type: String, members: [JSONSchema.Member])] = [
+        (
+            "questionResponse",
+            [
+                .member("success", .boolean), .member("message", .text()), .optional("id", .uuid),
+                .member("answered", .boolean), .member("content", .text()), .optional("createdAt", .number),
+            ]
+        ),
+        ("questionAnswer", [.member("questionId", .uuid)]),
+        ("announcement", [.member("content", .text())]),
+        ("error", [.optional("code", .text()), .member("reason", .text())]),
+        (
+            "questions",
+            [.member("questions", .array(QuestionDescriptions.question)), .member("more", .boolean)]
+        ),
+        ("question", [.member("question", QuestionDescriptions.question)]),
+        ("questionRemoved", [.member("questionId", .uuid)]),
+        ("session", [.member("state", .words(["open", "closed"]))]),
+    ]
+
     private static let questions = SocketSchemas(
         title: "A session of questions: /questions/{session}/socket",
-        server: [
-            .message("handshake", [.member("id", .uuid)]),
-            .message(
-                "questionResponse",
-                [
-                    .member("success", .boolean), .member("message", .text()), .optional("id", .uuid),
-                    .member("answered", .boolean), .member("content", .text()), .optional("createdAt", .number),
-                ]),
-            .message("questionAnswer", [.member("questionId", .uuid)]),
-            .message("announcement", [.member("content", .text())]),
-            .message("error", [.optional("code", .text()), .member("reason", .text())]),
-            .message(
-                "questions",
-                [.member("questions", .array(QuestionDescriptions.question)), .member("more", .boolean)]),
-            .message("question", [.member("question", QuestionDescriptions.question)]),
-            .message("questionRemoved", [.member("questionId", .uuid)]),
-            .message("session", [.member("state", .words(["open", "closed"]))]),
-        ],
+        server: [.message("handshake", [.member("id", .uuid)])] + told.map { JSONSchema.message($0, $1) },
         client: [
             .message(
                 "newQuestion",
@@ -84,22 +102,9 @@ struct SocketSchemas {
                 ]),
             .message(
                 "message", [.member("routingKey", .text()), .member("message", ConversationDescriptions.message)]),
-            .message(
-                "left",
-                [.member("conversation", .uuid), .member("user", .text()), .member("participants", .array(.text()))]),
-            .message(
-                "presence",
-                [
-                    .member(
-                        "data",
-                        .object([
-                            .member("conversation", .uuid), .member("count", .count), .member("users", .array(.text())),
-                        ]))
-                ]),
-            .message("sent", [ref, .member("ids", .array(.uuid))]),
-            .message(
-                "history",
-                [ref, .member("messages", .array(ConversationDescriptions.message)), .member("lastOffset", .count)]),
+            .message("left", left),
+            .message("presence", [.member("data", .object(conversationPresence))]),
+            .message("sent", sent), .message("history", history),
             .message("error", [ref, .member("code", .text()), .member("reason", .text())]),
         ],
         client: [
@@ -116,14 +121,89 @@ struct SocketSchemas {
                 [ref, .member("conversation", .uuid), .optional("after", .count), .optional("limit", .count)]),
         ])
 
+    private static let left: [JSONSchema.Member] = [
+        .member("conversation", .uuid), .member("user", .text()), .member("participants", .array(.text())),
+    ]
+    private static let conversationPresence: [JSONSchema.Member] = [
+        .member("conversation", .uuid), .member("count", .count), .member("users", .array(.text())),
+    ]
+    private static let sent: [JSONSchema.Member] = [ref, .member("ids", .array(.uuid))]
+    private static let history: [JSONSchema.Member] = [
+        ref, .member("messages", .array(ConversationDescriptions.message)), .member("lastOffset", .count),
+    ]
+
     /// Comes back with the answer.
     private static let ref = JSONSchema.Member.optional("ref", .text())
+
+    private static let reminder = JSONSchema.object([
+        .member("type", .words(["reminder"])), .member("id", .uuid), .member("taskId", .uuid),
+        .member("title", .text()), .member("startsAt", .instant), .member("startTime", .text()),
+        .member("timeZone", .text()), .optional("roomId", .uuid), .optional("partnerTask", .text()),
+        .optional("test", .said("An operator tries whether it comes.", .boolean)),
+    ])
+    private static let schedule = JSONSchema.object([.member("startsAt", .instant)])
+
+    private static let cable = SocketSchemas(
+        title: "Action Cable: /cable",
+        server: [
+            .message("welcome"), .message("ping", [.member("message", .count)]),
+            .message("confirm_subscription", [identifier]), .message("reject_subscription", [identifier]),
+            .message(
+                "disconnect",
+                [
+                    .member("reason", .words(CableDisconnect.allCases.map(\.rawValue))), .member("reconnect", .boolean),
+                ]),
+            .object([identifier, .member("message", .either(contents))]),
+        ],
+        client: [
+            .command("subscribe"), .command("unsubscribe"),
+            .command("message", [.member("data", .said("An object with action, as a string.", .text()))]),
+        ])
+
+    /// The client's own string.
+    fileprivate static let identifier = JSONSchema.Member.member(
+        "identifier", .said("An object with channel, as a string.", .text(length: 0...1_024)))
+
+    /// What is told on the channels.
+    private static let contents: [JSONSchema] =
+        [
+            .content("aleResponse", .object([.optional("kind", kind)])),
+            .content("presence", .either([.object(conversationPresence), .object(roomPresence)])),
+            .content("closed", .object([])), .content("reminder", reminder), .content("schedule", schedule),
+            .content("new_chat", ConversationDescriptions.summary),
+            .content("update_chat", ConversationDescriptions.summary),
+            .content("message", ConversationDescriptions.message), .content("left", .object(left)),
+            .content("sent", .object(sent)), .content("history", .object(history)),
+            .content("handshake", .object([.member("id", .uuid)])),
+        ] + told.map { .content($0, .object($1)) }
+
+    private static let events = SocketSchemas(
+        title: "The data of server-sent events, by the event's name: /reminders and /messages",
+        parts: [
+            ("reminder", reminder), ("schedule", schedule),
+            (
+                "message",
+                .message(
+                    "message", [.member("routingKey", .text()), .member("message", ConversationDescriptions.message)])
+            ),
+            ("left", .message("left", left)),
+        ])
 }
 
 extension JSONSchema {
     /// An object with that type.
     fileprivate static func message(_ type: String, _ members: [Member] = []) -> JSONSchema {
         .object([.member("type", .words([type]))] + members)
+    }
+
+    /// What is told on a channel of Action Cable.
+    fileprivate static func content(_ type: String, _ data: JSONSchema) -> JSONSchema {
+        .object([.member("type", .words([type])), .member("data", data)])
+    }
+
+    /// What a client of Action Cable asks for.
+    fileprivate static func command(_ name: String, _ members: [Member] = []) -> JSONSchema {
+        .object([.member("command", .words([name])), SocketSchemas.identifier] + members)
     }
 
     fileprivate static func write(_ schemas: [JSONSchema], to json: inout JSONText) {

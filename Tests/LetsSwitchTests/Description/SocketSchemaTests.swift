@@ -95,4 +95,100 @@ struct SocketSchemaTests {
             #expect(try await complaints("conversations", ["server": heard, "client": said], endpoint) == [])
         }
     }
+
+    @Test("On Action Cable, whatever the channel") func cable() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon {
+                $0.openRooms = true
+                $0.openQuestions = true
+            }
+            for name in ["ada", "bob"] {
+                _ = try await endpoint.post("/users", ["deviceId": .string(name), "name": .string(name)])
+            }
+            let socket = try await WebSocketTestClient.connect(to: endpoint, "/cable?deviceId=ada")
+            let room = UUID()
+            var heard: [TestJSON] = []
+            var said: [TestJSON] = []
+            func hear(until isEnough: () -> Bool) async throws {
+                while !isEnough() { heard.append(try await socket.nextMessage().json()) }
+            }
+            func told(_ type: String) -> Int { heard.count { $0["message"]["type"].string == type } }
+            func command(_ name: String, _ identifier: String, _ data: String? = nil) async throws {
+                said.append(
+                    try await say(
+                        [
+                            "command": .string(name), "identifier": .string(identifier),
+                            "data": data.map { .string($0) } ?? .absent,
+                        ], socket))
+            }
+            let inRoom = #"{"channel":"RoomChannel","id":"\#(room)","presence":true}"#
+            let talk = #"{"channel":"ConversationChannel","presence":true}"#
+            let ask = #"{"channel":"QuestionsChannel","session":"\#(QuestionSession.open.id)"}"#
+            for identifier in [inRoom, talk, ask, #"{"channel":"NotificationsChannel"}"#] {
+                try await command("subscribe", identifier)
+            }
+            try await command("subscribe", #"{"channel":"Nonsense"}"#)
+            try await hear {
+                heard.count { $0["type"] == "confirm_subscription" } == 4
+                    && heard.contains { $0["type"] == "reject_subscription" } && told("questions") > 0
+                    && told("presence") > 0
+            }
+            let peer = try await endpoint.enter(room)
+            try await peer.send(text: #"{"type":"ale","id":"\#(room)","kind":"clap"}"#)
+            try await command("message", inRoom, #"{"action":"nonsense"}"#)
+            try await command("message", ask, #"{"action":"ask","content":"Why?"}"#)
+            _ = try await endpoint.post("/messages", ["deviceId": "bob", "content": "Tea?", "routingKey": "ada"])
+            try await hear {
+                ["aleResponse", "error", "questionResponse", "question", "message", "new_chat"].allSatisfy {
+                    told($0) > 0
+                }
+            }
+            let conversation = heard.first { $0["message"]["type"] == "message" }?["message"]["data"]["conversation"]
+            try await command(
+                "message", talk, #"{"action":"history","id":"\#(conversation?.string ?? "")","after":0}"#)
+            let start = try await journey.instant(in: 600)
+            try await endpoint.register("ada", start)
+            try await hear { told("schedule") > 0 && (told("history") > 0 || told("error") > 1) }
+            try await journey.advance(to: start, -59)
+            try await hear { told("reminder") > 0 }
+            try await command("unsubscribe", inRoom)
+            _ = try await HTTPTestClient.request(at: endpoint, "DELETE", "/device?deviceId=ada")
+            try await hear { heard.contains { $0["type"] == "disconnect" } }
+            #expect(heard.contains { $0["type"] == "ping" } || heard.count < 100)
+            #expect(try await complaints("cable", ["server": heard, "client": said], endpoint) == [])
+            #expect(try await complaints("cable", ["server": said], endpoint).array?.isEmpty == false)
+        }
+    }
+
+    @Test("On event streams, by the event's name") func events() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            for name in ["ada", "bob", "eve"] {
+                _ = try await endpoint.post("/users", ["deviceId": .string(name), "name": .string(name)])
+            }
+            let reminders = try await endpoint.reminders(of: "ada")
+            let messages = try await EventStreamTestClient.connect(to: endpoint, "/messages?deviceId=ada")
+            _ = try await messages.nextComment()
+            let start = try await journey.instant(in: 600)
+            _ = try await endpoint.pair("ada", "bob", start)
+            var heard: [String: [TestJSON]] = [:]
+            func hear(_ stream: EventStreamTestClient, _ name: String) async throws {
+                while heard[name] == nil {
+                    let event = try await stream.nextEvent()
+                    heard[event.event, default: []].append(try event.json())
+                }
+            }
+            try await hear(reminders, "schedule")
+            try await journey.advance(to: start, -59)
+            try await hear(reminders, "reminder")
+            let group: TestJSON = ["deviceId": "eve", "participants": ["ada", "bob"]]
+            let id = try await endpoint.post("/conversations", group).json()["id"]
+            _ = try await endpoint.post("/messages", ["deviceId": "eve", "content": "Tea?", "conversation": id])
+            try await hear(messages, "message")
+            _ = try await HTTPTestClient.request(at: endpoint, "DELETE", "/device?deviceId=bob")
+            try await hear(messages, "left")
+            #expect(Set(heard.keys) == ["schedule", "reminder", "message", "left"])
+            #expect(try await complaints("events", heard, endpoint) == [])
+        }
+    }
 }
