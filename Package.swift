@@ -122,7 +122,7 @@ let package = Package(
             swiftSettings: swiftSettings),
         // What is kept in the database: tables by numbered migrations, and which functions stand there.
         .target(
-            name: "Schema", dependencies: ["Delivery", "Messaging", "Postgres", "Scheduling"],
+            name: "Schema", dependencies: ["Delivery", "Domain", "Messaging", "Postgres", "Scheduling"],
             resources: [
                 .embedInCode("SQL/0001-schema.sql"),
                 .embedInCode("SQL/0002-daemons.sql"),
@@ -136,6 +136,7 @@ let package = Package(
                 .embedInCode("SQL/0010-bridge.sql"),
                 .embedInCode("SQL/0011-series.sql"),
                 .embedInCode("SQL/daemons.sql"),
+                .embedInCode("SQL/export.sql"),
             ],
             swiftSettings: swiftSettings),
         // Who asks, by a name or a ticket, and how much one may say, by whichever door.

@@ -11,7 +11,7 @@ package struct AddressStore: Sendable {
 
     /// A statement each, a transaction each.
     private enum Statement {
-        static let all = [registerAddress, forgetAddress, addresses, keepSecret]
+        static let all = [registerAddress, forgetAddress, addresses, allAddresses, keepSecret]
 
         static let registerAddress = PostgresStatement(
             name: "register_address", sql: "SELECT letsswitch.register_address($1, $2, $3, $4, $5, $6) AS taken")
@@ -21,6 +21,13 @@ package struct AddressStore: Sendable {
             name: "addresses_of",
             sql: """
                 SELECT address FROM letsswitch.address WHERE device_id = $1 AND channel = $2 ORDER BY registered_at, id
+                """)
+        static let allAddresses = PostgresStatement(
+            name: "all_addresses_of",
+            sql: """
+                SELECT channel, address, details, date_part('epoch', registered_at) AS registered_at,
+                    date_part('epoch', letsswitch.clock()) AS now
+                FROM letsswitch.address WHERE device_id = $1 ORDER BY channel, registered_at, id
                 """)
         static let keepSecret = PostgresStatement(
             name: "keep_secret", sql: "SELECT encode(letsswitch.keep_secret($1, decode($2, 'hex')), 'hex') AS value")
@@ -81,6 +88,17 @@ package struct AddressStore: Sendable {
         let rows = try await database.query(
             Statement.addresses, [.text(device.text), .text(provider.rawValue)], timeout: nil)
         return try rows.map { try $0.string("address") }
+    }
+
+    /// What would bring a reminder to each of a device's addresses.
+    func deliveries(of content: ReminderContent, to device: DeviceID) async throws -> [Delivery] {
+        let rows = try await database.query(Statement.allAddresses, [.text(device.text)], timeout: nil)
+        return try rows.compactMap { row in
+            guard let provider = ProviderName(rawValue: try row.string("channel")) else { return nil }
+            return Delivery(
+                test: content, by: provider, at: try row.double("now"), address: try row.string("address"),
+                details: try row.string("details"), registeredAt: try row.double("registered_at"))
+        }
     }
 
     /// The secret of this name that all daemons share: `candidate` when there was none yet.

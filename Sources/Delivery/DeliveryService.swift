@@ -1,10 +1,12 @@
 import Basics
+package import Domain
 import HTTPClient
 package import Observability
 
 /// Deliveries by all providers that are configured, each with a worker of its own. Any thread.
 package struct DeliveryService: Service {
     private let workers: [DeliveryWorker]
+    private let addresses: AddressStore
 
     /// - Parameters:
     ///   - addresses: Of the pool for requests: it is asked for secrets only.
@@ -17,6 +19,7 @@ package struct DeliveryService: Service {
         if !settings.names.isEmpty, HTTPClient.isLibraryListed() == false {
             log.error("providers can't send: libcurl is missing (apt-get install libcurl4)")
         }
+        self.addresses = addresses
         workers = try Self.providers(settings, addresses).map {
             DeliveryWorker($0, store: store, log: log, delivered: delivered)
         }
@@ -47,6 +50,26 @@ package struct DeliveryService: Service {
     /// Tells the database what this daemon serves: from then on whoever claims a task writes its deliveries.
     package func enter() async throws {
         for worker in workers { try await worker.enter() }
+    }
+
+    /// Sends a test to each of a device's addresses, and to the webhook, once, and tells what becomes of each. Takes half a minute at most.
+    package func test(
+        _ content: ReminderContent, to device: DeviceID, at now: Double,
+        told: @escaping @Sendable (DeliveryTest) -> Void
+    ) async throws {
+        var deliveries = try await addresses.deliveries(of: content, to: device)
+        if workers.contains(where: { $0.name == .webhook }) {
+            deliveries.append(Delivery(test: content, by: .webhook, at: now))
+        }
+        await withTaskGroup(of: Void.self) { group in
+            for delivery in deliveries {
+                let worker = workers.first { $0.name == delivery.provider }
+                group.addTask {
+                    guard let worker else { return told(DeliveryTest(off: delivery.provider)) }
+                    told(DeliveryTest(delivery.provider, await worker.attempt(delivery)))
+                }
+            }
+        }
     }
 
     package func run() async {

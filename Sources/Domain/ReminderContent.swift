@@ -15,11 +15,14 @@ package struct ReminderContent: Sendable, Hashable {
     package let roomId: UUID?
     /// The partner's title; nil without a partner, or when the partner was erased.
     package let partnerTask: String?
+    /// An operator tries the ways that reminders take: there is no such task.
+    package let isTest: Bool
 
     package init(
         id: UUID, taskId: UUID, title: String, startsAt: Instant, startTime: String, timeZone: String,
-        roomId: UUID?, partnerTask: String?
+        roomId: UUID?, partnerTask: String?, isTest: Bool = false
     ) {
+        self.isTest = isTest
         self.id = id
         self.taskId = taskId
         self.title = title
@@ -40,6 +43,7 @@ package struct ReminderContent: Sendable, Hashable {
         timeZone = try row.string("time_zone")
         roomId = try row.optionalUUID("room_id")
         partnerTask = try row.optionalString("partner_task")
+        isTest = false
     }
 
     /// As streams, the webhook and Web Push send it: an object on one line, because JSON escapes line breaks.
@@ -55,6 +59,7 @@ package struct ReminderContent: Sendable, Hashable {
             object.member("timeZone", timeZone)
             object.member("roomId", roomId?.uuidString)
             object.member("partnerTask", partnerTask)
+            if isTest { object.member("test", true) }
         }
         return String(decoding: json.bytes, as: UTF8.self)
     }

@@ -136,6 +136,8 @@ struct Composition: Sendable {
             conversations.end(device)
             streams.end(device)
         }
+        let eraser = DeviceEraser(
+            store: database.erasures, changes: changes, erasures: erasures, log: log, erased: end)
         let application = Application(
             on: loops, limits: edge.limits, edge: edge.policy, tls: edge.tls, handlerExecutor: database.executor,
             mapError: ErrorMapping(metrics: metrics, log: log).abort, audience: .people
@@ -163,8 +165,7 @@ struct Composition: Sendable {
             routes.register(collection: HistoryController(store: database.history))
             routes.register(collection: ScheduleController(store: database.schedule, zones: zones))
             routes.register(
-                collection: DeviceController(
-                    store: database.erasures, changes: changes, erasures: erasures, log: log, erased: end))
+                collection: DeviceController(eraser: eraser))
             routes.register(collection: TokenController(addresses: database.addresses, log: log))
             if let server = configuration.providers.ntfy.server {
                 routes.register(collection: NtfyController(server: server, addresses: database.addresses, log: log))
@@ -242,7 +243,9 @@ struct Composition: Sendable {
             try ControlSocket(
                 path: configuration.controlSocket,
                 actions: DaemonControl(
-                    application: application, rooms: rooms, closeRoom: database.reminders.closeRoom),
+                    application: application, rooms: rooms, streams: streams, deliveries: deliveries,
+                    schedule: configuration.schedule, closeRoom: database.reminders.closeRoom,
+                    export: database.exports.export, eraser: eraser),
                 log: log)
         ])
         self.application = application
@@ -279,7 +282,8 @@ struct Composition: Sendable {
         + DeliveryStore.statementNames
         + AttendanceStore.statementNames
         + AddressStore.statementNames + CalendarStore.statementNames + StorageStore.statementNames
-        + Database.statementNames + DaemonStore.statementNames + NotifyBus.statementNames
+        + Database.statementNames + ExportStore.statementNames + DaemonStore.statementNames
+        + NotifyBus.statementNames
         + QuestionStore.statementNames + ConversationStore.statementNames
         + BridgeStore.statementNames + BlockStore.statementNames
 

@@ -34,6 +34,7 @@ actor Database {
     nonisolated let series: SeriesStore
     nonisolated let history: HistoryStore
     nonisolated let erasures: ErasureStore
+    nonisolated let exports: ExportStore
     nonisolated let reminders: ReminderStore
     nonisolated let calendars: CalendarStore
     /// What the scheduler uses but for claiming, the acknowledgements and the notifications.
@@ -82,6 +83,7 @@ actor Database {
         series = SeriesStore(database: requests, settings: settings.schedule, storage: quota)
         history = HistoryStore(database: requests)
         erasures = ErasureStore(database: requests)
+        exports = ExportStore(database: requests)
         reminders = ReminderStore(database: requests)
         calendars = CalendarStore(database: requests, storage: quota)
         backgroundSchedule = ScheduleStore(database: background, settings: settings.schedule)

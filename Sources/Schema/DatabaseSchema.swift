@@ -23,7 +23,8 @@ package enum DatabaseSchema {
     private static let functions = PostgresFunctions(
         revision: 12, oldestUsable: 9,
         scripts: SchedulingSchema.scripts + DeliverySchema.scripts + MessagingSchema.scripts + [
-            PostgresFunctions.Script(name: "daemons", sql: text(PackageResources.daemons_sql))
+            PostgresFunctions.Script(name: "daemons", sql: text(PackageResources.daemons_sql)),
+            PostgresFunctions.Script(name: "export", sql: text(PackageResources.export_sql)),
         ],
         // The tests put one of their own in its place.
         kept: ["clock"])

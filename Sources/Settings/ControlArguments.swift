@@ -12,7 +12,7 @@ struct ControlArguments {
         switch name {
         case .connections:
             order = .connections
-        case .close, .kick:
+        case .close, .kick, .remind, .export, .erase:
             guard let target = remaining.first, !target.isEmpty, !target.hasPrefix("--") else {
                 throw UsageError("\(name): \(Self.wanted(name)) is wanted")
             }
@@ -32,6 +32,7 @@ struct ControlArguments {
         switch name {
         case .close: "a room's UUID"
         case .kick: "a connection's number, a device or an address"
+        case .remind, .export, .erase: "a device"
         case .connections, .drain: "nothing"
         }
     }

@@ -1,4 +1,4 @@
-import Domain
+package import Domain
 package import FoundationEssentials
 import Wire
 
@@ -12,10 +12,16 @@ package enum ControlOrder: Sendable, Equatable {
     case kick(String)
     /// Let go of all connections, so many a second.
     case drain(perSecond: Int)
+    /// Send a device a test reminder by every way that is set up.
+    case remind(DeviceID)
+    /// All that is stored of a device.
+    case export(DeviceID)
+    /// As `DELETE /device`.
+    case erase(DeviceID)
 
     /// As it is called on the command line.
     package enum Name: String, Sendable, CaseIterable {
-        case connections, close, kick, drain
+        case connections, close, kick, drain, remind, export, erase
     }
 
     package var name: Name {
@@ -24,6 +30,9 @@ package enum ControlOrder: Sendable, Equatable {
         case .close: .close
         case .kick: .kick
         case .drain: .drain
+        case .remind: .remind
+        case .export: .export
+        case .erase: .erase
         }
     }
 
@@ -43,6 +52,7 @@ extension ControlOrder: Decodable {
             case .connections: break
             case .close(let room): object.member("target", room.uuidString)
             case .kick(let target): object.member("target", target)
+            case .remind(let device), .export(let device), .erase(let device): object.member("target", device.text)
             case .drain(let rate): object.member("rate", rate)
             }
         }
@@ -57,7 +67,8 @@ extension ControlOrder: Decodable {
         }
         switch name {
         case .connections: self = .connections
-        case .close, .kick: self = try ControlOrder(name, target: try fields.text("target"))
+        case .close, .kick, .remind, .export, .erase:
+            self = try ControlOrder(name, target: try fields.text("target"))
         case .drain:
             let rate = try fields.optionalInteger("rate") ?? Self.drainRate
             guard Self.drainRates.contains(rate) else { throw RequestError.invalid("rate", "is out of range") }
@@ -76,6 +87,9 @@ extension ControlOrder: Decodable {
                 throw .invalid("target", "must be a connection, a device or an address")
             }
             self = .kick(target)
+        case .remind: self = .remind(try DeviceID(target))
+        case .export: self = .export(try DeviceID(target))
+        case .erase: self = .erase(try DeviceID(target))
         case .connections: self = .connections
         case .drain: self = .drain(perSecond: Self.drainRate)
         }

@@ -12,6 +12,7 @@ package enum HelpText {
                    letsswitchd close ROOM [flags]
                    letsswitchd kick CONNECTION|DEVICE|ADDRESS [flags]
                    letsswitchd drain [--rate 100] [flags]
+                   letsswitchd remind|export|erase DEVICE [flags]
 
             Pairs two people who want to start something at the same minute, reminds both, and opens a room for them.
 
@@ -24,6 +25,9 @@ package enum HelpText {
               close              ends a match's room before its time, for everybody
               kick               ends a connection, or all of a device or of an address
               drain              takes no new connections, and lets go of the others, so many a second
+              remind             sends a device a test reminder by every way that is set up, and says what became of it
+              export             prints all that is stored of a device, as JSON
+              erase              forgets a device for everybody, as DELETE /device does
               --help             this text
               --version          versions of the daemon, Swift and libpq
 

@@ -65,6 +65,11 @@ actor DeliveryWorker {
 
     nonisolated var name: ProviderName { metrics.name }
 
+    /// One attempt beside all others, of which nothing is written.
+    nonisolated func attempt(_ delivery: Delivery) async -> AttemptOutcome {
+        await provider.send(delivery)
+    }
+
     /// There may be something to send.
     nonisolated func wake() {
         Task { await timer.wake() }

@@ -199,6 +199,8 @@ private final class ReminderSubscription: CableSubscription {
         case .comment: break
         case .reminder(let reminder):
             send(.reminder(reminder.id, outlet.frame(of: CableContent("reminder", data: Array(reminder.payload.utf8)))))
+        case .test(let content):
+            send(.change(outlet.frame(of: CableContent("reminder", data: Array(content.json.utf8)))))
         case .position(let id):
             send(.position(id))
         case .changed(let slots):

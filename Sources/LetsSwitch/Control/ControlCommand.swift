@@ -23,13 +23,13 @@ package struct ControlCommand: Sendable {
         var rows: [[String?]] = []
         try ask { line in
             switch layout {
-            case .lines: _ = show(String(decoding: line, as: UTF8.self) + "\n")
-            case .table:
+            case .table where order.name != .export:
                 let row = try JSONDecoder().decode([String: Cell].self, from: Data(line))
                 guard let sentence = sentence(row) else {
                     return rows.append(columns.map { row[$0.name]?.text })
                 }
                 _ = show(sentence + "\n")
+            case .lines, .table: _ = show(String(decoding: line, as: UTF8.self) + "\n")
             }
         }
         if layout == .table, !columns.isEmpty { _ = show(InspectionCommand.table(columns, rows)) }
@@ -80,14 +80,16 @@ package struct ControlCommand: Sendable {
     private var columns: [InspectionQuery.Column] {
         switch order.name {
         case .connections, .kick: ConnectionRecord.columns
-        case .close, .drain: []
+        case .remind: [.text("way"), .text("outcome"), .number("count"), .text("reason")]
+        case .close, .drain, .export, .erase: []
         }
     }
 
     /// Of what isn't a table; `nil` for a row of one.
     private func sentence(_ row: [String: Cell]) -> String? {
         switch order.name {
-        case .connections, .kick: nil
+        case .connections, .kick, .remind, .export: nil
+        case .erase: "erased"
         case .close: "closed, with \(row["connections"]?.text ?? "0") connections to this daemon"
         case .drain: "\(row["left"]?.text ?? "0") connections left"
         }
@@ -108,6 +110,8 @@ package struct ControlCommand: Sendable {
             let container = try decoder.singleValueContainer()
             if let number = try? container.decode(Int.self) {
                 text = "\(number)"
+            } else if let isTrue = try? container.decode(Bool.self) {
+                text = "\(isTrue)"
             } else {
                 text = try container.decode(String.self)
             }

@@ -1,4 +1,5 @@
 import Basics
+import Domain
 import FoundationEssentials
 import Glibc
 import Observability
@@ -129,6 +130,8 @@ extension ControlOrder {
             return ["command": "close", "uid": uid, "outcome": outcome, "room": .string(room.uuidString)]
         case .kick: return ["command": "kick", "uid": uid, "outcome": outcome]
         case .drain(let rate): return ["command": "drain", "uid": uid, "outcome": outcome, "rate": .int(rate)]
+        case .remind(let device), .export(let device), .erase(let device):
+            return ["command": .string(name.rawValue), "uid": uid, "outcome": outcome, "device": .device(device)]
         }
     }
 }

@@ -1,5 +1,8 @@
+import Basics
+import Delivery
 import Domain
 import FoundationEssentials
+import Glibc
 import Rooms
 import Scheduling
 import Server
@@ -13,8 +16,14 @@ struct DaemonControl: ControlActions {
 
     let application: Application
     let rooms: Rooms
+    let streams: EventStreams
+    let deliveries: DeliveryService
+    let schedule: ScheduleSettings
     /// Ends a room in the database.
     let closeRoom: @Sendable (UUID) async throws -> RoomClosing
+    /// All that is stored of a device, as JSON on one line.
+    let export: @Sendable (DeviceID) async throws -> String
+    let eraser: DeviceEraser
 
     func perform(_ order: ControlOrder, _ reply: ControlReply) async throws {
         switch order {
@@ -23,6 +32,11 @@ struct DaemonControl: ControlActions {
         case .close(let room): try await close(room, reply)
         case .kick(let target): try await kick(target, reply)
         case .drain(let rate): try await drain(rate, reply)
+        case .remind(let device): try await remind(device, reply)
+        case .export(let device): reply.write(Array(try await export(device).utf8))
+        case .erase(let device):
+            try await eraser.erase(device)
+            reply.row { $0.member("erased", true) }
         }
     }
 
@@ -57,6 +71,30 @@ struct DaemonControl: ControlActions {
         }
         guard !ended.isEmpty else { throw ControlFailure("nobody is connected by that number, name or address") }
         for record in ended { reply.row(record.write) }
+    }
+
+    /// A task that starts when it would if it were reminded of now, and that nobody has.
+    private func remind(_ device: DeviceID, _ reply: ControlReply) async throws {
+        let now = Double(time(nil))
+        let start = Instant(seconds: Int(now + schedule.reminderLead / .seconds(1)))
+        let content = ReminderContent(
+            id: UUID(), taskId: UUID(), title: "A test, by who runs this server", startsAt: start,
+            startTime: String(start.description.dropFirst(11).prefix(5)), timeZone: "UTC", roomId: nil,
+            partnerTask: nil,
+            isTest: true)
+        let listening = await streams.test(content, to: device)
+        reply.row { row in
+            row.member("way", "stream")
+            row.member("outcome", listening > 0 ? "sent" : "nobody listens here")
+            row.member("count", listening)
+        }
+        try await deliveries.test(content, to: device, at: now) { test in
+            reply.row { row in
+                row.member("way", test.provider.rawValue)
+                row.member("outcome", test.outcome.rawValue)
+                row.member("reason", test.reason)
+            }
+        }
     }
 
     /// Those who watch the daemon go on watching it.

@@ -84,6 +84,12 @@ final class EventStream: Peer {
             settle(newest)
         case .slots(let changes): send(changes, publication.form { ChangedSlots.Pieces() })
         case .ownSlot(let slot): send(.changed([slot]), publication.form { StreamChunk { [slot].encode(into: &$0) } })
+        case .test(let content):
+            let piece = publication.form {
+                // Without an id: whoever comes again is where it was.
+                StreamChunk { ServerSentEvent(event: "reminder", data: content.json).encode(into: &$0) }
+            }
+            send(.test(content), piece)
         case .comment: send(.comment, publication.form { StreamChunk { ServerSentEvent.comment("", into: &$0) } })
         case .restart:
             if case .begun(let sink) = state { sink.finish() }
@@ -222,6 +228,7 @@ enum StreamEvent {
     /// A sign of life.
     case comment
     case reminder(Reminder)
+    case test(ReminderContent)
     /// Slots in order.
     case changed(ArraySlice<Instant>)
     /// Whoever comes again has seen all up to this one, though a later one was written.

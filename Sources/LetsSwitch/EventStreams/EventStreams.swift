@@ -87,6 +87,19 @@ final class EventStreams: Sendable {
             })
     }
 
+    /// Sends a test to a device's streams.
+    ///
+    /// - Returns: How many streams the device has here.
+    func test(_ content: ReminderContent, to device: DeviceID) async -> Int {
+        guard !isEmpty else { return 0 }
+        rooms.publish([(StreamMessage.test(content), keys.device(device))])
+        var count = 0
+        for loop in loops {
+            count += await loop.run { self.shard(on: $0).devices.count { $0 == device } }
+        }
+        return count
+    }
+
     /// Sends devices what they may have missed: all their reminders whose task has not started, in firing order.
     ///
     /// - Parameter newest: Up to this claim there is nothing else for them.

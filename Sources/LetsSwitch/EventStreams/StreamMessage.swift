@@ -16,6 +16,8 @@ enum StreamMessage: Message {
     case slots(ChangedSlots)
     /// A slot has changed for the device whose room it is.
     case ownSlot(Instant)
+    /// A reminder that nobody has asked for, to see whether it comes.
+    case test(ReminderContent)
     /// A sign of life.
     case comment
     /// The reader is to come again.

@@ -6,6 +6,20 @@ import Wire
 
 /// Forgetting a person: `DELETE /device`.
 struct DeviceController: RouteCollection, Sendable {
+    let eraser: DeviceEraser
+
+    func boot(routes: RoutesBuilder) {
+        routes.delete("device", as: TaskDescriptions.erase, use: erase)
+    }
+
+    @Sendable private func erase(_ request: Request) async throws -> Response {
+        try await eraser.erase(try DeviceID(request.query("deviceId")))
+        return .json(Array("{}".utf8))
+    }
+}
+
+/// What forgetting a person comes to, whoever asks for it.
+struct DeviceEraser: Sendable {
     let store: ErasureStore
     let changes: ScheduleChanges
     let erasures: ErasureWorker
@@ -13,17 +27,11 @@ struct DeviceController: RouteCollection, Sendable {
     /// Told of a device that is there no more.
     let erased: @Sendable (DeviceID) -> Void
 
-    func boot(routes: RoutesBuilder) {
-        routes.delete("device", as: TaskDescriptions.erase, use: erase)
-    }
-
-    @Sendable private func erase(_ request: Request) async throws -> Response {
-        let device = try DeviceID(request.query("deviceId"))
+    func erase(_ device: DeviceID) async throws {
         let step = try await store.erase(device)
         if step.hasMore { erasures.wake() }
         await changes.publish(step.slots)
         erased(device)
         log.info("device erased", ["device": .device(device)])
-        return .json(Array("{}".utf8))
     }
 }

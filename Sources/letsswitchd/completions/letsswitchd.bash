@@ -11,7 +11,7 @@ _letsswitchd() {
     if [[ $current == -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$("$1" --help 2>/dev/null | grep -o '^  --[a-z-]*')" -- "$current")
     elif ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'serve check ticket backup restore daemons rooms due deliveries sessions conversations connections close kick drain' -- "$current")
+        mapfile -t COMPREPLY < <(compgen -W 'serve check ticket backup restore daemons rooms due deliveries sessions conversations connections close kick drain remind export erase' -- "$current")
     fi
 }
 complete -F _letsswitchd letsswitchd

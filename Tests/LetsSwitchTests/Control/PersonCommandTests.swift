@@ -1,0 +1,137 @@
+import Domain
+import Foundation
+import Postgres
+import TestSupport
+import Testing
+
+@testable import LetsSwitch
+
+/// `letsswitchd remind`, `export`, `erase`: what operators do for one person.
+@Suite struct PersonCommandTests {
+    private static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+    @Test("A test reminder goes every way that is set up, and what became of it on each is told")
+    func remind() async throws {
+        try await HTTPRecorder.run { recorder in
+            let flags = [
+                "--webhook-url", recorder.url("/hook"), "--webhook-secret", Self.secret, "--ntfy-server",
+                recorder.url(),
+            ]
+            try await ControlledDaemon.run(flags) { control in
+                let endpoint = control.endpoint
+                #expect(try await endpoint.post("/ntfy", ["deviceId": "ada"]).status == 200)
+                let token: TestJSON = ["deviceId": "ada", "token": "abadcafe", "debug": true]
+                #expect(try await endpoint.post("/token", token).status == 200)
+                let stream = try await endpoint.reminders(of: "ada")
+                let cable = try await CablePeer.welcomed(at: endpoint, "?deviceId=ada")
+                let identifier = #"{"channel":"RemindersChannel"}"#
+                try await cable.socket.send(json: ["command": "subscribe", "identifier": .string(identifier)])
+                #expect(try await cable.hear().contains("confirm_subscription"))
+                let other = try await endpoint.reminders(of: "bob")
+
+                let rows = try await control.rows(["remind", "ada"])
+                #expect(rows.first == ["way": "stream", "outcome": "sent", "count": 2])
+                #expect(
+                    Set(rows.dropFirst().map { "\($0["way"].string ?? "") \($0["outcome"].string ?? "")" })
+                        == ["apns off", "ntfy accepted", "webhook accepted"])
+                let event = try await stream.nextEvent()
+                #expect(event.event == "reminder")
+                let data = try event.json()
+                #expect(data["test"] == true && data["type"] == "reminder")
+                #expect(try await cable.hearMessage(of: identifier).data["id"] == data["id"])
+                let hook = try await recorder.requests.next("the webhook") { $0.target == "/hook" }
+                #expect(try hook.json()["data"] == data)
+
+                // A reminder that fires afterwards comes as if nothing had been.
+                let start = try await control.journey.instant(in: 3_600)
+                let task = try await endpoint.register("ada", start)
+                _ = try await endpoint.register("bob", start)
+                try await control.journey.advance(to: start, -59)
+                #expect(try await stream.nextReminder().taskId == task.id)
+                // Nobody else has heard of the test.
+                let next = try await other.nextReminder()
+                #expect(next.taskId != task.id)
+                #expect(try await control.rows(["remind", "eve"]).first?["outcome"] == "nobody listens here")
+                try await control.daemon.waitForLog("operator") { $0["command"] == "remind" }
+                #expect(!control.daemon.output.contains("abadcafe"))
+            }
+        }
+    }
+
+    @Test("All that is stored of a device is printed, nothing of anybody else's, and then forgotten")
+    func exportAndErase() async throws {
+        try await ControlledDaemon.run { control in
+            let endpoint = control.endpoint
+            let start = try await control.journey.instant(in: 3_600)
+            try await endpoint.register("device-of-ada", start, "History")
+            try await endpoint.register("device-of-bob", start, "Maths")
+            #expect(try await endpoint.post("/calendar", ["deviceId": "device-of-ada"]).status == 200)
+            for (device, name) in [("device-of-ada", "ada"), ("device-of-bob", "bob")] {
+                let user: TestJSON = ["deviceId": .string(device), "name": .string(name)]
+                #expect(try await endpoint.post("/users", user).status == 201)
+            }
+            for (device, name) in [("device-of-ada", "ada"), ("device-of-bob", "bob")] {
+                let message: TestJSON = [
+                    "deviceId": .string(device), "content": .string("said by \(name)"),
+                    "routingKey": .string(name == "ada" ? "bob" : "ada"),
+                ]
+                #expect(try await endpoint.post("/messages", message).status == 201)
+            }
+            let block: TestJSON = ["deviceId": "device-of-ada", "name": "bob"]
+            #expect(try await endpoint.post("/blocks", block).status < 300)
+            let session: TestJSON = ["deviceId": "device-of-ada", "title": "Talk"]
+            #expect(try await endpoint.post("/questions/sessions", session).status == 201)
+
+            let rows = try await control.rows(["export", "device-of-ada"])
+            let stored = try #require(rows.first)
+            #expect(rows.count == 1 && stored["deviceId"] == "device-of-ada")
+            #expect(stored["tasks"][0]["title"] == "History" && stored["due"].array?.count == 1)
+            #expect(
+                stored["names"][0]["name"] == "ada"
+                    && stored["messages"].array?.map { $0["content"] } == ["said by ada"])
+            #expect(stored["conversations"].array?.count == 1 && stored["sessions"][0]["title"] == "Talk")
+            #expect(stored["blocks"][0]["name"] == "bob" && stored["calendar"]["secret"].string != nil)
+            #expect(!"\(stored)".contains("device-of-bob") && !"\(stored)".contains("said by bob"))
+
+            let stream = try await endpoint.reminders(of: "device-of-ada")
+            #expect(try await control.rows(["erase", "device-of-ada"]) == [["erased": true]])
+            try await stream.expectEnd()
+            try await control.journey.wait(until: "NOT EXISTS (SELECT FROM letsswitch.erasure)")
+            let left = try #require(try await control.rows(["export", "device-of-ada"]).first)
+            let members = try #require(left.object)
+            #expect(Set(members.keys).isSubset(of: ["deviceId", "exportedAt", "names", "conversations", "erased"]))
+            #expect(!"\(left)".contains("History") && !"\(left)".contains("said by ada"))
+            try await control.daemon.waitForLog("operator") { $0["command"] == "erase" && $0["outcome"] == "done" }
+            #expect(!control.daemon.output.contains("device-of"))
+        }
+    }
+
+    @Test("An export looks into every table, but for those that hold nothing of a person")
+    func everyTable() async throws {
+        try await Journey.run { journey in
+            let impersonal: Set = [
+                // The daemons' own.
+                "bridge", "claim", "daemon", "daemon_sample", "functions", "migration", "provider", "reporter",
+                "secret",
+                "test_clock",
+                // What is on its way: an address and a task, a message and who hears it, by their numbers.
+                "bridge_message", "delivery",
+                // Digests of names, of which nobody knows whose they were.
+                "retired_name",
+            ]
+            let text = try await journey.sql(
+                "SELECT prosrc FROM pg_proc WHERE proname = 'export_device' AND pronamespace = 'letsswitch'::regnamespace"
+            )[
+                0
+            ].string("prosrc")
+            let tables = try await journey.sql(
+                "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'letsswitch'::regnamespace"
+            ).map { try $0.string("relname") }
+            #expect(tables.count > 20)
+            for table in tables where !impersonal.contains(table) {
+                #expect(
+                    text.contains(try Regex("letsswitch\\.\(table)\\b")), "\(table) is neither exported nor impersonal")
+            }
+        }
+    }
+}
