@@ -135,8 +135,10 @@ let package = Package(
                 .embedInCode("SQL/0009-blocks.sql"),
                 .embedInCode("SQL/0010-bridge.sql"),
                 .embedInCode("SQL/0011-series.sql"),
+                .embedInCode("SQL/0012-samples.sql"),
                 .embedInCode("SQL/daemons.sql"),
                 .embedInCode("SQL/export.sql"),
+                .embedInCode("SQL/samples.sql"),
             ],
             swiftSettings: swiftSettings),
         // Who asks, by a name or a ticket, and how much one may say, by whichever door.
@@ -169,6 +171,7 @@ let package = Package(
                 .embedInCode("Day/Assets"),
                 .embedInCode("Questions/Assets"),
                 .embedInCode("Conversations/Assets"),
+                .embedInCode("Operations/Assets"),
             ],
             swiftSettings: swiftSettings),
         // Action Cable's connections and subscriptions, for channels that are registered with it.

@@ -46,6 +46,12 @@ package final class BusMetrics: Sendable {
         gauges.withLock { $0.delay = delay }
     }
 
+    /// The bus in use, and whether it stands.
+    package var standing: (kind: Kind, isConnected: Bool) { gauges.withLock { ($0.kind, $0.isConnected) } }
+
+    /// Other daemons that are alive.
+    package var others: Int { gauges.withLock { $0.daemons.values.reduce(0, +) } }
+
     package func write(to text: inout MetricsText) {
         let gauges = gauges.withLock { $0 }
         text.gauge(

@@ -136,6 +136,12 @@ struct Composition: Sendable {
             conversations.end(device)
             streams.end(device)
         }
+        // Nobody looks where there is nowhere to look.
+        let sampler =
+            configuration.operationsListen.isEmpty
+            ? nil
+            : OperationsSampler(
+                id: id, store: SampleStore(database: database.background), others: { metrics.bus.others })
         let eraser = DeviceEraser(
             store: database.erasures, changes: changes, erasures: erasures, log: log, erased: end)
         let application = Application(
@@ -196,6 +202,16 @@ struct Composition: Sendable {
                     PageFacts(
                         lead: configuration.schedule.reminderLead, roomDuration: configuration.schedule.roomDuration,
                         offersPush: configuration.providers.webPush.contact != nil)))
+            if let sampler {
+                routes.register(
+                    collection: HistoryPageController(
+                        sampler: sampler, providers: configuration.providers.names, host: Configuration.machineName,
+                        build: ProductVersion.number, readiness: report.readiness,
+                        bus: {
+                            let (kind, isConnected) = metrics.bus.standing
+                            return (kind.rawValue, isConnected)
+                        }))
+            }
             if configuration.echo { routes.register(collection: EchoController()) }
             routes.register(collection: DescriptionController(configuration))
         }
@@ -254,13 +270,20 @@ struct Composition: Sendable {
         self.scheduler = scheduler
         self.bus = bus
         self.bridge = bridge
+        let sampling = sampler.map {
+            SamplingService(
+                sampler: $0,
+                sources: ReadingSources(
+                    application: application, rooms: rooms, metrics: metrics, providers: deliveries.metrics,
+                    connections: { await database.counts() }))
+        }
         let before: [any Service] = [
             DatabaseService(database: database), ListenerService(listener: listener),
             AcknowledgementService(streams: streams, acknowledgements: acknowledgements),
             EndingEarly(service: deliveries, reserve: reserve), AttendanceService(rooms: rooms, writer: attendance),
             erasures, series, scheduler, database.storage, bus,
         ]
-        services = ServiceGroup(before + (bridge.map { [$0] } ?? []))
+        services = ServiceGroup(before + (bridge.map { [$0] } ?? []) + (sampling.map { [$0] } ?? []))
         page = MetricsPage(
             product: metrics, rooms: rooms, cables: cables, questions: questions.audience,
             providers: deliveries.metrics, bridge: bridgeMetrics, storage: database.storage.quota,
@@ -282,7 +305,7 @@ struct Composition: Sendable {
         + DeliveryStore.statementNames
         + AttendanceStore.statementNames
         + AddressStore.statementNames + CalendarStore.statementNames + StorageStore.statementNames
-        + Database.statementNames + ExportStore.statementNames + DaemonStore.statementNames
+        + Database.statementNames + ExportStore.statementNames + SampleStore.statementNames + DaemonStore.statementNames
         + NotifyBus.statementNames
         + QuestionStore.statementNames + ConversationStore.statementNames
         + BridgeStore.statementNames + BlockStore.statementNames

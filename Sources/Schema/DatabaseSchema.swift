@@ -18,6 +18,7 @@ package enum DatabaseSchema {
         PostgresMigration(version: 9, name: "blocks", sql: text(PackageResources._009_blocks_sql)),
         PostgresMigration(version: 10, name: "bridge", sql: text(PackageResources._010_bridge_sql)),
         PostgresMigration(version: 11, name: "series", sql: text(PackageResources._011_series_sql)),
+        PostgresMigration(version: 12, name: "samples", sql: text(PackageResources._012_samples_sql)),
     ]
 
     private static let functions = PostgresFunctions(
@@ -25,6 +26,7 @@ package enum DatabaseSchema {
         scripts: SchedulingSchema.scripts + DeliverySchema.scripts + MessagingSchema.scripts + [
             PostgresFunctions.Script(name: "daemons", sql: text(PackageResources.daemons_sql)),
             PostgresFunctions.Script(name: "export", sql: text(PackageResources.export_sql)),
+            PostgresFunctions.Script(name: "samples", sql: text(PackageResources.samples_sql)),
         ],
         // The tests put one of their own in its place.
         kept: ["clock"])

@@ -28,6 +28,16 @@ struct DatabaseMetrics: Sendable {
         entry?.histogram.observe(duration)
     }
 
+    /// Statements that were answered and that failed, those whose time was taken, and these times together.
+    var totals: (answered: Int, failed: Int, timed: Int, seconds: Double) {
+        let times = latency.map(\.histogram.snapshot)
+        let answered = queries.value(.succeeded)
+        return (
+            answered, QueryOutcome.allCases.map(queries.value).reduce(0, +) - answered,
+            times.map(\.count).reduce(0, +), times.map(\.sum).reduce(0, +)
+        )
+    }
+
     func write(to text: inout MetricsText) {
         text.counter("letsswitch_db_queries_total", "Statements by outcome.", queries.samples(label: "outcome"))
         text.histogram(

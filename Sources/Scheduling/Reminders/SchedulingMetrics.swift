@@ -23,7 +23,7 @@ package struct SchedulingMetrics: Sendable {
     /// Tasks that were reminded without a partner.
     let unpaired = Counter()
     /// From the due instant to the commit that fires the reminder.
-    let reminderLateness = SharedHistogram(bounds: Histogram.latenessBounds)
+    package let reminderLateness = SharedHistogram(bounds: Histogram.latenessBounds)
     /// Statements of the scheduler's that failed; each is tried again.
     let failures = CounterSet<SchedulerJob>()
 

@@ -54,6 +54,19 @@ package struct JSONText {
         needsComma = true
     }
 
+    /// - Parameter number: As that of ``member(_:_:)``.
+    package mutating func number(_ number: Double) {
+        separate()
+        bytes.append(contentsOf: "\(number)".utf8)
+        needsComma = true
+    }
+
+    package mutating func null() {
+        separate()
+        bytes.append(contentsOf: "null".utf8)
+        needsComma = true
+    }
+
     package mutating func string(_ text: String) {
         separate()
         Self.append(string: text.utf8, to: &bytes)

@@ -1,0 +1,108 @@
+import Delivery
+import Domain
+import Pages
+import Server
+import Wire
+
+/// `GET /operations`, for operators: how the daemon does, and did, in a browser.
+struct HistoryPageController: RouteCollection, Sendable {
+    let sampler: OperationsSampler
+    let providers: [ProviderName]
+    /// The machine, and the build.
+    let host: String
+    let build: String
+    let readiness: @Sendable () async -> Readiness
+    /// The bus in use, and whether it stands.
+    let bus: @Sendable () -> (name: String, isConnected: Bool)
+    private let page = OperationsPage()
+
+    init(
+        sampler: OperationsSampler, providers: [ProviderName], host: String, build: String,
+        readiness: @escaping @Sendable () async -> Readiness,
+        bus: @escaping @Sendable () -> (name: String, isConnected: Bool)
+    ) {
+        self.sampler = sampler
+        self.providers = providers
+        self.host = host
+        self.build = build
+        self.readiness = readiness
+        self.bus = bus
+    }
+
+    func boot(routes: RoutesBuilder) {
+        routes.group(for: .operators) { routes in
+            routes.get("operations", as: HistoryDescriptions.page) { try await page.response(to: $0.head) }
+            routes.get("operations", "icon.svg", as: HistoryDescriptions.icon) { try await page.icon(to: $0.head) }
+            routes.get("operations", "samples", as: HistoryDescriptions.samples, use: samples)
+        }
+    }
+
+    @Sendable private func samples(_ request: Request) async throws -> Response {
+        let scope = try Self.choice(OperationsSampler.Scope.self, "of", .own, request)
+        let span = try Self.choice(SampleHistory.Span.self, "span", .minute, request)
+        let (daemons, series) = await sampler.points(scope, of: span)
+        let (readiness, bus) = (await readiness(), bus())
+        var json = JSONText()
+        json.object { object in
+            object.member("host", host)
+            object.member("build", build)
+            object.member("daemons", daemons)
+            object.member("ready", readiness.isReady)
+            object.member("reason", readiness.reason)
+            object.member("bus", bus.name)
+            object.member("busConnected", bus.isConnected)
+            object.member("step", span.step)
+            object.name("providers")
+            object.array { array in for provider in providers { array.string(provider.rawValue) } }
+            object.name("series")
+            object.object { object in
+                for (series, points) in series where points.contains(where: { $0 != nil }) {
+                    object.name(series.name)
+                    object.array { array in
+                        for point in points {
+                            if let point { array.number((point * 1_000).rounded() / 1_000) } else { array.null() }
+                        }
+                    }
+                }
+            }
+        }
+        return .json(json.bytes, headers: [HTTPField("Cache-Control", "no-store")])
+    }
+
+    private static func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ type: Choice.Type, _ name: String, _ usual: Choice, _ request: Request
+    ) throws -> Choice {
+        guard let text = request.query(name) else { return usual }
+        guard let choice = Choice(rawValue: text) else {
+            let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+            throw Abort(.badRequest, code: "invalid_request", reason: "\(name) is one of \(words).")
+        }
+        return choice
+    }
+}
+
+enum HistoryDescriptions {
+    static let page = RouteDescription(
+        "How the daemon does, in a browser", answers: [.other("a page", "text/html")], example: "/operations")
+    static let icon = RouteDescription(
+        "The page's icon", answers: [.other("an icon", "image/svg+xml")], example: "/operations/icon.svg")
+
+    static let samples = RouteDescription(
+        "What the page shows: a point for each second, minute or hour, the oldest first",
+        parameters: [
+            .query(
+                "of", "This daemon, or all of the database.", .words(OperationsSampler.Scope.allCases.map(\.rawValue))),
+            .query("span", "How far back.", .words(SampleHistory.Span.allCases.map(\.rawValue))),
+        ],
+        answers: [
+            .json(
+                "points; null where nothing is known",
+                .object([
+                    .member("host", .text()), .member("build", .text()), .member("daemons", .count),
+                    .member("ready", .boolean), .optional("reason", .text()), .member("bus", .text()),
+                    .member("busConnected", .boolean), .member("step", .count),
+                    .member("providers", .array(.text())), .member("series", .map(.array(.anything))),
+                ])),
+            .refusal(400, "invalid_request", meaning: "there is no such span"),
+        ], example: "/operations/samples?of=own&span=minute")
+}

@@ -1,0 +1,70 @@
+/// The samples of the last minute, hour and day: a ring of each, so that it never grows. A value.
+struct SampleHistory: Sendable {
+    /// How far back one looks, and how finely.
+    enum Span: String, Sendable, CaseIterable {
+        case minute, hour, day
+
+        /// Seconds that a point stands for.
+        var step: Int {
+            switch self {
+            case .minute: 1
+            case .hour: 60
+            case .day: 3_600
+            }
+        }
+
+        var points: Int { self == .day ? 24 : 60 }
+    }
+
+    private var rings = Span.allCases.map(Ring.init)
+    private var newest = 0
+
+    /// - Parameter second: Of a clock that doesn't go back.
+    mutating func add(_ sample: Sample, at second: Int) {
+        newest = max(newest, second)
+        for index in rings.indices { rings[index].add(sample, at: second) }
+    }
+
+    /// The oldest first, the last one unfinished; `nil` for a time of which nothing is known.
+    func points(_ series: SampleSeries, of span: Span) -> [Double?] {
+        rings.first { $0.span == span }?.points(series, until: newest) ?? []
+    }
+
+    private struct Ring: Sendable {
+        let span: Span
+        private var slots: [Slot]
+
+        /// What fell into one point's time.
+        private struct Slot: Sendable {
+            /// Which time that is, counted in steps.
+            var index = -1
+            var sums: [SampleSeries: (value: Double, count: Int)] = [:]
+        }
+
+        init(_ span: Span) {
+            self.span = span
+            slots = Array(repeating: Slot(), count: span.points)
+        }
+
+        mutating func add(_ sample: Sample, at second: Int) {
+            let index = second / span.step
+            let place = index % slots.count
+            if slots[place].index != index { slots[place] = Slot(index: index) }
+            for (series, value) in sample.values {
+                let (old, count) = slots[place].sums[series] ?? (0, 0)
+                let joined = series.joining == .sum || count == 0 ? old + value : max(old, value)
+                slots[place].sums[series] = (joined, count + 1)
+            }
+        }
+
+        func points(_ series: SampleSeries, until second: Int) -> [Double?] {
+            let last = second / span.step
+            return (last - slots.count + 1...last).map { index in
+                guard index >= 0 else { return nil }
+                let slot = slots[index % slots.count]
+                guard slot.index == index, let (value, count) = slot.sums[series] else { return nil }
+                return series.joining == .sum ? value / Double(count) : value
+            }
+        }
+    }
+}
