@@ -57,7 +57,7 @@ extension ConnectionDriver {
         while let confirms {
             switch confirms.outcome {
             case .confirmed: return .success(())
-            case .rejected(let count): return .failure(.refused("the broker won't keep \(count) of the messages"))
+            case .rejected(let places): return .failure(.rejected(places: places))
             case .pending where MonotonicTime.now() >= deadline || mailbox.isStopping:
                 return .failure(.away("the broker hasn't confirmed in \(configuration.callTimeout)"))
             case .pending:

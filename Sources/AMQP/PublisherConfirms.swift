@@ -3,19 +3,22 @@ struct PublisherConfirms {
     enum Outcome: Equatable {
         case pending
         case confirmed
-        /// So many of them the broker won't keep.
-        case rejected(Int)
+        /// Those at these places the broker won't keep, the first at 0.
+        case rejected([Int])
     }
 
     /// The broker numbers messages from 1 on.
     private var lastTag: UInt64 = 0
     private var outstanding: Set<UInt64> = []
-    private var rejected = 0
+    private var rejected: [Int] = []
+    /// The first of those that were published together.
+    private var firstTag: UInt64 = 1
 
     /// What was published before doesn't matter any more.
     mutating func begin() {
         outstanding.removeAll(keepingCapacity: true)
-        rejected = 0
+        rejected.removeAll(keepingCapacity: true)
+        firstTag = lastTag + 1
     }
 
     mutating func published() {
@@ -27,11 +30,11 @@ struct PublisherConfirms {
     mutating func answer(_ tag: UInt64, multiple: Bool, isConfirmed: Bool) {
         let answered = multiple ? outstanding.filter { $0 <= tag } : outstanding.intersection([tag])
         outstanding.subtract(answered)
-        if !isConfirmed { rejected += answered.count }
+        if !isConfirmed { rejected += answered.map { Int($0 - firstTag) } }
     }
 
     var outcome: Outcome {
         guard outstanding.isEmpty else { return .pending }
-        return rejected == 0 ? .confirmed : .rejected(rejected)
+        return rejected.isEmpty ? .confirmed : .rejected(rejected.sorted())
     }
 }

@@ -50,8 +50,9 @@ final class BridgeInbox: Sendable {
             case .take(let delivery, let attempt):
                 let settlement = await settle(BridgeMessage.verdict(delivery), attempt: attempt)
                 switch settlement {
-                case .again:
-                    await timer.sleep(for: Self.retryPause)
+                case .again, .later:
+                    if settlement == .later { queue.withLock { $0.wasNoAttempt() } }
+                    await pause()
                     continue
                 case .acknowledged(let result):
                     metrics.received.add(result)
@@ -63,6 +64,14 @@ final class BridgeInbox: Sendable {
                 }
                 queue.withLock { $0.finished(delivery) }
             }
+        }
+    }
+
+    /// What comes meanwhile ends it no sooner.
+    private func pause() async {
+        let end = MonotonicTime.now() + Self.retryPause
+        while MonotonicTime.now() < end, !queue.withLock({ $0.isStopping }) {
+            await timer.sleep(for: end - .now())
         }
     }
 
@@ -87,7 +96,7 @@ final class BridgeInbox: Sendable {
     static func settlement(after error: any Error, attempt: Int) -> Settlement {
         switch error {
         case let error as RequestError: .rejected(error.quota == nil ? .refused : .full)
-        case let error as PostgresError where error.isUnavailable || error.kind == .shutDown: .again
+        case let error as PostgresError where error.kind == .shutDown || RequestError(error) != nil: .later
         default: attempt < tries ? .again : .rejected(.failed)
         }
     }

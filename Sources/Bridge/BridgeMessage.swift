@@ -31,7 +31,9 @@ enum BridgeMessage {
         return AMQPMessage(
             to: BridgeTopology.exchange.name, key: content.routingKey, json.bytes,
             properties: AMQPProperties(
-                contentType: "application/json", messageID: message.id.uuidString, appID: BridgeTopology.appID))
+                contentType: "application/json", messageID: message.id.uuidString, appID: BridgeTopology.appID,
+                // Whoever's queue outlives a restart of the broker finds it there.
+                isPersistent: true))
     }
 
     /// What to do with a message that has come.

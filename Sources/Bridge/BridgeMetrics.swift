@@ -8,6 +8,8 @@ package final class BridgeMetrics: Sendable {
         case confirmed
         /// It is tried again.
         case failed
+        /// A queue didn't take it, and never will; the others have it.
+        case refused
         /// Nothing was left of it.
         case gone
     }

@@ -7,11 +7,14 @@ import Postgres
 /// Carries what was said to the broker: from the database, in order, again until it is confirmed. ``OutboxState`` decides.
 ///
 /// What was confirmed and couldn't be taken out of the outbox goes again; so does what was perhaps confirmed. Repeats have the same
-/// `message_id`.
+/// `message_id`. What a queue doesn't take because it is full, while all others have it, goes again alone, a few times, and is given up for
+/// that queue: it may belong to somebody who never comes back.
 final class BridgeOutbox: Sendable {
     private static let batch = 32
     /// How long a daemon that has died keeps the others from sending. A batch takes less, but with a broker that hardly answers.
     private static let lease: Duration = .seconds(10)
+    /// Of a message that some queue doesn't take.
+    private static let tries = 3
 
     private let store: BridgeStore
     private let publish: @Sendable ([AMQPMessage]) async throws(AMQPError) -> Void
@@ -20,6 +23,8 @@ final class BridgeOutbox: Sendable {
     private let state = Locked(OutboxState(at: .now()))
     private let timer = WakeableTimer()
     private let lastFailure = Locked<String?>(nil)
+    /// How often those have gone that a queue doesn't take, by their place in the outbox.
+    private let rejections = Locked<[Int: Int]>([:])
 
     /// - Parameter publish: Returns when the broker has all of them.
     init(
@@ -56,7 +61,7 @@ final class BridgeOutbox: Sendable {
                 state.withLock { $0.ended(outcome, at: .now(), random: .random(in: 0..<1)) }
             case .see:
                 // The next time is soon enough.
-                try? await store.see()
+                if let waiting = try? await store.see() { metrics.waits(waiting) }
             case .sleep(let duration): await timer.sleep(for: duration)
             case .end:
                 // It ends by itself.
@@ -74,25 +79,57 @@ final class BridgeOutbox: Sendable {
             case .held(let time): return .held(for: time)
             case .messages(let messages):
                 guard !messages.isEmpty else { return .done(mayBeMore: false) }
-                let contents = messages.compactMap(\.content)
+                let rejected: [BridgeStore.Outgoing]
                 do throws(AMQPError) {
-                    try await publish(contents.map(BridgeMessage.outgoing))
+                    rejected = try await send(messages)
                 } catch {
-                    metrics.sent.add(.failed, contents.count)
                     note(error.message)
+                    // Another daemon's broker may be better.
+                    try? await store.release()
                     return .brokerFailed
                 }
-                metrics.sent.add(.confirmed, contents.count)
-                metrics.sent.add(.gone, messages.count - contents.count)
-                try await store.finish(messages)
-                metrics.waits(max(0, taken.waiting - messages.count))
-                note(nil)
-                return .done(mayBeMore: messages.count == Self.batch)
+                let again = tryAgain(rejected)
+                let finished = messages.filter { !again.contains($0.place) }
+                try await store.finish(finished)
+                metrics.waits(max(0, taken.waiting - finished.count))
+                note(rejected.isEmpty ? nil : AMQPError.rejected(places: Array(rejected.indices)).message)
+                // What comes behind isn't held up, but for the pause.
+                return again.isEmpty ? .done(mayBeMore: messages.count == Self.batch) : .brokerFailed
             }
         } catch {
             // A database that is away is others' to tell of.
             if let error = error as? PostgresError, !error.isUnavailable { note("\(error)") }
             return .databaseFailed
+        }
+    }
+
+    /// - Returns: What some queue didn't take.
+    /// - Throws: None of them may have got there.
+    private func send(_ messages: [BridgeStore.Outgoing]) async throws(AMQPError) -> [BridgeStore.Outgoing] {
+        let sent = messages.filter { $0.content != nil }
+        var rejected: [BridgeStore.Outgoing] = []
+        do throws(AMQPError) {
+            try await publish(sent.compactMap(\.content).map(BridgeMessage.outgoing))
+        } catch {
+            guard case .rejected(let places) = error else {
+                metrics.sent.add(.failed, sent.count)
+                throw error
+            }
+            rejected = places.filter(sent.indices.contains).map { sent[$0] }
+        }
+        metrics.sent.add(.confirmed, sent.count - rejected.count)
+        metrics.sent.add(.gone, messages.count - sent.count)
+        return rejected
+    }
+
+    /// - Returns: The places of those that haven't gone often enough.
+    private func tryAgain(_ rejected: [BridgeStore.Outgoing]) -> Set<Int> {
+        rejections.withLock { rejections in
+            let counts = rejected.map { ($0.place, (rejections[$0.place] ?? 0) + 1) }
+            rejections = Dictionary(counts.filter { $0.1 < Self.tries }) { $1 }
+            metrics.sent.add(.failed, rejections.count)
+            metrics.sent.add(.refused, counts.count - rejections.count)
+            return Set(rejections.keys)
         }
     }
 

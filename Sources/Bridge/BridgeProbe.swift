@@ -1,7 +1,7 @@
 package import AMQP
 import Basics
 
-/// Asks a broker whether conversations can be carried there: the exchange is declared as the daemon does, and nothing else.
+/// Asks a broker whether conversations can be carried there: exchange and queue are declared as the daemon does, and nothing is consumed.
 package enum BridgeProbe {
     package enum Outcome: Equatable {
         case works
@@ -11,7 +11,7 @@ package enum BridgeProbe {
     package static func run(_ url: AMQPURL, authorities: String?, within limit: Duration) async -> Outcome {
         var configuration = AMQPConfiguration(url: url, name: "letsswitch, checking")
         if let authorities { configuration.authorities = authorities }
-        let connection = AMQPConnection(configuration, declaring: BridgeTopology.publishing)
+        let connection = AMQPConnection(configuration, declaring: BridgeTopology.places)
         let (events, sink) = AsyncStream.makeStream(of: AMQPEvent.self)
         let reason = Locked("no answer within \(limit)")
         connection.start { sink.yield($0) }

@@ -14,8 +14,9 @@ enum BridgeTopology {
     private static let ahead: UInt16 = 100
 
     static let publishing: [AMQPDeclaration] = [.exchange(exchange), .confirms]
-    static let consuming: [AMQPDeclaration] = [
+    /// What both directions need.
+    static let places: [AMQPDeclaration] = [
         .exchange(exchange), .queue(queue), .binding(AMQPBinding(queue: queue.name, exchange: exchange.name, key: "#")),
-        .consumption(queue: queue.name, .explicit(ahead: ahead)),
     ]
+    static let consuming = places + [.consumption(queue: queue.name, .explicit(ahead: ahead))]
 }

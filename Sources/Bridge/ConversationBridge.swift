@@ -15,6 +15,10 @@ package final class ConversationBridge: Service {
     private let metrics: BridgeMetrics
     private let log: Log
     private let standing = Locked(BridgeStanding())
+    /// What ``run()`` does but for the connections.
+    private let working = Locked<Task<Void, Never>?>(nil)
+    /// Of what there is to end, the connections' part.
+    private static let closing: Duration = .seconds(2)
 
     /// - Parameters:
     ///   - authorities: A file in PEM, instead of the system's.
@@ -68,14 +72,21 @@ package final class ConversationBridge: Service {
             }
             note(event, of: .consumer)
         }
-        async let sent: Void = outbox.run()
-        await inbox.run(consumer)
-        await sent
+        let work = Task { [outbox, inbox, consumer] in
+            async let sent: Void = outbox.run()
+            await inbox.run(consumer)
+            await sent
+        }
+        working.withLock { $0 = work }
+        await work.value
     }
 
     package func stop(within limit: Duration) async {
         outbox.stop()
         inbox.stop()
+        // What is in hand is confirmed, and acknowledged: else it would go, and come, twice.
+        let work = working.withLock { $0 }
+        await work?.ends(within: max(.zero, limit - Self.closing))
         async let published: Void = publisher.stop()
         await consumer.stop()
         await published

@@ -11,7 +11,7 @@ struct IncomingQueue: Sendable {
     private var deliveries: [AMQPDelivery] = []
     /// At the first of them.
     private var attempts = 0
-    private var isStopping = false
+    private(set) var isStopping = false
 
     mutating func append(_ delivery: AMQPDelivery) { deliveries.append(delivery) }
 
@@ -22,6 +22,9 @@ struct IncomingQueue: Sendable {
     }
 
     mutating func stop() { isStopping = true }
+
+    /// It wasn't the first one's fault.
+    mutating func wasNoAttempt() { attempts = max(0, attempts - 1) }
 
     /// The first stays until it is ``finished(_:)``.
     mutating func next() -> Step {
@@ -43,6 +46,8 @@ enum Settlement: Equatable {
     /// The broker may forget it.
     case acknowledged(BridgeMetrics.Receiving)
     case rejected(RejectionReason)
-    /// It is tried again.
+    /// It is tried again, some times.
     case again
+    /// It is tried again, however often: the database is away, or being changed.
+    case later
 }

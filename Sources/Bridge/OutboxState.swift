@@ -12,6 +12,8 @@ import Basics
 struct OutboxState: Sendable, Hashable {
     /// The longest time without a look.
     static let heartbeat: Duration = .seconds(300)
+    /// While the broker is away: how many wait is told.
+    static let awayHeartbeat: Duration = .seconds(30)
     /// When a broker has come back its clients, whose queues have gone with it, get so long to declare them again.
     private static let returnPause: Duration = .seconds(3)
     /// The database is away: another look.
@@ -56,7 +58,8 @@ struct OutboxState: Sendable, Hashable {
     mutating func next(at now: MonotonicTime) -> Step {
         guard !isStopping else { return .end }
         if let pauseEnd, pauseEnd > now { return .sleep(min(pauseEnd - now, Self.heartbeat)) }
-        let isDue = now - lookedAt >= Self.heartbeat
+        let heartbeat = broker == .there ? Self.heartbeat : Self.awayHeartbeat
+        let isDue = now - lookedAt >= heartbeat
         switch broker {
         case .there where hasNews || isDue:
             // What is said from now on is news again.
@@ -66,7 +69,7 @@ struct OutboxState: Sendable, Hashable {
         case .awaited where isDue, .gone where isDue:
             lookedAt = now
             return .see
-        case .awaited, .there, .gone: return .sleep(Self.heartbeat - (now - lookedAt))
+        case .awaited, .there, .gone: return .sleep(heartbeat - (now - lookedAt))
         }
     }
 

@@ -74,7 +74,7 @@ package final class AMQPBus: Bus {
         } catch {
             switch error {
             case .away, .libraryMissing: throw .away
-            case .refused(let message): throw .refused(message: message)
+            case .refused, .rejected: throw .refused(message: error.message)
             }
         }
     }

@@ -15,14 +15,19 @@ import Testing
         #expect(confirms.outcome == .confirmed)
     }
 
-    @Test("Those that the broker won't keep are counted")
+    @Test("Those that the broker won't keep are known by their places, of these messages alone")
     func rejected() {
         var confirms = PublisherConfirms()
         confirms.begin()
         for _ in 0..<3 { confirms.published() }
         confirms.answer(2, multiple: true, isConfirmed: false)
         confirms.answer(3, multiple: false, isConfirmed: true)
-        #expect(confirms.outcome == .rejected(2))
+        #expect(confirms.outcome == .rejected([0, 1]))
+        confirms.begin()
+        for _ in 0..<2 { confirms.published() }
+        confirms.answer(5, multiple: false, isConfirmed: false)
+        confirms.answer(4, multiple: false, isConfirmed: true)
+        #expect(confirms.outcome == .rejected([1]))
     }
 
     @Test("Late answers to what was given up don't count")

@@ -42,8 +42,11 @@ import Testing
         for kind in [.unavailable(outcomeUnknown: true), .conflict(sqlState: "40P01"), .shutDown]
             as [PostgresError.Kind]
         {
-            #expect(try await settle(attempt: 1_000) { _ in throw PostgresError(kind: kind, message: "") } == .again)
+            #expect(try await settle(attempt: 1_000) { _ in throw PostgresError(kind: kind, message: "") } == .later)
         }
+        // A newer daemon is making the functions anew.
+        let lacking = PostgresError(kind: .server(sqlState: "42883"), message: "")
+        #expect(try await settle(attempt: 1_000) { _ in throw lacking } == .later)
         let broken = PostgresError(kind: .server(sqlState: "XX000"), message: "")
         #expect(try await settle { _ in throw broken } == .again)
         #expect(try await settle(attempt: 5) { _ in throw broken } == .rejected(.failed))

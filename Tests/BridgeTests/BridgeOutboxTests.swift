@@ -18,6 +18,8 @@ import Testing
         let published = EventRecorder<AMQPMessage>()
         let refusals = EventRecorder<Int>()
         let isTaking = Locked(true)
+        /// Whose queue is full.
+        let full = Locked<String?>(nil)
 
         func publish(_ messages: [AMQPMessage]) throws(AMQPError) {
             guard isTaking.withLock({ $0 }) else {
@@ -25,6 +27,9 @@ import Testing
                 throw .refused("the broker takes nothing")
             }
             for message in messages { published.append(message) }
+            guard let full = full.withLock({ $0 }) else { return }
+            let places = messages.indices.filter { messages[$0].routingKey.contains(full) }
+            if !places.isEmpty { throw .rejected(places: places) }
         }
 
         /// What was said, in order.
@@ -96,6 +101,40 @@ import Testing
                 outbox.heard()
                 try await eventually("the next") { broker.published.all.last?.routingKey == "user1.user2.user3" }
                 try await eventually("an empty outbox") { try await world.database.count("bridge_message") == 0 }
+            }
+        }
+    }
+
+    @Test("A queue that is full holds nobody else up, and what it doesn't take goes a few times alone")
+    func full() async throws {
+        try await with { world in
+            for number in 0..<10 { try await world.send(1, "\(number)", to: [number == 4 ? 3 : 2]) }
+            let broker = Broker()
+            broker.full.withLock { $0 = "user3" }
+            let outbox = world.outbox(broker)
+            try await running(outbox) {
+                outbox.connected()
+                try await eventually("an empty outbox") { try await world.database.count("bridge_message") == 0 }
+                let counts = Dictionary(try broker.contents().map { ($0, 1) }, uniquingKeysWith: +)
+                #expect(counts.count == 10 && counts["4"] == 3 && counts["5"] == 1)
+            }
+        }
+    }
+
+    @Test("Who can't publish lets another daemon")
+    func release() async throws {
+        try await with { world in
+            let (broken, sound) = (Broker(), Broker())
+            broken.isTaking.withLock { $0 = false }
+            let (first, second) = (world.outbox(broken), world.outbox(sound))
+            try await world.send(1, "x", to: [2])
+            try await running(first) {
+                first.connected()
+                try await broken.refusals.next("a refusal") { _ in true }
+                try await running(second) {
+                    second.connected()
+                    try await eventually("the other sends") { try sound.contents() == ["x"] }
+                }
             }
         }
     }

@@ -17,6 +17,8 @@ import Testing
         queue.append(delivery(2))
         #expect(queue.next() == .take(delivery(1), attempt: 1))
         #expect(queue.next() == .take(delivery(1), attempt: 2))
+        queue.wasNoAttempt()
+        #expect(queue.next() == .take(delivery(1), attempt: 2))
         queue.finished(delivery(1))
         #expect(queue.next() == .take(delivery(2), attempt: 1))
         queue.finished(delivery(2))

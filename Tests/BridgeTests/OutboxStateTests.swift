@@ -20,7 +20,7 @@ import Testing
     func looks() {
         var state = OutboxState(at: start)
         state.heard()
-        #expect(state.next(at: start) == .sleep(OutboxState.heartbeat), "the broker is away")
+        #expect(state.next(at: start) == .sleep(OutboxState.awayHeartbeat), "the broker is away")
         state = resting()
         #expect(state.next(at: start + .seconds(1)) == .sleep(OutboxState.heartbeat - .seconds(1)))
         state.heard()
@@ -40,9 +40,10 @@ import Testing
         var state = resting()
         state.lost()
         state.heard()
-        #expect(state.next(at: start) == .sleep(OutboxState.heartbeat))
-        #expect(state.next(at: start + OutboxState.heartbeat) == .see)
-        #expect(state.next(at: start + OutboxState.heartbeat) == .sleep(OutboxState.heartbeat))
+        let pause = OutboxState.awayHeartbeat
+        #expect(state.next(at: start) == .sleep(pause))
+        #expect(state.next(at: start + pause) == .see)
+        #expect(state.next(at: start + pause) == .sleep(pause))
         // Its clients come back, too: what went out before they have queues again would be lost.
         let back = start + OutboxState.heartbeat
         state.connected(at: back)

@@ -82,10 +82,16 @@ import Testing
             try await world.database.setClock("2026-11-30T10:00:00Z")
             try await world.send(1, "eight days later", [2])
             #expect(try await world.database.count("bridge_message") == 2)
-            // What waits isn't lost.
+            // What waits isn't lost if one comes back before it is looked through.
             #expect(try await world.taken().map { $0.content?.message.content } == ["now", "six days later"])
             try await world.send(1, "again", [2])
             #expect(try await world.database.count("bridge_message") == 3)
+            let purge = "SELECT letsswitch.purge_bridge_messages(2)"
+            try await world.database.run(purge)
+            #expect(try await world.bridge.see() == 3)
+            try await world.database.setClock("2026-12-08T10:00:00Z")
+            try await world.database.run(purge)
+            #expect(try await world.database.count("bridge_message") == 1)
         }
     }
 

@@ -42,9 +42,14 @@ struct SeriesController: RouteCollection, Sendable {
 
     @Sendable private func end(_ request: Request) async throws -> Response {
         let asked = try OwnSeries(id: request.parameters["id"] ?? "", deviceId: request.query("deviceId"))
+        let leaves = request.query("leave") == "true"
+        if leaves {
+            // As long as the series is there a repeat goes on where this was interrupted.
+            for task in try await store.find(asked).tasks where task.isPaired { _ = try await leave(task) }
+        }
         var (series, promises) = try await store.end(asked)
         await news.tell(promises)
-        if request.query("leave") == "true" {
+        if leaves {
             var staying: [TaskResponse] = []
             for task in series.tasks {
                 if try await !leave(task) { staying.append(task) }

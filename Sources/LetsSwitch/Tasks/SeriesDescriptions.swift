@@ -19,7 +19,7 @@ enum SeriesDescriptions {
             ])),
         answers: [
             .json(201, "the series with its first promises", series), .json(200, "it was there already", series),
-            .refusal(409, "series_exists", meaning: "another title, or end, at the same times"),
+            .refusal(409, "series_exists", meaning: "another title, end, or set of days, at the same time"),
             .refusal(429, "too_many_series", "too_many_tasks", meaning: "the device has as many as it may"),
             .refusal(503, "storage_full", meaning: "as much is kept as may be"),
         ],

@@ -6,7 +6,7 @@ package struct BridgeStore: Sendable {
     /// The names that metrics go by.
     package static let statementNames = [see, take, finish, release].map(\.name)
 
-    private static let see = PostgresStatement(name: "see_bridge", sql: "SELECT letsswitch.see_bridge()")
+    private static let see = PostgresStatement(name: "see_bridge", sql: "SELECT letsswitch.see_bridge() AS waiting")
     private static let take = PostgresStatement(
         name: "take_bridge_messages", sql: "SELECT * FROM letsswitch.take_bridge_messages($1::uuid, $2, $3)")
     private static let finish = PostgresStatement(
@@ -61,8 +61,11 @@ package struct BridgeStore: Sendable {
     }
 
     /// Says that there is a daemon with a broker: from then on, for a week, what is said goes into the outbox.
-    package func see() async throws {
-        _ = try await database.query(Self.see, [])
+    ///
+    /// - Returns: How many messages wait, counted to 10,000.
+    @discardableResult
+    package func see() async throws -> Int {
+        try await database.query(Self.see, [])[0].integer("waiting")
     }
 
     /// What is to go out first. As long as the lease lasts, nobody else gets anything.

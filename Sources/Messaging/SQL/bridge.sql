@@ -20,12 +20,13 @@ LANGUAGE sql AS $$
     HAVING count(*) > 0
 $$;
 
--- A daemon with a broker is here.
-CREATE FUNCTION letsswitch.see_bridge() RETURNS void
+-- A daemon with a broker is here. Returns how many messages wait, counted to 10,000.
+CREATE FUNCTION letsswitch.see_bridge() RETURNS bigint
 LANGUAGE sql AS $$
     INSERT INTO letsswitch.bridge (name, seen_at) VALUES ('amqp', letsswitch.clock())
     ON CONFLICT (name) DO UPDATE SET seen_at = excluded.seen_at
-    WHERE bridge.seen_at < excluded.seen_at - interval '10 minutes'
+    WHERE bridge.seen_at < excluded.seen_at - interval '10 minutes';
+    SELECT count(*) FROM (SELECT FROM letsswitch.bridge_message LIMIT 10000) AS counted
 $$;
 
 -- What is to go out, in order: the first p_limit, if this daemon is the one that sends, or nobody is; it is then for p_lease seconds. One
@@ -41,12 +42,13 @@ LANGUAGE plpgsql AS $$
 DECLARE
     v_now timestamptz := letsswitch.clock();
 BEGIN
-    PERFORM letsswitch.see_bridge();
-    waiting := (SELECT count(*) FROM (SELECT FROM letsswitch.bridge_message LIMIT 10000) AS counted);
+    waiting := letsswitch.see_bridge();
     UPDATE letsswitch.bridge SET sender_id = p_daemon, lease_until = v_now + make_interval(secs => p_lease)
     WHERE bridge.name = 'amqp' AND (bridge.sender_id IS NULL OR bridge.sender_id = p_daemon OR bridge.lease_until <= v_now);
     IF NOT FOUND THEN
-        SELECT extract(epoch FROM bridge.lease_until - v_now) INTO held_for FROM letsswitch.bridge WHERE bridge.name = 'amqp';
+        -- It may have been given back since.
+        SELECT coalesce(extract(epoch FROM bridge.lease_until - v_now), 0) INTO held_for
+        FROM letsswitch.bridge WHERE bridge.name = 'amqp';
         RETURN NEXT;
         RETURN;
     END IF;
@@ -77,6 +79,20 @@ LANGUAGE sql AS $$ DELETE FROM letsswitch.bridge_message WHERE bridge_message.id
 CREATE FUNCTION letsswitch.release_bridge(p_daemon uuid) RETURNS void
 LANGUAGE sql AS $$
     UPDATE letsswitch.bridge SET sender_id = NULL, lease_until = NULL WHERE bridge.sender_id = p_daemon
+$$;
+
+-- What nobody is going to send: there has been no daemon with a broker for so long. Returns how many it took, p_limit at most.
+CREATE FUNCTION letsswitch.purge_bridge_messages(p_limit integer) RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_taken bigint;
+BEGIN
+    DELETE FROM letsswitch.bridge_message WHERE NOT letsswitch.has_bridge() AND bridge_message.id = ANY (ARRAY(
+        SELECT waiting.id FROM letsswitch.bridge_message AS waiting ORDER BY waiting.id LIMIT p_limit
+    ));
+    GET DIAGNOSTICS v_taken = ROW_COUNT;
+    RETURN v_taken;
+END
 $$;
 
 -- In ---------------------------------------------------------------------------------------------------------------

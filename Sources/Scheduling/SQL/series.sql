@@ -124,7 +124,8 @@ END
 $$;
 
 -- Makes a series, and its first promises. The first row says what became of it, and has no task: begun; repeated, when there is the same;
--- or why not (series_exists, of the same time and days; until_past, too_many_series, too_many_tasks). Then the tasks (created).
+-- or why not (series_exists, of the same time on some of these days: what they share would be made for one of them, and taken back with
+-- that one; until_past, too_many_series, too_many_tasks). Then the tasks (created).
 CREATE FUNCTION letsswitch.begin_series(
     p_id uuid, p_device text, p_title text, p_wall_time integer, p_zone text, p_days_of_week integer, p_until integer,
     p_days integer, p_lead double precision, p_horizon double precision, p_room_duration double precision,
@@ -140,11 +141,15 @@ BEGIN
     PERFORM letsswitch.hold_off_erasing(p_device);
     v_now := letsswitch.clock();
     v_today := (v_now AT TIME ZONE letsswitch.zone_rules(p_zone))::date;
+    -- One that is over is in nobody's way.
+    DELETE FROM letsswitch.series WHERE series.device_id = p_device AND series.until < v_today - 1;
     SELECT * INTO v_series FROM letsswitch.series
-    WHERE series.device_id = p_device AND series.wall_time = p_wall_time AND series.time_zone = p_zone AND series.days = p_days_of_week;
+    WHERE series.device_id = p_device AND series.wall_time = p_wall_time AND series.time_zone = p_zone
+        AND series.days & p_days_of_week <> 0
+    ORDER BY series.days <> p_days_of_week LIMIT 1;
     v_outcome.code := CASE
         WHEN FOUND THEN CASE
-            WHEN p_title IN (v_series.title, v_series.later_title)
+            WHEN v_series.days = p_days_of_week AND p_title IN (v_series.title, v_series.later_title)
                 AND v_series.until IS NOT DISTINCT FROM date '1970-01-01' + p_until THEN 'repeated'
             ELSE 'series_exists'
         END
@@ -204,8 +209,11 @@ BEGIN
         CONTINUE WHEN NOT EXISTS (
             SELECT FROM letsswitch.task WHERE task.id = v_task.id AND task.registered = v_task.registered AND task.device_id = p_device);
         v_outcome := letsswitch.register_task(
-            p_device, p_title, v_task.time_zone, extract(epoch FROM v_task.starts_at)::bigint, NULL, NULL, NULL, 0, 0, 0);
+            -- The zone says nothing of a task that is there; its own may have vanished.
+            p_device, p_title, 'UTC', extract(epoch FROM v_task.starts_at)::bigint, NULL, NULL, NULL, 0, 0, 0);
         IF v_outcome.code = 'retitled' THEN
+            UPDATE letsswitch.task SET series_id = p_id, series_day = v_task.series_day WHERE task.id = v_task.id;
+            v_outcome.series_id := p_id;
             RETURN NEXT v_outcome;
         END IF;
     END LOOP;
@@ -267,7 +275,7 @@ BEGIN
         CONTINUE WHEN v_task.partner_id IS NOT NULL OR v_task.starts_at IS DISTINCT FROM v_from[i];
         v_is_moved := false;
         FOR v_outcome IN
-            SELECT * FROM letsswitch.move_task(
+            SELECT * FROM letsswitch.move_task_unerased(
                 p_series.device_id, v_task.id, p_series.time_zone, extract(epoch FROM v_to[i])::bigint, NULL, NULL, NULL, p_lead,
                 p_horizon, p_room_duration, p_late_join)
         LOOP

@@ -173,7 +173,9 @@ BEGIN
         ELSIF NOT v_is_waiting OR v_task.reminds_at < v_now THEN
             RETURN letsswitch.outcome('registration_closed', v_task, NULL);
         END IF;
-        UPDATE letsswitch.task SET title = p_title WHERE id = v_task.id RETURNING * INTO v_task;
+        -- What was changed by hand is no series' any more.
+        UPDATE letsswitch.task SET title = p_title, series_id = NULL, series_day = NULL
+        WHERE id = v_task.id RETURNING * INTO v_task;
         PERFORM letsswitch.tell_task('task.retitled', v_task);
         RETURN letsswitch.outcome('retitled', v_task, NULL);
     END IF;

@@ -103,7 +103,8 @@ package struct SeriesStore: Sendable {
         return promises
     }
 
-    private func find(_ series: OwnSeries) async throws -> Series {
+    /// Throws `404` if the device has no such series.
+    package func find(_ series: OwnSeries) async throws -> Series {
         guard let own = try await list(of: series.device).first(where: { $0.id == series.id }) else {
             throw try refusal("no_such_series")
         }

@@ -22,7 +22,7 @@ package struct ErasureStore: Sendable {
             name: "purge",
             sql: """
                 SELECT letsswitch.purge($1, $2) + letsswitch.purge_deliveries($2) + letsswitch.purge_events($1, $2)
-                    + letsswitch.purge_questions($1, $2) + letsswitch.purge_messages($3, $2) AS taken
+                    + letsswitch.purge_questions($1, $2) + letsswitch.purge_messages($3, $2) + letsswitch.purge_bridge_messages($2) AS taken
                 """)
     }
 

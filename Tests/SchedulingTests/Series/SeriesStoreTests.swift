@@ -35,6 +35,11 @@ import Testing
                 try await store.begin(ScheduleDatabase.series("a", title: "Maths"))
             }
             #expect(other?.code == "series_exists")
+            // What both would be for one makes, and takes back when it ends.
+            let wider = await #expect(throws: RequestError.self) {
+                try await store.begin(ScheduleDatabase.series("a", on: ["sat", "sun"]))
+            }
+            #expect(wider?.code == "series_exists")
 
             #expect(try await store.extendNext() == nil)
             try await database.setClock(Self.wednesday)
@@ -90,6 +95,22 @@ import Testing
             #expect(listed.task("2026-10-24T08:00:00Z") == nil && listed.task("2026-10-22T08:00:00Z") == nil)
             #expect(listed.tasks.count == 13)
             try await database.checkPairs()
+        }
+    }
+
+    @Test("a promise that was called something else by hand is no series' any more: renaming and ending leave it alone")
+    func retitledByHand() async throws {
+        try await ScheduleDatabase.with(now: Self.tuesday) { database in
+            let store = database.series()
+            let own = try await store.begin(ScheduleDatabase.series("a", on: ["wed", "thu"])).series.own
+            #expect(try await database.register("a", "2026-10-22T08:00:00Z", "Exam").task?.title == "Exam")
+            // The zone is no more: nothing of what is there goes by it.
+            try await database.run("UPDATE letsswitch.task SET time_zone = 'Mars/Base'")
+            #expect(try await store.rename(SeriesRenaming(series: own, title: "Art")).1.retitled == 3)
+            #expect(try await store.rename(SeriesRenaming(series: own, title: "Music")).1.retitled == 3)
+            #expect(try await store.end(own).1.cancelled == 3)
+            #expect(
+                try await database.run("SELECT title FROM letsswitch.task").map { try $0.string("title") } == ["Exam"])
         }
     }
 
