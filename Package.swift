@@ -118,6 +118,7 @@ let package = Package(
                 .embedInCode("SQL/partner-conversations.sql"),
                 .embedInCode("SQL/blocks.sql"),
                 .embedInCode("SQL/bridge.sql"),
+                .embedInCode("SQL/notifications.sql"),
             ],
             swiftSettings: swiftSettings),
         // What is kept in the database: tables by numbered migrations, and which functions stand there.
@@ -136,6 +137,7 @@ let package = Package(
                 .embedInCode("SQL/0010-bridge.sql"),
                 .embedInCode("SQL/0011-series.sql"),
                 .embedInCode("SQL/0012-samples.sql"),
+                .embedInCode("SQL/0013-notifications.sql"),
                 .embedInCode("SQL/daemons.sql"),
                 .embedInCode("SQL/export.sql"),
                 .embedInCode("SQL/samples.sql"),

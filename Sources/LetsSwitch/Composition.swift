@@ -36,6 +36,7 @@ struct Composition: Sendable {
     let bridge: ConversationBridge?
     /// Operators' commands; with or without a database.
     let control: ServiceGroup
+    private let listeners: ListenerWriter
     /// What lives on the database, each on those before it.
     let services: ServiceGroup
     private let page: MetricsPage
@@ -83,6 +84,8 @@ struct Composition: Sendable {
         let conversations = Conversations(
             store: database.conversations, rooms: rooms, keys: database.roomKeys, loops: loops.loops,
             executor: database.executor, rates: messageRates, metrics: metrics.conversations, log: log)
+        let listeners = ListenerWriter(
+            store: database.listeners(of: id), audience: conversations.audience, log: log)
         let changes = ScheduleChanges(client: database.background, streams: streams)
         let stores = database.schedulerStores
         let erasures = ErasureWorker(store: database.erasures, log: log) { await changes.publish($0) }
@@ -277,11 +280,12 @@ struct Composition: Sendable {
                     application: application, rooms: rooms, metrics: metrics, providers: deliveries.metrics,
                     connections: { await database.counts() }))
         }
+        self.listeners = listeners
         let before: [any Service] = [
             DatabaseService(database: database), ListenerService(listener: listener),
             AcknowledgementService(streams: streams, acknowledgements: acknowledgements),
             EndingEarly(service: deliveries, reserve: reserve), AttendanceService(rooms: rooms, writer: attendance),
-            erasures, series, scheduler, database.storage, bus,
+            erasures, series, scheduler, database.storage, listeners, bus,
         ]
         services = ServiceGroup(before + (bridge.map { [$0] } ?? []) + (sampling.map { [$0] } ?? []))
         page = MetricsPage(
@@ -308,12 +312,13 @@ struct Composition: Sendable {
         + Database.statementNames + ExportStore.statementNames + SampleStore.statementNames + DaemonStore.statementNames
         + NotifyBus.statementNames
         + QuestionStore.statementNames + ConversationStore.statementNames
-        + BridgeStore.statementNames + BlockStore.statementNames
+        + BridgeStore.statementNames + ListenerStore.statementNames + BlockStore.statementNames
 
     /// Has the database know what this daemon serves, before it answers anybody.
     @Sendable func enter() async throws {
         try await deliveries.enter()
         try await bridge?.enter()
+        try await listeners.enter()
     }
 
     func metricsPage() async -> [UInt8] {

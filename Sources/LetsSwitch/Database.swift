@@ -107,6 +107,11 @@ actor Database {
         BridgeStore(database: deliveryClient, daemon: daemon.uuid)
     }
 
+    /// Who listens to conversations on a daemon.
+    nonisolated func listeners(of daemon: DaemonID) -> ListenerStore {
+        ListenerStore(database: deliveryClient, daemon: daemon.uuid)
+    }
+
     /// For tasks that do little but wait for requests' queries.
     nonisolated var executor: any TaskExecutor { requests.executor }
 

@@ -15,7 +15,7 @@ package final class Conversations: Sendable {
     package let feeds: ConversationFeeds
     package let changes: ConversationChanges
     /// Those who hear conversations, on all loops.
-    let audience: ConversationAudience
+    package let audience: ConversationAudience
     let names = UserNames()
     /// By number.
     let users = KnownUsers()

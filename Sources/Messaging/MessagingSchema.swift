@@ -10,6 +10,8 @@ package enum MessagingSchema {
         PostgresFunctions.Script(
             name: "partner-conversations",
             sql: String(decoding: PackageResources.partner_conversations_sql, as: UTF8.self)),
+        PostgresFunctions.Script(
+            name: "notifications", sql: String(decoding: PackageResources.notifications_sql, as: UTF8.self)),
         PostgresFunctions.Script(name: "bridge", sql: String(decoding: PackageResources.bridge_sql, as: UTF8.self)),
         PostgresFunctions.Script(name: "blocks", sql: String(decoding: PackageResources.blocks_sql, as: UTF8.self)),
     ]

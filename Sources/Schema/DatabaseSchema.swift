@@ -19,6 +19,7 @@ package enum DatabaseSchema {
         PostgresMigration(version: 10, name: "bridge", sql: text(PackageResources._010_bridge_sql)),
         PostgresMigration(version: 11, name: "series", sql: text(PackageResources._011_series_sql)),
         PostgresMigration(version: 12, name: "samples", sql: text(PackageResources._012_samples_sql)),
+        PostgresMigration(version: 13, name: "notifications", sql: text(PackageResources._013_notifications_sql)),
     ]
 
     private static let functions = PostgresFunctions(

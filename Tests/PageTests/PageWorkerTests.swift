@@ -74,4 +74,35 @@ struct PageWorkerTests {
             "await happen('push', { data: { json: () => JSON.parse('?') } }); return shown.map(([title]) => title)")
         #expect(seen == ["Let’s Switch"])
     }
+
+    @Test("a push of messages shows their words, and a tap leads to the conversation, in its window if there is one")
+    func messages() async throws {
+        let seen = try await Self.run(
+            caches: "{}", fetch: "null",
+            """
+            const push = data => happen('push', { data: { json: () => data } })
+            const said = { type: 'messages', conversation: 'C', authors: ['user1'], count: 1 }
+            await push({ ...said, messages: [{ author: 'user1', content: '<b>Tea?' }] })
+            await push({ ...said, authors: ['user1', 'user2', 'user3'], count: 9,
+                messages: [{ author: 'user2', content: 'Yes' }, { author: 'user3', content: 'No' }] })
+            const visited = []
+            const tap = async windows => {
+                globalThis.clients = {
+                    matchAll: async () => windows, openWindow: async target => visited.push('opened ' + target),
+                }
+                await happen('notificationclick', { notification: { close() {}, data: shown[0][1].data } })
+            }
+            await tap([{ url: location.origin + '/' }])
+            await tap([{
+                url: location.origin + '/conversations#D', focus: async () => {},
+                navigate: async target => visited.push('led to ' + target),
+            }])
+            return [shown.map(([title, { body }]) => [title, body]), visited]
+            """)
+        #expect(
+            seen == [
+                [["user1", "<b>Tea?"], ["user1, user2 and 1 more", "7 more\nuser2: Yes\nuser3: No"]],
+                ["opened /conversations#C", "led to /conversations#C"],
+            ])
+    }
 }

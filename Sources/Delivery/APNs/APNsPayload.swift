@@ -19,9 +19,30 @@ enum APNsPayload {
         }
     }
 
+    /// What Apple may know: who, and how many. Names are short: it always fits.
+    static func json(_ untold: UntoldMessages) -> [UInt8] {
+        var json = JSONText()
+        json.object { object in
+            object.name("aps")
+            object.object { aps in
+                aps.name("alert")
+                aps.object { alert in
+                    alert.member("title", untold.who)
+                    alert.member("body", untold.howMany)
+                }
+                aps.member("sound", "default")
+                aps.member("thread-id", untold.conversation.uuidString.lowercased())
+            }
+            object.member("type", Delivery.messages)
+            object.member("conversation", untold.conversation.uuidString)
+            object.member("count", untold.count)
+        }
+        return json.bytes
+    }
+
     private static func json(_ reminder: ReminderContent, titleScalars: Int) -> [UInt8] {
-        let title = cut(reminder.title, titleScalars)
-        let partner = reminder.partnerTask.map { cut($0, titleScalars) }
+        let title = reminder.title.cut(toScalars: titleScalars)
+        let partner = reminder.partnerTask.map { $0.cut(toScalars: titleScalars) }
         var json = JSONText()
         json.object { object in
             object.name("aps")
@@ -50,12 +71,6 @@ enum APNsPayload {
         let start = "Starts at \(reminder.startTime)."
         if let partner { return "\(start) Somebody starts with you: \(BidirectionalText.quoted(partner))" }
         return reminder.roomId == nil ? start : "\(start) Somebody starts with you."
-    }
-
-    /// At a scalar's boundary.
-    private static func cut(_ text: String, _ scalars: Int) -> String {
-        guard text.unicodeScalars.count > scalars else { return text }
-        return String(String.UnicodeScalarView(text.unicodeScalars.prefix(scalars))) + "…"
     }
 }
 

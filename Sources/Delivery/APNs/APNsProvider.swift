@@ -51,13 +51,13 @@ struct APNsProvider: DeliveryProvider {
     }
 
     func send(_ delivery: Delivery) async -> AttemptOutcome {
-        guard case .reminder(let reminder, _) = delivery.content else { return .refused("no reminder") }
+        if case .event = delivery.content { return .refused("no reminder") }
         let details = try? JSONDecoder().decode(Details.self, from: Data(delivery.details.utf8))
         var attempt = APNsAttempt(isSandbox: details?.sandbox ?? false)
         do {
             while true {
                 let token = try await tokens.text()
-                let answer = APNsResponse(try await client.send(request(delivery, reminder, attempt, token)))
+                let answer = APNsResponse(try await client.send(request(delivery, attempt, token)))
                 switch attempt.next(after: answer, registeredAt: delivery.registeredAt) {
                 case .done(let outcome): return outcome
                 case .again: continue
@@ -76,20 +76,29 @@ struct APNsProvider: DeliveryProvider {
         await client.shutdown()
     }
 
-    private func request(
-        _ delivery: Delivery, _ reminder: ReminderContent, _ attempt: APNsAttempt, _ token: String
-    ) -> OutgoingRequest {
+    private func request(_ delivery: Delivery, _ attempt: APNsAttempt, _ token: String) -> OutgoingRequest {
+        // What replaces one another on a person's screen.
+        let group: String
+        let body: [UInt8]
+        switch delivery.content {
+        case .reminder(let reminder, _):
+            (group, body) = (reminder.groupId, APNsPayload.json(reminder, maxBytes: attempt.maxPayloadBytes))
+        case .messages(let untold):
+            (group, body) = (delivery.messageId.uuidString.lowercased(), APNsPayload.json(untold))
+        // Nobody asks for it.
+        case .event: (group, body) = ("", [])
+        }
         let host = url ?? (attempt.isSandbox ? Self.sandbox : Self.production)
         return OutgoingRequest(
             .post, "\(host)/3/device/\(delivery.address)",
             headers: [
                 HTTPField("authorization", "bearer \(token)"), HTTPField("apns-topic", topic),
                 HTTPField("apns-push-type", "alert"), HTTPField("apns-priority", "10"),
-                // After the start it is noise.
+                // After the start, or a day, it is noise.
                 HTTPField("apns-expiration", "\(Int(saturating: delivery.deadline))"),
                 HTTPField("apns-id", delivery.messageId.uuidString.lowercased()),
-                HTTPField("apns-collapse-id", reminder.groupId), .contentTypeJSON,
+                HTTPField("apns-collapse-id", group), .contentTypeJSON,
             ],
-            body: APNsPayload.json(reminder, maxBytes: attempt.maxPayloadBytes))
+            body: body)
     }
 }

@@ -3,13 +3,15 @@ package import Domain
 import FoundationEssentials
 import Wire
 
-/// A reminder as an ntfy message.
+/// A reminder, or that something was said, as an ntfy message.
 struct NtfyMessage: Sendable, Hashable {
     let topic: String
     let title: String
     let message: String
-    /// What opens at a tap: the room on the browser's page.
+    /// What opens at a tap: the room, or the conversation, on the browser's page.
     let click: String?
+    let priority: Int
+    let tag: String
 
     init(_ reminder: ReminderContent, topic: String, publicURL: String?) {
         self.topic = topic
@@ -26,6 +28,18 @@ struct NtfyMessage: Sendable, Hashable {
         click = publicURL.map { url in
             reminder.roomId == nil ? url + "/" : "\(url)/#room/\(reminder.startsAt)"
         }
+        priority = 4
+        tag = "alarm_clock"
+    }
+
+    /// The server reads along: who, and how many.
+    init(_ untold: UntoldMessages, topic: String, publicURL: String?) {
+        self.topic = topic
+        title = untold.who
+        message = untold.howMany
+        click = publicURL.map { "\($0)/conversations#\(untold.conversation.uuidString)" }
+        priority = 3
+        tag = "speech_balloon"
     }
 
     var json: [UInt8] {
@@ -34,9 +48,9 @@ struct NtfyMessage: Sendable, Hashable {
             object.member("topic", topic)
             object.member("title", title)
             object.member("message", message)
-            object.member("priority", 4)
+            object.member("priority", priority)
             object.name("tags")
-            object.array { $0.string("alarm_clock") }
+            object.array { $0.string(tag) }
             object.member("click", click)
         }
         return json.bytes

@@ -28,14 +28,19 @@ struct NtfyProvider: DeliveryProvider {
     }
 
     func send(_ delivery: Delivery) async -> AttemptOutcome {
-        guard case .reminder(let reminder, _) = delivery.content else { return .refused("no reminder") }
+        let message: NtfyMessage
+        switch delivery.content {
+        case .reminder(let reminder, _):
+            message = NtfyMessage(reminder, topic: delivery.address, publicURL: publicURL)
+        case .messages(let untold): message = NtfyMessage(untold, topic: delivery.address, publicURL: publicURL)
+        case .event: return .refused("no reminder")
+        }
         var headers = [HTTPField.contentTypeJSON]
         if let token { headers.append(HTTPField("Authorization", "Bearer \(token)")) }
-        let body = NtfyMessage(reminder, topic: delivery.address, publicURL: publicURL).json
         do throws(HTTPClientError) {
             // To the root: the topic, which is a secret, is in the body and in nobody's log.
             return Self.outcome(
-                of: try await client.send(OutgoingRequest(.post, server + "/", headers: headers, body: body)))
+                of: try await client.send(OutgoingRequest(.post, server + "/", headers: headers, body: message.json)))
         } catch {
             return AttemptOutcome(error)
         }

@@ -2,7 +2,7 @@ import Domain
 import FoundationEssentials
 import Postgres
 
-/// One event on its way to one address: what a provider is asked to send.
+/// One event, or one notification, on its way to one address: what a provider is asked to send.
 struct Delivery: Sendable, Hashable {
     /// The row's.
     let id: Int
@@ -34,6 +34,8 @@ struct Delivery: Sendable, Hashable {
         /// For the webhook: `task.registered`, `task.retitled`, `task.cancelled`, `task.moved`, `match.created`, `match.ended`,
         /// `room.opened`, `room.joined`, `room.left`, `room.closed`, `device.erased`; and what there is to say of it, a JSON object on one line.
         case event(type: String, json: String)
+        /// What was said in a conversation while somebody wasn't there.
+        case messages(UntoldMessages)
     }
 
     /// The content's type, as receivers know it.
@@ -41,14 +43,16 @@ struct Delivery: Sendable, Hashable {
         switch content {
         case .reminder: Self.reminder
         case .event(let type, _): type
+        case .messages: Self.messages
         }
     }
 
-    /// The content as JSON on one line.
+    /// The content as JSON on one line, without what people have said.
     var payload: String {
         switch content {
         case .reminder(_, let json): json
         case .event(_, let json): json
+        case .messages(let untold): untold.json
         }
     }
 
@@ -70,6 +74,7 @@ struct Delivery: Sendable, Hashable {
 
 extension Delivery {
     static let reminder = "reminder"
+    static let messages = "messages"
 }
 
 extension Delivery {
@@ -87,7 +92,9 @@ extension Delivery {
         registeredAt = try row.optionalDouble("registered_at") ?? 0
         let type = try row.string("type")
         let event = try EventData(row)
-        if try row.boolean("is_reminder") {
+        if try !row.isNull("conversation_id") {
+            content = .messages(try UntoldMessages(row))
+        } else if try row.boolean("is_reminder") {
             let reminder = try ReminderContent(row, id: messageId)
             // A reminder to an address isn't an event.
             content = .reminder(reminder, json: event?.json(type, reminder: reminder.json) ?? reminder.json)

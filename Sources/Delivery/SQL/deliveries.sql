@@ -109,7 +109,9 @@ RETURNS TABLE (
     -- Of a reminder.
     task_id uuid, is_reminder boolean, partner_task text,
     -- Of a reminder, or of an event.
-    title text, start_time text, time_zone text, starts_at bigint, room_id uuid
+    title text, start_time text, time_zone text, starts_at bigint, room_id uuid,
+    -- Of what was said in a conversation, as untold_messages has it.
+    conversation_id uuid, names text, authors text, messages bigint, recent text
 )
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -143,7 +145,8 @@ BEGIN
         SELECT late.id, 'expired', NULL::text, NULL::uuid, NULL::integer, NULL::double precision,
             NULL::double precision, NULL::double precision, NULL::text, NULL::text, NULL::double precision,
             NULL::bigint, NULL::text, NULL::text, NULL::text, NULL::text, NULL::integer, NULL::bigint,
-            NULL::uuid, NULL::boolean, NULL::text, NULL::text, NULL::text, NULL::text, NULL::bigint, NULL::uuid
+            NULL::uuid, NULL::boolean, NULL::text, NULL::text, NULL::text, NULL::text, NULL::bigint, NULL::uuid,
+            NULL::uuid, NULL::text, NULL::text, NULL::bigint, NULL::text
         FROM unnest(v_late) AS late (id);
     END IF;
     IF v_ids IS NULL THEN
@@ -161,16 +164,20 @@ BEGIN
         CASE
             WHEN delivery.urgent AND (task.device_id IS NULL OR reminder.id IS NULL) THEN 'orphaned'
             WHEN delivery.event_id IS NOT NULL AND event.id IS NULL THEN 'orphaned'
+            -- Everything was read meanwhile, or it isn't wanted any more.
+            WHEN delivery.conversation_id IS NOT NULL AND untold.device_id IS NULL THEN 'orphaned'
             WHEN delivery.address_id IS NOT NULL AND address.id IS NULL THEN 'orphaned'
             ELSE 'send'
         END,
-        coalesce(event.type, 'reminder'), delivery.message_id, delivery.attempts,
+        CASE WHEN delivery.conversation_id IS NULL THEN coalesce(event.type, 'reminder') ELSE 'messages' END,
+        delivery.message_id, delivery.attempts,
         date_part('epoch', coalesce(event.happened_at, delivery.created_at)), date_part('epoch', delivery.deadline),
         date_part('epoch', v_now),
         address.address, address.details, date_part('epoch', address.registered_at),
         event.number,
         coalesce(event.person, CASE
             WHEN delivery.urgent AND event.id IS NOT NULL THEN letsswitch.person_tag(task.device_id)
+            WHEN delivery.conversation_id IS NOT NULL THEN letsswitch.person_tag(untold.device_id)
             WHEN event.type IN ('room.joined', 'room.left') THEN (letsswitch.people_of(event.task_ids))[1]
         END),
         CASE WHEN event.type IN ('match.created', 'match.ended', 'room.opened', 'room.closed')
@@ -187,7 +194,8 @@ BEGIN
         CASE WHEN erasure.person IS NULL THEN coalesce(event.start_time, task.start_time) END,
         CASE WHEN erasure.person IS NULL THEN coalesce(event.time_zone, task.time_zone) END,
         date_part('epoch', coalesce(event.starts_at, task.starts_at))::bigint,
-        coalesce(event.room_id, CASE WHEN task.partner_id IS NOT NULL THEN task.room_id END)
+        coalesce(event.room_id, CASE WHEN task.partner_id IS NOT NULL THEN task.room_id END),
+        delivery.conversation_id, untold.names, untold.authors, untold.messages, untold.recent
     FROM letsswitch.delivery
     LEFT JOIN letsswitch.event ON event.id = delivery.event_id
     LEFT JOIN letsswitch.erasure ON erasure.person = event.person AND erasure.events_up_to >= event.id
@@ -195,8 +203,11 @@ BEGIN
     -- It is gone when the task was moved to another time: there it gets a new one.
     LEFT JOIN letsswitch.reminder ON delivery.urgent AND reminder.id = delivery.message_id
     LEFT JOIN letsswitch.visible_task AS partner ON partner.id = task.partner_id
+    LEFT JOIN LATERAL letsswitch.untold_messages(delivery.user_id, delivery.conversation_id, delivery.from_number) AS untold
+        ON delivery.conversation_id IS NOT NULL
     -- One that belongs to another device by now gets nothing of this one's.
-    LEFT JOIN letsswitch.address ON address.id = delivery.address_id AND address.device_id = task.device_id
+    LEFT JOIN letsswitch.address
+        ON address.id = delivery.address_id AND address.device_id = coalesce(task.device_id, untold.device_id)
     LEFT JOIN LATERAL (
         SELECT
             array_agg(attendance.task_id ORDER BY attendance.task_id) FILTER (WHERE attendance.task_id IS NOT NULL) AS came,

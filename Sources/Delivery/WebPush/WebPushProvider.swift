@@ -44,7 +44,7 @@ struct WebPushProvider: DeliveryProvider {
         guard let url = ProviderURL(delivery.address),
             let keys = try? JSONDecoder().decode(WebPushKeys.self, from: Data(delivery.details.utf8))
         else { return .gone("a subscription that can't be read") }
-        let plaintext = Array(delivery.payload.utf8)
+        let plaintext = Array(Self.text(of: delivery).utf8)
         guard plaintext.count <= WebPushKeys.maxPlaintextBytes else { return .refused("too long to be pushed") }
         do {
             let headers = [
@@ -62,6 +62,12 @@ struct WebPushProvider: DeliveryProvider {
         } catch {
             return .retry(after: nil, "\(error)")
         }
+    }
+
+    /// Nobody on the way can read it: so it has the words.
+    static func text(of delivery: Delivery) -> String {
+        guard case .messages(let untold) = delivery.content else { return delivery.payload }
+        return untold.jsonWithWords(maxBytes: WebPushKeys.maxPlaintextBytes)
     }
 
     func shutdown() async {

@@ -421,6 +421,7 @@ BEGIN
         IF v_goes_out THEN
             PERFORM letsswitch.write_bridge_message(v_conversation.id, v_number);
         END IF;
+        PERFORM letsswitch.notify_absent(v_conversation.id, v_number, v_user.id, v_now);
         v_names := array_to_string(letsswitch.names_in(v_conversation.id), '.');
         PERFORM pg_notify(
             'letsswitch_messages', concat_ws(' ', v_conversation.id, v_number, nullif(p_origin, ''), v_names));

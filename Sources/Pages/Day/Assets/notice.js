@@ -1,4 +1,5 @@
-// A reminder as a browser's notification: what the open page shows, and what the service worker shows for a push.
+// A reminder as a browser's notification: what the open page shows, and what the service worker shows for a push; and what was said in
+// a conversation, which the service worker alone shows.
 import { quoted } from './quote.js'
 
 /** What `showNotification` takes. A second notice of the same reminder replaces the first: the tag is its id. */
@@ -6,3 +7,14 @@ export const noticeOf = ({ id, title, startsAt, startTime, partnerTask }) => [`$
   body: partnerTask ? `Your partner will start ${quoted(partnerTask)}. The waiting room is open.` : 'It begins in a moment.',
   tag: id, icon: '/page/icon.png', data: { startsAt }, timestamp: Date.parse(startsAt),
 }]
+
+const namesOf = authors => authors.length > 2 ? `${authors.slice(0, 2).join(', ')} and ${authors.length - 2} more` : authors.join(' and ')
+
+/** The same for messages: their words, each with who has said it where they are several. Those of one minute replace nobody's. */
+export const messageNoticeOf = ({ conversation, authors, count, messages }) => {
+  const lines = messages.map(({ author, content }) => authors.length > 1 ? `${author}: ${content}` : content)
+  const left = count - messages.length
+  return [namesOf(authors), {
+    body: [...(left > 0 ? [`${left} more`] : []), ...lines].join('\n'), icon: '/page/icon.png', data: { conversation },
+  }]
+}

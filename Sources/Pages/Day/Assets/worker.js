@@ -1,6 +1,6 @@
 // The service worker: the page without a network, and reminders without the page. It is served as one classic script, since not
 // every browser takes a module here: the server puts the import's text in its place, and says what the page consists of.
-import { noticeOf } from './notice.js'
+import { messageNoticeOf, noticeOf } from './notice.js'
 
 const BUILD = ''
 const FILES = []
@@ -46,16 +46,27 @@ async function answer(path) {
 
 addEventListener('push', event => {
   try {
-    event.waitUntil(registration.showNotification(...noticeOf(event.data.json())))
+    const data = event.data.json()
+    event.waitUntil(registration.showNotification(...(data.type === 'messages' ? messageNoticeOf : noticeOf)(data)))
   } catch {
     // Something has to be shown, or the browser takes the subscription away.
     event.waitUntil(registration.showNotification('Let’s Switch', { body: 'It begins in a moment.' }))
   }
 })
 
+/** One's conversations, in the window that shows them, if there is one. */
+async function openConversation(target) {
+  const pages = await clients.matchAll({ type: 'window', includeUncontrolled: true })
+  const page = pages.find(({ url }) => new URL(url).pathname === '/conversations')
+  if (!page) return clients.openWindow(target)
+  await page.focus()
+  await page.navigate(target).catch(() => clients.openWindow(target))
+}
+
 addEventListener('notificationclick', event => {
   event.notification.close()
-  const { startsAt } = event.notification.data ?? {}
+  const { startsAt, conversation } = event.notification.data ?? {}
+  if (conversation) return event.waitUntil(openConversation(`/conversations#${conversation}`))
   const target = startsAt ? `/#room/${startsAt}` : '/'
   event.waitUntil((async () => {
     const [page] = await clients.matchAll({ type: 'window' })

@@ -1,0 +1,107 @@
+import Domain
+import FoundationEssentials
+import Postgres
+import Wire
+
+/// What others have said in a conversation while somebody wasn't there.
+struct UntoldMessages: Sendable, Hashable {
+    /// The last of them; its words are for the person alone.
+    struct Said: Sendable, Hashable, Decodable {
+        let author: String
+        let content: String
+    }
+
+    /// Of what is said in a name's place.
+    private static let listedAuthors = 2
+
+    let conversation: UUID
+    /// The names of those in it, with commas between them.
+    let name: String
+    /// Who has said something, in the order in which they came.
+    let authors: [String]
+    let count: Int
+    /// The last few, in order.
+    let recent: [Said]
+    /// The tag of the device whose they are.
+    let person: String?
+
+    /// `user1`, `user1 and user2`, `user1, user2 and 3 more`.
+    var who: String {
+        switch authors.count {
+        case 0...1: return authors.first ?? ""
+        case 2: return "\(authors[0]) and \(authors[1])"
+        default:
+            let first = authors.prefix(Self.listedAuthors).joined(separator: ", ")
+            return "\(first) and \(authors.count - Self.listedAuthors) more"
+        }
+    }
+
+    /// `1 new message`, `5 new messages`.
+    var howMany: String { count == 1 ? "1 new message" : "\(count) new messages" }
+
+    /// For who may not know more: an object on one line.
+    var json: String {
+        var json = JSONText()
+        json.object { object in
+            object.member("person", person)
+            writeOutline(to: &object)
+        }
+        return String(decoding: json.bytes, as: UTF8.self)
+    }
+
+    /// With the words of the last messages, of which as many are left out or cut as don't fit.
+    func jsonWithWords(maxBytes: Int) -> String {
+        var said = recent[...]
+        var scalars = 500
+        while true {
+            let text = jsonWithWords(said, scalars: scalars)
+            if text.utf8.count <= maxBytes || (said.count <= 1 && scalars == 0) { return text }
+            if said.count > 1 { said = said.dropFirst() } else { scalars = scalars * 3 / 4 }
+        }
+    }
+
+    private func jsonWithWords(_ said: ArraySlice<Said>, scalars: Int) -> String {
+        var json = JSONText()
+        json.object { object in
+            object.member("type", Delivery.messages)
+            writeOutline(to: &object)
+            object.name("messages")
+            object.array { array in
+                for message in said {
+                    array.object { entry in
+                        entry.member("author", message.author)
+                        entry.member("content", message.content.cut(toScalars: scalars))
+                    }
+                }
+            }
+        }
+        return String(decoding: json.bytes, as: UTF8.self)
+    }
+
+    private func writeOutline(to object: inout JSONText) {
+        object.member("conversation", conversation.uuidString)
+        object.member("name", name)
+        object.name("authors")
+        object.array { array in for author in authors { array.string(author) } }
+        object.member("count", count)
+    }
+}
+
+extension UntoldMessages {
+    /// From a row of `letsswitch.lease_deliveries`.
+    init(_ row: PostgresRow) throws {
+        let recent = try JSONDecoder().decode([Said].self, from: Data(try row.string("recent").utf8))
+        self.init(
+            conversation: try row.uuid("conversation_id"), name: try row.string("names"),
+            authors: try row.string("authors").split(separator: ",").map(String.init),
+            count: try row.integer("messages"), recent: recent, person: try row.optionalString("person"))
+    }
+}
+
+extension String {
+    /// At a scalar's boundary.
+    func cut(toScalars count: Int) -> String {
+        guard unicodeScalars.count > count else { return self }
+        return String(String.UnicodeScalarView(unicodeScalars.prefix(count))) + "…"
+    }
+}

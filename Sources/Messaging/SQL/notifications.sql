@@ -1,0 +1,116 @@
+-- What is said to people who aren't there: one notification a minute of each conversation, by the ways of reminders.
+
+-- Listening --------------------------------------------------------------------------------------------------------
+
+-- Whether a user hears its conversations, on a daemon that is alive.
+CREATE FUNCTION letsswitch.is_listening(p_user bigint) RETURNS boolean
+LANGUAGE sql STABLE AS $$
+    SELECT EXISTS (
+        SELECT FROM letsswitch.listener AS own
+        JOIN letsswitch.daemon ON daemon.id = own.daemon_id AND daemon.seen_at > letsswitch.clock() - interval '30 seconds'
+        WHERE own.user_id = p_user
+    )
+$$;
+
+-- On this daemon these have begun to listen, and those have ended.
+CREATE FUNCTION letsswitch.set_listeners(p_daemon uuid, p_came text[], p_left text[]) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM letsswitch.listener AS own USING letsswitch.chat_user AS known
+    WHERE known.name = ANY (p_left COLLATE "C") AND own.user_id = known.id AND own.daemon_id = p_daemon;
+    INSERT INTO letsswitch.listener (user_id, daemon_id)
+    SELECT known.id, p_daemon FROM letsswitch.chat_user AS known WHERE known.name = ANY (p_came COLLATE "C")
+    ON CONFLICT DO NOTHING;
+END
+$$;
+
+-- A daemon ends, or begins: nobody listens on it, nor on those that are gone.
+CREATE FUNCTION letsswitch.forget_listeners(p_daemon uuid) RETURNS void
+LANGUAGE sql AS $$
+    DELETE FROM letsswitch.listener AS own
+    WHERE own.daemon_id = p_daemon OR NOT EXISTS (SELECT FROM letsswitch.daemon WHERE daemon.id = own.daemon_id)
+$$;
+
+-- Notifications ----------------------------------------------------------------------------------------------------
+
+-- Puts a notification of a message into the outbox for each who is to hear it and isn't there, in the message's transaction; unless one
+-- waits that will tell of it. Nobody gets one who has muted the conversation, or who doesn't want to hear the author, or the other way.
+CREATE FUNCTION letsswitch.notify_absent(p_conversation uuid, p_number bigint, p_author bigint, p_now timestamptz) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_providers text[] := letsswitch.addressed_providers();
+    v_is_told boolean := letsswitch.has_subscribers();
+BEGIN
+    IF v_providers = '{}' AND NOT v_is_told THEN
+        RETURN;
+    END IF;
+    WITH absent AS (
+        UPDATE letsswitch.participant AS own
+        SET notified_at = greatest(p_now, own.notified_at + interval '1 minute'), notified_from = p_number
+        FROM letsswitch.chat_user AS reader, letsswitch.chat_user AS author
+        WHERE own.conversation_id = p_conversation AND own.user_id <> p_author AND own.left_number IS NULL AND NOT own.is_muted
+            AND (own.notified_at IS NULL OR own.notified_at <= p_now)
+            AND reader.id = own.user_id AND reader.name IS NOT NULL AND author.id = p_author
+            AND NOT letsswitch.is_blocked(author.device_id, reader.device_id) AND NOT letsswitch.is_listening(reader.id)
+            AND (v_is_told OR EXISTS (
+                SELECT FROM letsswitch.address
+                WHERE address.device_id = reader.device_id AND address.channel = ANY (v_providers)
+            ))
+        RETURNING reader.id, reader.device_id, own.notified_at
+    )
+    INSERT INTO letsswitch.delivery (
+        channel, urgent, message_id, address_id, conversation_id, user_id, from_number, created_at, next_try_at, deadline)
+    SELECT
+        way.channel, false, gen_random_uuid(), way.address_id, p_conversation, absent.id, p_number, p_now, absent.notified_at,
+        absent.notified_at + interval '1 day'
+    FROM absent
+    CROSS JOIN LATERAL (
+        SELECT address.channel, address.id AS address_id FROM letsswitch.address
+        WHERE address.device_id = absent.device_id AND address.channel = ANY (v_providers)
+        UNION ALL
+        SELECT provider.name, NULL FROM letsswitch.provider
+        WHERE provider.subscribes AND provider.turned_away_at IS NULL
+    ) AS way;
+    IF FOUND THEN
+        -- Whoever serves them looks when the next is due.
+        PERFORM pg_notify('letsswitch_deliveries', provider.name) FROM letsswitch.provider
+        WHERE provider.turned_away_at IS NULL;
+    END IF;
+END
+$$;
+
+-- What a notification tells a user of: the messages from p_from on, up to where the next notification begins, that it hasn't read and
+-- that others have said whom it wants to hear. `authors` with commas, in the order in which they came; `recent`: the last five, a JSON
+-- array of {author, content}; messages are counted to 1,000. No row if there is nothing, or it isn't to be told.
+CREATE FUNCTION letsswitch.untold_messages(p_user bigint, p_conversation uuid, p_from bigint)
+RETURNS TABLE (device_id text, names text, authors text, messages bigint, recent text)
+LANGUAGE sql STABLE ROWS 1 AS $$
+    SELECT
+        reader.device_id, array_to_string(letsswitch.names_in(p_conversation), ','), told.authors, told.messages, told.recent
+    FROM letsswitch.participant AS own
+    JOIN letsswitch.chat_user AS reader ON reader.id = own.user_id AND reader.name IS NOT NULL
+    CROSS JOIN LATERAL (
+        WITH said AS (
+            SELECT next.number, next.content, author.name
+            FROM letsswitch.message AS next
+            JOIN letsswitch.chat_user AS author ON author.id = next.author_id AND author.name IS NOT NULL
+            WHERE next.conversation_id = p_conversation AND next.number >= greatest(p_from, own.read_number + 1)
+                AND (own.notified_from <= p_from OR next.number < own.notified_from)
+                AND next.author_id <> p_user AND next.content IS NOT NULL
+                AND NOT letsswitch.is_blocked(author.device_id, reader.device_id)
+            ORDER BY next.number DESC LIMIT 1000
+        )
+        SELECT
+            (SELECT count(*) FROM said) AS messages,
+            (
+                SELECT string_agg(who.name, ',' ORDER BY who.number)
+                FROM (SELECT said.name, min(said.number) AS number FROM said GROUP BY said.name) AS who
+            ) AS authors,
+            (
+                SELECT json_agg(json_build_object('author', last.name, 'content', left(last.content, 500)) ORDER BY last.number)
+                FROM (SELECT * FROM said ORDER BY said.number DESC LIMIT 5) AS last
+            )::text AS recent
+    ) AS told
+    WHERE own.conversation_id = p_conversation AND own.user_id = p_user AND own.left_number IS NULL AND NOT own.is_muted
+        AND told.messages > 0
+$$;

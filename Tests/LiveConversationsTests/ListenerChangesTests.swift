@@ -1,0 +1,40 @@
+import Testing
+
+@testable import LiveConversations
+
+/// What the database is told of those who listen.
+@Suite struct ListenerChangesTests {
+    private func take(_ changes: inout ListenerChanges, _ here: Set<String>) -> ListenerChanges.Batch {
+        changes.take { here.contains($0) }
+    }
+
+    @Test("Who has come and gone again meanwhile is not written")
+    func flicker() {
+        var changes = ListenerChanges()
+        for user in ["ada", "bob"] { changes.add(user) }
+        let first = take(&changes, ["ada"])
+        #expect(first == .init(came: ["ada"], left: []))
+        changes.wrote(first)
+        changes.add("ada")
+        #expect(take(&changes, ["ada"]).isEmpty && changes.isEmpty)
+        changes.add("ada")
+        let second = take(&changes, [])
+        #expect(second == .init(came: [], left: ["ada"]))
+        changes.wrote(second)
+        changes.add("ada")
+        #expect(take(&changes, []).isEmpty)
+    }
+
+    @Test("What may or may not have been written is written as it stands then", arguments: [true, false])
+    func failure(_ isHereLater: Bool) {
+        var changes = ListenerChanges()
+        changes.add("ada")
+        changes.failed(take(&changes, ["ada"]))
+        #expect(!changes.isEmpty)
+        let again = take(&changes, isHereLater ? ["ada"] : [])
+        #expect(again == .init(came: isHereLater ? ["ada"] : [], left: isHereLater ? [] : ["ada"]))
+        changes.wrote(again)
+        changes.add("ada")
+        #expect(take(&changes, isHereLater ? ["ada"] : []).isEmpty)
+    }
+}
