@@ -345,7 +345,8 @@ let package = Package(
         .target(
             name: "FuzzProperties",
             dependencies: [
-                "Basics", "Delivery", "Domain", "LetsSwitch", "LetsSwitchClient", "LiveQuestions", "Messaging",
+                "Basics", "Delivery", "Domain", "LetsSwitch", "LetsSwitchClient", "LiveConversations", "LiveQuestions",
+                "Messaging",
                 "Postgres",
                 "Rooms", "Scheduling", "Settings", "TestSupport", "Wire", "CZlib",
             ],

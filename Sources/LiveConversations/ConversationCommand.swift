@@ -4,7 +4,7 @@ package import Messaging
 import Wire
 
 /// What somebody who hears conversations may say. `ref` comes back with the answer.
-package enum ConversationCommand: Sendable {
+package enum ConversationCommand: Sendable, Equatable {
     case send(OutgoingMessage, ref: String?)
     case history(UUID, after: Int, limit: Int, ref: String?)
     /// Nothing that we can do; the error goes back.
@@ -15,51 +15,40 @@ package enum ConversationCommand: Sendable {
 
     package init(_ bytes: UnsafeRawBufferPointer) {
         do throws(RequestError) {
-            let envelope = try RequestFields.decode(Envelope.self, from: Array(bytes))
-            do throws(RequestError) {
-                switch envelope.type {
-                case "send":
-                    let fields = try RequestFields.decode(ConversationFields.self, from: Array(bytes))
-                    self = .send(try fields.message(), ref: envelope.ref)
-                case "history":
-                    let wanted = try RequestFields.decode(History.self, from: Array(bytes))
-                    self = .history(wanted.conversation, after: wanted.after, limit: wanted.limit, ref: envelope.ref)
-                default: throw .invalid("type", "must be send or history")
-                }
-            } catch {
-                self = .refused(error, ref: envelope.ref)
-            }
+            self = try RequestFields.decode(Members.self, from: Array(bytes)).command
         } catch {
             self = .refused(error, ref: nil)
         }
     }
 
-    private struct Envelope: Decodable {
-        let type: String
-        let ref: String?
+    /// Read at one go; what is refused once it is known to what it answers is a command too.
+    private struct Members: Decodable {
+        let command: ConversationCommand
 
         init(from decoder: any Decoder) throws {
             let fields = try RequestFields(decoder)
-            type = try fields.text("type")
-            ref = try fields.optionalText("ref")
+            let type = try fields.text("type")
+            let ref = try fields.optionalText("ref")
+            do {
+                switch type {
+                case "send": command = .send(try ConversationFields(from: decoder).message(), ref: ref)
+                case "history": command = try Self.history(fields, ref: ref)
+                default: throw RequestError.invalid("type", "must be send or history")
+                }
+            } catch let error as RequestError {
+                command = .refused(error, ref: ref)
+            }
         }
-    }
 
-    private struct History: Decodable {
-        let conversation: UUID
-        let after: Int
-        let limit: Int
-
-        init(from decoder: any Decoder) throws {
-            let fields = try RequestFields(decoder)
+        private static func history(_ fields: RequestFields, ref: String?) throws -> ConversationCommand {
             guard let conversation = UUID(text: try fields.text("conversation")) else {
                 throw RequestError.invalid("conversation", "must be a UUID")
             }
-            self.conversation = conversation
-            after = try fields.optionalInteger("after") ?? 0
-            limit = try fields.optionalInteger("limit") ?? ConversationPage.maximumCount
+            let after = try fields.optionalInteger("after") ?? 0
+            let limit = try fields.optionalInteger("limit") ?? ConversationPage.maximumCount
             guard after >= 0 else { throw RequestError.invalid("after", "must not be negative") }
             guard limit > 0 else { throw RequestError.invalid("limit", "must be more than 0") }
+            return .history(conversation, after: after, limit: limit, ref: ref)
         }
     }
 }

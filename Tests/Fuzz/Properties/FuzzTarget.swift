@@ -12,6 +12,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case cable
     /// What an audience says, and forms.
     case questions
+    /// What is said by a conversation's socket.
+    case conversations
     /// What a server answers, and what follows on the connection.
     case response
     /// A server's event stream.
@@ -44,6 +46,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .message: try MessageProperties.check(input)
         case .cable: try CableProperties.check(input)
         case .questions: try QuestionProperties.check(input)
+        case .conversations: try ConversationProperties.check(input)
         case .response: try ResponseProperties.check(input)
         case .events: try EventStreamProperties.check(input)
         case .answers: try AnswerProperties.check(input)

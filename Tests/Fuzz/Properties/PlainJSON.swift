@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// A second reading of JSON (RFC 8259), by recursive descent into a tree.
 indirect enum PlainJSON {
     case object([(name: String, value: PlainJSON)])
@@ -21,6 +23,15 @@ indirect enum PlainJSON {
         let found = members.filter { $0.name.unicodeScalars.elementsEqual(name.unicodeScalars) }
         guard case .string(let text)? = found.first?.value else { return (found.count < 2, nil) }
         return (found.count < 2, text)
+    }
+
+    /// RFC 9562 §4.
+    static func uuid(_ text: String?) -> UUID? {
+        guard let text else { return nil }
+        let groups = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        let digits = Set("0123456789abcdefABCDEF".utf8)
+        guard groups.map(\.count) == [8, 4, 4, 4, 12], groups.joined().allSatisfy(digits.contains) else { return nil }
+        return UUID(uuidString: text)
     }
 
     private struct Reader {

@@ -20,10 +20,10 @@ enum QuestionProperties {
         }
         let names = ["type", "id", "content", "questionId"]
         guard names.allSatisfy({ tree.text($0).isUnique }) else { return }
-        let question = uuid(tree.text("questionId").text)
+        let question = PlainJSON.uuid(tree.text("questionId").text)
         switch (tree.text("type").text, message) {
         case ("newQuestion", .ask(let id, let content)):
-            try require(id == uuid(tree.text("id").text), "asked by \(String(describing: id))")
+            try require(id == PlainJSON.uuid(tree.text("id").text), "asked by \(String(describing: id))")
             try require(
                 content.map { Array($0.utf8) } == tree.text("content").text.map { Array($0.utf8) }, "another content")
         case ("vote", .vote(let voted, true)), ("unvote", .vote(let voted, false)):
@@ -50,15 +50,6 @@ enum QuestionProperties {
 
     private static func read(_ content: [UInt8]) -> QuestionMessage {
         withExactMemory(content) { QuestionMessage(UnsafeRawBufferPointer($0)) }
-    }
-
-    /// RFC 9562 §4.
-    private static func uuid(_ text: String?) -> UUID? {
-        guard let text else { return nil }
-        let groups = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-        let digits = Set("0123456789abcdefABCDEF".utf8)
-        guard groups.map(\.count) == [8, 4, 4, 4, 12], groups.joined().allSatisfy(digits.contains) else { return nil }
-        return UUID(uuidString: text)
     }
 }
 
