@@ -97,6 +97,10 @@ struct Composition: Sendable {
             changes: changes, metrics: metrics.scheduling, registered: { await scheduler.registered(dueAt: $0) },
             eventWritten: { deliveries.wake(.webhook) })
         let series = SeriesWorker(store: database.series, log: log, made: seriesNews.tell)
+        let rematches = RematchWorker(store: database.rematches, log: log) { pairs in
+            metrics.scheduling.pairs.add(pairs)
+            deliveries.wake(.webhook)
+        }
         let bus = BusService(
             configuration.bus,
             DaemonInfo(
@@ -237,6 +241,14 @@ struct Composition: Sendable {
                 deliveries.wake()
             case .notification(PartnerStore.dissolvedChannel, let payload):
                 if let room = UUID(uuidString: payload) { Task { await scheduler.dissolved(room) } }
+            case .notification(RematchStore.channel, let payload):
+                guard let rematch = Rematch(notification: payload) else { break }
+                streams.tell(rematch)
+                if let room = rematch.from {
+                    // Before it is closed, by the same queue.
+                    rooms.announce(rematch, in: room)
+                    Task { await scheduler.dissolved(room) }
+                }
             case .notification(DeliveryStore.notifications, let payload):
                 if let name = ProviderName(rawValue: payload) { deliveries.wake(name) }
             case .notification(DaemonStore.channel, let payload):
@@ -285,7 +297,7 @@ struct Composition: Sendable {
             DatabaseService(database: database), ListenerService(listener: listener),
             AcknowledgementService(streams: streams, acknowledgements: acknowledgements),
             EndingEarly(service: deliveries, reserve: reserve), AttendanceService(rooms: rooms, writer: attendance),
-            erasures, series, scheduler, database.storage, listeners, bus,
+            erasures, series, rematches, scheduler, database.storage, listeners, bus,
         ]
         services = ServiceGroup(before + (bridge.map { [$0] } ?? []) + (sampling.map { [$0] } ?? []))
         page = MetricsPage(
@@ -298,13 +310,14 @@ struct Composition: Sendable {
     static let channels = [
         ReminderStore.dueChannel, ReminderStore.firedChannel, DeliveryStore.notifications, ScheduleChanges.channel,
         DaemonStore.channel, QuestionStore.channel, ErasureStore.channel, ConversationStore.channel,
-        ConversationStore.changesChannel, PartnerStore.dissolvedChannel,
+        ConversationStore.changesChannel, PartnerStore.dissolvedChannel, RematchStore.channel,
     ]
 
     /// The names of all statements, as metrics go by them.
     static let statementNames =
         ReminderStore.statementNames + ScheduleStore.statementNames + [AddressStore.tokenStatementName]
-        + PartnerStore.statementNames + SeriesStore.statementNames + HistoryStore.statementNames
+        + PartnerStore.statementNames + SeriesStore.statementNames + RematchStore.statementNames
+        + HistoryStore.statementNames
         + ErasureStore.statementNames
         + DeliveryStore.statementNames
         + AttendanceStore.statementNames

@@ -32,6 +32,7 @@ actor Database {
     nonisolated let schedule: ScheduleStore
     nonisolated let partners: PartnerStore
     nonisolated let series: SeriesStore
+    nonisolated let rematches: RematchStore
     nonisolated let history: HistoryStore
     nonisolated let erasures: ErasureStore
     nonisolated let exports: ExportStore
@@ -81,6 +82,7 @@ actor Database {
         schedule = ScheduleStore(database: requests, settings: settings.schedule, storage: quota)
         partners = PartnerStore(database: requests, settings: settings.schedule)
         series = SeriesStore(database: requests, settings: settings.schedule, storage: quota)
+        rematches = RematchStore(database: requests, settings: settings.schedule, grace: settings.presenceGrace)
         history = HistoryStore(database: requests)
         erasures = ErasureStore(database: requests)
         exports = ExportStore(database: requests)

@@ -71,6 +71,11 @@ package final class Rooms: Sendable {
         forEachHome(of: rooms) { $0.close($1) }
     }
 
+    /// Gives a message to everybody in a room on this daemon.
+    package func announce(_ message: any Message, in room: UUID) {
+        loops[homeIndex(of: room)].submit { self.shard(on: $0).publish(message, to: room) }
+    }
+
     private func forEachHome(of rooms: [UUID], _ body: @escaping @Sendable (RoomShard, [UUID]) -> Void) {
         for (index, rooms) in Dictionary(grouping: rooms, by: homeIndex(of:)) {
             loops[index].submit { body(self.shard(on: $0), rooms) }

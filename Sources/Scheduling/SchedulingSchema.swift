@@ -6,6 +6,7 @@ package enum SchedulingSchema {
         script("basics", PackageResources.basics_sql), script("zones", PackageResources.zones_sql),
         script("tasks", PackageResources.tasks_sql), script("partners", PackageResources.partners_sql),
         script("moves", PackageResources.moves_sql), script("series", PackageResources.series_sql),
+        script("absence", PackageResources.absence_sql),
         script("history", PackageResources.history_sql),
         script("days", PackageResources.days_sql),
         script("reminders", PackageResources.reminders_sql), script("claims", PackageResources.claims_sql),

@@ -75,6 +75,9 @@ extension Setting {
             "late-join", \.schedule.lateJoin, in: .zero...day, .schedule,
             "how long after the start a promise may be taken back, and who is let down be joined"),
         .duration(
+            "no-show-after", \.schedule.noShowAfter, in: .zero...day, .schedule,
+            "how long after the start a partner who isn't there is replaced"),
+        .duration(
             "presence-grace", \.presenceGrace, in: .zero ... .seconds(3_600), .schedule,
             "how long a person who has lost the connection still counts as present"),
         .duration(

@@ -210,7 +210,9 @@ BEGIN
         ON address.id = delivery.address_id AND address.device_id = coalesce(task.device_id, untold.device_id)
     LEFT JOIN LATERAL (
         SELECT
-            array_agg(attendance.task_id ORDER BY attendance.task_id) FILTER (WHERE attendance.task_id IS NOT NULL) AS came,
+            -- Whoever has moved here from another room, but for that, hasn't come.
+            array_agg(attendance.task_id ORDER BY attendance.task_id)
+                FILTER (WHERE attendance.task_id = ANY (event.task_ids) AND attendance.visits > 0) AS came,
             max(attendance.most_peers) AS most_peers
         FROM letsswitch.attendance WHERE attendance.room_id = event.room_id
     ) AS there ON event.type = 'room.closed'

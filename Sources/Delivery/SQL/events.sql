@@ -75,6 +75,12 @@ BEGIN
     IF NOT p_is_open OR NOT letsswitch.has_subscribers() THEN
         RETURN;
     END IF;
+    -- A room that was kept has opened before, and closes once.
+    UPDATE letsswitch.event SET task_ids = letsswitch.match_tasks(p_task.id, p_task.partner_id)
+    WHERE event.room_id = p_task.room_id AND event.type = 'room.closed' AND event.number IS NULL;
+    IF FOUND THEN
+        RETURN;
+    END IF;
     WITH opened AS (
         INSERT INTO letsswitch.event (number, type, happened_at, task_ids, room_id, starts_at, closes_at)
         SELECT

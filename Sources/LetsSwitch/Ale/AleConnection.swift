@@ -1,5 +1,6 @@
 import FoundationEssentials
 package import Rooms
+import Scheduling
 package import Server
 package import Sockets
 package import Wire
@@ -32,8 +33,13 @@ extension WebSocket: Peer {
     }
 
     package func deliver(_ publication: Publication) {
-        guard let presence = publication.message as? PresenceCount else { return }
-        send(frame: publication.form { SharedBytes(AleFrame.presence(presence)) })
+        switch publication.message {
+        case let presence as PresenceCount:
+            send(frame: publication.form { SharedBytes(AleFrame.presence(presence)) })
+        case let rematch as Rematch:
+            send(frame: publication.form { SharedBytes(AleFrame.rematched(rematch)) })
+        default: break
+        }
     }
 
     package func roomClosed() {

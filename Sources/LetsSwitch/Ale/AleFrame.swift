@@ -1,4 +1,5 @@
 import Rooms
+import Scheduling
 import Wire
 
 /// The server's own messages in a match's room. They are binary, as the app expects.
@@ -16,6 +17,13 @@ enum AleFrame {
     static func presence(_ presence: PresenceCount) -> [UInt8] {
         let partner = presence.partner.map { #","partner":"\#($0.rawValue)""# } ?? ""
         return frame(#"{"type":"presence","data":{"count":\#(presence.count)\#(partner)}}"#)
+    }
+
+    /// One goes on in another room.
+    static func rematched(_ rematch: Rematch) -> [UInt8] {
+        var bytes: [UInt8] = []
+        WebSocketFrameEncoder.encode(.binary, rematch.json, into: &bytes)
+        return bytes
     }
 
     /// The payload that answers a message which can't be granted.

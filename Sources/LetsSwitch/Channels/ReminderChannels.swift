@@ -203,6 +203,9 @@ private final class ReminderSubscription: CableSubscription {
             send(.change(outlet.frame(of: CableContent("reminder", data: Array(content.json.utf8)))))
         case .position(let id):
             send(.position(id))
+        case .rematched(let rematch):
+            guard tellsChanges else { return }
+            send(.change(outlet.frame(of: CableContent("rematched") { rematch.write(to: &$0) })))
         case .changed(let slots):
             guard tellsChanges else { return }
             for slot in slots {

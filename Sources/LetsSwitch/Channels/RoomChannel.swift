@@ -4,6 +4,7 @@ import Domain
 import FoundationEssentials
 import Observability
 import Rooms
+import Scheduling
 import Server
 import Sockets
 import Wire
@@ -146,6 +147,9 @@ private final class RoomSubscription: CableSubscription, Peer {
     }
 
     func deliver(_ publication: Publication) {
+        if let rematch = publication.message as? Rematch {
+            outlet.send(frame: outlet.sharedFrame(of: CableContent("rematched") { rematch.write(to: &$0) }))
+        }
         guard let presence = publication.message as? PresenceCount else { return }
         // Whoever gave no task is known as a device here, and has no partner.
         let isSomebodys = if case .task? = person { true } else { false }

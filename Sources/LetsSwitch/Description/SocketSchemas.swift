@@ -51,11 +51,16 @@ struct SocketSchemas {
 
     private static let roomPresence: [JSONSchema.Member] = [.member("count", .count), .optional("partner", .text())]
 
+    private static let rematch: [JSONSchema.Member] = [
+        .member("roomId", .uuid), .member("taskId", .uuid), .optional("partnerTask", .text()),
+    ]
+
     private static let ale = SocketSchemas(
         title: "The room of a match: /socket?id=",
         server: [
             .message("handshake"), .message("aleResponse", [.optional("kind", kind)]),
             .message("presence", [.member("data", .object(roomPresence))]),
+            .message("rematched", rematch),
             .message("error", [.member("reason", .text())]),
         ],
         client: [.message("ale", [.member("id", .uuid), .optional("kind", .text())])])
@@ -170,6 +175,7 @@ struct SocketSchemas {
             .content("aleResponse", .object([.optional("kind", kind)])),
             .content("presence", .either([.object(conversationPresence), .object(roomPresence)])),
             .content("closed", .object([])), .content("reminder", reminder), .content("schedule", schedule),
+            .content("rematched", .object(rematch)),
             .content("new_chat", ConversationDescriptions.summary),
             .content("update_chat", ConversationDescriptions.summary),
             .content("message", ConversationDescriptions.message), .content("left", .object(left)),
@@ -180,7 +186,7 @@ struct SocketSchemas {
     private static let events = SocketSchemas(
         title: "The data of server-sent events, by the event's name: /reminders and /messages",
         parts: [
-            ("reminder", reminder), ("schedule", schedule),
+            ("reminder", reminder), ("schedule", schedule), ("rematched", .message("rematched", rematch)),
             (
                 "message",
                 .message(

@@ -90,6 +90,8 @@ final class EventStream: Peer {
                 StreamChunk { ServerSentEvent(event: "reminder", data: content.json).encode(into: &$0) }
             }
             send(.test(content), piece)
+        case .rematched(let rematch):
+            send(.rematched(rematch), publication.form { StreamChunk { rematch.encode(into: &$0) } })
         case .comment: send(.comment, publication.form { StreamChunk { ServerSentEvent.comment("", into: &$0) } })
         case .restart:
             if case .begun(let sink) = state { sink.finish() }
@@ -231,6 +233,7 @@ enum StreamEvent {
     case test(ReminderContent)
     /// Slots in order.
     case changed(ArraySlice<Instant>)
+    case rematched(Rematch)
     /// Whoever comes again has seen all up to this one, though a later one was written.
     case position(UUID?)
 }

@@ -6,7 +6,7 @@ enum EventStreamDescriptions {
     static let reminders = RouteDescription(
         "Reminders, as they come",
         details: """
-            Server-sent events: reminder at the lead, schedule when the day changes. With from and to, of others' changes between these \
+            Server-sent events: reminder at the lead, schedule when the day changes, rematched when one goes on in another room. With from and to, of others' changes between these \
             two instants; else from yesterday to the day after tomorrow.
             """,
         parameters: [

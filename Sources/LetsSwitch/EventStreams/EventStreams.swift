@@ -132,6 +132,13 @@ final class EventStreams: Sendable {
         rooms.publish([(StreamMessage.ownSlot(slot), keys.device(device))])
     }
 
+    /// Tells a device's streams that its person goes on in another room, and so that a slot has changed for it.
+    func tell(_ rematch: Rematch) {
+        guard !isEmpty else { return }
+        let room = keys.device(rematch.device)
+        rooms.publish([(StreamMessage.rematched(rematch), room), (StreamMessage.ownSlot(rematch.startsAt), room)])
+    }
+
     /// Tells those who show these slots that they have changed.
     ///
     /// - Parameter slots: With the devices that need not be told.

@@ -18,6 +18,8 @@ enum StreamMessage: Message {
     case ownSlot(Instant)
     /// A reminder that nobody has asked for, to see whether it comes.
     case test(ReminderContent)
+    /// The device's person goes on in another room.
+    case rematched(Rematch)
     /// A sign of life.
     case comment
     /// The reader is to come again.
@@ -53,6 +55,12 @@ extension Sequence<Instant> {
         for slot in self {
             ServerSentEvent(event: "schedule", data: #"{"startsAt":"\#(slot)"}"#).encode(into: &buffer)
         }
+    }
+}
+
+extension Rematch {
+    func encode(into buffer: inout [UInt8]) {
+        ServerSentEvent(event: "rematched", data: String(decoding: json, as: UTF8.self)).encode(into: &buffer)
     }
 }
 

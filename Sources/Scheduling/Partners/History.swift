@@ -13,6 +13,14 @@ package struct History: Hashable, Sendable {
         case missed
     }
 
+    /// Whether a task's person came to its room.
+    package enum Attendance: String, Sendable {
+        case came
+        /// After the start.
+        case late
+        case absent
+    }
+
     package struct Entry: Hashable, Sendable {
         package let id: UUID
         package let title: String
@@ -25,6 +33,8 @@ package struct History: Hashable, Sendable {
         package let outcome: Outcome?
         /// The partner left, or didn't come.
         package let wasLetDown: Bool
+        /// Nil: the room is still open.
+        package var attendance: Attendance?
     }
 
     /// The latest first.
@@ -72,6 +82,7 @@ extension History.Entry {
         object.member("startsAt", startsAt.description)
         object.member("startedAt", startedAt?.description)
         object.member("outcome", outcome?.rawValue)
+        object.member("attendance", attendance?.rawValue)
         if wasLetDown { object.member("letDown", true) }
     }
 }

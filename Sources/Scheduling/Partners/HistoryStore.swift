@@ -56,5 +56,11 @@ extension History.Entry {
             }
         }
         wasLetDown = try row.boolean("was_let_down")
+        attendance = try row.optionalString("attendance").map {
+            guard let attendance = History.Attendance(rawValue: $0) else {
+                throw PostgresError(kind: .decoding, message: "column attendance is no attendance")
+            }
+            return attendance
+        }
     }
 }

@@ -25,7 +25,9 @@ CREATE FUNCTION letsswitch.history_of(p_device text, p_limit integer) RETURNS TA
     -- kept: said that it had started, or came to the room; let_down: didn't, and had lost its partner; missed; NULL: may still come.
     outcome text,
     -- The partner left, or didn't come.
-    was_let_down boolean
+    was_let_down boolean,
+    -- came, late (after the start), absent; NULL: may still come.
+    attendance text
 )
 LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
@@ -45,7 +47,12 @@ BEGIN
         END,
         past.was_let_down OR (
             past.partner_id IS NOT NULL AND past.closes_at <= v_now AND (past.began_at IS NOT NULL OR there.own)
-            AND NOT there.partner AND partner.began_at IS NULL)
+            AND NOT there.partner AND partner.began_at IS NULL),
+        CASE
+            WHEN there.came_at > past.starts_at THEN 'late'
+            WHEN there.own THEN 'came'
+            WHEN past.closes_at <= v_now THEN 'absent'
+        END
     FROM (
         SELECT * FROM letsswitch.task
         WHERE task.device_id = p_device AND task.starts_at <= v_now AND task.registered > v_erased
@@ -55,7 +62,8 @@ BEGIN
     CROSS JOIN LATERAL (
         SELECT
             coalesce(bool_or(attendance.task_id IS NULL OR attendance.task_id = past.id), false) AS own,
-            coalesce(bool_or(attendance.task_id IS NULL OR attendance.task_id = past.partner_id), false) AS partner
+            coalesce(bool_or(attendance.task_id IS NULL OR attendance.task_id = past.partner_id), false) AS partner,
+            min(attendance.came_at) FILTER (WHERE attendance.task_id IS NULL OR attendance.task_id = past.id) AS came_at
         FROM letsswitch.attendance WHERE attendance.room_id = past.room_id
     ) AS there
     LEFT JOIN letsswitch.task AS partner ON partner.id = past.partner_id

@@ -126,7 +126,8 @@ BEGIN
         reminds_at = v_slot.starts_at - make_interval(secs => p_lead), time_zone = v_zone, start_time = v_slot.start_time,
         room_id = coalesce(v_found.room_id, gen_random_uuid()),
         closes_at = coalesce(v_found.closes_at, v_slot.starts_at + make_interval(secs => p_room_duration)),
-        partner_id = v_found.id, was_let_down = false, waits_until = NULL, series_id = NULL, series_day = NULL
+        partner_id = v_found.id, was_let_down = false, waits_until = NULL, is_absent = false,
+        paired_at = NULL, series_id = NULL, series_day = NULL
     WHERE task.id = v_task.id RETURNING * INTO v_task;
     PERFORM letsswitch.wake_schedulers(v_task.reminds_at, v_now);
     INSERT INTO letsswitch.due (reminds_at, registered, task_id, starts_at, closes_at)

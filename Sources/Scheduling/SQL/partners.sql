@@ -92,7 +92,7 @@ BEGIN
     RETURN (
         SELECT task.id FROM letsswitch.task
         WHERE task.starts_at = p_starts_at AND task.partner_id IS NULL AND task.id IS DISTINCT FROM p_except
-            AND (task.waits_until > v_now OR NOT p_let_down AND p_starts_at > v_now)
+            AND (task.waits_until > v_now OR NOT p_let_down AND p_starts_at > v_now) AND NOT task.is_absent
             AND NOT EXISTS (
                 SELECT FROM letsswitch.erasure
                 WHERE erasure.device_id = task.device_id AND erasure.up_to >= task.registered
@@ -150,7 +150,8 @@ DECLARE
     v_task letsswitch.task;
 BEGIN
     UPDATE letsswitch.task SET
-        partner_id = p_partner, room_id = p_room, closes_at = p_closes_at, waits_until = p_waits_until,
+        partner_id = p_partner, room_id = p_room, closes_at = p_closes_at, waits_until = p_waits_until, is_absent = false,
+        paired_at = CASE WHEN p_partner IS NOT NULL THEN letsswitch.clock() END,
         was_let_down = task.was_let_down OR p_was_let_down
     WHERE task.id = p_task.id RETURNING * INTO v_task;
     IF p_closes_at <> p_task.closes_at THEN
@@ -160,7 +161,7 @@ BEGIN
     IF p_room <> p_task.room_id THEN
         INSERT INTO letsswitch.attendance
             (room_id, task_id, closes_at, came_at, changed_at, present, visits, most_peers)
-        SELECT p_room, task_id, p_closes_at, came_at, changed_at, 0, visits, most_peers FROM letsswitch.attendance
+        SELECT p_room, task_id, p_closes_at, came_at, changed_at, 0, 0, 0 FROM letsswitch.attendance
         WHERE attendance.room_id = p_task.room_id AND attendance.task_id = p_task.id
         ON CONFLICT (room_id, task_id) DO NOTHING;
     END IF;

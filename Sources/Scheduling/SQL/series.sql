@@ -301,11 +301,19 @@ LANGUAGE plpgsql AS $$
 DECLARE
     v_outcome letsswitch.task_outcome;
     v_now timestamptz := letsswitch.clock();
+    v_next record;
     v_series letsswitch.series;
 BEGIN
-    SELECT * INTO v_series FROM letsswitch.series
-    WHERE series.look_at <= v_now ORDER BY series.look_at LIMIT 1 FOR UPDATE SKIP LOCKED;
-    IF NOT FOUND THEN
+    FOR v_next IN
+        SELECT series.id, series.device_id FROM letsswitch.series WHERE series.look_at <= v_now ORDER BY series.look_at LIMIT 50
+    LOOP
+        -- Moving does so too, which would be too late once the row is held.
+        PERFORM letsswitch.hold_off_erasing(v_next.device_id);
+        SELECT * INTO v_series FROM letsswitch.series
+        WHERE series.id = v_next.id AND series.look_at <= v_now FOR UPDATE SKIP LOCKED;
+        EXIT WHEN FOUND;
+    END LOOP;
+    IF v_series.id IS NULL THEN
         RETURN;
     END IF;
     v_outcome.code := 'looked';

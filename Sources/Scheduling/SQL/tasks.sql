@@ -4,6 +4,7 @@
 -- so that nobody waits in a circle:
 --   register   slot lock, then the `due` row of its device's task, then the partner's (its reminder, if that was let down)
 --   leave      slot lock, then the `due` rows of the task, its partner and who waits, then their reminders in order of id
+--   rematch    as leave, of all who wait in a slot: absence.sql
 --   move       as leave, with the locks of both slots, the earlier one's first, and `due` rows in order of start
 --   series     its row, and then as its tasks are registered, moved or cancelled, in order of start: series.sql
 --   cancel     its `due` row
@@ -128,6 +129,9 @@ DECLARE
     v_is_waiting boolean;
     v_is_late boolean;
     v_is_open boolean;
+    -- Who is joined late though it has a partner, who hasn't come; and its room.
+    v_forsaken uuid;
+    v_left_room uuid;
 BEGIN
     SELECT * INTO v_slot FROM letsswitch.resolve(p_zone, p_starts_at, p_midnight, p_day, p_time);
     IF v_slot.problem IS NOT NULL THEN
@@ -214,8 +218,16 @@ BEGIN
     v_is_late := v_task.reminds_at < v_now;
     IF v_is_late AND v_now < v_task.starts_at + make_interval(secs => p_late_join) THEN
         v_partner.id := letsswitch.waiting_task(v_slot.starts_at, NULL, p_device, true);
-        PERFORM letsswitch.hold_tasks(ARRAY[v_partner.id]);
-        v_partner := letsswitch.held_task(v_partner.id, true);
+        IF v_partner.id IS NULL THEN
+            v_forsaken := letsswitch.forsaken_task(v_slot.starts_at, p_device);
+            v_partner.id := v_forsaken;
+        END IF;
+        PERFORM letsswitch.hold_tasks(ARRAY[
+            v_partner.id, (SELECT task.partner_id FROM letsswitch.task WHERE task.id = v_forsaken)]);
+        v_partner := letsswitch.held_task(v_partner.id, v_forsaken IS NULL);
+        IF v_forsaken IS NOT NULL AND NOT letsswitch.is_forsaken(v_partner) THEN
+            RAISE 'whoever was alone isn''t any more' USING ERRCODE = 'serialization_failure';
+        END IF;
     END IF;
     -- A claim that is yet to come opens the room, and tells of it.
     v_is_open := v_is_late AND NOT letsswitch.is_due(v_partner);
@@ -231,10 +243,18 @@ BEGIN
     END IF;
 
     IF v_partner.id IS NOT NULL AND (v_is_late OR v_partner.reminds_at >= v_now) THEN
+        IF v_forsaken IS NOT NULL THEN
+            v_left_room := v_partner.room_id;
+            PERFORM letsswitch.part_from_absent(v_partner, p_late_join);
+            v_partner := letsswitch.place_task(
+                v_partner, NULL, gen_random_uuid(), v_partner.closes_at, v_partner.waits_until, true);
+        END IF;
         v_task.room_id := v_partner.room_id;
         v_task.closes_at := v_partner.closes_at;
         v_task.partner_id := v_partner.id;
-        UPDATE letsswitch.task SET partner_id = v_task.id, waits_until = NULL WHERE id = v_partner.id;
+        UPDATE letsswitch.task
+        SET partner_id = v_task.id, waits_until = NULL, paired_at = CASE WHEN v_is_late THEN v_now END
+        WHERE id = v_partner.id RETURNING * INTO v_partner;
     END IF;
 
     PERFORM letsswitch.wake_schedulers(v_task.reminds_at, v_now);
@@ -252,6 +272,9 @@ BEGIN
     PERFORM letsswitch.tell_task('task.registered', v_task);
     IF v_task.partner_id IS NOT NULL THEN
         PERFORM letsswitch.tell_match(v_task, v_is_open);
+    END IF;
+    IF v_left_room IS NOT NULL THEN
+        PERFORM letsswitch.tell_rematched(v_partner, v_left_room);
     END IF;
     RETURN letsswitch.outcome('created', v_task, CASE WHEN NOT v_is_late THEN v_task.partner_id IS NULL END);
 END

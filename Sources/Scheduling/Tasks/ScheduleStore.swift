@@ -136,6 +136,8 @@ package struct ScheduleSettings: Hashable, Sendable {
     package var reminderLead: Duration = .seconds(60)
     /// How long after the start a promise may still be taken back or moved, and whoever is let down still be joined.
     package var lateJoin: Duration = .seconds(300)
+    /// How long after the start, or after being paired anew, a partner who isn't in the room counts as not coming.
+    package var noShowAfter: Duration = .seconds(60)
     /// How far ahead a task may be.
     package var horizon: Duration = .seconds(90 * 86_400)
     /// How long after the start a room closes. Fixed at registration, as the reminder is.

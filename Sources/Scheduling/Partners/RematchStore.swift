@@ -1,0 +1,44 @@
+package import Domain
+import FoundationEssentials
+package import Postgres
+
+/// Pairs people anew whose partners didn't come, in the database. Every operation is one statement; SQL/absence.sql decides.
+/// Throws `PostgresError`.
+///
+///     NOTIFY letsswitch_rematched  payload: a ``Rematch``
+package struct RematchStore: Sendable {
+    package static let channel = "letsswitch_rematched"
+
+    /// The names that metrics go by.
+    package static let statementNames = [slots.name, rematch.name]
+
+    private static let slots = PostgresStatement(
+        name: "forsaken_slots", sql: "SELECT starts_at FROM letsswitch.forsaken_slots($1, $2, $3)")
+    private static let rematch = PostgresStatement(
+        name: "rematch_slot", sql: "SELECT letsswitch.rematch_slot($1, $2, $3, $4) AS pairs")
+
+    private let database: PostgresClient
+    private let settings: ScheduleSettings
+    /// Who has lost the connection so long ago hasn't gone.
+    private let grace: Duration
+
+    package init(database: PostgresClient, settings: ScheduleSettings, grace: Duration) {
+        self.database = database
+        self.settings = settings
+        self.grace = grace
+    }
+
+    /// Where somebody waits who can be paired, or is to be joined late.
+    package func slots() async throws -> [Instant] {
+        try await database.query(Self.slots, times, timeout: nil).map { try $0.instant("starts_at") }
+    }
+
+    /// - Returns: How many pairs were made.
+    package func rematch(_ slot: Instant) async throws -> Int {
+        try await database.query(Self.rematch, [.integer(slot.seconds)] + times, timeout: nil)[0].integer("pairs")
+    }
+
+    private var times: [PostgresParameter] {
+        [settings.noShowAfter, grace, settings.lateJoinWindow].map { .double($0 / .seconds(1)) }
+    }
+}

@@ -1,0 +1,55 @@
+import Basics
+package import Observability
+import Postgres
+
+/// Looks whether somebody sits alone after the start, and has those paired who do.
+///
+/// Several daemons may do this on one database: the slot's lock has one come after the other, who finds nothing left to do.
+package actor RematchWorker: Service {
+    /// Between two looks.
+    private static let interval = Duration.seconds(1)
+    /// So many times as long as the look has taken: with very many people in a slot the database has more to do than this.
+    private static let restraint = 10
+
+    private let store: RematchStore
+    private let log: Log
+    private let paired: @Sendable (Int) -> Void
+    private let timer = WakeableTimer()
+    private var isStopped = false
+
+    /// - Parameters:
+    ///   - store: Of a pool whose connections a slot may keep waiting: not the scheduler's.
+    ///   - paired: Told how many pairs were made; 0 when something else has changed.
+    package init(store: RematchStore, log: Log, paired: @escaping @Sendable (Int) -> Void) {
+        self.store = store
+        self.log = log
+        self.paired = paired
+    }
+
+    /// Works until ``stop(within:)``.
+    package func run() async {
+        while !isStopped {
+            let began = MonotonicTime.now()
+            await look()
+            await timer.sleep(for: max(Self.interval, (MonotonicTime.now() - began) * Self.restraint))
+        }
+    }
+
+    /// Ends ``run()`` after the slot in hand.
+    package func stop(within limit: Duration) async {
+        isStopped = true
+        await timer.wake()
+    }
+
+    private func look() async {
+        do {
+            for slot in try await store.slots() where !isStopped {
+                paired(try await store.rematch(slot))
+            }
+        } catch {
+            // The scheduler says when the database is away.
+            if let error = error as? PostgresError, error.isUnavailable { return }
+            log.error("people whose partners didn't come can't be paired", ["error": .string("\(error)")])
+        }
+    }
+}

@@ -1,0 +1,232 @@
+-- Nobody came: whoever is in the room alone after the start is paired with somebody else who waits for the same start.
+--
+--   in a match, alone ──(others wait)──▶ in another match, both told; who didn't come waits for nobody until it comes: is_absent
+--         │
+--         └──(nobody waits)──▶ stays in its room, and may be joined late: waits_until. The partner may still come
+--
+-- As whoever changes pairs: the slot's lock, then reminders in order of id (partners.sql).
+
+-- Whether somebody who said whose task it is, is in the room of that task.
+CREATE FUNCTION letsswitch.is_there(p_task letsswitch.task) RETURNS boolean
+LANGUAGE sql STABLE AS $$
+    SELECT EXISTS (
+        SELECT FROM letsswitch.attendance
+        WHERE attendance.room_id = p_task.room_id AND attendance.task_id = p_task.id AND attendance.present > 0)
+$$;
+
+-- Whether somebody is in the room whose partner isn't, p_patience seconds after the start, or after they were paired. Who has lost the
+-- connection within p_grace seconds hasn't gone. Of somebody who doesn't say whose task it is nobody knows who it is: then nobody is absent.
+CREATE FUNCTION letsswitch.is_forsaken(
+    p_task letsswitch.task, p_patience double precision DEFAULT 0, p_grace double precision DEFAULT 15
+) RETURNS boolean
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    v_now timestamptz := letsswitch.clock();
+BEGIN
+    RETURN p_task.partner_id IS NOT NULL AND p_task.device_id IS NOT NULL AND p_task.closes_at > v_now
+        AND greatest(p_task.starts_at, p_task.paired_at) + make_interval(secs => p_patience) <= v_now
+        AND letsswitch.is_there(p_task)
+        AND NOT EXISTS (
+            SELECT FROM letsswitch.attendance
+            WHERE attendance.room_id = p_task.room_id
+                AND (attendance.task_id IS NULL OR attendance.task_id = p_task.partner_id)
+                AND (attendance.present > 0 OR attendance.changed_at > v_now - make_interval(secs => p_grace)))
+        AND p_task.registered > letsswitch.erased_up_to(p_task.device_id);
+END
+$$;
+
+-- Whether somebody without a partner waits for one in a room: was let down, or was absent and has come.
+CREATE FUNCTION letsswitch.is_waiting(p_task letsswitch.task) RETURNS boolean
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN p_task.partner_id IS NULL AND p_task.device_id IS NOT NULL AND p_task.waits_until > letsswitch.clock()
+        AND (NOT p_task.is_absent OR letsswitch.is_there(p_task))
+        AND p_task.registered > letsswitch.erased_up_to(p_task.device_id);
+END
+$$;
+
+-- Who may be joined late though it has a partner, who hasn't come in time, and isn't here now; NULL when nobody may. As waiting_task.
+CREATE FUNCTION letsswitch.forsaken_task(p_starts_at timestamptz, p_device text) RETURNS uuid
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    v_now timestamptz := letsswitch.clock();
+BEGIN
+    RETURN (
+        SELECT task.id FROM letsswitch.task
+        WHERE task.starts_at = p_starts_at AND task.partner_id IS NOT NULL AND task.waits_until IS NOT NULL
+            AND task.waits_until > v_now AND letsswitch.is_forsaken(task)
+            AND NOT letsswitch.is_blocked(p_device, task.device_id)
+        ORDER BY task.registered
+        LIMIT 1
+    );
+END
+$$;
+
+-- Tells whoever has this task, in the room p_from and by the device's streams, where it goes on, and with whom, if there is somebody; that
+-- room ends. With the commit, on every daemon; NULL: it was in none.
+CREATE FUNCTION letsswitch.tell_rematched(p_task letsswitch.task, p_from uuid) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    IF p_from IS NOT NULL THEN
+        PERFORM letsswitch.tell_dissolved(p_from);
+    END IF;
+    PERFORM pg_notify('letsswitch_rematched', json_build_object(
+        'from', p_from, 'device', p_task.device_id, 'startsAt', extract(epoch FROM p_task.starts_at)::bigint,
+        'taskId', p_task.id, 'roomId', p_task.room_id,
+        'partnerTask', (SELECT partner.title FROM letsswitch.visible_task AS partner WHERE partner.id = p_task.partner_id)
+    )::text);
+END
+$$;
+
+-- Ends the match of somebody who is alone in its room; both tasks are held. Whoever didn't come waits for nobody, in a room of its own.
+CREATE FUNCTION letsswitch.part_from_absent(p_task letsswitch.task, p_late_join double precision) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_absent letsswitch.task;
+BEGIN
+    SELECT * INTO v_absent FROM letsswitch.task WHERE task.id = p_task.partner_id;
+    PERFORM letsswitch.tell(
+        'match.ended', v_absent.device_id, letsswitch.match_tasks(p_task.id, v_absent.id), p_task.room_id, p_task.starts_at);
+    IF v_absent.device_id IS NULL THEN
+        PERFORM letsswitch.drop_task(v_absent);
+        RETURN;
+    END IF;
+    v_absent := letsswitch.place_task(
+        v_absent, NULL, gen_random_uuid(), v_absent.closes_at, v_absent.starts_at + make_interval(secs => p_late_join), false);
+    UPDATE letsswitch.task SET is_absent = true WHERE task.id = v_absent.id RETURNING * INTO v_absent;
+    PERFORM letsswitch.tell_rematched(v_absent, NULL);
+END
+$$;
+
+-- All who wait in slots from p_after to p_until and could be paired, or are forsaken. Whoever is in a room with the partner, as nearly all
+-- are, is passed over before anything else is asked.
+CREATE FUNCTION letsswitch.waiting_people(
+    p_after timestamptz, p_until timestamptz, p_patience double precision, p_grace double precision
+) RETURNS SETOF letsswitch.task
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    v_now timestamptz := letsswitch.clock();
+BEGIN
+    RETURN QUERY
+    SELECT task.* FROM letsswitch.reminder
+    JOIN letsswitch.task ON task.id = reminder.task_id
+    CROSS JOIN LATERAL (
+        SELECT
+            coalesce(bool_or(attendance.task_id = task.id AND attendance.present > 0), false) AS own,
+            coalesce(bool_or(
+                (attendance.task_id IS NULL OR attendance.task_id = task.partner_id)
+                AND (attendance.present > 0 OR attendance.changed_at > v_now - make_interval(secs => p_grace))), false) AS other
+        FROM letsswitch.attendance WHERE attendance.room_id = task.room_id
+    ) AS there
+    WHERE reminder.starts_at > p_after AND reminder.starts_at <= p_until
+        AND CASE
+            WHEN task.partner_id IS NULL THEN task.waits_until > v_now AND letsswitch.is_waiting(task)
+            ELSE there.own AND NOT there.other AND letsswitch.is_forsaken(task, p_patience, p_grace)
+        END;
+END
+$$;
+
+-- The slots in which there is something for rematch_slot to do: epoch seconds.
+CREATE FUNCTION letsswitch.forsaken_slots(
+    p_patience double precision, p_grace double precision, p_late_join double precision
+) RETURNS TABLE (starts_at bigint)
+LANGUAGE plpgsql STABLE AS $$
+#variable_conflict use_column
+DECLARE
+    v_now timestamptz := letsswitch.clock();
+BEGIN
+    RETURN QUERY
+    SELECT extract(epoch FROM waiting.starts_at)::bigint
+    FROM letsswitch.waiting_people(
+        v_now - make_interval(secs => p_late_join), v_now - make_interval(secs => p_patience), p_patience, p_grace
+    ) AS waiting
+    GROUP BY waiting.starts_at
+    -- Two could be a pair, one may be joined from now on, one has come.
+    HAVING count(*) > 1 OR bool_or(waiting.waits_until IS NULL) OR bool_or(waiting.is_absent)
+    ORDER BY waiting.starts_at;
+END
+$$;
+
+-- Pairs those who wait in a slot, first come, first served. Returns how many pairs it made.
+CREATE FUNCTION letsswitch.rematch_slot(
+    p_starts_at bigint, p_patience double precision, p_grace double precision, p_late_join double precision
+) RETURNS integer
+LANGUAGE plpgsql AS $$
+DECLARE
+    -- People in one transaction; whoever is left waits for the next.
+    c_most CONSTANT integer := 200;
+    v_starts_at timestamptz := to_timestamp(p_starts_at);
+    v_ids uuid[];
+    v_pool letsswitch.task[];
+    v_is_taken boolean[];
+    v_one letsswitch.task;
+    v_other letsswitch.task;
+    v_mate integer;
+    v_room uuid;
+    v_pairs integer := 0;
+BEGIN
+    PERFORM letsswitch.lock_slot(v_starts_at);
+    v_ids := ARRAY(
+        SELECT waiting.id
+        FROM letsswitch.waiting_people(v_starts_at - interval '1 microsecond', v_starts_at, p_patience, p_grace) AS waiting
+        ORDER BY waiting.registered LIMIT c_most);
+    PERFORM letsswitch.hold_tasks(v_ids || ARRAY(
+        SELECT task.partner_id FROM letsswitch.task WHERE task.id = ANY (v_ids) AND task.partner_id IS NOT NULL));
+    -- As they are now that they are held.
+    v_pool := ARRAY(
+        SELECT task FROM letsswitch.task
+        WHERE task.id = ANY (v_ids) AND (letsswitch.is_waiting(task) OR letsswitch.is_forsaken(task, p_patience, p_grace))
+        ORDER BY task.registered);
+    v_is_taken := array_fill(false, ARRAY[cardinality(v_pool)]);
+    FOR i IN 1..cardinality(v_pool) LOOP
+        CONTINUE WHEN v_is_taken[i];
+        v_one := v_pool[i];
+        v_mate := NULL;
+        FOR j IN i + 1..cardinality(v_pool) LOOP
+            CONTINUE WHEN v_is_taken[j] OR letsswitch.is_blocked(v_one.device_id, v_pool[j].device_id)
+                -- Neither could be told to go to the other's room.
+                OR letsswitch.has_unnamed_peers(v_one.room_id) AND letsswitch.has_unnamed_peers(v_pool[j].room_id);
+            v_mate := j;
+            EXIT;
+        END LOOP;
+        IF v_mate IS NULL THEN
+            UPDATE letsswitch.task
+            SET is_absent = false, waits_until = coalesce(task.waits_until, v_starts_at + make_interval(secs => p_late_join))
+            WHERE task.id = v_one.id AND (task.is_absent OR task.waits_until IS NULL);
+            CONTINUE;
+        END IF;
+        v_is_taken[v_mate] := true;
+        v_other := v_pool[v_mate];
+        v_room := CASE
+            WHEN letsswitch.has_unnamed_peers(v_one.room_id) THEN v_one.room_id
+            WHEN letsswitch.has_unnamed_peers(v_other.room_id) THEN v_other.room_id
+            ELSE gen_random_uuid()
+        END;
+        PERFORM letsswitch.pair_again(v_one, v_other.id, v_room, v_one.closes_at, p_late_join);
+        PERFORM letsswitch.pair_again(v_other, v_one.id, v_room, v_one.closes_at, p_late_join);
+        SELECT * INTO v_other FROM letsswitch.task WHERE task.id = v_other.id;
+        PERFORM letsswitch.tell_match(v_other, true);
+        -- Now that each sees the other.
+        PERFORM letsswitch.tell_rematched(moved.task, moved.was_in)
+        FROM (
+            SELECT task, CASE WHEN before.room_id <> v_room THEN before.room_id END AS was_in FROM letsswitch.task
+            JOIN unnest(ARRAY[v_one, v_pool[v_mate]]) AS before ON before.id = task.id
+        ) AS moved;
+        v_pairs := v_pairs + 1;
+    END LOOP;
+    RETURN v_pairs;
+END
+$$;
+
+-- Gives somebody who waits another partner and another room.
+CREATE FUNCTION letsswitch.pair_again(
+    p_task letsswitch.task, p_partner uuid, p_room uuid, p_closes_at timestamptz, p_late_join double precision
+) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    IF p_task.partner_id IS NOT NULL THEN
+        PERFORM letsswitch.part_from_absent(p_task, p_late_join);
+    END IF;
+    PERFORM letsswitch.place_task(p_task, p_partner, p_room, p_closes_at, NULL, p_task.partner_id IS NOT NULL);
+END
+$$;

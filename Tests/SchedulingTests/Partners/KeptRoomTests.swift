@@ -1,0 +1,41 @@
+import Basics
+import Domain
+import FoundationEssentials
+import Postgres
+import Rooms
+import ScheduleTestSupport
+import Testing
+
+@testable import Scheduling
+
+/// What a webhook is told of rooms whose people change.
+@Suite struct KeptRoomTests {
+    private static let nine = "2026-11-22T09:00:00Z"
+
+    @Test(
+        "a room that is kept for somebody who didn't say who it is opens once and closes once, with those who were there last"
+    )
+    func kept() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
+            try await database.run(
+                "INSERT INTO letsswitch.provider (name, seen_at) VALUES ('webhook', letsswitch.clock())")
+            _ = try await database.register("ada", Self.nine)
+            let bob = try #require(try await database.register("bob", Self.nine).task)
+            try await database.setClock("2026-11-22 08:59:10Z")
+            _ = try await database.reminders.claimDue(limit: 10)
+            try await AttendanceStore(database: database.client).report(
+                [PresenceEvent(.joined, room: bob.socketId, claimedIdentity: nil, peers: 1, at: .now())], by: UUID(),
+                number: 1, at: .now())
+            _ = try await database.leave("bob", bob.id)
+            let cem = try #require(try await database.register("cem", Self.nine).task)
+            #expect(cem.isPaired && cem.socketId == bob.socketId)
+            let told = try await database.run(
+                """
+                SELECT type, task_ids @> ARRAY['\(cem.id)'::uuid] AS is_new FROM letsswitch.event
+                WHERE type IN ('room.opened', 'room.closed') ORDER BY id
+                """)
+            #expect(try told.map { try $0.string("type") } == ["room.opened", "room.closed"])
+            #expect(try told.map { try $0.boolean("is_new") } == [false, true])
+        }
+    }
+}

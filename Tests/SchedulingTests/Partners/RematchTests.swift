@@ -1,0 +1,284 @@
+import Basics
+import Domain
+import FoundationEssentials
+import Postgres
+import Rooms
+import ScheduleTestSupport
+import Testing
+
+@testable import Scheduling
+
+/// People who wait in their rooms for somebody who doesn't come.
+@Suite struct RematchTests {
+    private static let nine = "2026-11-22T09:00:00Z"
+
+    /// Two matches, ada's with bob and cem's with dan, at nine, claimed.
+    private static func twoMatches(_ database: ScheduleDatabase) async throws -> [String: TaskResponse] {
+        var tasks: [String: TaskResponse] = [:]
+        for device in ["ada", "bob", "cem", "dan"] {
+            tasks[device] = try await database.register(device, nine, device).task
+        }
+        try await database.setClock("2026-11-22 08:59:10Z")
+        _ = try await database.reminders.claimDue(limit: 10)
+        return tasks
+    }
+
+    private static func own(_ device: String, _ database: ScheduleDatabase) async throws -> Standing {
+        let row = try await database.run(
+            """
+            SELECT task.id, task.room_id, partner.device_id AS partner, task.is_absent, task.was_let_down,
+                task.waits_until IS NOT NULL AS waits
+            FROM letsswitch.task LEFT JOIN letsswitch.task AS partner ON partner.id = task.partner_id
+            WHERE task.device_id = '\(device)'
+            """)[0]
+        return Standing(
+            id: try row.uuid("id"), room: try row.uuid("room_id"), partner: try row.optionalString("partner"),
+            isAbsent: try row.boolean("is_absent"), wasLetDown: try row.boolean("was_let_down"),
+            waits: try row.boolean("waits"))
+    }
+
+    private struct Standing {
+        let id: UUID
+        let room: UUID
+        let partner: String?
+        let isAbsent: Bool
+        let wasLetDown: Bool
+        let waits: Bool
+    }
+
+    @Test(
+        "two who are alone in their rooms a minute after the start are paired in a new one; who didn't come waits for nobody"
+    )
+    func pairs() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
+            let tasks = try await Self.twoMatches(database)
+            let peers = RoomReports(database)
+            for device in ["ada", "cem"] {
+                try await peers.come(try await Self.own(device, database).room, tasks[device]?.id)
+            }
+            try await database.setClock("2026-11-22 09:00:59Z")
+            #expect(try await database.rematches.slots().isEmpty)
+            try await database.setClock("2026-11-22 09:01:00Z")
+            let slots = try await database.rematches.slots()
+            #expect(slots.map(\.description) == [Self.nine])
+            #expect(try await database.rematch() == 1)
+            #expect(try await database.rematch() == 0)
+            let (ada, bob, cem) = (
+                try await Self.own("ada", database), try await Self.own("bob", database),
+                try await Self.own("cem", database)
+            )
+            #expect(ada.partner == "cem" && cem.partner == "ada" && ada.room == cem.room)
+            #expect(ada.wasLetDown && cem.wasLetDown && !ada.waits && !ada.isAbsent)
+            #expect(bob.partner == nil && bob.isAbsent && !bob.wasLetDown)
+            let before = try #require(tasks["ada"]).socketId
+            #expect(ada.room != before && ada.room != tasks["cem"]?.socketId)
+            #expect(try await database.reminders.findRoom(before) == .unknown)
+            for room in [ada.room, bob.room] {
+                guard case .open = try await database.reminders.findRoom(room) else {
+                    Issue.record("it isn't open")
+                    continue
+                }
+            }
+            try await database.checkMatches()
+            // Nobody can be paired with somebody who isn't there.
+            #expect(try await database.register("eva", Self.nine).refusal?.code == "registration_closed")
+
+            // Bob comes late, and so does dan.
+            try await peers.come(bob.room, bob.id)
+            #expect(try await database.rematch() == 0)
+            #expect(try await !Self.own("bob", database).isAbsent)
+            let dan = try await Self.own("dan", database)
+            try await peers.come(dan.room, dan.id)
+            #expect(try await database.rematch() == 1)
+            #expect(try await Self.own("bob", database).partner == "dan")
+            try await database.checkMatches()
+
+            try await database.setClock("2026-11-22 10:00:01Z")
+            let store = HistoryStore(database: database.client)
+            let expected: [(String, History.Attendance, History.Outcome, Bool)] = [
+                ("ada", .came, .kept, true), ("bob", .late, .kept, false), ("dan", .late, .kept, false),
+            ]
+            for (device, attendance, outcome, wasLetDown) in expected {
+                let entry = try #require(try await store.history(of: DeviceID(stored: device)).entries.first)
+                #expect(entry.attendance == attendance && entry.outcome == outcome, "\(device)")
+                #expect(entry.wasLetDown == wasLetDown, "\(device)")
+            }
+        }
+    }
+
+    @Test("an odd one stays, and may be joined late by one who registers, or by the partner who is late")
+    func odd() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
+            let tasks = try await Self.twoMatches(database)
+            let peers = RoomReports(database)
+            let room = try #require(tasks["ada"]).socketId
+            try await peers.come(room, tasks["ada"]?.id)
+            try await database.setClock("2026-11-22 09:00:30Z")
+            #expect(try await database.register("eva", Self.nine).refusal?.code == "registration_closed")
+            try await database.setClock("2026-11-22 09:01:00Z")
+            #expect(try await database.rematch() == 0)
+            #expect(try await database.rematches.slots().isEmpty)
+            let odd = try await Self.own("ada", database)
+            #expect(odd.partner == "bob" && odd.room == room && odd.waits)
+            try await database.setClock("2026-11-22 09:02:00Z")
+            let late = try #require(try await database.register("eva", Self.nine, "Art").task)
+            let ada = try await Self.own("ada", database)
+            #expect(
+                late.isPaired && ada.partner == "eva" && ada.room == late.socketId && ada.room != room && !ada.waits)
+            #expect(try await Self.own("bob", database).isAbsent)
+            #expect(try await database.reminders.findRoom(room) == .unknown)
+            #expect(try await database.register("eva", Self.nine, "Art") == .repeated(late))
+            #expect(try await database.register("fay", Self.nine).refusal?.code == "registration_closed")
+            _ = try await database.reminders.claimDue(limit: 10)
+            try await database.checkMatches()
+            // Whoever has just registered has as long as anybody to come.
+            try await peers.come(ada.room, ada.id)
+            try await database.setClock("2026-11-22 09:02:30Z")
+            #expect(try await database.rematches.slots().isEmpty)
+
+            // Cem is alone at first; then dan comes.
+            let cem = try await Self.own("cem", database)
+            try await peers.come(cem.room, cem.id)
+            #expect(try await database.rematch() == 0)
+            try await peers.come(cem.room, tasks["dan"]?.id)
+            #expect(try await database.register("fay", Self.nine).refusal?.code == "registration_closed")
+            #expect(try await Self.own("cem", database).partner == "dan")
+        }
+    }
+
+    @Test("who has lost the connection just now, who doesn't say whose task it is, and who is blocked is moved nowhere")
+    func exceptions() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
+            let tasks = try await Self.twoMatches(database)
+            let peers = RoomReports(database)
+            let (first, second) = (try #require(tasks["ada"]).socketId, try #require(tasks["cem"]).socketId)
+            try await peers.come(first, tasks["ada"]?.id)
+            try await peers.come(second, tasks["cem"]?.id)
+            // The published app's.
+            try await peers.come(second, nil)
+            try await peers.come(first, tasks["bob"]?.id)
+            try await database.setClock("2026-11-22 09:01:00Z")
+            try await peers.go(first, tasks["bob"]?.id)
+            #expect(try await database.rematches.slots().isEmpty)
+            try await database.setClock("2026-11-22 09:01:20Z")
+            #expect(try await database.rematch() == 0)
+            #expect(try await Self.own("cem", database).partner == "dan")
+            #expect(try await database.register("dan2", Self.nine).task?.isPaired == true)
+
+            try await peers.go(second, nil)
+            try await database.setClock("2026-11-22 09:02:20Z")
+            let ada = try await Self.own("ada", database)
+            try await peers.come(ada.room, ada.id)
+            try await database.run(
+                """
+                INSERT INTO letsswitch.block (id, device_id, blocked_id, title, starts_at, blocked_at)
+                VALUES (gen_random_uuid(), 'cem', 'ada', 'x', letsswitch.clock(), letsswitch.clock())
+                """)
+            #expect(try await database.rematch() == 0)
+            #expect(try await Self.own("cem", database).partner == "dan")
+            // Dan2 doesn't come either.
+            #expect(try await Self.own("ada", database).waits)
+            try await database.run("DELETE FROM letsswitch.block")
+            #expect(try await database.rematch() == 1)
+            #expect(try await Self.own("cem", database).partner == "ada")
+            _ = try await database.reminders.claimDue(limit: 10)
+            try await database.checkMatches()
+        }
+    }
+
+    @Test("whoever was erased leaves nothing behind when the partner is paired anew")
+    func erased() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
+            let tasks = try await Self.twoMatches(database)
+            let peers = RoomReports(database)
+            for device in ["ada", "cem"] {
+                try await peers.come(try await Self.own(device, database).room, tasks[device]?.id)
+            }
+            _ = try await database.erasures.erase(DeviceID(stored: "bob"))
+            try await database.setClock("2026-11-22 09:01:00Z")
+            #expect(try await database.rematch() == 1)
+            #expect(try await database.count("task") == 3)
+            #expect(try await database.count("task WHERE device_id IS NULL") == 0)
+            try await database.checkMatches()
+        }
+    }
+
+    @Test("whoever comes, goes, leaves, moves, joins late and is paired anew at once is in one pair, or waits")
+    func atOnce() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z", connections: 16) { database in
+            let people = (0..<24).map { "d\($0)" }
+            for device in people { _ = try await database.register(device, Self.nine, device) }
+            try await database.setClock("2026-11-22 08:59:10Z")
+            _ = try await database.reminders.claimDue(limit: 100)
+            for second in [0, 20, 40] {
+                try await database.setClock("2026-11-22 09:0\(1 + second / 20):\(second == 0 ? "00" : "\(second)")Z")
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for worker in 0..<10 {
+                        group.addTask {
+                            let peers = RoomReports(database)
+                            for step in 0..<30 {
+                                let device = people[Int.random(in: 0..<people.count)]
+                                let row = try await database.run(
+                                    "SELECT id, room_id FROM letsswitch.task WHERE device_id = '\(device)'"
+                                ).first
+                                switch (Int.random(in: 0..<10), row) {
+                                case (0..<5, let row?): try await peers.come(row.uuid("room_id"), row.uuid("id"))
+                                case (5, let row?): try await peers.go(row.uuid("room_id"), row.uuid("id"))
+                                case (6, let row?) where step % 5 == 0:
+                                    _ = try await database.leave(device, row.uuid("id"))
+                                case (7, _) where (worker + step) % 9 == 0:
+                                    _ = try await database.erasures.erase(DeviceID(stored: device))
+                                case (8, _): _ = try await database.register("late\(step)", Self.nine, "late")
+                                default: break
+                                }
+                            }
+                        }
+                    }
+                    for _ in 0..<2 { group.addTask { for _ in 0..<30 { _ = try await database.rematch() } } }
+                    group.addTask { for _ in 0..<30 { _ = try await database.reminders.claimDue(limit: 5) } }
+                    try await group.waitForAll()
+                }
+                while try await database.reminders.claimDue(limit: 100) != nil {}
+                try await database.checkMatches()
+            }
+            #expect(try await database.count("task WHERE paired_at IS NOT NULL AND partner_id IS NOT NULL") > 0)
+        }
+    }
+}
+
+/// Who comes to rooms and goes, as a daemon reports it.
+private final class RoomReports {
+    private let store: AttendanceStore
+    private let writer = UUID()
+    private var number = 0
+
+    init(_ database: ScheduleDatabase) {
+        store = AttendanceStore(database: database.client)
+    }
+
+    func come(_ room: UUID, _ task: UUID?) async throws {
+        try await report(PresenceEvent(.joined, room: room, claimedIdentity: task, peers: 1, at: .now()))
+    }
+
+    func go(_ room: UUID, _ task: UUID?) async throws {
+        try await report(PresenceEvent(.left, room: room, claimedIdentity: task, peers: 0, at: .now()))
+    }
+
+    private func report(_ event: PresenceEvent) async throws {
+        number += 1
+        try await store.report([event], by: writer, number: number, at: .now())
+    }
+}
+
+extension ScheduleDatabase {
+    var rematches: RematchStore {
+        RematchStore(database: client, settings: ScheduleSettings(), grace: .seconds(15))
+    }
+
+    /// What a daemon does now and then. Returns how many pairs were made.
+    func rematch() async throws -> Int {
+        var pairs = 0
+        for slot in try await rematches.slots() { pairs += try await rematches.rematch(slot) }
+        return pairs
+    }
+}
