@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// A connection to a Unix socket for a command, which has nothing else to do: lines out and in, blocking. Each step takes no longer than
