@@ -82,12 +82,14 @@ final class ControlSocket: Service {
         }
         Task { [actions, log, loop, desk] in
             var failure: String?
+            // Before, too: a drain may outlast the daemon.
+            log.info("a command came", order.logged(by: user, "asked"))
             do {
                 try await actions.perform(order, reply)
             } catch {
                 failure = "\(error)"
             }
-            log.info("operator", order.logged(by: user, failure))
+            log.info("operator", order.logged(by: user, failure ?? "done"))
             loop.submit { [failure] in
                 desk.value(on: $0) { ControlDesk() }.connections[number]?.end(failedBecause: failure)
             }
@@ -121,9 +123,9 @@ final class ControlDesk {
 
 extension ControlOrder {
     /// Who did what. An address or a device is for nobody who reads the log.
-    func logged(by user: UInt32?, _ failure: String?) -> Log.Values {
+    func logged(by user: UInt32?, _ outcome: String) -> Log.Values {
         let uid = LogValue.int(user.map { Int($0) } ?? -1)
-        let outcome = LogValue.string(failure ?? "done")
+        let outcome = LogValue.string(outcome)
         switch self {
         case .connections: return ["command": "connections", "uid": uid, "outcome": outcome]
         case .close(let room):

@@ -59,9 +59,16 @@ struct DaemonControl: ControlActions {
     }
 
     private func kick(_ target: String, _ reply: ControlReply) async throws {
-        let (id, address) = (UInt64(target), IPAddress(target))
+        if let id = UInt64(target) {
+            // A device may be called like another's number.
+            let ended = await application.endConnections { $0.id == id }
+            guard ended.isEmpty else {
+                for record in ended { reply.row(record.write) }
+                return
+            }
+        }
+        let address = IPAddress(target)
         let ended = await application.endConnections { record in
-            if let id, record.id == id { return true }
             if let address, let own = record.address {
                 // Of one that a proxy has named only the network is known.
                 return own == address || (own == own.subscriber && own == address.subscriber)

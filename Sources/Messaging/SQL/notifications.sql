@@ -81,7 +81,8 @@ $$;
 
 -- What a notification tells a user of: the messages from p_from on, up to where the next notification begins, that it hasn't read and
 -- that others have said whom it wants to hear. `authors` with commas, in the order in which they came; `recent`: the last five, a JSON
--- array of {author, content}; messages are counted to 1,000. No row if there is nothing, or it isn't to be told.
+-- array of {author, content}; messages are counted to 1,000. No row if there is nothing, or it isn't to be told: whoever has come since
+-- hears it there.
 CREATE FUNCTION letsswitch.untold_messages(p_user bigint, p_conversation uuid, p_from bigint)
 RETURNS TABLE (device_id text, names text, authors text, messages bigint, recent text)
 LANGUAGE sql STABLE ROWS 1 AS $$
@@ -112,5 +113,5 @@ LANGUAGE sql STABLE ROWS 1 AS $$
             )::text AS recent
     ) AS told
     WHERE own.conversation_id = p_conversation AND own.user_id = p_user AND own.left_number IS NULL AND NOT own.is_muted
-        AND told.messages > 0
+        AND told.messages > 0 AND NOT letsswitch.is_listening(p_user)
 $$;

@@ -40,6 +40,7 @@ CREATE FUNCTION letsswitch.is_waiting(p_task letsswitch.task) RETURNS boolean
 LANGUAGE plpgsql STABLE AS $$
 BEGIN
     RETURN p_task.partner_id IS NULL AND p_task.device_id IS NOT NULL AND p_task.waits_until > letsswitch.clock()
+        AND p_task.closes_at > letsswitch.clock()
         AND (NOT p_task.is_absent OR letsswitch.is_there(p_task))
         AND p_task.registered > letsswitch.erased_up_to(p_task.device_id);
 END

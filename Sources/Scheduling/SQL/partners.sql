@@ -93,6 +93,8 @@ BEGIN
         SELECT task.id FROM letsswitch.task
         WHERE task.starts_at = p_starts_at AND task.partner_id IS NULL AND task.id IS DISTINCT FROM p_except
             AND (task.waits_until > v_now OR NOT p_let_down AND p_starts_at > v_now) AND NOT task.is_absent
+            -- Nobody is led into a room that is over: an operator closes rooms, too.
+            AND task.closes_at > v_now
             AND NOT EXISTS (
                 SELECT FROM letsswitch.erasure
                 WHERE erasure.device_id = task.device_id AND erasure.up_to >= task.registered

@@ -164,8 +164,10 @@ BEGIN
         IF v_task.starts_at <= v_now AND NOT (
             v_task.title = p_title AND v_task.partner_id IS NOT NULL
             AND v_now < v_task.starts_at + make_interval(secs => p_late_join)
-            -- Whoever came late, to somebody who was let down, and so wasn't reminded in time, may not know that it succeeded.
-            AND EXISTS (SELECT FROM letsswitch.task AS partner WHERE partner.id = v_task.partner_id AND partner.was_let_down)
+            -- Whoever came late, to somebody who waited there, and so wasn't reminded in time, may not know that it succeeded.
+            AND EXISTS (
+                SELECT FROM letsswitch.task AS partner
+                WHERE partner.id = v_task.partner_id AND (partner.was_let_down OR partner.paired_at IS NOT NULL))
             AND NOT EXISTS (
                 SELECT FROM letsswitch.reminder
                 WHERE reminder.starts_at = v_task.starts_at AND reminder.task_id = v_task.id

@@ -114,6 +114,8 @@ import Testing
                 "bridge", "claim", "daemon", "daemon_sample", "functions", "migration", "provider", "reporter",
                 "secret",
                 "test_clock",
+                // Who is connected at present.
+                "listener",
                 // What is on its way: an address and a task, a message and who hears it, by their numbers.
                 "bridge_message", "delivery",
                 // Digests of names, of which nobody knows whose they were.

@@ -89,6 +89,21 @@ import Testing
         }
     }
 
+    @Test("nobody is led into a room that was closed, though somebody waits there")
+    func closedRoom() async throws {
+        try await ScheduleDatabase.with(now: Self.before) { database in
+            let first = try #require(try await database.register("a", Self.nine).task)
+            _ = try await database.register("b", Self.nine)
+            try await database.setClock("2026-11-22 08:59:10Z")
+            _ = try await database.reminders.claimDue(limit: 10)
+            _ = try await database.leave("a", first.id)
+            let stays = try #require(try await database.own("b", Self.nine))
+            _ = try await database.reminders.closeRoom(stays.socketId)
+            #expect(try await database.register("c", Self.nine).refusal?.code == "registration_closed")
+            #expect(try await Self.state(stays.socketId, database) == "closed")
+        }
+    }
+
     @Test("two who are alone after the lead are paired, also if one was never anybody's partner")
     func aloneAfterTheLead() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in

@@ -73,7 +73,10 @@ export class Thread {
     find('#say').hidden = hasLeft
     find('#mute').hidden = find('#leave').hidden = hasLeft
     find('#mute').setAttribute('aria-pressed', talk.muted)
-    find('#earlier').hidden = !talk.hasEarlier && !talk.trouble
+    const isWhole = !talk.hasEarlier && !talk.trouble
+    // Coming to the button is scrolling to it, which may be all that it took: the focus doesn't go with it.
+    if (isWhole && document.activeElement === find('#earlier')) find('#messages').focus({ preventScroll: true })
+    find('#earlier').hidden = isWhole
     say(find('#earlier'), talk.trouble ? 'It can’t be read just now. Try again' : 'Earlier messages')
     this.#drawLines(talk, me, pending)
   }
