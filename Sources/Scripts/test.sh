@@ -3,12 +3,12 @@
 #
 #   test.sh ARGUMENT...      of `swift test`
 #
-# Three times as many as there are processors run at a time (TESTS_AT_ONCE): with twice as many, a third of the machine's time
-# passed in waiting. Swift Testing would start hundreds: daemons, databases and browsers would wait for one another, and
+# Twice as many as there are processors run at a time (TESTS_AT_ONCE): with one for each, or one and a half, a third of the
+# machine's time passed in waiting. Swift Testing would start hundreds: daemons, databases and browsers would wait for one another, and
 # what is due within a second would be late for that reason alone.
 set -eu
 
-SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=${TESTS_AT_ONCE:-$(($(nproc) * 3))}
+SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=${TESTS_AT_ONCE:-$(($(nproc) * 2))}
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH
 
 # A test that waits for ever ends the run, by name: what has begun and not ended then is all that was left.

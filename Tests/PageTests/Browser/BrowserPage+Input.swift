@@ -20,8 +20,15 @@ extension BrowserPage {
                 """
                 (() => {
                     window.clicked = false
-                    const note = event => { window.clicked ||= Boolean(event.target.closest(`\(selector)`)) }
+                    // What has moved since is not clicked, nor is what stands there now.
+                    const note = event => {
+                        window.clicked ||= Boolean(event.target.closest(`\(selector)`))
+                        if (window.clicked) return
+                        event.preventDefault()
+                        event.stopImmediatePropagation()
+                    }
                     document.addEventListener('click', note, { capture: true, once: true })
+                    window.endNoting = () => document.removeEventListener('click', note, true)
                     const box = document.querySelector(`\(selector)`).getBoundingClientRect()
                     return { x: box.x + box.width / 2, y: box.y + box.height / 2 }
                 })()
@@ -37,7 +44,7 @@ extension BrowserPage {
                 }
             }
             // Another document knows nothing of it: the click led there.
-            if try await evaluate("window.clicked") != false { return }
+            if try await evaluate("(window.endNoting?.(), window.clicked)") != false { return }
         }
         throw ClientFailure.violation("clicks on \(selector) never reach it")
     }
