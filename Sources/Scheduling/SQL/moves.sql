@@ -9,21 +9,6 @@ CREATE FUNCTION letsswitch.move_task(
     p_most integer DEFAULT NULL
 ) RETURNS SETOF letsswitch.task_outcome
 LANGUAGE plpgsql AS $$
-BEGIN
-    -- Moved, it would be younger than what an erasing that has begun takes, and stay.
-    PERFORM letsswitch.hold_off_erasing(p_device);
-    RETURN QUERY SELECT * FROM letsswitch.move_task_unerased(
-        p_device, p_id, p_zone, p_starts_at, p_midnight, p_day, p_time, p_lead, p_horizon, p_room_duration, p_late_join, p_most);
-END
-$$;
-
--- The same while the device isn't being erased: something is held that its erasing waits for before it looks for tasks.
-CREATE FUNCTION letsswitch.move_task_unerased(
-    p_device text, p_id uuid, p_zone text, p_starts_at bigint, p_midnight bigint, p_day integer, p_time integer,
-    p_lead double precision, p_horizon double precision, p_room_duration double precision, p_late_join double precision,
-    p_most integer DEFAULT NULL
-) RETURNS SETOF letsswitch.task_outcome
-LANGUAGE plpgsql AS $$
 DECLARE
     v_outcome letsswitch.task_outcome;
     v_slot record;
@@ -38,6 +23,8 @@ DECLARE
     v_stayed letsswitch.task_outcome;
     v_zone text;
 BEGIN
+    -- Moved, it would be younger than what an erasing that has begun takes, and stay.
+    PERFORM letsswitch.hold_off_erasing(p_device);
     SELECT coalesce(p_zone, task.time_zone) INTO v_zone FROM letsswitch.task
     WHERE task.id = p_id AND task.device_id = p_device;
     IF NOT FOUND THEN

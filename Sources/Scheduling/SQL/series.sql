@@ -275,7 +275,7 @@ BEGIN
         CONTINUE WHEN v_task.partner_id IS NOT NULL OR v_task.starts_at IS DISTINCT FROM v_from[i];
         v_is_moved := false;
         FOR v_outcome IN
-            SELECT * FROM letsswitch.move_task_unerased(
+            SELECT * FROM letsswitch.move_task(
                 p_series.device_id, v_task.id, p_series.time_zone, extract(epoch FROM v_to[i])::bigint, NULL, NULL, NULL, p_lead,
                 p_horizon, p_room_duration, p_late_join)
         LOOP
