@@ -234,7 +234,7 @@ struct ConversationPageTests {
             let page = try await world.converse("ada", in: talk)
             try await page.wait(until: "\(BrowserPage.lines).length === 50")
             let place =
-                "[...document.querySelectorAll('.line')].find(line => line.textContent.includes('71')).getBoundingClientRect().top"
+                "[...document.querySelectorAll('.line [data-part=content]')].find(line => line.textContent === '71').getBoundingClientRect().top"
             let before = try await page.evaluate(
                 "(document.querySelector('#messages').scrollTop = 150, \(place))")
             try await page.wait(until: "\(BrowserPage.lines).length === 100")
