@@ -53,15 +53,6 @@ import Testing
         try await ScheduleDatabase.with(now: "2026-11-22T10:00:00Z") { try await body(World($0)) }
     }
 
-    private func code(_ body: () async throws -> Void) async throws -> String? {
-        do {
-            try await body()
-            return nil
-        } catch let error as RequestError {
-            return error.code
-        }
-    }
-
     @Test("Who is blocked by name starts nothing with the other, and says nothing to it alone; undone, it does")
     func conversations() async throws {
         try await with { world in

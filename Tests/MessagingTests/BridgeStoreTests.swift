@@ -59,15 +59,6 @@ import Testing
         }
     }
 
-    private func code(_ body: () async throws -> Void) async throws -> String? {
-        do {
-            try await body()
-            return nil
-        } catch let error as RequestError {
-            return error.code
-        }
-    }
-
     @Test("Nothing waits for a broker where no daemon has one, nor a week after the last that had")
     func seen() async throws {
         try await with(isSeen: false) { world in

@@ -8,80 +8,19 @@ import Testing
 
 @testable import Messaging
 
+/// Questions of a session: asked, moderated, voted for, read as they change.
 @Suite struct QuestionStoreTests {
-    private static let now = "2026-11-22T10:00:00Z"
-
-    /// A store, and a session in it with its presenter's key.
-    private struct Hall {
-        let store: QuestionStore
-        let session: QuestionSession
-        let keys: [PresenterKeyDigest]
-
-        init(
-            _ database: ScheduleDatabase, moderated: Bool = false, settings: QuestionSettings = QuestionSettings(),
-            storage: StorageLimits = StorageLimits()
-        ) async throws {
-            store = QuestionStore(database: database.client, settings: settings, storage: StorageQuota(storage))
-            let key = try PresenterKey.random()
-            session = try await store.makeSession(
-                SessionRequest(device: DeviceID("speaker"), title: "Tea", isModerated: moderated), key: key)
-            keys = [try key.digest()]
-        }
-
-        func ask(
-            _ content: String, _ asker: UUID = UUID(), device: String? = nil, present: Duration = .zero
-        ) async throws -> UUID {
-            try await store.ask(
-                content, in: session.id, asker: asker, device: device.map { try DeviceID($0) }, present: present
-            ).id
-        }
-
-        func changed(after version: Int) async throws -> ChangedQuestions {
-            try #require(try await store.changed(in: session.id, after: version))
-        }
-
-        func changes(after version: Int) async throws -> QuestionChanges.Part {
-            try await store.changes(try await changed(after: version).marks).0
-        }
-
-        func announce(_ content: String = "Tea!", to recipients: Recipients = .all) async throws {
-            _ = try await store.announce(
-                AnnouncementRequest(content: content, recipients: recipients), in: session.id, keys: keys)
-        }
-
-        func moderate(_ question: UUID, _ action: QuestionAction, answer: String? = nil) async throws -> Question {
-            try await store.moderate(question, action, answer: answer, keys: keys, opensAll: false).question
-        }
-
-        func vote(_ question: UUID, _ voter: UUID, isFor: Bool = true) async throws -> QuestionStore.VoteOutcome {
-            try await store.count([Vote(session: session.id, question: question, voter: voter, isFor: isFor)])[0]
-        }
-
-        func page(after last: UUID? = nil, all: Bool = true) async throws -> QuestionPage {
-            try #require(try await store.page(of: session.id, after: last, all: all))
-        }
-    }
-
-    private func code(_ body: () async throws -> Void) async throws -> String? {
-        do {
-            try await body()
-            return nil
-        } catch let error as RequestError {
-            return error.code
-        }
-    }
-
     @Test("A question is pending or approved at first; moderating goes every way, and says what became of it")
     func states() async throws {
-        try await ScheduleDatabase.with(now: Self.now) { database in
+        try await ScheduleDatabase.with(now: QuestionHall.now) { database in
             for isModerated in [false, true] {
-                let hall = try await Hall(database, moderated: isModerated)
+                let hall = try await QuestionHall(database, moderated: isModerated)
                 let first: Question.State = isModerated ? .pending : .approved
                 let asker = UUID()
                 let id = try await hall.ask("Why?", asker)
                 let asked = try #require(try await hall.page().questions.first)
                 #expect(asked.state == first && asked.askedFrom == asker && !asked.answered && asked.votes == 0)
-                #expect(asked.askedAt == Instant(Self.now))
+                #expect(asked.askedAt == Instant(QuestionHall.now))
                 #expect(try await hall.page(all: false).questions.map(\.id) == (isModerated ? [] : [id]))
                 #expect(try await hall.moderate(id, .approve).state == .approved)
                 #expect(try await hall.moderate(id, .dismiss).state == .dismissed)
@@ -103,9 +42,9 @@ import Testing
         "Without the key nothing is moderated, opened, closed or announced; with it, nothing but opening is done to a closed session"
     )
     func refusals() async throws {
-        try await ScheduleDatabase.with(now: Self.now) { database in
-            let hall = try await Hall(database)
-            let other = try await Hall(database)
+        try await ScheduleDatabase.with(now: QuestionHall.now) { database in
+            let hall = try await QuestionHall(database)
+            let other = try await QuestionHall(database)
             let id = try await hall.ask("Why?")
             let announcement = try AnnouncementRequest(content: "Tea!", recipients: .all)
             for keys in [[], other.keys] {
@@ -152,7 +91,7 @@ import Testing
 
     @Test("The open session is everybody's, if the daemon has one; else its questions aren't there")
     func openSession() async throws {
-        try await ScheduleDatabase.with(now: Self.now) { database in
+        try await ScheduleDatabase.with(now: QuestionHall.now) { database in
             let store = QuestionStore(
                 database: database.client, settings: QuestionSettings(), storage: StorageQuota())
             for _ in 0..<2 { try await store.makeOpenSession() }
@@ -166,13 +105,13 @@ import Testing
 
     @Test("Votes count once for each voter and question, whatever order they come in and however often")
     func votes() async throws {
-        try await ScheduleDatabase.with(now: Self.now) { database in
-            let hall = try await Hall(database)
-            let other = try await Hall(database)
+        try await ScheduleDatabase.with(now: QuestionHall.now) { database in
+            let hall = try await QuestionHall(database)
+            let other = try await QuestionHall(database)
             let (first, second) = (try await hall.ask("Why?"), try await hall.ask("How?"))
             let foreign = try await other.ask("Who?")
             let (ada, bob) = (UUID(), UUID())
-            func vote(_ question: UUID, _ voter: UUID, _ isFor: Bool = true, in hall: Hall) -> Vote {
+            func vote(_ question: UUID, _ voter: UUID, _ isFor: Bool = true, in hall: QuestionHall) -> Vote {
                 Vote(session: hall.session.id, question: question, voter: voter, isFor: isFor)
             }
             let outcomes = try await hall.store.count([
@@ -201,8 +140,8 @@ import Testing
 
     @Test("Whoever reads on from a version gets every later change once, in order, also when many come at once")
     func changes() async throws {
-        try await ScheduleDatabase.with(now: Self.now, connections: 4) { database in
-            let hall = try await Hall(database)
+        try await ScheduleDatabase.with(now: QuestionHall.now, connections: 4) { database in
+            let hall = try await QuestionHall(database)
             let asked = try await withThrowingTaskGroup(of: UUID.self) { group in
                 for number in 0..<150 { group.addTask { try await hall.ask("\(number)") } }
                 return try await group.reduce(into: Set()) { $0.insert($1) }
@@ -251,8 +190,8 @@ import Testing
 
     @Test("A page ends at 32 KiB, and so does what has changed; the rest follows")
     func pageBytes() async throws {
-        try await ScheduleDatabase.with(now: Self.now) { database in
-            let hall = try await Hall(database)
+        try await ScheduleDatabase.with(now: QuestionHall.now) { database in
+            let hall = try await QuestionHall(database)
             let long = String(repeating: "é", count: 2_000)
             for _ in 0..<12 { _ = try await hall.ask(long) }
             let page = try await hall.page()
@@ -269,71 +208,13 @@ import Testing
         }
     }
 
-    @Test(
-        "Six questions a minute of one asker, so many in a session and sessions of a device; full tables take no more")
-    func limits() async throws {
-        try await ScheduleDatabase.with(now: Self.now) { database in
-            var settings = QuestionSettings()
-            (settings.sessionsPerDevice, settings.questionsPerSession) = (2, 8)
-            let hall = try await Hall(database, settings: settings)
-            let asker = UUID()
-            for number in 0..<6 { _ = try await hall.ask("\(number)", asker) }
-            #expect(try await code { _ = try await hall.ask("7", asker) } == "too_many_questions")
-            _ = try await hall.ask("7", UUID())
-            try await database.setClock("2026-11-22T10:01:01Z")
-            _ = try await hall.ask("8", asker)
-            #expect(try await code { _ = try await hall.ask("9", UUID()) } == "session_full")
-            _ = try await Hall(database, settings: settings)
-            #expect(try await code { _ = try await Hall(database, settings: settings) } == "too_many_sessions")
-
-            var limits = StorageLimits()
-            (limits.sessions, limits.questions, limits.votes) = (1, 1, 1)
-            try await database.run("UPDATE letsswitch.question_session SET device_id = 'other'")
-            let full = try await Hall(database, storage: limits)
-            let id = try await full.ask("Why?")
-            #expect(try await code { _ = try await full.ask("How?") } == "storage_full")
-            _ = try await full.vote(id, UUID())
-            #expect(try await full.vote(id, UUID()) == .refused(.storageFull(.votes)))
-            let key = try PresenterKey.random()
-            let request = try SessionRequest(device: DeviceID("ada"), title: "Tea", isModerated: false)
-            #expect(try await code { _ = try await full.store.makeSession(request, key: key) } == "storage_full")
-        }
-    }
-
-    @Test("Who is erased leaves no word: questions go for everybody, votes and others' questions stay")
-    func erasure() async throws {
-        try await ScheduleDatabase.with(now: Self.now) { database in
-            let hall = try await Hall(database)
-            let other = try await Hall(database)
-            let id = try await hall.ask("Secret?", device: "ada")
-            _ = try await hall.moderate(id, .answer, answer: "Secret!")
-            let kept = try await hall.ask("Why?", device: "bob")
-            _ = try await other.ask("Secret?", device: "ada")
-            let through = try await hall.page().session.version
-            #expect(try await database.erasures.erase(DeviceID("ada")).hasMore == false)
-            #expect(try await hall.page().questions.map(\.id) == [kept])
-            #expect(try await other.page().questions.isEmpty)
-            #expect(try await hall.changes(after: through).changes == [.removed(id)])
-            #expect(
-                try await code { _ = try await hall.store.moderate(id, .approve, keys: hall.keys, opensAll: true) }
-                    == "no_such_question")
-            let left = try await database.run(
-                "SELECT count(*) AS n FROM letsswitch.question WHERE content LIKE 'Secret%' OR answer LIKE 'Secret%' OR device_id = 'ada'"
-            )
-            #expect(try left[0].integer("n") == 0)
-            _ = try await database.erasures.erase(DeviceID("speaker"))
-            #expect(
-                try await database.run("SELECT FROM letsswitch.question_session WHERE device_id IS NOT NULL").isEmpty)
-        }
-    }
-
     @Test("Twenty announcements a minute, two hundred an hour; whoever reads them gets all, in parts")
     func announcements() async throws {
-        try await ScheduleDatabase.with(now: Self.now) { database in
-            let hall = try await Hall(database)
+        try await ScheduleDatabase.with(now: QuestionHall.now) { database in
+            let hall = try await QuestionHall(database)
             for number in 0..<20 { try await hall.announce("\(number)") }
             #expect(try await code { try await hall.announce() } == "too_many_announcements")
-            _ = try await Hall(database).announce()
+            _ = try await QuestionHall(database).announce()
             for minute in 1...9 {
                 try await database.setClock("2026-11-22T10:0\(minute):01Z")
                 for number in 0..<20 { try await hall.announce("\(20 * minute + number)") }
@@ -350,57 +231,6 @@ import Testing
             #expect(heard == (0..<200).map { "\($0)" })
             try await database.setClock("2026-11-22T11:30:00Z")
             try await hall.announce()
-        }
-    }
-
-    @Test("Who came before its device was erased leaves no word after it, at whatever moment it asks")
-    func askedAfterErasure() async throws {
-        try await ScheduleDatabase.with(now: nil, connections: 8) { database in
-            let halls = try await [Hall(database), Hall(database), Hall(database)]
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for number in 0..<60 {
-                    group.addTask {
-                        if number == 20 {
-                            _ = try await database.erasures.erase(DeviceID("ada"))
-                        } else {
-                            _ = try? await halls[number % 3].ask("Secret", device: "ada", present: .seconds(60))
-                        }
-                    }
-                }
-                try await group.waitForAll()
-            }
-            #expect(
-                try await code { _ = try await halls[0].ask("Secret", device: "ada", present: .seconds(60)) }
-                    == "device_erased")
-            #expect(
-                try await database.run("SELECT FROM letsswitch.question WHERE content IS NOT NULL").isEmpty)
-            _ = try await halls[0].ask("Hello?", device: "ada")
-            _ = try await halls[0].ask("Hello?", device: "bob", present: .seconds(60))
-            try await database.run("UPDATE letsswitch.erased SET erased_at = erased_at - interval '11 minutes'")
-            _ = try await database.erasures.purge(retention: 86_400)
-            #expect(try await database.count("erased") == 0)
-        }
-    }
-
-    @Test("After the retention questions go with their votes, then sessions; what is used stays")
-    func purge() async throws {
-        try await ScheduleDatabase.with(now: Self.now) { database in
-            let old = try await Hall(database)
-            let id = try await old.ask("Why?")
-            for _ in 0..<5 { _ = try await old.vote(id, UUID()) }
-            _ = try await old.store.announce(
-                AnnouncementRequest(content: "Tea!", recipients: .all), in: old.session.id, keys: old.keys)
-            try await database.setClock("2026-11-25T10:00:00Z")
-            let new = try await Hall(database)
-            _ = try await new.ask("How?")
-            var rounds = 0
-            while try await database.erasures.purge(retention: 86_400, limit: 2) > 0, rounds < 20 { rounds += 1 }
-            #expect(try await old.store.page(of: old.session.id, all: true) == nil)
-            #expect(try await new.page().questions.count == 1)
-            for (table, count) in [("question", 1), ("question_vote", 0), ("announcement", 0), ("question_session", 1)]
-            {
-                #expect(try await database.count(table) == count, "\(table)")
-            }
         }
     }
 }

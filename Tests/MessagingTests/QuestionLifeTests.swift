@@ -1,0 +1,121 @@
+import Domain
+import Foundation
+import Postgres
+import ScheduleTestSupport
+import Scheduling
+import TestSupport
+import Testing
+
+@testable import Messaging
+
+/// How many questions there may be, and when they go.
+@Suite struct QuestionLifeTests {
+    @Test(
+        "Six questions a minute of one asker, so many in a session and sessions of a device; full tables take no more")
+    func limits() async throws {
+        try await ScheduleDatabase.with(now: QuestionHall.now) { database in
+            var settings = QuestionSettings()
+            (settings.sessionsPerDevice, settings.questionsPerSession) = (2, 8)
+            let hall = try await QuestionHall(database, settings: settings)
+            let asker = UUID()
+            for number in 0..<6 { _ = try await hall.ask("\(number)", asker) }
+            #expect(try await code { _ = try await hall.ask("7", asker) } == "too_many_questions")
+            _ = try await hall.ask("7", UUID())
+            try await database.setClock("2026-11-22T10:01:01Z")
+            _ = try await hall.ask("8", asker)
+            #expect(try await code { _ = try await hall.ask("9", UUID()) } == "session_full")
+            _ = try await QuestionHall(database, settings: settings)
+            #expect(try await code { _ = try await QuestionHall(database, settings: settings) } == "too_many_sessions")
+
+            var limits = StorageLimits()
+            (limits.sessions, limits.questions, limits.votes) = (1, 1, 1)
+            try await database.run("UPDATE letsswitch.question_session SET device_id = 'other'")
+            let full = try await QuestionHall(database, storage: limits)
+            let id = try await full.ask("Why?")
+            #expect(try await code { _ = try await full.ask("How?") } == "storage_full")
+            _ = try await full.vote(id, UUID())
+            #expect(try await full.vote(id, UUID()) == .refused(.storageFull(.votes)))
+            let key = try PresenterKey.random()
+            let request = try SessionRequest(device: DeviceID("ada"), title: "Tea", isModerated: false)
+            #expect(try await code { _ = try await full.store.makeSession(request, key: key) } == "storage_full")
+        }
+    }
+
+    @Test("Who is erased leaves no word: questions go for everybody, votes and others' questions stay")
+    func erasure() async throws {
+        try await ScheduleDatabase.with(now: QuestionHall.now) { database in
+            let hall = try await QuestionHall(database)
+            let other = try await QuestionHall(database)
+            let id = try await hall.ask("Secret?", device: "ada")
+            _ = try await hall.moderate(id, .answer, answer: "Secret!")
+            let kept = try await hall.ask("Why?", device: "bob")
+            _ = try await other.ask("Secret?", device: "ada")
+            let through = try await hall.page().session.version
+            #expect(try await database.erasures.erase(DeviceID("ada")).hasMore == false)
+            #expect(try await hall.page().questions.map(\.id) == [kept])
+            #expect(try await other.page().questions.isEmpty)
+            #expect(try await hall.changes(after: through).changes == [.removed(id)])
+            #expect(
+                try await code { _ = try await hall.store.moderate(id, .approve, keys: hall.keys, opensAll: true) }
+                    == "no_such_question")
+            let left = try await database.run(
+                "SELECT count(*) AS n FROM letsswitch.question WHERE content LIKE 'Secret%' OR answer LIKE 'Secret%' OR device_id = 'ada'"
+            )
+            #expect(try left[0].integer("n") == 0)
+            _ = try await database.erasures.erase(DeviceID("speaker"))
+            #expect(
+                try await database.run("SELECT FROM letsswitch.question_session WHERE device_id IS NOT NULL").isEmpty)
+        }
+    }
+
+    @Test("Who came before its device was erased leaves no word after it, at whatever moment it asks")
+    func askedAfterErasure() async throws {
+        try await ScheduleDatabase.with(now: nil, connections: 8) { database in
+            let halls = try await [QuestionHall(database), QuestionHall(database), QuestionHall(database)]
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<60 {
+                    group.addTask {
+                        if number == 20 {
+                            _ = try await database.erasures.erase(DeviceID("ada"))
+                        } else {
+                            _ = try? await halls[number % 3].ask("Secret", device: "ada", present: .seconds(60))
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(
+                try await code { _ = try await halls[0].ask("Secret", device: "ada", present: .seconds(60)) }
+                    == "device_erased")
+            #expect(
+                try await database.run("SELECT FROM letsswitch.question WHERE content IS NOT NULL").isEmpty)
+            _ = try await halls[0].ask("Hello?", device: "ada")
+            _ = try await halls[0].ask("Hello?", device: "bob", present: .seconds(60))
+            try await database.run("UPDATE letsswitch.erased SET erased_at = erased_at - interval '11 minutes'")
+            _ = try await database.erasures.purge(retention: 86_400)
+            #expect(try await database.count("erased") == 0)
+        }
+    }
+
+    @Test("After the retention questions go with their votes, then sessions; what is used stays")
+    func purge() async throws {
+        try await ScheduleDatabase.with(now: QuestionHall.now) { database in
+            let old = try await QuestionHall(database)
+            let id = try await old.ask("Why?")
+            for _ in 0..<5 { _ = try await old.vote(id, UUID()) }
+            _ = try await old.store.announce(
+                AnnouncementRequest(content: "Tea!", recipients: .all), in: old.session.id, keys: old.keys)
+            try await database.setClock("2026-11-25T10:00:00Z")
+            let new = try await QuestionHall(database)
+            _ = try await new.ask("How?")
+            var rounds = 0
+            while try await database.erasures.purge(retention: 86_400, limit: 2) > 0, rounds < 20 { rounds += 1 }
+            #expect(try await old.store.page(of: old.session.id, all: true) == nil)
+            #expect(try await new.page().questions.count == 1)
+            for (table, count) in [("question", 1), ("question_vote", 0), ("announcement", 0), ("question_session", 1)]
+            {
+                #expect(try await database.count(table) == count, "\(table)")
+            }
+        }
+    }
+}
