@@ -10,8 +10,11 @@ import Testing
 @Suite struct ClockJumpTests {
     /// How many statements of the scheduler's the daemon has sent.
     private static func statements(_ endpoint: ClientEndpoint) async throws -> Double {
-        let reading = try await MetricsReading(endpoint)
-        return ["claim_due", "next_due", "expire_reminders", "open_rooms"].reduce(0) { $0 + count($1, in: reading) }
+        statements(in: try await MetricsReading(endpoint))
+    }
+
+    private static func statements(in reading: MetricsReading) -> Double {
+        ["claim_due", "next_due", "expire_reminders", "open_rooms"].reduce(0) { $0 + count($1, in: reading) }
     }
 
     private static func count(_ statement: String, in reading: MetricsReading) -> Double {
@@ -71,13 +74,23 @@ import Testing
     func unnoticed() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
-            let stream = try await endpoint.reminders(of: "ada")
-            let start = try await journey.instant(in: 62)
-            try await endpoint.register("ada", start)
-            try await journey.sql("UPDATE letsswitch.test_clock SET shift = interval '-1 h'")
-            let before = try await Self.statements(endpoint)
+            /// The clock has gone back before the promise's reminder is due.
+            func promise(_ device: String, after seconds: Int) async throws -> Instant {
+                try await journey.sql("UPDATE letsswitch.test_clock SET shift = interval '0'")
+                let start = try await journey.instant(in: 60 + seconds)
+                try await endpoint.register(device, start)
+                try await journey.sql("UPDATE letsswitch.test_clock SET shift = interval '-1 h'")
+                return start
+            }
+            var (device, wait) = ("ada", 2)
+            var (start, known) = (try await promise(device, after: wait), try await MetricsReading(endpoint))
+            // Where a machine is so busy that the time has come meanwhile, anew, with more of it.
+            while Date().timeIntervalSince1970 > Double(start.seconds - 60) - 0.5 {
+                (device, wait) = ("\(device)+", 2 * wait)
+                (start, known) = (try await promise(device, after: wait), try await MetricsReading(endpoint))
+            }
+            let stream = try await endpoint.reminders(of: device)
             // The scheduler, which knows no better, claims when the time seems to have come, and then looks at the clock.
-            let known = try await MetricsReading(endpoint)
             _ = try await MetricsReading.wait(at: endpoint) {
                 Self.count("claim_due", in: $0) > Self.count("claim_due", in: known)
             }
@@ -86,8 +99,10 @@ import Testing
             }
             // Whoever asked in a loop would do so at least this often.
             for _ in 0..<20 { _ = try await MetricsReading(endpoint) }
-            #expect(try await journey.count("letsswitch.reminder") == 0)
-            #expect(try await Self.statements(endpoint) - before < 10)
+            let ofDevice = "letsswitch.reminder JOIN letsswitch.task ON task.id = task_id WHERE device_id = '\(device)'"
+            #expect(try await journey.count(ofDevice) == 0)
+            let statements = try await Self.statements(endpoint)
+            #expect(statements - Self.statements(in: known) < 10)
             try await journey.advance(to: start, -60)
             #expect(try await stream.nextReminder().title == "History")
         }
