@@ -91,8 +91,8 @@ torture: setup-test ## of these: kill -9 daemons and databases 200 times (TORTUR
 	@LETSSWITCH_TORTURE_KILLS='$(TORTURE_KILLS)' $(TEST) $(SWIFTFLAGS) --filter TortureTests
 
 .PHONY: interop-daemons
-interop-daemons: setup-test ## of these: a daemon of three that stands still for half a minute
-	@LETSSWITCH_INTEROP=1 $(TEST) $(SWIFTFLAGS) --filter DaemonLossTests
+interop-daemons: setup-interop ## of these: a daemon of three that stands still for half a minute; three behind nginx
+	@LETSSWITCH_INTEROP=1 $(TEST) $(SWIFTFLAGS) --filter 'DaemonLossTests|NginxTests'
 
 # Leak detection is off: XCTest's own leaks would fail every run.
 .PHONY: test-asan

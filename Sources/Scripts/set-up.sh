@@ -58,8 +58,8 @@ update_lists() {
 # own; a file in the directory for such settings says so for as long as the installation lasts.
 no_main_cluster=/etc/postgresql-common/createcluster.d/zz-letsswitch-set-up.conf
 
-# Its broker and Prometheus would be started, now and with the machine; the tests run a broker of their own, and of Prometheus only a
-# tool. Where the administrator has a policy for what may be started, that is asked instead.
+# Its broker, Prometheus and nginx would be started, now and with the machine; the tests run a broker and an nginx of their own, and of
+# Prometheus only a tool. Where the administrator has a policy for what may be started, that is asked instead.
 start_policy=/usr/sbin/policy-rc.d
 
 leave_settings() {
@@ -76,8 +76,9 @@ install_packages() {
     trap 'exit 143' TERM
     printf 'create_main_cluster = false\n' >"$no_main_cluster"
     services=
-    for service in rabbitmq-server prometheus; do
-        case " $* " in *" $service "*) is_installed "$service" || services="$services $service.service" ;; esac
+    for service in rabbitmq-server prometheus nginx-light:nginx; do
+        package=${service%:*}
+        case " $* " in *" $package "*) is_installed "$package" || services="$services ${service#*:}.service" ;; esac
     done
     if [ -n "$services" ] && [ ! -e "$start_policy" ]; then
         has_start_policy=ours
@@ -201,6 +202,7 @@ if [ "$purpose" = interop ]; then
     [ -d /usr/share/nodejs/ws ] || need node-ws "its WebSocket"
     [ -d /usr/share/nodejs/@rails/actioncable ] || need ruby-actioncable "Rails' own client and server of Action Cable, for the tests"
     has puma || need puma "serves it"
+    [ -x /usr/sbin/nginx ] || need nginx-light "a proxy, of which the tests run one of their own"
     has promtool || need prometheus "reads the metrics and tries the alert rules; of it only the tool is run"
 fi
 wanted=
