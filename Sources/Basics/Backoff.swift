@@ -44,9 +44,11 @@ package struct Backoff: Sendable, Hashable {
     private func wait(afterAttempt attempt: Int) -> Duration {
         switch waits {
         case .doubling(let minimum, let maximum):
-            attempt <= 16 ? min(minimum * (1 << (attempt - 1)), maximum) : maximum
+            // Beyond 62 doublings it is the maximum anyway; and no product is made that is too large for a duration.
+            let factor = 1 << min(attempt - 1, 62)
+            return minimum > maximum / factor ? maximum : minimum * factor
         case .steps(let steps):
-            attempt <= steps.count ? steps[attempt - 1] : steps.last ?? .zero
+            return attempt <= steps.count ? steps[attempt - 1] : steps.last ?? .zero
         }
     }
 }

@@ -2,6 +2,9 @@ import Domain
 import Messaging
 
 /// Counts votes, many in one statement: those that come while one is under way are counted together by the next.
+///
+/// No `BatchWriter`: nobody waits for what that one writes, and it tries again. Here each voter waits for the outcome of its own
+/// vote, and is told at once that it couldn't be counted; the page votes again.
 actor VoteCounter {
     /// Of one statement.
     private static let limit = 500

@@ -11,6 +11,18 @@ import Testing
         #expect(backoff.next(random: 0.999) >= .seconds(1))
     }
 
+    @Test("However wide the limits and however many the attempts, the maximum is reached by doubling, and kept")
+    func wide() {
+        let wide = Backoff(minimum: .milliseconds(1), maximum: .seconds(86_400), jitter: 0)
+        #expect(wide.delay(afterAttempt: 17, random: 0) == .milliseconds(65_536))
+        #expect(wide.delay(afterAttempt: 28, random: 0) == .seconds(86_400))
+        #expect(wide.delay(afterAttempt: .max, random: 0) == .seconds(86_400))
+        let long = Backoff(minimum: .seconds(Int64.max), maximum: .seconds(Int64.max), jitter: 0)
+        #expect(long.delay(afterAttempt: 40, random: 0) > .seconds(Int64.max / 2))
+        let none = Backoff(minimum: .zero, maximum: .seconds(1), jitter: 0)
+        #expect(none.delay(afterAttempt: 80, random: 0) == .zero)
+    }
+
     @Test("after a success it begins anew")
     func reset() {
         var backoff = Backoff(minimum: .seconds(1), maximum: .seconds(60))

@@ -40,6 +40,8 @@ actor DeliveryWorker {
     var origins: OriginConcurrencyLimiter
     /// By the first delivery of each.
     var sending: [Int: Task<Void, Never>] = [:]
+    /// Driven here and not by a `BatchWriter`: an actor of its own would be told later, and what is settled while the worker ends
+    /// is to be in the queue before the end looks whether all is written. The leases that end by it are kept here, too.
     private var finished = BatchQueue<FinishedDelivery>(
         BatchLimits(
             itemsPerBatch: LeaseLimits.perStatement, waitingItems: .max, retryPause: DeliveryWorker.retryPause, tries: 3

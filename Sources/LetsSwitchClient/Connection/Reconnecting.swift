@@ -1,11 +1,14 @@
+import Basics
+
 /// Whether and when a connection is made again, by a ``ReconnectPolicy``: a value without a clock.
 struct Reconnecting: Sendable {
     let policy: ReconnectPolicy
-    /// Waits in a row.
-    private(set) var waits = 0
+    /// The bounds of the waits in a row: what of a bound is waited, is left to chance wholly.
+    private var backoff: Backoff
 
     init(_ policy: ReconnectPolicy) {
         self.policy = policy
+        backoff = Backoff(minimum: policy.first, maximum: policy.longest, jitter: 1)
     }
 
     /// The wait before the next attempt; `nil` when there is none.
@@ -14,13 +17,9 @@ struct Reconnecting: Sendable {
     ///   - openFor: How long the connection was open that ended; `nil` when it never was.
     ///   - fraction: A random number of 0..<1.
     mutating func wait(after error: ClientError, openFor: Duration?, fraction: Double) -> Duration? {
-        if let openFor, openFor >= policy.steadyAfter { waits = 0 }
-        guard let least = Self.leastWait(after: error), waits < policy.attempts ?? .max else { return nil }
-        // Beyond 62 doublings the bound is the longest wait anyway.
-        let doubled = min(waits, 62)
-        let bound = policy.first > policy.longest / (1 << doubled) ? policy.longest : policy.first * (1 << doubled)
-        waits += 1
-        return max(bound * fraction, least)
+        if let openFor, openFor >= policy.steadyAfter { backoff.reset() }
+        guard let least = Self.leastWait(after: error), backoff.failures < policy.attempts ?? .max else { return nil }
+        return max(backoff.next(random: 1 - fraction), least)
     }
 
     /// How long has to be waited; `nil` where no second attempt would end otherwise.

@@ -29,6 +29,9 @@ package enum SchedulerJob: String, CaseIterable, Sendable {
         case .purge: .seconds(60) ... .seconds(60)
         }
     }
+
+    /// The pauses between its tries. Nothing is left to chance: daemons are few, and what is due waits for them.
+    var backoff: Backoff { Backoff(minimum: pauses.lowerBound, maximum: pauses.upperBound, jitter: 0) }
 }
 
 /// How a job stands.
@@ -43,9 +46,6 @@ enum SchedulerJobState: Equatable {
     /// With the failures in a row before it.
     case running(failures: Int)
     case paused(until: MonotonicTime, failures: Int)
-
-    /// Of the first pause, one for each further failure.
-    private static let doublings = 8
 
     var failures: Int {
         switch self {
@@ -86,7 +86,6 @@ enum SchedulerJobState: Equatable {
 
     mutating func fail(_ job: SchedulerJob, at now: MonotonicTime) {
         let failures = failures + 1
-        let pause = min(job.pauses.upperBound, job.pauses.lowerBound * (1 << min(failures - 1, Self.doublings)))
-        self = .paused(until: now + pause, failures: failures)
+        self = .paused(until: now + job.backoff.delay(afterAttempt: failures, random: 0), failures: failures)
     }
 }

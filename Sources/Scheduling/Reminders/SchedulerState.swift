@@ -10,9 +10,6 @@ import Sockets
 /// the rest  beside it, each when its time has come: look, follow, catch up, recover, expire, purge
 /// ```
 struct SchedulerState {
-    /// Before the next claim when what is due is locked, by a registration in hand; doubled while it stays so.
-    static let lockedPause = Duration.milliseconds(5)
-    private static let lockedDoublings = 5
     /// Between two claims while nothing can be read of what is due.
     static let blindPause = Duration.seconds(1)
     /// For how long a claim under way is taken for the one that was heard of.
@@ -41,8 +38,8 @@ struct SchedulerState {
     private var claimedAt: MonotonicTime
     private var claimStartedAt: MonotonicTime
     private var purgeAt: MonotonicTime
-    /// Claims in a row that took nothing, though something was due.
-    private var emptyClaims = 0
+    /// Before the next claim when one took nothing though something was due: that is locked, by a registration in hand.
+    private var locked = Backoff(minimum: .milliseconds(5), maximum: .milliseconds(160), jitter: 0)
     /// When it was last certain that nothing due was left unclaimed, or less of it.
     private var lastRound: MonotonicTime
 
@@ -131,13 +128,11 @@ struct SchedulerState {
         lastRound = now
         guard let claim else {
             wantsLook = true
-            let pause = Self.lockedPause * (1 << min(emptyClaims, Self.lockedDoublings))
-            emptyClaims += 1
-            self[.claim] = .paused(until: now + pause, failures: 0)
+            self[.claim] = .paused(until: now + locked.next(random: 0), failures: 0)
             return
         }
         self[.claim] = .ready
-        emptyClaims = 0
+        locked.reset()
         release(batches.offer(claim, at: now))
         if lost.record(claim.batch) { pending.append(.record(claim, wasLost: false)) }
     }
@@ -148,7 +143,7 @@ struct SchedulerState {
         agenda.read(clock: next.now, due: next.due, expiry: next.expiry, at: now)
         if agenda.overdue(at: now) == nil {
             lastRound = now
-            emptyClaims = 0
+            locked.reset()
         }
         closeRooms(at: now)
     }
