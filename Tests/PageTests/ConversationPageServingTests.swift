@@ -20,7 +20,7 @@ struct ConversationPageServingTests {
             #expect(!page.text.contains(/(?m)^(import|export)\s/))
             let policy = page.headers["Content-Security-Policy"] ?? ""
             #expect(policy.hasPrefix("default-src 'none'; script-src 'sha256-") && !policy.contains("unsafe"))
-            #expect(policy.contains("require-trusted-types-for 'script'; trusted-types 'none'"))
+            #expect(policy.contains("require-trusted-types-for 'script'; trusted-types page; worker-src 'self'"))
             var size = small.body.count
             for match in page.text.matches(of: /(?:href|src)="(\/[a-z]+\/[^"]+)"/) {
                 size += try await get(String(match.1), ["Accept-Encoding": "gzip"]).body.count
@@ -40,7 +40,9 @@ struct ConversationPageServingTests {
     @Test("What the modules decide", .enabled(if: Chromium.isInstalled, "Chromium is not installed"))
     func decisions() async throws {
         let page = try await BrowserPage.open(.init(timeZone: "Europe/Prague"))
-        for (module, cases) in [("talks", Self.talks), ("moments", Self.moments)] {
+        for (module, cases) in [
+            ("talks", Self.talks), ("moments", Self.moments), ("identity", Self.identity),
+        ] {
             let source = Data(try Self.source(of: module).utf8).base64EncodedString()
             for (expression, expected) in cases {
                 let value = try await page.evaluate(
@@ -96,6 +98,23 @@ struct ConversationPageServingTests {
                 "(talk.take({ type: 'person', participants: ['ada'], lastOffset: 6, readOffset: 6 }), talk.title('ada'))"
             ), #""bob""#
         ),
+        // What is kept comes back, and gives way to what the server says.
+        (
+            talk(
+                """
+                (kept => {
+                    const back = new m.Talk('C').take(kept)
+                    back.restore(kept.messages)
+                    const seen = [back.isKept, back.messages.length, back.hear(say(7)), back.messages.length]
+                    back.prepend({ messages: [6, 7].map(offset => say(offset)), lastOffset: 7 })
+                    return [...seen, back.isKept, back.messages.length, back.heard]
+                })(JSON.parse(JSON.stringify(talk.kept)))
+                """), #"[true,3,"new",3,false,2,7]"#
+        ),
+        (
+            talk("(talk.part('eve', ['ada', 'bob']), [talk.title('ada'), talk.departures])"),
+            #"["bob",[{"user":"eve","after":6}]]"#
+        ),
         (
             """
             (talks => {
@@ -108,6 +127,14 @@ struct ConversationPageServingTests {
             })(new m.Talks())
             """, #"["new",["C","B"],false,true]"#
         ),
+    ]
+
+    private static let identity: [(String, String)] = [
+        ("m.subjectOf(`a.${btoa(JSON.stringify({ sub: 'ada' }))}.c`)", #""ada""#),
+        ("[null, '', 'a.b.c', `a.${btoa('{}')}.c`].map(m.subjectOf)", "[null,null,null,null]"),
+        ("m.ticketIn('#token=a.b.c')", #"{"ticket":"a.b.c","rest":""}"#),
+        ("m.ticketIn('#9F21&token=a.b.c')", ##"{"ticket":"a.b.c","rest":"#9F21"}"##),
+        ("m.ticketIn('#9F21')", ##"{"ticket":null,"rest":"#9F21"}"##),
     ]
 
     private static let moments: [(String, String)] = [

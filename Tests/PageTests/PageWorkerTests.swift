@@ -67,6 +67,30 @@ struct PageWorkerTests {
         #expect(seen == ["kept /", "kept /page/words.js", "nothing", "nothing"])
     }
 
+    @Test("the page of conversations is kept when it asks for that, and given to who doesn't say who it is")
+    func conversations() async throws {
+        let seen = try await Self.run(
+            caches: """
+                {
+                    open: async name => ({ put: async (path, answer) => { kept = [name, path, answer.path] } }),
+                    match: async (path, { cacheName }) => kept && cacheName === kept[0] ? 'kept ' + path : undefined,
+                    keys: async () => ['page old', '/conversations'], delete: async name => deleted.push(name),
+                }
+                """,
+            fetch: "async path => ({ ok: true, path })",
+            """
+            var kept, deleted = []
+            globalThis.clients = { claim: async () => {} }
+            await happen('message', { data: 'keep' })
+            await happen('activate')
+            return [kept, deleted, await ask('/conversations'), await ask('/conversations?deviceId=ada')]
+            """)
+        #expect(
+            seen == [
+                ["/conversations", "/conversations", "/conversations"], ["page old"], "kept /conversations", "nothing",
+            ])
+    }
+
     @Test("a push that can't be read is shown all the same")
     func garbledPush() async throws {
         let seen = try await Self.run(

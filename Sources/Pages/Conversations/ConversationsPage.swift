@@ -22,7 +22,7 @@ package actor ConversationsPage {
         let page = try InlinedPage(
             html: PackageResources.conversations_html,
             style: String(decoding: PackageResources.base_css + PackageResources.conversations_css, as: UTF8.self),
-            script: ScriptBundle.join(modules), forms: "'none'")
+            script: ScriptBundle.join(modules), forms: "'none'", hasWorker: true)
         return try PageAsset(
             Array(page.html.utf8), contentType: "text/html; charset=utf-8",
             headers: [
@@ -36,7 +36,8 @@ package actor ConversationsPage {
         [
             PackageResources.words_js, PackageResources.retry_js, PackageResources.dom_js, PackageResources.device_js,
             PackageResources.store_js, PackageResources.api_js,
-            PackageResources.talks_js, PackageResources.moments_js, PackageResources.outbox_js,
+            PackageResources.identity_js, PackageResources.keeper_js, PackageResources.talks_js,
+            PackageResources.moments_js, PackageResources.outbox_js,
             PackageResources.feed_js, PackageResources.inbox_js, PackageResources.thread_js, PackageResources.make_js,
             PackageResources.conversations_js,
         ]

@@ -4,31 +4,46 @@ import { firstDevice } from './device.js'
 import { find, say } from './dom.js'
 import { Feed } from './feed.js'
 import { Inbox } from './inbox.js'
+import { subjectOf, ticketIn } from './identity.js'
+import { keepPage } from './keeper.js'
 import { MakeDialog } from './make.js'
 import { Outbox, isPassing } from './outbox.js'
 import { Backoff } from './retry.js'
-import { device, outbox } from './store.js'
+import { device, forgetTalks, outbox, shelf, ticket } from './store.js'
 import { PAGE, Talks, isName } from './talks.js'
 import { Thread, isWriting } from './thread.js'
 import { sentence } from './words.js'
 
+// A ticket in the address is kept; histories and screens need not show it.
+const brought = ticketIn(location.hash)
+if (brought.ticket) {
+  ticket.set(brought.ticket)
+  history.replaceState(null, '', location.pathname + brought.rest)
+}
+const pass = ticket.get()
 // Nothing here goes by the server's clock.
-const api = new Api({ observe() {} })
-const deviceId = firstDevice(device.get())
-const isRemembered = device.set(deviceId)
-const post = (path, body) => api.request('POST', path, { deviceId, ...body })
-const get = (path, query) => api.request('GET', `${path}?${new URLSearchParams({ deviceId, ...query })}`)
+const clockless = { observe() {} }
+const ownDevice = firstDevice(device.get())
+const isRemembered = device.set(ownDevice)
+const deviceId = subjectOf(pass) ?? ownDevice
+const api = new Api(clockless, deviceId, pass ? { Authorization: `Bearer ${pass}` } : {})
 
 const talks = new Talks()
 let me = null
 let link = 'waiting'
+/** Whether the list is the server's, and not what was kept. */
+let isListed = false
 /** Why the list can't be read. */
 let trouble = null
 
 // What is heard
 
-const feed = new Feed(api, () => {
+let hasOpened = false
+
+// The address of its WebSocket says who it is.
+const feed = new Feed(new Api(clockless, deviceId), () => {
   const query = new URLSearchParams({ deviceId })
+  if (pass) query.set('token', pass)
   if (talks.after) query.set('after', talks.after)
   return `/conversations/socket?${query}`
 }, {
@@ -36,9 +51,10 @@ const feed = new Feed(api, () => {
     const isFirst = me === null
     me = user
     link = 'live'
-    if (!isFirst || talks.isBehind(offsets)) loadList()
+    if (hasOpened || talks.isBehind(offsets)) loadList()
+    hasOpened = true
     if (isFirst) route()
-    if (thread.talk?.trouble) readMore(thread.talk)
+    if (thread.talk?.trouble || thread.talk?.isKept) readMore(thread.talk)
     letters.pump()
     drawSoon()
   },
@@ -50,16 +66,36 @@ const feed = new Feed(api, () => {
     if (outcome === 'new') announce(talk, frame.message)
     drawSoon()
   },
+  presence({ data: { conversation, users } }) {
+    talks.here.set(conversation, users)
+    drawSoon()
+  },
+  left({ conversation, user, participants }) {
+    const talk = talks.get(conversation)
+    if (user === me) return loadList()
+    if (!talk) return
+    talk.part(user, participants)
+    if (!talk.muted) say(find('#said'), talk.type === 'group' ? `${user} has left ${talk.title(me)}.` : `${user} has left.`)
+    drawSoon()
+  },
   lost() {
     link = 'lost'
+    talks.here.clear()
     drawSoon()
   },
-  refused(refusal) {
-    if (refusal.code === 'name_required') return askName()
-    trouble = refusal
-    drawSoon()
-  },
+  refused,
 })
+
+/** What asking again won't change. */
+function refused(refusal) {
+  if (refusal.code === 'name_required') return askName()
+  if (refusal.status === 401) return askTicket(refusal)
+  trouble = refusal
+  drawSoon()
+}
+
+/** Who else is in a conversation now. */
+const hereIn = talk => (talks.here.get(talk.id) ?? []).filter(name => name !== me && talk.participants.includes(name))
 
 function announce(talk, { author, content }) {
   if (author === me) return
@@ -79,8 +115,9 @@ async function loadList(isMore = false) {
   clearTimeout(again)
   const moment = talks.moment
   try {
-    talks.takeList(await get('/conversations', isMore ? { before: talks.next } : {}), moment, isMore)
+    talks.takeList(await api.get('/conversations', isMore ? { before: talks.next } : {}), moment, isMore)
     trouble = null
+    isListed = true
     patience.reset()
     // What is shown may not be there any more.
     if (thread.talk && !talks.get(thread.talk.id)) location.hash = ''
@@ -88,10 +125,8 @@ async function loadList(isMore = false) {
     drawSoon()
     return true
   } catch (refusal) {
-    if (refusal.code === 'name_required') askName()
-    else if (isPassing(refusal)) again = setTimeout(loadList, patience.next(refusal.wait))
-    trouble = refusal
-    drawSoon()
+    if (isPassing(refusal)) again = setTimeout(loadList, patience.next(refusal.wait))
+    refused(refusal)
     return false
   }
 }
@@ -115,7 +150,7 @@ async function readPages(talk, query, take) {
   reading.add(talk.id)
   try {
     let isMore = true
-    while (isMore) isMore = take(await get(`/conversations/${talk.id}/messages`, query()))
+    while (isMore) isMore = take(await api.get(`/conversations/${talk.id}/messages`, query()))
     talk.trouble = null
   } catch (refusal) {
     talk.trouble = refusal
@@ -125,7 +160,7 @@ async function readPages(talk, query, take) {
 }
 
 /** What was missed. */
-const readOn = talk => readPages(talk, () => ({ after: talk.heard }), page => {
+const readOn = talk => talk.isKept ? readMore(talk) : readPages(talk, () => ({ after: talk.heard }), page => {
   if (talk.append(page)) announce(talk, talk.messages.at(-1))
   return page.messages.length > 0 && talk.heard < talk.lastOffset
 })
@@ -133,9 +168,9 @@ const readOn = talk => readPages(talk, () => ({ after: talk.heard }), page => {
 /** The last messages, or else what precedes those that are here. */
 async function readMore(talk) {
   if (talk.messages && !talk.hasEarlier) return readOn(talk)
-  const before = () => talk.messages?.[0]?.offset ?? talk.lastOffset + 1
+  const before = () => (talk.isKept ? undefined : talk.messages?.[0]?.offset) ?? talk.lastOffset + 1
   await readPages(talk, () => ({ before: before(), limit: PAGE }), page => talk.prepend(page))
-  if (talk.messages && talk.heard < talk.lastOffset) readOn(talk)
+  if (talk.messages && !talk.isKept && talk.heard < talk.lastOffset) readOn(talk)
 }
 
 /** Of which conversations the server is about to be told that they are read. */
@@ -143,7 +178,7 @@ const telling = new Set()
 
 /** What is seen is read. */
 function markRead(talk) {
-  if (document.hidden || !talk?.messages || talk.heard < talk.lastOffset || talk.lastOffset <= talk.readOffset) return
+  if (document.hidden || !talk?.messages || talk.isKept || talk.heard < talk.lastOffset || talk.lastOffset <= talk.readOffset) return
   if (telling.has(talk.id)) return
   telling.add(talk.id)
   const end = () => {
@@ -152,7 +187,7 @@ function markRead(talk) {
   }
   setTimeout(() => {
     const offset = talk.heard
-    post(`/conversations/${talk.id}/read`, { offset }).then(() => {
+    api.post(`/conversations/${talk.id}/read`, { offset }).then(() => {
       talk.readOffset = Math.max(talk.readOffset, offset)
       end()
     }, () => setTimeout(end, 5_000))
@@ -162,7 +197,7 @@ function markRead(talk) {
 find('#mute').onclick = async () => {
   const { talk } = thread
   try {
-    talks.takeOne(await post(`/conversations/${talk.id}/mute`, { muted: !talk.muted }))
+    talks.takeOne(await api.post(`/conversations/${talk.id}/mute`, { muted: !talk.muted }))
     say(find('#said'), talk.muted ? 'Muted.' : 'No longer muted.')
   } catch (refusal) {
     say(find('#say-note'), sentence(refusal))
@@ -181,7 +216,7 @@ find('#leave').onclick = () => {
 find('#do-leave').onclick = async () => {
   const { talk } = thread
   try {
-    const told = await post(`/conversations/${talk.id}/leave`, {})
+    const told = await api.post(`/conversations/${talk.id}/leave`, {})
     if (talk.type === 'person') talks.drop(talk.id)
     else talks.takeOne(told)
     find('#sure').close()
@@ -208,9 +243,9 @@ const letters = new Outbox(deviceId, outbox, body => api.request('POST', '/messa
 })
 
 const make = new MakeDialog({
-  names: async prefix => (await get('/users', { prefix })).users,
+  names: async prefix => (await api.get('/users', { prefix })).users,
   async make(participants, id) {
-    const talk = talks.takeOne(await post('/conversations', { participants, id }))
+    const talk = talks.takeOne(await api.post('/conversations', { participants, id }))
     location.hash = talk.id
   },
   send(conversations, content) {
@@ -226,6 +261,7 @@ find('#new').onclick = () => make.open(me, talks.all.filter(talk => !talk.hasLef
 
 function askName() {
   me = null
+  shelf.clear()
   document.body.dataset.view = 'name'
   find('#own-name').focus()
 }
@@ -236,13 +272,41 @@ find('#name-form').addEventListener('submit', async event => {
   say(find('#name-error'), isName(name) ? '' : 'A name is 1 to 32 letters (A to Z), digits, _ or -.')
   if (!isName(name)) return
   try {
-    await post('/users', { name })
+    await api.post('/users', { name })
     await loadList()
   } catch (refusal) {
     if (refusal.code === 'has_name') return loadList()
     say(find('#name-error'), refusal.code === 'name_taken' ? 'Somebody else is called so. Please choose another.' : sentence(refusal))
   }
 })
+
+// One's ticket
+
+function askTicket({ code, reason }) {
+  me = null
+  document.body.dataset.view = 'ticket'
+  document.body.dataset.link = 'refused'
+  say(find('#banner'), '')
+  say(find('#ticket-error'), code === 'ticket_expired' ? 'Your ticket is over.' : code === 'bad_ticket' ? reason : '')
+  find('#no-ticket').hidden = !pass
+  find('#own-ticket').focus()
+}
+
+/** Begins anew as who a ticket says, or as this device. */
+function become(text) {
+  forgetTalks()
+  ticket.set(text)
+  location.reload()
+}
+
+find('#ticket-form').addEventListener('submit', event => {
+  event.preventDefault()
+  const text = find('#own-ticket').value.trim()
+  if (subjectOf(text) === null) return say(find('#ticket-error'), 'That is no ticket.')
+  become(text)
+})
+
+find('#no-ticket').onclick = () => become(null)
 
 // What is seen
 
@@ -279,10 +343,12 @@ function drawSoon() {
 }
 
 function draw() {
+  if (document.body.dataset.view === 'ticket') return
   document.body.dataset.link = link
   const parts = []
   if (!navigator.onLine) parts.push('You are offline: what you write waits here.')
-  else if (link === 'lost') parts.push('The server is out of reach. Trying again…')
+  else if (link === 'lost' || me && trouble && isPassing(trouble)) parts.push('The server is out of reach. Trying again…')
+  if (me && !isListed && (trouble || !navigator.onLine)) parts.push('This is what the browser has kept.')
   if (!isRemembered) parts.push('This browser keeps nothing: your name stays yours for as long as this page is open.')
   if (me === null && trouble && trouble.code !== 'name_required') parts.push(sentence(trouble))
   say(find('#banner'), parts.join(' '))
@@ -292,18 +358,31 @@ function draw() {
   markRead(talk)
   say(find('#me b'), me)
   find('#me').hidden = false
-  inbox.draw(talks.all, me, document.body.dataset.view === 'talk' ? talk?.id : null)
+  inbox.draw(talks.all, me, document.body.dataset.view === 'talk' ? talk?.id : null, hereIn)
   find('#empty').hidden = talks.all.length > 0
   find('#more').hidden = !talks.next
-  thread.draw(me, talk ? letters.in(talk.id) : [])
+  thread.draw(me, talk ? letters.in(talk.id) : [], talk ? hereIn(talk) : [])
   const unread = talks.all.reduce((sum, one) => sum + (one.muted || one === talk ? 0 : one.unread(me)), 0)
   document.title = `${unread ? `(${unread}) ` : ''}Conversations`
+  if (isListed) keepSoon()
+}
+
+let keeping = null
+/** Keeps what is known, for when there is no network. */
+function keepSoon() {
+  keeping ??= setTimeout(() => {
+    keeping = null
+    if (me) shelf.set(deviceId, me, talks.kept)
+  }, 1_000)
 }
 
 // Begin
 
 find('#talk').addEventListener('keydown', event => { if (event.key === 'Escape' && !isWriting(event)) location.hash = '' })
-addEventListener('hashchange', route)
+addEventListener('hashchange', () => {
+  if (ticketIn(location.hash).ticket) location.reload()
+  else route()
+})
 addEventListener('online', () => {
   drawSoon()
   letters.pump()
@@ -313,10 +392,21 @@ addEventListener('offline', drawSoon)
 document.addEventListener('visibilitychange', drawSoon)
 // Another tab has become another device, or has sent something.
 addEventListener('storage', ({ key }) => {
-  if (key === 'device') location.reload()
+  if (key === 'device' || key === 'ticket') location.reload()
   if (!key?.startsWith('outbox/')) return
   drawSoon()
   // The other tab sends it; unless it is closed.
   setTimeout(() => letters.pump(), 5_000)
 })
+const kept = shelf.get(deviceId)
+if (kept) {
+  talks.restore(kept.talks)
+  // What the address names may be newer than what was kept.
+  const asked = location.hash.slice(1).toUpperCase()
+  if (!asked || talks.get(asked)) {
+    me = kept.me
+    route()
+  }
+}
 loadList()
+keepPage()

@@ -6,6 +6,8 @@ import { Refusal } from './words.js'
 const GREETING = 10_000
 /** Whoever looks at the page again after so long may have a connection that is dead and doesn't know it. */
 const SLEEP = 30_000
+/** What the server says by itself. */
+const HEARD = ['message', 'presence', 'left']
 
 export class Feed {
   #api
@@ -17,7 +19,7 @@ export class Feed {
   #hiddenAt = Infinity
   #isWanted = false
 
-  /** `path()` is where to connect now; `told` has `open(handshake)`, `message(frame)`, `lost()`, `refused(refusal)`. */
+  /** `path()` is where to connect now; `told` has `open(handshake)`, `lost()`, `refused(refusal)`, and for each of `HEARD` what hears it. */
   constructor(api, path, told) {
     this.#api = api
     this.#path = path
@@ -45,8 +47,8 @@ export class Feed {
         clearTimeout(impatience)
         this.#backoff.reset()
         this.#told.open(frame)
-      } else if (frame.type === 'message') {
-        this.#told.message(frame)
+      } else if (HEARD.includes(frame.type)) {
+        this.#told[frame.type](frame)
       }
     }
     socket.onclose = ({ code }) => {

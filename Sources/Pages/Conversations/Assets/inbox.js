@@ -27,10 +27,10 @@ export function arrange(list, wanted) {
 export class Inbox {
   #rows = new Map()
 
-  /** `shown`: the id of the conversation that is shown beside the list. */
-  draw(talks, me, shown) {
+  /** `shown`: the id of the conversation that is shown beside the list; `here(talk)`: who else is there. */
+  draw(talks, me, shown, here) {
     const rows = new Map()
-    for (const talk of talks) rows.set(talk.id, this.#draw(talk, me, talk.id === shown))
+    for (const talk of talks) rows.set(talk.id, this.#draw(talk, me, talk.id === shown, here(talk).length))
     const focused = document.activeElement
     arrange(find('#talks'), [...rows.values()])
     // Who is moved loses the focus.
@@ -40,7 +40,7 @@ export class Inbox {
 
   focus(id) { (this.#rows.get(id)?.firstElementChild ?? find('#list-title')).focus() }
 
-  #draw(talk, me, isShown) {
+  #draw(talk, me, isShown, here) {
     const row = this.#rows.get(talk.id) ?? stamp('row')
     const link = row.firstElementChild
     const count = talk.participants.length
@@ -51,7 +51,8 @@ export class Inbox {
     else link.removeAttribute('aria-current')
     drawSign(row.querySelector('.sign'), talk.type === 'person' ? 2 : count)
     say(part(row, 'title'), talk.title(me))
-    say(part(row, 'count'), ` (${count === 1 ? 'you alone' : `${count} people`}) `)
+    say(part(row, 'count'), ` (${count === 1 ? 'you alone' : `${count} people`}${here ? `, ${here} here` : ''}) `)
+    row.classList.toggle('here', here > 0)
     say(part(row, 'last'), !last ? '' : `${last.author === me ? 'You: ' : talk.type === 'person' || !last.author ? '' : `${last.author}: `}${last.content || 'Forgotten'}`)
     say(part(row, 'time'), last ? shortly(Date.parse(last.date)) : '')
     say(part(row, 'muted'), talk.muted ? 'muted' : talk.hasLeft(me) ? 'left' : '')

@@ -2,6 +2,8 @@
 
 /** Of so many messages a page is asked for. */
 export const PAGE = 50
+/** So many conversations, and of each so many messages, are kept for when there is no network: not more in all than so many characters. */
+const KEPT = { talks: 50, messages: 30, characters: 400_000 }
 /** A name, as the server takes it. */
 export const isName = text => /^[\w-]{1,32}$/.test(text)
 
@@ -18,6 +20,10 @@ export class Talk {
   heard = 0
   /** Whether there may be messages before the first one. */
   hasEarlier = false
+  /** Whether its messages are those that the browser has kept: perhaps neither all nor as they are now. */
+  isKept = false
+  /** Who has left while one listened, and behind which message. */
+  departures = []
   /** Why it couldn't be read. */
   trouble = null
   /** When something was last heard of it: a number that only grows. */
@@ -43,7 +49,7 @@ export class Talk {
   hear(message) {
     const isNew = message.offset > this.lastOffset
     this.#stands(message)
-    if (!this.messages) return isNew ? 'new' : 'known'
+    if (!this.messages || this.isKept) return isNew ? 'new' : 'known'
     if (message.offset > this.heard + 1) return 'gap'
     if (message.offset <= this.heard) return 'known'
     this.#append([message])
@@ -61,12 +67,34 @@ export class Talk {
 
   /** Takes in what precedes the first message, or else the last messages. */
   prepend(page) {
+    if (this.isKept) this.messages = null
+    this.isKept = false
     const first = this.messages?.[0]?.offset ?? Infinity
     const older = page.messages.filter(message => message.offset < first)
     if (!this.messages) this.heard = older.at(-1)?.offset ?? page.lastOffset
     this.messages = [...older, ...this.messages ?? []]
     for (const message of older) this.#stands(message)
     this.hasEarlier = older.length > 0 && older[0].offset > 1
+  }
+
+  /** Somebody takes part no more. */
+  part(user, participants) {
+    // A pair is called as who was in it.
+    if (this.type === 'person') this.#speakers.add(user)
+    this.participants = participants
+    this.departures.push({ user, after: this.lastOffset })
+  }
+
+  /** What `restore` takes in again. */
+  get kept() {
+    const { id, type, participants, muted, lastOffset, readOffset, lastMessage, messages } = this
+    return { id, type, participants, muted, lastOffset, readOffset, lastMessage, messages: messages?.slice(-KEPT.messages) }
+  }
+
+  restore(messages) {
+    this.messages = messages ?? (this.lastMessage ? [this.lastMessage] : [])
+    this.isKept = this.hasEarlier = true
+    for (const message of this.messages) this.#stands(message)
   }
 
   #append(messages) {
@@ -110,6 +138,8 @@ export class Talks {
   #talks = new Map()
   #order = []
   #moment = 0
+  /** Who is there, by conversation: only where somebody else is. */
+  here = new Map()
   /** Where the list goes on; `undefined` when all of it is known. */
   next
 
@@ -149,6 +179,17 @@ export class Talks {
     return { talk, outcome }
   }
 
+  /** What is shown when there is no network. */
+  get kept() {
+    const kept = this.all.slice(0, KEPT.talks).map(talk => talk.kept)
+    return JSON.stringify(kept).length > KEPT.characters ? kept.map(({ messages, ...talk }) => talk) : kept
+  }
+
+  restore(kept) {
+    this.takeList({ conversations: kept }, this.#moment)
+    for (const { id, messages } of kept) this.get(id).restore(messages)
+  }
+
   drop(id) {
     this.#talks.delete(id)
     this.#order = this.#order.filter(other => other !== id)
@@ -161,7 +202,7 @@ export class Talks {
 
   /** From where on to hear, by the socket's `after`: those whose messages are here. */
   get after() {
-    const loaded = this.all.filter(talk => talk.messages).slice(0, 100)
+    const loaded = this.all.filter(talk => talk.messages && !talk.isKept).slice(0, 100)
     return loaded.map(talk => `${talk.id}:${talk.heard}`).join()
   }
 

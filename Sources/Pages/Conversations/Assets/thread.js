@@ -11,6 +11,14 @@ const STATES = { sending: 'Sending…', waiting: 'Waits until the server can be 
 /** Whether a key is for whoever helps writing: Safari says so by a number alone. */
 export const isWriting = event => event.isComposing || event.keyCode === 229
 
+/** Who is there, in words. */
+function company(talk, me, here) {
+  if (talk.type === 'person' && !talk.others(me).length && !talk.hasLeft(me)) return 'Has left. What you say brings both of you back.'
+  if (!here.length) return ''
+  if (talk.type === 'person') return 'Is here'
+  return `${here.length} of ${talk.others(me).length} others here: ${here.slice(0, 4).join(', ')}${here.length > 4 ? ' …' : ''}`
+}
+
 export class Thread {
   #told
   #talk = null
@@ -60,8 +68,8 @@ export class Thread {
     say(find('#say-note'), '')
   }
 
-  /** `pending`: one's own that the server doesn't have yet. */
-  draw(me, pending) {
+  /** `pending`: one's own that the server doesn't have yet; `here`: who else is there. */
+  draw(me, pending, here) {
     const talk = this.#talk
     for (const id of ['talk-top', 'messages', 'say']) find(`#${id}`).hidden = !talk
     find('#nothing').hidden = talk !== null
@@ -70,6 +78,9 @@ export class Thread {
     const hasLeft = talk.hasLeft(me)
     if (this.#isAtEnd) talk.trim(MOST)
     say(find('#title'), talk.title(me))
+    // Of a group that would be much to listen to.
+    find('#here').setAttribute('aria-live', talk.type === 'person' ? 'polite' : 'off')
+    say(find('#here'), company(talk, me, here))
     find('#say').hidden = hasLeft
     find('#mute').hidden = find('#leave').hidden = hasLeft
     find('#mute').setAttribute('aria-pressed', talk.muted)
@@ -96,6 +107,9 @@ export class Thread {
       if (isUnread) lines.push(this.#separator('unread', 'New messages'))
       const follows = !isNewDay && !isUnread && before.author === message.author
       lines.push(this.#line(message, at, me, follows))
+      for (const { user, after } of talk.departures) {
+        if (after === message.offset) lines.push(this.#separator(`left ${user} ${after}`, `${user} has left`))
+      }
       before = { ...message, at }
     }
     arrange(find('#lines'), lines)

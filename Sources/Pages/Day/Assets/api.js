@@ -6,9 +6,15 @@ const PATIENCE = 15_000
 
 export class Api {
   #clock
+  #headers
+  /** Who asks. */
+  device
 
-  constructor(clock) {
+  /** `headers` go with each request. */
+  constructor(clock, device, headers = {}) {
     this.#clock = clock
+    this.device = device
+    this.#headers = headers
   }
 
   /** The answer's JSON; throws a `Refusal`, of status 0 when the answer was lost or isn't the server's. */
@@ -27,13 +33,22 @@ export class Api {
     const sent = Date.now()
     let response
     try {
-      response = await fetch(path, { cache: 'no-store', credentials: 'omit', ...options })
+      const headers = { ...this.#headers, ...options?.headers }
+      response = await fetch(path, { cache: 'no-store', credentials: 'omit', ...options, headers })
     } catch {
       throw new Refusal(0)
     }
     this.#clock.observe(Date.parse(response.headers.get('Date')), sent, Date.now())
     return response
   }
+
+  /** What the device asks for, by the query. */
+  get(path, query = {}) { return this.request('GET', this.#of(path, query)) }
+  delete(path, query = {}) { return this.request('DELETE', this.#of(path, query)) }
+  /** What the device says. */
+  post(path, body) { return this.request('POST', path, { deviceId: this.device, ...body }) }
+
+  #of(path, query) { return `${path}?${new URLSearchParams({ deviceId: this.device, ...query })}` }
 
   schedule(device, date, timeZone) {
     return this.request('GET', `/schedule?${new URLSearchParams({ deviceId: device, date, timeZone })}`)

@@ -294,7 +294,7 @@ new DeviceDialog(device, {
     await unsubscribe(api, device)
     store.device.set(other)
     store.days.clear()
-    store.outbox.clear()
+    store.forgetTalks()
     location.reload()
   },
   async forget() {
@@ -302,7 +302,7 @@ new DeviceDialog(device, {
     await unsubscribe(api, device)
     store.device.set('')
     store.days.clear()
-    store.outbox.clear()
+    store.forgetTalks()
     location.reload()
   },
 })

@@ -48,6 +48,29 @@ export const outbox = {
   clear: () => keys('outbox/').forEach(key => write(key, null)),
 }
 
+/** What conversations show without a network; of one device alone. */
+export const shelf = {
+  get(device) {
+    try {
+      const kept = JSON.parse(read('shelf'))
+      return kept?.device === device ? kept : null
+    } catch {
+      return null
+    }
+  },
+  set: (device, me, talks) => write('shelf', JSON.stringify({ device, me, talks })),
+  clear: () => write('shelf', null),
+}
+
+/** The ticket that says who one is in conversations. */
+export const ticket = { get: () => read('ticket'), set: value => write('ticket', value) }
+
+/** What one device has said and read there. */
+export const forgetTalks = () => {
+  outbox.clear()
+  shelf.clear()
+}
+
 /** The last schedules, of a few days: each for the zone whose hours it names. */
 export const days = {
   get(day, zone) {

@@ -5,6 +5,8 @@ import { messageNoticeOf, noticeOf } from './notice.js'
 const BUILD = ''
 const FILES = []
 const CACHE = `page ${BUILD}`
+/** The page of conversations, which is one file: as it was when it was last there. It isn't for who says in the address who they are. */
+const CONVERSATIONS = '/conversations'
 
 addEventListener('install', event => event.waitUntil(fill()))
 
@@ -22,25 +24,34 @@ async function fill() {
 }
 
 // A page has all its files: from now on the next one may have newer ones.
-addEventListener('message', ({ data }) => { if (data === 'replace') skipWaiting() })
+addEventListener('message', event => {
+  if (event.data === 'replace') skipWaiting()
+  if (event.data === 'keep') event.waitUntil(keepConversations().catch(() => {}))
+})
+
+async function keepConversations() {
+  const answer = await fetch(CONVERSATIONS)
+  if (answer.ok) await (await caches.open(CONVERSATIONS)).put(CONVERSATIONS, answer)
+}
 
 addEventListener('activate', event => event.waitUntil(Promise.all([clients.claim(), dropOthers()])))
 
 async function dropOthers() {
   const names = await caches.keys().catch(() => [])
-  await Promise.all(names.filter(name => name !== CACHE).map(name => caches.delete(name).catch(() => {})))
+  await Promise.all(names.filter(name => name !== CACHE && name !== CONVERSATIONS).map(name => caches.delete(name).catch(() => {})))
 }
 
 // Files come from the cache, and so all from one build; what is said to the server goes by itself.
 addEventListener('fetch', event => {
   const { method, url } = event.request
-  const { origin, pathname } = new URL(url)
-  if (method !== 'GET' || origin !== location.origin || !FILES.includes(pathname)) return
-  event.respondWith(answer(pathname))
+  const { origin, pathname, search } = new URL(url)
+  if (method !== 'GET' || origin !== location.origin) return
+  if (FILES.includes(pathname)) event.respondWith(answer(pathname, CACHE))
+  else if (pathname === CONVERSATIONS && !search) event.respondWith(answer(pathname, CONVERSATIONS))
 })
 
-async function answer(path) {
-  const kept = await caches.match(path, { cacheName: CACHE }).catch(() => null)
+async function answer(path, cacheName) {
+  const kept = await caches.match(path, { cacheName }).catch(() => null)
   return kept ?? fetch(path)
 }
 
@@ -57,7 +68,7 @@ addEventListener('push', event => {
 /** One's conversations, in the window that shows them, if there is one. */
 async function openConversation(target) {
   const pages = await clients.matchAll({ type: 'window', includeUncontrolled: true })
-  const page = pages.find(({ url }) => new URL(url).pathname === '/conversations')
+  const page = pages.find(({ url }) => new URL(url).pathname === CONVERSATIONS)
   if (!page) return clients.openWindow(target)
   await page.focus()
   await page.navigate(target).catch(() => clients.openWindow(target))
