@@ -208,6 +208,7 @@ struct Composition: Sendable {
                 collection: PageController(
                     PageFacts(
                         lead: configuration.schedule.reminderLead, roomDuration: configuration.schedule.roomDuration,
+                        lateJoin: configuration.schedule.lateJoin,
                         offersPush: configuration.providers.webPush.contact != nil)))
             if let sampler {
                 routes.register(

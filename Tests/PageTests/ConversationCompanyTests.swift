@@ -27,7 +27,9 @@ struct ConversationCompanyTests {
             try await world.post("/conversations/\(group)/leave", ["deviceId": "eve"])
             try await ada.wait(until: "document.querySelector('#title').textContent === 'bob'")
             try await ada.wait(until: "document.querySelector('#lines').lastElementChild.innerText === 'eve has left'")
-            #expect(try await ada.evaluate("document.querySelector('#said').textContent") == "eve has left bob.")
+            #expect(
+                try await ada.evaluate("document.querySelector('#said').textContent")
+                    == "eve has left the group with bob.")
             try await ada.evaluate("location.hash = '\(pair)'")
             try await world.post("/conversations/\(pair)/leave", ["deviceId": "bob"])
             try await ada.wait(until: "document.querySelector('#here').textContent.startsWith('Has left.')")

@@ -84,7 +84,7 @@ struct PageAccessTests {
             // From now on the clock is the test's: no answer sets it right. The task is over; then it isn't.
             try await page.hold("*")
             try await page.tab(to: "element.id === 'next-enter'")
-            try await page.evaluate("ahead = 200_000")
+            try await page.evaluate("ahead = 400_000")
             try await page.wait(until: "document.querySelector('#next').hidden")
             #expect(try await page.evaluate("document.activeElement.id") == "date")
             try await page.evaluate("ahead = 0")
@@ -92,7 +92,7 @@ struct PageAccessTests {
             // Back from a room whose slot can't be chosen any more.
             try await page.click("#next-enter")
             try await page.wait(until: "document.activeElement.id === 'room-title'")
-            try await page.evaluate("ahead = 200_000")
+            try await page.evaluate("ahead = 400_000")
             try await page.wait(until: "document.querySelector('.slot.own button').disabled")
             try await page.click("#leave")
             try await page.wait(until: "document.body.dataset.view === 'day'")

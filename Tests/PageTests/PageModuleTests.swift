@@ -28,7 +28,7 @@ struct PageModuleTests {
     private static let cases: [(String, [(String, String)])] = [
         ("time", time), ("slots", slots), ("countdown", countdown), ("clock", clock), ("retry", retry),
         ("events", events), ("device", device), ("words", words), ("quote", quote), ("notice", notice), ("api", api),
-        ("store", store),
+        ("store", store), ("past", past),
     ]
 
     private static let time: [(String, String)] = [
@@ -57,11 +57,24 @@ struct PageModuleTests {
         ),
         ("m.dayOf(Date.UTC(2026, 10, 21, 23, 30), 'Europe/Prague')", #""2026-11-22""#),
         ("m.nextDays('2026-12-30', 3)", #"["2026-12-30","2026-12-31","2027-01-01"]"#),
+        (
+            "[['mon', 'tue', 'wed', 'thu', 'fri'], ['sun'], ['mon', 'wed', 'fri'], m.WEEKDAYS].map(m.weekdaysInWords)",
+            #"["Every weekday","Sundays","Mondays, Wednesdays and Fridays","Every day"]"#
+        ),
+        ("[m.weekdayOf('2026-11-22'), m.weekdayOf('2026-11-23'), m.weekdayName('tue')]", #"["sun","mon","Tuesday"]"#),
         ("m.clockFace(Date.UTC(2026, 10, 21, 23, 30, 5), 'Europe/Prague')", #""00:30:05""#),
         (
             "[30e3, 61e3, 3600e3, 3661e3, 86400e3 * 2].map(m.inWords)",
             #"["in a minute","in 2 minutes","in an hour","in an hour and 2 minutes","in 2 days"]"#
         ),
+    ]
+
+    private static let past: [(String, String)] = [
+        (
+            "m.summaryOf({ kept: 3, missed: 1, letDown: 2, streak: 2 })",
+            #""3 kept, 1 missed, let down 2 times. 2 in a row.""#
+        ),
+        ("m.summaryOf({ kept: 1, missed: 0, letDown: 0, streak: 1 })", #""1 kept, 0 missed.""#),
     ]
 
     private static let slots: [(String, String)] = [
@@ -74,12 +87,22 @@ struct PageModuleTests {
         (state(own: true, other: false, at: 40_000), #""room""#),
         (state(own: true, other: true, at: 40_000), #""room""#),
         (state(own: false, other: false, at: 100_000), #""past""#),
+        // Somebody who waits may be joined late; who is alone may be joined as long.
+        ("m.stateOf({ startsAt: 100000, isOwn: false }, 399999, { ...\(settings), lateJoin: 300000 })", #""late""#),
+        ("m.stateOf({ startsAt: 100000, isOwn: false }, 400000, { ...\(settings), lateJoin: 300000 })", #""past""#),
+        ("m.stateOf({ startsAt: 100000, isOwn: true }, 399999, { ...\(settings), lateJoin: 300000 })", #""room""#),
+        ("m.turnOf(null, { room: 'A' })", #""""#),
+        ("m.turnOf({ room: 'A', hasOther: true }, { room: 'A', hasOther: true })", #""""#),
+        (
+            "m.turnOf({ room: 'A', hasOther: true }, { room: 'B', hasOther: true, partner: 'Art' })",
+            #""You have another partner: they will start Art.""#
+        ),
         // Alone, the room has nothing to show for long; with a partner it is open for an hour.
         (state(own: true, other: false, at: 160_000), #""past""#),
         (state(own: true, other: true, at: 160_000), #""room""#),
         (state(own: true, other: true, at: 3_700_000), #""past""#),
         ("m.stateOf({ startsAt: null }, 0, \(settings))", #""closed""#),
-        ("new Set(Object.values(m.WORDS)).size", "7"),
+        ("new Set(Object.values(m.WORDS)).size", "8"),
         (
             "m.slotsOf({ schedule: { '08:00': { id: 'x', title: '', hasOwnTask: false, hasSomebodyElse: true } } }, '2026-11-22', 'UTC').map(s => [s.key, s.startsAt, s.hasOther, s.room])",
             "[[\"08:00\",1795334400000,true,null]]"

@@ -87,7 +87,8 @@ struct PageRoomTests {
                 try await page.click("#next-enter")
                 try await page.wait(until: "document.querySelector('#disc').dataset.phase === 'last'")
             }
-            #expect(try await page.text(of: "#link") == "Nobody else this time. You start all the same.")
+            try await page.wait(
+                until: "document.querySelector('#link').innerText === 'Nobody else this time. You start all the same.'")
             #expect(try await page.evaluate("getComputedStyle(document.querySelector('.ales')).display") == "none")
             try await page.wait(until: "document.querySelector('#count').innerText === 'Start!'")
             #expect(try await page.evaluate("document.querySelector('#spoken').textContent") == "Start!")

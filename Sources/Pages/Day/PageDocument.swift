@@ -7,12 +7,15 @@ package struct PageFacts: Sendable {
     let lead: Duration
     /// How long after the start the room closes.
     let roomDuration: Duration
+    /// Until how long after the start whoever waits may be joined.
+    let lateJoin: Duration
     /// Whether browsers can subscribe to Web Push; if not, they need not ask.
     let offersPush: Bool
 
-    package init(lead: Duration, roomDuration: Duration, offersPush: Bool) {
+    package init(lead: Duration, roomDuration: Duration, lateJoin: Duration, offersPush: Bool) {
         self.lead = lead
         self.roomDuration = roomDuration
+        self.lateJoin = lateJoin
         self.offersPush = offersPush
     }
 }
@@ -34,6 +37,7 @@ struct PageDocument: Sendable {
             .replacing(
                 #"data-room-duration="3600""#, with: #"data-room-duration="\#(facts.roomDuration / .seconds(1))""#
             )
+            .replacing(#"data-late-join="300""#, with: #"data-late-join="\#(facts.lateJoin / .seconds(1))""#)
             .replacing(#"data-push="false""#, with: #"data-push="\#(facts.offersPush)""#)
         self.html = Array(document.utf8)
         let hash = Base64.encode(try SHA256.digest(Array(style.utf8)))

@@ -75,7 +75,7 @@ const feed = new Feed(new Api(clockless, deviceId), () => {
     if (user === me) return loadList()
     if (!talk) return
     talk.part(user, participants)
-    if (!talk.muted) say(find('#said'), talk.type === 'group' ? `${user} has left ${talk.title(me)}.` : `${user} has left.`)
+    if (!talk.muted) say(find('#said'), talk.type === 'group' ? `${user} has left the group with ${talk.title(me)}.` : `${user} has left.`)
     drawSoon()
   },
   lost() {

@@ -50,13 +50,6 @@ export class Api {
 
   #of(path, query) { return `${path}?${new URLSearchParams({ deviceId: this.device, ...query })}` }
 
-  schedule(device, date, timeZone) {
-    return this.request('GET', `/schedule?${new URLSearchParams({ deviceId: device, date, timeZone })}`)
-  }
-
-  register(task) { return this.request('POST', '/task', task) }
-  cancel(task) { return this.request('POST', '/task/delete', task) }
-
   /** Asks a few times, when it tells most, until the clock is known to a twentieth of a second. */
   async learnClock() {
     for (let tries = 0; tries < 6 && this.#clock.uncertainty > 50; tries++) {

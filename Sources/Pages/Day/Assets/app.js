@@ -7,24 +7,27 @@ import { firstDevice } from './device.js'
 import { DeviceDialog, PromiseDialog } from './dialogs.js'
 import { find, say, show } from './dom.js'
 import { PartnerTalk } from './partner.js'
+import { PastDialog } from './past.js'
+import { Promises } from './promises.js'
 import { quoted } from './quote.js'
 import { Backoff, Pace } from './retry.js'
 import { RoomView } from './room.js'
+import { SeriesDialog, rhythmOf } from './series.js'
 import { shareStream } from './share.js'
 import { newlyPaired, nextTask, slotsOf, stateOf } from './slots.js'
 import * as store from './store.js'
 import { Stream } from './stream.js'
 import { clockFace, dayOf, isoOf, midnight, spanOf } from './time.js'
-import { loadingSentence } from './words.js'
+import { loadingSentence, sentence } from './words.js'
 
-const { lead, roomDuration } = document.documentElement.dataset
+const { lead, roomDuration, lateJoin } = document.documentElement.dataset
 const clock = new ServerClock()
-const settings = { clock, lead: lead * 1000, roomDuration: roomDuration * 1000 }
 const zoneNow = () => Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC'
 const zone = zoneNow()
-const api = new Api(clock)
+const settings = { clock, zone, lead: lead * 1000, roomDuration: roomDuration * 1000, lateJoin: lateJoin * 1000 }
 const device = firstDevice(store.device.get())
 const isRemembered = store.device.set(device)
+const api = new Api(clock, device)
 
 let day = dayOf(clock.now(), zone)
 let today = day
@@ -41,7 +44,7 @@ let loading = null
 const dayView = new DayView(settings, {
   chose(slot, state) {
     note('')
-    if (state === 'room') location.hash = `#room/${isoOf(slot.startsAt)}`
+    if (state === 'room') enter(slot.startsAt)
     else promise.open(slot, state, dayOf(slot.startsAt, zone))
   },
   choseDay(date) {
@@ -77,7 +80,7 @@ async function ask() {
   const wanted = day
   pace.asked(performance.now())
   clearTimeout(reloading)
-  const mine = loading = api.schedule(device, isoOf(midnight(wanted, zone)), zone)
+  const mine = loading = api.get('/schedule', { date: isoOf(midnight(wanted, zone)), timeZone: zone })
   try {
     const answer = await mine
     if (mine !== loading) return latest
@@ -89,7 +92,6 @@ async function ask() {
     staleSince = trouble = null
     patience.reset()
     clearTimeout(again)
-    partnerTalk.refresh()
   } catch (refusal) {
     if (mine !== loading) return latest
     staleSince ??= Date.now()
@@ -98,6 +100,8 @@ async function ask() {
     again = setTimeout(load, patience.next(refusal.wait))
   }
   render()
+  // Of the partners that there are now.
+  if (!trouble) partnerTalk.refresh()
 }
 
 function announce(paired) {
@@ -162,32 +166,30 @@ const partnerTalk = new PartnerTalk(api, device, ['#next-talk', '#room-talk'])
 
 // Promises
 
-const taskOf = (slot, title) => ({ deviceId: device, title, startsAt: isoOf(slot.startsAt), timeZone: zone })
-
-/** What a request gives, once the day shows it. The day is asked for also after a no, or a silence that may have been a yes. */
-async function heeded(request) {
-  try {
-    const answer = await request
-    await load()
-    return answer
-  } catch (refusal) {
-    load()
-    throw refusal
-  }
-}
+const series = new SeriesDialog(api, settings, { changed: () => load() })
+new PastDialog(api, settings)
+const promises = new Promises(api, settings, () => load())
 
 const promise = new PromiseDialog({
-  async register(slot, title) {
-    const task = await heeded(api.register(taskOf(slot, title)))
+  async register(slot, title, days) {
+    const text = await promises.register(slot, title, days)
     renderAlerts()
-    return task.isPaired
-      ? `Promised. Your partner at ${slot.time} will start ${quoted(task.partnerTitle)}.` : `Promised: ${quoted(title)} at ${slot.time}.`
+    if (days.length) series.load()
+    return text
   },
-  async cancel(slot) {
-    await heeded(api.cancel(taskOf(slot, slot.title)))
-    return `Taken back: ${quoted(slot.title)} at ${slot.time}.`
+  cancel: slot => promises.cancel(slot),
+  leave: slot => promises.leave(slot),
+  move: (slot, title, startsAt) => promises.move(slot, title, startsAt),
+  targets: slot => slots.filter(other => other.startsAt !== slot.startsAt && ['free', 'somebody'].includes(stateOf(other, clock.now(), settings))),
+  rhythm: slot => {
+    const own = series.of(slot.id)
+    return own && rhythmOf(own)
   },
-  done(text) { say(find('#said'), text) },
+  done(text, slot) {
+    say(find('#said'), text)
+    // Who joins late is expected.
+    if (clock.now() >= slot.startsAt && ownSlot(slot.startsAt)) enter(slot.startsAt)
+  },
   failed: note,
 })
 
@@ -197,6 +199,7 @@ const heard = {
   live() {
     link = 'live'
     load()
+    series.load()
     keepSubscription(api, device).then(renderAlerts)
   },
   lost() {
@@ -207,6 +210,7 @@ const heard = {
   event(name, data) {
     if (name === 'schedule') changed(Date.parse(JSON.parse(data).startsAt))
     if (name === 'reminder') remind(JSON.parse(data))
+    if (name === 'rematched') rematched(JSON.parse(data))
   },
 }
 
@@ -219,7 +223,7 @@ function remind(reminder) {
   if (room.startsAt === startsAt) return
   say(find('#reminder-text'), `${quoted(reminder.title)} at ${clockFace(startsAt, zone)}. `
     + (reminder.partnerTask ? `Your partner will start ${quoted(reminder.partnerTask)}.` : 'It begins in a moment.'))
-  find('#reminder-enter').onclick = () => { location.hash = `#room/${isoOf(startsAt)}` }
+  find('#reminder-enter').onclick = () => enter(startsAt)
   if (document.hidden) notify(reminder)
   showReminder(startsAt)
 }
@@ -252,7 +256,28 @@ find('#alerts').onclick = async () => {
 
 // The room
 
-const room = new RoomView(api, settings)
+const room = new RoomView(api, settings, {
+  rematched,
+  left: slot => promises.leave(slot).then(text => {
+    location.hash = ''
+    say(find('#said'), text)
+  }, refusal => say(find('#news'), sentence(refusal, slot.time))),
+})
+
+const enter = startsAt => { location.hash = `#room/${isoOf(startsAt)}` }
+
+/** One goes on in another room: the partner didn't come, or oneself wasn't there. The day says so too, a little later. */
+function rematched({ taskId, roomId, partnerTask }) {
+  const why = partnerTask === undefined
+    ? 'You weren’t there, and your partner has gone on with somebody else. Somebody may still join you.'
+    : `Your partner didn’t come. Somebody else waited as well: they will start ${quoted(partnerTask)}.`
+  slots = slots.map(slot => slot.isOwn && slot.id === taskId
+    ? { ...slot, room: roomId, hasOther: partnerTask !== undefined, partner: partnerTask ?? null } : slot)
+  const shown = room.isShown && slots.find(slot => slot.id === taskId && slot.startsAt === room.startsAt)
+  if (shown) room.update(shown, why)
+  else note(why)
+  load()
+}
 
 /** When the task is whose room the address names; `NaN` when it names none. */
 const roomAsked = () => Date.parse(/^#room\/(.+)$/.exec(location.hash)?.[1])
@@ -298,7 +323,7 @@ new DeviceDialog(device, {
     location.reload()
   },
   async forget() {
-    await api.request('DELETE', `/device?${new URLSearchParams({ deviceId: device })}`)
+    await api.delete('/device')
     await unsubscribe(api, device)
     store.device.set('')
     store.days.clear()

@@ -5,7 +5,7 @@ import { WORDS, detailOf, nextTask, stateOf } from './slots.js'
 import { clockFace, inWords, longDate, nextDays, shortWeekday, weekday } from './time.js'
 
 const DAYS = 7
-const ACTIONS = { free: 'Promise', somebody: 'Join', own: 'Change', partner: 'Look', room: 'Enter' }
+const ACTIONS = { free: 'Promise', somebody: 'Join', own: 'Change', partner: 'Look', room: 'Enter', late: 'Join late' }
 
 export class DayView {
   #settings
@@ -110,7 +110,7 @@ export class DayView {
     show(find('#next-enter'), isOpen)
     find('#next-enter').onclick = () => this.#told.chose(slot, 'room')
     say(find('#next-when'), slot.startsAt <= now ? 'Started' : inWords(slot.startsAt - now))
-    if (isOpen && !slot.hasOther) say(find('#next-partner'), 'Nobody else this time.')
+    if (isOpen && !slot.hasOther) say(find('#next-partner'), 'Nobody else is there.')
   }
 
   /** Puts the keyboard's focus on a slot, if something can be done with it. */

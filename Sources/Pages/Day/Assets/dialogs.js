@@ -1,8 +1,8 @@
 // The promise, and the device's secret.
 import { readDevice } from './device.js'
-import { find, say, show } from './dom.js'
+import { armed, copy, find, say, show, stamp } from './dom.js'
 import { quoted } from './quote.js'
-import { longDate } from './time.js'
+import { WEEKDAYS, longDate, weekdayName, weekdayOf } from './time.js'
 import { sentence, titleFault } from './words.js'
 
 /** The oath: registers, changes or takes back the task of one slot. */
@@ -12,10 +12,12 @@ export class PromiseDialog {
   #slot = null
   /** Counts how often it was opened: what was asked in one opening is not said in the next. */
   #opening = 0
+  #disarm
   #told
 
   /**
-   * `told` has `register(slot, title)` and `cancel(slot)`, which give what there is to say or throw a `Refusal`; `done(text)`,
+   * `told` has `register(slot, title, days)`, `cancel(slot)`, `leave(slot)` and `move(slot, title, startsAt)`, which give what there is to
+   * say or throw a `Refusal`; `targets(slot)`, the slots that it may move to; `rhythm(slot)`, what series it belongs to; `done(text, slot)`,
    * when the dialog has closed; and `failed(text)`, for a request whose dialog is not there any more.
    */
   constructor(told) {
@@ -26,6 +28,15 @@ export class PromiseDialog {
     })
     find('#not-now').onclick = () => this.#dialog.close()
     find('#take-back').onclick = () => this.#try(slot => this.#told.cancel(slot))
+    this.#disarm = armed(find('#cant'), 'I can’t make it', 'Really take it back', () => this.#try(slot => this.#told.leave(slot)))
+    find('#repeats').onchange = () => show(find('#weekdays'), find('#repeats').checked)
+    find('#weekdays').append(...WEEKDAYS.map(name => {
+      const choice = stamp('weekday-choice')
+      choice.firstElementChild.value = name
+      choice.lastElementChild.textContent = weekdayName(name).slice(0, 3)
+      choice.firstElementChild.setAttribute('aria-label', weekdayName(name))
+      return choice
+    }))
     this.#field.oninput = () => this.#complain('')
   }
 
@@ -36,6 +47,12 @@ export class PromiseDialog {
     this.#showBusy(false)
     this.#complain('')
     this.#field.value = slot.title
+    this.#disarm()
+    find('#move-to').value = ''
+    find('#repeats').checked = false
+    show(find('#weekdays'), false)
+    // What repeats begins with this day.
+    for (const box of this.#boxes) box.checked = box.disabled = box.value === weekdayOf(day)
     this.update(slot, state)
     say(find('#oath-day'), longDate(day))
     this.#dialog.showModal()
@@ -49,20 +66,43 @@ export class PromiseDialog {
     say(find('#oath-time'), slot.time)
     say(find('#swear'), slot.isOwn ? 'Change it' : 'I swear')
     show(find('#take-back'), state === 'own', this.#field)
+    show(find('#cant'), state === 'partner', this.#field)
+    show(find('#weekly'), !slot.isSecond && (state === 'free' || state === 'somebody'), this.#field)
+    if (find('#weekly').hidden) show(find('#weekdays'), false, this.#field)
+    this.#offer(state === 'own' || state === 'partner' ? this.#told.targets(slot) : [])
+    const rhythm = this.#told.rhythm(slot)
+    const series = rhythm && state === 'own' ? ` It is one of ${rhythm}: taking it back leaves out this day alone.` : ''
     say(find('#oath-note'), {
       free: 'Somebody else may join you; then you are partners.',
       somebody: 'Somebody has promised to start something then. You will be partners.',
-      own: 'Nobody else yet. While you are alone, you can take it back.',
-      partner: `Your partner will start ${quoted(slot.partner)}. With a partner, a promise is kept.`,
+      own: `Nobody else yet. While you are alone, you can take it back.${series}`,
+      partner: `Your partner will start ${quoted(slot.partner)}, and counts on you. If you can’t make it, they are told at once.`,
       closed: 'Registration has closed.',
+      late: 'Somebody may wait there without a partner. Then you are partners at once.',
     }[state] ?? '')
+  }
+
+  get #boxes() { return find('#weekdays').querySelectorAll('input') }
+
+  /** Where it may move to. What is chosen stays chosen, as long as it is offered. */
+  #offer(targets) {
+    const select = find('#move-to')
+    show(find('#moving'), targets.length > 0, this.#field)
+    const options = [{ time: 'No, leave it', startsAt: '' }, ...targets]
+    if (options.map(({ startsAt }) => `${startsAt}`).join() === [...select.options].map(({ value }) => value).join()) return
+    const chosen = select.value
+    select.replaceChildren(...options.map(({ time, startsAt }) => new Option(time, startsAt)))
+    select.value = options.some(({ startsAt }) => `${startsAt}` === chosen) ? chosen : ''
   }
 
   async #submit() {
     const title = this.#field.value.trim()
     const fault = titleFault(title)
     if (fault) return this.#complain(fault)
-    await this.#try(slot => this.#told.register(slot, title))
+    const to = find('#moving').hidden ? '' : find('#move-to').value
+    const days = find('#weekly').hidden || !find('#repeats').checked
+      ? [] : [...this.#boxes].filter(box => box.checked).map(box => box.value)
+    await this.#try(slot => to ? this.#told.move(slot, title, +to) : this.#told.register(slot, title, days))
   }
 
   async #try(work) {
@@ -74,7 +114,7 @@ export class PromiseDialog {
       const text = await work(slot)
       if (isStillOpen()) this.#dialog.close()
       // Behind an open dialog nothing is read out.
-      this.#told.done(text)
+      this.#told.done(text, slot)
     } catch (refusal) {
       const text = sentence(refusal, slot.time)
       if (isStillOpen()) this.#complain(text)
@@ -113,7 +153,8 @@ export class DeviceDialog {
       this.#dialog.showModal()
     }
     find('#close-device').onclick = () => this.#dialog.close()
-    find('#copy').onclick = () => this.#copy(own)
+    find('#copy').onclick = async () => say(
+      find('#device-said'), await copy(own) ? 'Copied. Paste it in the other browser, under “This device”.' : 'It is selected: copy it with Ctrl-C.')
     find('#device-form').addEventListener('submit', event => {
       event.preventDefault()
       const id = readDevice(other.value)
@@ -139,18 +180,6 @@ export class DeviceDialog {
       await work()
     } catch (refusal) {
       say(find('#device-said'), sentence(refusal, ''))
-    }
-  }
-
-  async #copy(field) {
-    field.select()
-    try {
-      // The clipboard is there on https only; the old way is everywhere.
-      if (navigator.clipboard) await navigator.clipboard.writeText(field.value)
-      else if (!document.execCommand('copy')) throw new Error('not copied')
-      say(find('#device-said'), 'Copied. Paste it in the other browser, under “This device”.')
-    } catch {
-      say(find('#device-said'), 'It is selected: copy it with Ctrl-C.')
     }
   }
 }

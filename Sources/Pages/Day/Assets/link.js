@@ -19,23 +19,30 @@ export class RoomLink {
   #online = () => this.#hasKnocked && !this.#socket && this.#retry(0)
   #offline = () => this.#socket && this.#lose()
 
-  /** Knocks in `wait` milliseconds. `told` has `state(name)`, with open, lost, over or none (nobody else has this room), and `ale()`. */
-  constructor(api, room, task, wait, told) {
+  /**
+   * Knocks in `wait` milliseconds; where there may be no room (`isUnsure`), it asks first. `told` has `state(name)`, with open, lost, over
+   * or none (there is no such room), `ale(kind)`, `presence(partner)` and `rematched(message)`.
+   */
+  constructor(api, room, task, { wait, isUnsure }, told) {
     this.#api = api
     this.#room = room
-    this.#path = `/socket?${new URLSearchParams({ id: room, taskId: task })}`
+    this.#path = `/socket?${new URLSearchParams({ id: room, taskId: task, presence: true })}`
     this.#told = told
     addEventListener('online', this.#online)
     addEventListener('offline', this.#offline)
-    this.#timer = setTimeout(() => this.#connect(), Math.min(wait, LONGEST_TIMER))
+    this.#timer = setTimeout(() => {
+      this.#hasKnocked = true
+      if (isUnsure) this.#ask()
+      else this.#connect()
+    }, Math.min(wait, LONGEST_TIMER))
   }
 
   get isOpen() { return this.#socket?.readyState === WebSocket.OPEN }
 
-  /** Whether the ale is on its way. */
-  sendAle() {
+  /** Whether the ale is on its way; without a kind it is a plain one. */
+  sendAle(kind) {
     if (!this.isOpen || !navigator.onLine) return false
-    this.#socket.send(JSON.stringify({ type: 'ale', id: this.#room }))
+    this.#socket.send(JSON.stringify({ type: 'ale', id: this.#room, kind }))
     return true
   }
 
@@ -51,7 +58,6 @@ export class RoomLink {
   /** There is one socket at a time, or one person would be in the room twice; what another still says is not heard. */
   #connect() {
     if (this.#socket) return
-    this.#hasKnocked = true
     const socket = this.#socket = new WebSocket(location.origin.replace(/^http/, 'ws') + this.#path)
     let wasOpen = false
     const impatience = setTimeout(() => socket === this.#socket && this.#lose(), PATIENCE)
@@ -59,7 +65,10 @@ export class RoomLink {
     socket.onmessage = ({ data }) => {
       if (socket !== this.#socket) return
       const message = JSON.parse(typeof data === 'string' ? data : new TextDecoder().decode(data))
-      if (message.type === 'aleResponse') this.#told.ale()
+      if (message.type === 'aleResponse') this.#told.ale(message.kind)
+      if (message.type === 'presence') this.#told.presence(message.data.partner)
+      // The room closes behind this: whoever is told goes on in another.
+      if (message.type === 'rematched') this.#told.rematched(message)
       // Open means that the server has greeted: then one is in the room.
       if (message.type !== 'handshake') return
       wasOpen = true

@@ -1,8 +1,10 @@
 // The waiting room and the room.
 import { LAST, countdown, spoken } from './countdown.js'
-import { find, say, stamp } from './dom.js'
+import { armed, find, say, show, stamp } from './dom.js'
 import { RoomLink } from './link.js'
 import { quoted } from './quote.js'
+import { turnOf } from './slots.js'
+import { sentence } from './words.js'
 
 const FLYING = 24
 const LINK_WORDS = {
@@ -13,6 +15,14 @@ const LINK_WORDS = {
   none: 'Nobody else this time. You start all the same.',
   early: 'Somebody may still come.',
 }
+/** The same for who has no partner. */
+const ALONE_WORDS = { waiting: 'Looking whether somebody may still come…', open: 'You wait here: somebody may still join you.' }
+const PRESENCE_WORDS = {
+  expected: 'Hasn’t come yet', here: 'Is here', away: 'Is away for a moment', left: 'Has left',
+}
+
+/** The kinds of cheers, as they are heard. */
+const KINDS = { clap: 'Applause', thumb: 'A thumb up', spark: 'A spark', heart: 'A heart', fire: 'Fire' }
 
 export class RoomView {
   #api
@@ -22,15 +32,23 @@ export class RoomView {
   #linkedRoom = null
   #linkState = 'waiting'
   #left = null
+  #hasStarted = false
   #sent = 0
   #received = 0
   #frame = null
   #lock = null
+  #disarm
+  #told
 
-  constructor(api, settings) {
+  /** `told` has `rematched(message)`, and `left(slot)`, which promises that somebody who can't make it is out. */
+  constructor(api, settings, told) {
     this.#api = api
     this.#settings = settings
-    find('#ale').onclick = () => this.#sendAle()
+    this.#told = told
+    find('#ale').onclick = () => this.#sendAle(find('#ale'))
+    for (const button of find('#kinds').children) button.onclick = () => this.#sendAle(button, button.dataset.kind)
+    this.#disarm = armed(find('#give-up'), 'I can’t make it', 'Really? Your partner is told', () => told.left(this.#slot))
+    find('#started').onclick = () => this.#start()
   }
 
   get isShown() { return this.#slot !== null }
@@ -42,6 +60,10 @@ export class RoomView {
     this.#left = null
     this.#sent = this.#received = 0
     this.#tally()
+    this.#disarm()
+    say(find('#news'), '')
+    say(find('#started'), 'I’ve started')
+    this.#hasStarted = false
     this.update(slot)
     find('#room-title').focus()
     this.#api.learnClock().catch(() => {})
@@ -51,8 +73,8 @@ export class RoomView {
 
   leave() {
     if (!this.#slot) return
-    this.#link?.close()
-    this.#link = this.#linkedRoom = this.#slot = null
+    this.#unlink()
+    this.#slot = null
     clearTimeout(this.#frame)
     this.#lock?.release()
     this.#lock = null
@@ -60,15 +82,30 @@ export class RoomView {
     document.body.dataset.view = 'day'
   }
 
-  /** Takes in what the schedule says of the slot now: a title may change, a partner come. */
-  update(slot) {
+  /** Takes in what the schedule says of the slot now: a title may change, a partner come or go. `why` is what is known of that. */
+  update(slot, why = turnOf(this.#slot, slot)) {
     this.#slot = slot
+    if (why) say(find('#news'), why)
+    // Nobody else had this room until now.
+    if (slot.hasOther && this.#linkState === 'none') this.#linkedRoom = null
     say(find('#own-title'), slot.title)
-    say(find('#partner-title'), slot.hasOther ? slot.partner ?? '' : this.#isEarly ? 'Nobody yet' : 'Nobody')
     say(find('#room-title'), `${quoted(slot.title)} at ${slot.time}`)
     document.body.dataset.company = slot.hasOther ? 'two' : 'one'
-    if (slot.hasOther && slot.room && slot.room !== this.#linkedRoom) this.#open(slot)
-    if (!slot.hasOther) this.#showLink(this.#isEarly ? 'early' : 'none')
+    // Alone one has a room only if one was let down, or has come too late: the server knows.
+    if (!slot.hasOther && (this.#isEarly || !slot.room)) {
+      this.#unlink()
+      this.#showLink(this.#isEarly ? 'early' : 'none')
+    } else if (slot.room !== this.#linkedRoom) {
+      this.#open(slot)
+    } else {
+      this.#showLink(this.#linkState)
+    }
+  }
+
+  #unlink() {
+    this.#link?.close()
+    this.#link = this.#linkedRoom = null
+    say(find('#presence'), '')
   }
 
   /** Whether the room is yet to open. */
@@ -78,32 +115,43 @@ export class RoomView {
   }
 
   #open(slot) {
-    this.#link?.close()
+    this.#unlink()
     this.#linkedRoom = slot.room
     this.#showLink('waiting')
     // Not before the room is open by the server's clock, as far as that is known: who knocks early is refused.
     const { clock, lead } = this.#settings
     const wait = Math.max(0, slot.startsAt - lead + Math.min(clock.uncertainty, 1000) + 300 - clock.now())
-    this.#link = new RoomLink(this.#api, slot.room, slot.id, wait, {
-      state: state => this.#showLink(state),
-      ale: () => this.#receiveAle(),
+    this.#link = new RoomLink(this.#api, slot.room, slot.id, { wait, isUnsure: !slot.hasOther }, {
+      state: state => {
+        if (state !== 'open') say(find('#presence'), '')
+        this.#showLink(state)
+      },
+      ale: kind => this.#receiveAle(kind),
+      presence: partner => say(find('#presence'), PRESENCE_WORDS[partner] ?? ''),
+      rematched: message => this.#told.rematched(message),
     })
   }
 
   #showLink(state) {
     this.#linkState = state
+    const words = this.#slot.hasOther ? LINK_WORDS : { ...LINK_WORDS, ...ALONE_WORDS }
     say(find('#link'), this.#isEarly && (state === 'waiting' || state === 'lost')
-      ? 'The room opens shortly before the start.' : LINK_WORDS[state])
+      ? 'The room opens shortly before the start.' : words[state])
     find('#link').dataset.state = state
-    find('#ale').setAttribute('aria-disabled', state !== 'open')
+    const { hasOther, partner } = this.#slot
+    say(find('#partner-title'), hasOther ? partner ?? '' : this.#isEarly || state === 'open' ? 'Nobody yet' : 'Nobody')
+    for (const button of [find('#ale'), ...find('#kinds').children]) button.setAttribute('aria-disabled', state !== 'open')
   }
 
   // The countdown
 
   #tick() {
-    const { clock, lead } = this.#settings
+    const { clock, lead, lateJoin } = this.#settings
     const now = clock.now()
-    const { left, phase, text, progress } = countdown(this.#slot.startsAt, now, lead)
+    const { startsAt, hasOther } = this.#slot
+    show(find('#give-up'), hasOther && now < startsAt + lateJoin, find('#room-title'))
+    show(find('#started'), now >= startsAt && !this.#hasStarted, find('#room-title'))
+    const { left, phase, text, progress } = countdown(startsAt, now, lead)
     const disc = find('#disc')
     if (left !== this.#left || disc.dataset.phase !== phase) {
       const announcement = spoken(this.#left, left)
@@ -122,24 +170,40 @@ export class RoomView {
     this.#frame = setTimeout(() => this.#tick(), Math.min(200, 1000 - now % 1000 + 5))
   }
 
+  /** One says, once, that one has started: for how it went. */
+  async #start() {
+    const { id } = this.#slot
+    try {
+      await this.#api.post(`/task/${id}/started`)
+      if (this.#slot?.id !== id) return
+      this.#hasStarted = true
+      say(find('#news'), 'You have started. Well done.')
+      show(find('#started'), false, find('#room-title'))
+    } catch (refusal) {
+      say(find('#news'), sentence(refusal, this.#slot?.time))
+    }
+  }
+
   // Ales: cheers, as they are called in Japanese
 
-  #sendAle() {
-    if (find('#ale').getAttribute('aria-disabled') === 'true' || !this.#link?.sendAle()) {
+  #sendAle(button, kind) {
+    if (button.getAttribute('aria-disabled') === 'true' || !this.#link?.sendAle(kind)) {
       return say(find('#sent'), this.#linkState === 'open' ? 'Not sent: the room is out of reach.' : LINK_WORDS[this.#linkState])
     }
     this.#sent += 1
     this.#tally()
     say(find('#sent'), this.#sent === 1 ? 'Your cheer is sent.' : `You have sent ${this.#sent} cheers.`)
-    find('#ale').getAnimations({ subtree: true }).forEach(animation => { animation.cancel(); animation.play() })
-    this.#fly('out')
+    button.getAnimations({ subtree: true }).forEach(animation => { animation.cancel(); animation.play() })
+    this.#fly('out', kind)
   }
 
-  #receiveAle() {
+  #receiveAle(kind) {
     this.#received += 1
     this.#tally()
-    say(find('#heard'), this.#received === 1 ? 'A cheer for you!' : `${this.#received} cheers for you!`)
-    this.#fly('in')
+    const count = `${this.#received} cheers`
+    say(find('#heard'), KINDS[kind] ? `${KINDS[kind]} for you!${this.#received > 1 ? ` ${count} in all.` : ''}`
+      : `${this.#received === 1 ? 'A cheer' : count} for you!`)
+    this.#fly('in', kind)
   }
 
   #tally() {
@@ -149,11 +213,12 @@ export class RoomView {
     if (!this.#received) say(find('#heard'), '')
   }
 
-  #fly(way) {
+  #fly(way, kind) {
     const sky = find('#sky')
     if (sky.childElementCount >= FLYING || matchMedia('(prefers-reduced-motion: reduce)').matches) return
     const cheer = stamp('flying')
     cheer.classList.add(way)
+    if (kind in KINDS && kind !== 'thumb') cheer.firstElementChild.setAttribute('href', `#${kind}`)
     cheer.style.setProperty('--drift', (Math.random() * 2 - 1).toFixed(2))
     cheer.addEventListener('animationend', () => cheer.remove())
     sky.append(cheer)

@@ -5,6 +5,7 @@ import { instantOfKey } from './time.js'
 /** What the states are called. They differ in text and shape; colour comes third. */
 export const WORDS = {
   past: 'Past',
+  late: 'It has begun',
   closed: 'Registration closed',
   free: 'Free',
   somebody: 'Somebody will have a task',
@@ -29,16 +30,17 @@ export function slotsOf(answer, day, zone) {
   }))
 }
 
-/** Until when a task's room has something to show: with a partner until it closes, alone for as long as the lead was. */
-export const roomEnd = (slot, { lead, roomDuration }) =>
-  slot.startsAt + (slot.isOwn && slot.hasOther ? roomDuration : Math.min(lead, roomDuration))
+/** Until when a task's room has something to show: with a partner until it closes, alone for as long as somebody may come. */
+export const roomEnd = (slot, { lead, lateJoin = 0, roomDuration }) =>
+  slot.startsAt + (slot.isOwn && slot.hasOther ? roomDuration : Math.min(Math.max(lead, lateJoin), roomDuration))
 
 /** One of `WORDS`' names, at `now` by the server's clock; durations in milliseconds. */
 export function stateOf(slot, now, settings) {
   if (slot.startsAt === null) return 'closed'
   if (now >= slot.startsAt - settings.lead) {
     if (slot.isOwn && now < roomEnd(slot, settings)) return 'room'
-    return now >= slot.startsAt ? 'past' : 'closed'
+    if (now < slot.startsAt) return 'closed'
+    return !slot.isOwn && now < slot.startsAt + Math.min(settings.lateJoin ?? 0, settings.roomDuration) ? 'late' : 'past'
   }
   if (slot.isOwn) return slot.hasOther ? 'partner' : 'own'
   return slot.hasOther ? 'somebody' : 'free'
@@ -52,12 +54,20 @@ export function detailOf(slot, state) {
     return `${quoted(slot.title)} · your partner ${verb} ${quoted(slot.partner)}`
   }
   if (slot.isOwn) return slot.title
+  if (state === 'late') return 'You may join somebody who waits'
   return slot.isSecond ? 'The second time that the clocks show this hour' : ''
 }
 
 /** The own task that has found a partner between two answers of the same day; `null` if none has. */
 export const newlyPaired = (before, after) => after.find(slot => slot.isOwn && slot.hasOther
   && before.some(old => old.startsAt === slot.startsAt && old.isOwn && !old.hasOther)) ?? null
+
+/** What has become of one's company, in words; '' when that is as it was. */
+export function turnOf(before, after) {
+  if (!before || before.room === after.room && before.hasOther === after.hasOther) return ''
+  if (!after.hasOther) return 'Your partner isn’t coming. Somebody else may still join you.'
+  return `${before.hasOther ? 'You have another partner' : 'Somebody has joined you'}: they will start ${quoted(after.partner)}.`
+}
 
 /** The own task that is next, or whose room is open. */
 export const nextTask = (slots, now, settings) =>

@@ -56,6 +56,20 @@ const named = options => {
   const format = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', ...options })
   return day => format.format(Date.parse(day))
 }
+/** As the server names the days of the week. */
+export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun']
+const MONDAY = Date.UTC(2026, 10, 23)
+/** The weekday of a day, by that name. */
+export const weekdayOf = day => WEEKDAYS[(new Date(Date.parse(day)).getUTCDay() + 6) % 7]
+/** "Monday". */
+export const weekdayName = name => weekday(new Date(MONDAY + WEEKDAYS.indexOf(name) * DAY).toISOString())
+/** "Every weekday", "Mondays and Fridays". */
+export function weekdaysInWords(names) {
+  if (names.length === 7) return 'Every day'
+  if (names.join() === WEEKDAYS.slice(0, 5).join()) return 'Every weekday'
+  const plural = names.map(name => `${weekdayName(name)}s`)
+  return plural.length < 2 ? plural.join() : `${plural.slice(0, -1).join(', ')} and ${plural.at(-1)}`
+}
 export const longDate = named({ weekday: 'long', day: 'numeric', month: 'long' })
 export const weekday = named({ weekday: 'long' })
 export const shortWeekday = named({ weekday: 'short' })

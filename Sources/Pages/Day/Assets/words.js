@@ -29,6 +29,12 @@ export function sentence(refusal, time) {
     case 'registration_closed': return `It is too late for ${time}: registration has closed.`
     case 'too_far_ahead': return 'That is too far ahead: at most 90 days.'
     case 'has_partner': return `Somebody counts on you at ${time}: with a partner, a promise is kept.`
+    case 'nobody_waits': return `Nobody waits at ${time} now: it is too late.`
+    case 'slot_taken': return 'You have promised something else then.'
+    case 'series_exists': return 'You do that at that time already, or with another title: see “Every week”.'
+    case 'no_such_series': return 'That has ended already.'
+    case 'too_many_series': return 'You repeat as much as fits: something has to end first.'
+    case 'not_started': return 'It has not begun yet.'
     case 'no_such_task': return `There is no task of yours at ${time} any more.`
     case 'too_many_tasks': return 'You have promised as much as fits: something has to start first.'
     case 'too_many_registrations': return 'Too much was promised from your network today. Please try again later.'

@@ -1,0 +1,48 @@
+// How it went: the last weeks, for oneself alone.
+import { find, part, say, stamp } from './dom.js'
+import { clockFace, dayOf, longDate } from './time.js'
+import { sentence } from './words.js'
+
+const SHOWN = 50
+const OUTCOMES = { kept: 'kept', missed: 'missed', letDown: 'your partner had left' }
+
+/** "3 kept, 1 missed. 2 in a row." */
+export function summaryOf({ kept, missed, letDown, streak }) {
+  const parts = [`${kept} kept`, `${missed} missed`, ...letDown ? [`let down ${letDown === 1 ? 'once' : `${letDown} times`}`] : []]
+  return `${parts.join(', ')}.${streak > 1 ? ` ${streak} in a row.` : ''}`
+}
+
+export class PastDialog {
+  #dialog = find('#past')
+  #api
+  #zone
+
+  constructor(api, { zone }) {
+    this.#api = api
+    this.#zone = zone
+    find('#open-past').onclick = () => this.open()
+    find('#close-past').onclick = () => this.#dialog.close()
+  }
+
+  async open() {
+    say(find('#past-said'), '')
+    try {
+      const past = await this.#api.get('/history')
+      say(find('#past-sum'), past.tasks.length ? summaryOf(past) : 'Nothing has begun yet.')
+      find('#past-list').replaceChildren(...past.tasks.slice(0, SHOWN).map(task => this.#row(task)))
+    } catch (refusal) {
+      say(find('#past-said'), sentence(refusal))
+    }
+    this.#dialog.showModal()
+    find('#past-title').focus()
+  }
+
+  #row({ title, startsAt, outcome, startedAt, attendance }) {
+    const row = stamp('one-past')
+    const at = Date.parse(startsAt)
+    say(part(row, 'title'), title)
+    say(part(row, 'when'), `${longDate(dayOf(at, this.#zone))}, ${clockFace(at, this.#zone)}`)
+    say(part(row, 'outcome'), (OUTCOMES[outcome] ?? (startedAt ? 'started' : 'under way')) + (outcome === 'kept' && attendance === 'late' ? ', late' : ''))
+    return row
+  }
+}

@@ -1,0 +1,103 @@
+// The same promise on certain days of every week: what there is, and how it is renamed and ended.
+import { armed, find, part, say, stamp } from './dom.js'
+import { quoted } from './quote.js'
+import { clockFace, dayOf, longDate, weekdaysInWords } from './time.js'
+import { sentence, titleFault } from './words.js'
+
+/** What a series is called: "Every weekday at 09:00". */
+export const rhythmOf = series => `${weekdaysInWords(series.days)} at ${series.startTime}`
+
+export class SeriesDialog {
+  #dialog = find('#series')
+  #api
+  #settings
+  #told
+  #all = []
+
+  /** `told` has `changed()`: the days are others now. */
+  constructor(api, settings, told) {
+    this.#api = api
+    this.#settings = settings
+    this.#told = told
+    find('#open-series').onclick = () => this.open()
+    find('#close-series').onclick = () => this.#dialog.close()
+  }
+
+  /** The series that a task belongs to. */
+  of(task) { return this.#all.find(({ tasks }) => tasks.some(({ id }) => id === task)) ?? null }
+
+  /** Whether it could be read. */
+  async load() {
+    try {
+      this.#all = (await this.#api.get('/series')).series
+      return null
+    } catch (refusal) {
+      return refusal
+    }
+  }
+
+  async open() {
+    say(find('#series-said'), '')
+    const refusal = await this.load()
+    this.#draw()
+    if (refusal) say(find('#series-said'), sentence(refusal))
+    this.#dialog.showModal()
+    find('#series-title').focus()
+  }
+
+  #draw() {
+    find('#no-series').hidden = this.#all.length > 0
+    find('#series-list').replaceChildren(...this.#all.map(series => this.#row(series)))
+  }
+
+  #row(series) {
+    const { zone } = this.#settings
+    const row = stamp('one-series')
+    const form = row.querySelector('form')
+    const [title, from, rename] = ['new-title', 'from', 'rename'].map(name => part(row, name))
+    const [next] = series.tasks
+    say(part(row, 'title'), series.title)
+    say(part(row, 'when'), [
+      `${rhythmOf(series)}${series.timeZone === zone ? '' : ` in ${series.timeZone.replaceAll('_', ' ')}`}`,
+      series.until ? `until ${longDate(series.until)}` : '', series.laterTitle ? `${quoted(series.laterTitle)} from ${longDate(series.laterFrom)}` : '',
+    ].filter(Boolean).join(', '))
+    const starts = next && Date.parse(next.startsAt)
+    say(part(row, 'next'), next ? `Next: ${longDate(dayOf(starts, zone))} at ${clockFace(starts, zone)}` : '')
+    rename.setAttribute('aria-label', `Rename ${series.title}`)
+    rename.onclick = () => {
+      form.hidden = !form.hidden
+      rename.setAttribute('aria-expanded', !form.hidden)
+      title.value = series.title
+      from.value = from.min = dayOf(this.#settings.clock.now(), series.timeZone)
+      if (!form.hidden) title.focus()
+    }
+    form.addEventListener('submit', event => {
+      event.preventDefault()
+      const fault = titleFault(title.value.trim())
+      if (fault) return say(find('#series-said'), fault)
+      this.#try(async () => {
+        await this.#api.post(`/series/${series.id}`, { title: title.value.trim(), from: from.value || undefined })
+        return `It is called ${quoted(title.value.trim())} from then on.`
+      })
+    })
+    armed(part(row, 'end'), 'End it', `Really end ${quoted(series.title)}`, () => this.#try(async () => {
+      const { tasks } = await this.#api.delete(`/series/${series.id}`)
+      const stay = tasks.length === 1 ? 'One promise stays' : `${tasks.length} promises stay`
+      return tasks.length ? `Ended. ${stay}: somebody counts on you.` : 'Ended.'
+    }))
+    return row
+  }
+
+  async #try(work) {
+    try {
+      const text = await work()
+      await this.load()
+      this.#draw()
+      say(find('#series-said'), text)
+      find('#series-title').focus()
+      this.#told.changed()
+    } catch (refusal) {
+      say(find('#series-said'), sentence(refusal))
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Promises that are moved, and taken back from a partner; and how they went.
+@Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
+struct PageChangeTests {
+    @Test("A promise is moved to another time of the day, and taken back though somebody counts on it; both see it")
+    func moved() async throws {
+        try await PageWorld.run { world in
+            for (device, title) in [("ada", "History"), ("bob", "Maths")] {
+                try await world.register(device, title, at: PageWorld.hour(16))
+            }
+            try await world.register("cleo", "Latin", at: PageWorld.hour(18))
+            let ada = try await world.visit(
+                .init(width: 320, isPhone: true, isDark: true, timeZone: PageWorld.noonZone, device: "ada"))
+            // He may ask how it stands with a partner who has gone a moment ago.
+            let bob = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "bob"), mayComplain: true)
+            try await ada.waitForState("partner", at: "16:00")
+            try await ada.click("\(BrowserPage.row("16:00")) button")
+            #expect(try await ada.faults() == [])
+            try await ada.evaluate(
+                """
+                (select => select.value = [...select.options].find(option => option.text === '18:00').value)(
+                    document.querySelector('#move-to'))
+                """)
+            try await ada.type("Art")
+            try await ada.press(.enter)
+            try await ada.waitForState("partner", at: "18:00")
+            try await bob.waitForState("own", at: "16:00")
+            #expect(
+                try await ada.evaluate("document.querySelector('#said').textContent")
+                    == "Moved: Art is at 18:00 now. Your partner then will start Latin.")
+
+            try await ada.click("\(BrowserPage.row("18:00")) button")
+            try await ada.click("#cant")
+            #expect(try await ada.text(of: "#cant") == "Really take it back")
+            // The question is for this promise alone.
+            try await ada.press(.escape)
+            try await ada.click("\(BrowserPage.row("18:00")) button")
+            #expect(try await ada.text(of: "#cant") == "I can’t make it")
+            for _ in 0..<2 { try await ada.click("#cant") }
+            try await ada.waitForState("somebody", at: "18:00")
+        }
+    }
+
+    @Test("Who has started says so once; the page shows how it went")
+    func past() async throws {
+        try await PageWorld.run(paced: ["--reminder-lead": 3]) { world in
+            let page = try await world.visit(.init(width: 320, isPhone: true, device: "ada"))
+            let start = PageWorld.second(in: 5 * world.pace)
+            try await world.register("ada", "History", at: start)
+            try await page.wait(until: "!document.querySelector('#next-enter').hidden")
+            try await page.click("#next-enter")
+            try await page.wait(until: "!document.querySelector('#started').hidden")
+            try await page.tab(to: "element.id === 'started'")
+            try await page.press(.enter)
+            try await page.wait(until: "document.querySelector('#news').innerText === 'You have started. Well done.'")
+            #expect(try await page.evaluate("document.querySelector('#started').hidden") == true)
+            try await page.click("#leave")
+            try await page.click("#open-past")
+            try await page.wait(until: "document.querySelector('#past-sum').innerText === '1 kept, 0 missed.'")
+            #expect(try await page.text(of: "#past-list").hasSuffix("kept"))
+            #expect(try await page.faults() == [])
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Partners who don't come, who close the laptop, who come late: in real time, by people in browsers.
+@Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
+struct PageRematchTests {
+    /// JavaScript: whether an element says just this.
+    private static func says(_ selector: String, _ text: String) -> String {
+        "document.querySelector('\(selector)').textContent === '\(text)'"
+    }
+
+    private static let letDown = "Your partner isn’t coming. Somebody else may still join you."
+
+    private func enter(_ page: BrowserPage) async throws {
+        try await page.wait(until: "!document.querySelector('#next-enter').hidden")
+        try await page.click("#next-enter")
+        try await page.wait(until: "document.querySelector('#link').dataset.state === 'open'")
+    }
+
+    @Test("Two who sit alone go on together; who had closed the laptop waits, and is joined by who comes late")
+    func rematched() async throws {
+        let flags: KeyValuePairs = ["--reminder-lead": 8.0, "--no-show-after": 3, "--presence-grace": 1]
+        try await PageWorld.run(paced: flags) { world in
+            let start = PageWorld.second(in: 30 * world.pace)
+            let (ada, bob, cem, eve) = try await world.before(start - 8 * world.pace) {
+                for (device, title) in [("ada", "History"), ("bob", "Maths"), ("cem", "Latin"), ("dan", "Art")] {
+                    try await world.register(device, title, at: start)
+                }
+                let ada = try await world.visit(.init(width: 320, height: 640, isPhone: true, device: "ada"))
+                let bob = try await world.visit(.init(device: "bob"), mayComplain: true)
+                let cem = try await world.visit(.init(isDark: true, device: "cem"))
+                // She knows of the slot, and not yet that it has closed.
+                let eve = try await world.visit(.init(device: "eve"), mayComplain: true)
+                try await world.register("curl", "Nothing", at: start)
+                try await eve.wait(until: "document.querySelector('[data-state=somebody]')")
+                try await eve.hold("*/schedule?*")
+                try await world.cancel("curl", at: start)
+                return (ada, bob, cem, eve)
+            }
+            try await world.before(start) {
+                for page in [ada, bob] { try await enter(page) }
+                try await ada.wait(until: Self.says("#presence", "Is here"))
+                try await bob.emulate(offline: true)
+                try await ada.wait(until: Self.says("#presence", "Has left"))
+                try await enter(cem)
+                try await cem.wait(until: Self.says("#presence", "Hasn’t come yet"))
+            }
+            let words = "Your partner didn’t come. Somebody else waited as well: they will start"
+            try await ada.wait(until: Self.says("#news", "\(words) Latin."))
+            try await cem.wait(until: Self.says("#news", "\(words) History."))
+            for page in [ada, cem] { try await page.wait(until: Self.says("#presence", "Is here")) }
+            #expect(try await ada.text(of: "#partner-title") == "Latin")
+            #expect(try await ada.evaluate("document.querySelector('#news').getAttribute('role')") == "status")
+            for page in [ada, cem] { #expect(try await page.faults() == []) }
+            try await cem.tab(to: "element.dataset.kind === 'heart'")
+            try await cem.press(.enter)
+            try await ada.wait(until: Self.says("#heard", "A heart for you!"))
+
+            // The laptop is opened again.
+            try await bob.emulate(offline: false)
+            try await bob.wait(until: Self.says("#news", Self.letDown))
+            try await bob.wait(until: Self.says("#link", "You wait here: somebody may still join you."))
+            try await eve.wait(until: "document.querySelector('[data-state=late]')")
+            try await eve.tab(to: "element.closest('[data-state=late]')")
+            try await eve.press(.enter)
+            try await eve.type("Music")
+            try await eve.release()
+            // That somebody waits is written a moment after they came: until then nobody does.
+            while try await eve.evaluate("document.querySelector('#promise').open") == true {
+                try await eve.evaluate("document.querySelector('#title-error').textContent = ''")
+                try await eve.press(.enter)
+                try await eve.wait(
+                    until: """
+                        !document.querySelector('#promise').open
+                            || document.querySelector('#title-error').innerText.startsWith('Nobody waits at')
+                        """)
+            }
+            try await bob.wait(until: Self.says("#news", "Somebody has joined you: they will start Music."))
+            try await eve.wait(until: "document.querySelector('#link').dataset.state === 'open'")
+            #expect(try await eve.text(of: "#partner-title") == "Maths")
+            for page in [bob, eve] { try await page.wait(until: Self.says("#presence", "Is here")) }
+        }
+    }
+
+    @Test("Who isn't there when the partner goes on with somebody else is told where it waits")
+    func absent() async throws {
+        try await PageWorld.run(paced: ["--reminder-lead": 6, "--no-show-after": 2, "--presence-grace": 0]) { world in
+            let start = PageWorld.second(in: 20 * world.pace)
+            let people = try await world.before(start - 6 * world.pace) {
+                for (device, title) in [("ada", "History"), ("bob", "Maths"), ("cem", "Latin"), ("dan", "Art")] {
+                    try await world.register(device, title, at: start)
+                }
+                return [
+                    try await world.visit(.init(device: "ada")), try await world.visit(.init(device: "cem")),
+                    try await world.visit(.init(device: "bob")),
+                ]
+            }
+            try await world.before(start) { for page in people[0...1] { try await enter(page) } }
+            let bob = people[2]
+            try await bob.wait(until: "document.querySelector('#note').innerText.startsWith('You weren’t there')")
+            try await bob.click("#next-enter")
+            try await bob.wait(until: Self.says("#link", "You wait here: somebody may still join you."))
+            #expect(try await bob.text(of: "#partner-title") == "Nobody yet")
+        }
+    }
+
+    @Test("Who can't make it says so from the room, after a second thought; the other is told, and waits")
+    func leaving() async throws {
+        try await PageWorld.run(["--reminder-lead", "60s"]) { world in
+            let start = PageWorld.second(in: 60 + 6 * world.pace)
+            for (device, title) in [("ada", "History"), ("bob", "Maths")] {
+                try await world.register(device, title, at: start)
+            }
+            let ada = try await world.visit(.init(device: "ada"))
+            let bob = try await world.visit(.init(device: "bob"))
+            for page in [ada, bob] { try await enter(page) }
+            try await ada.tab(to: "element.id === 'give-up'")
+            try await ada.press(.enter)
+            #expect(try await ada.text(of: "#give-up") == "Really? Your partner is told")
+            try await ada.press(.enter)
+            try await ada.wait(until: "document.body.dataset.view === 'day'")
+            try await bob.wait(until: Self.says("#news", Self.letDown))
+            try await bob.wait(until: Self.says("#link", "You wait here: somebody may still join you."))
+            #expect(try await bob.evaluate("document.querySelector('#give-up').hidden") == true)
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The same promise every week.
+@Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
+struct PageSeriesTests {
+    private static let row = "\(BrowserPage.row("16:00")) button"
+    private static let detail = "document.querySelector('\(BrowserPage.row("16:00")) .detail').innerText"
+
+    private func show(_ day: Int, on page: BrowserPage) async throws {
+        try await page.click("#days li:nth-child(\(day)) button")
+        try await page.wait(until: "document.querySelector('#days li:nth-child(\(day)) [aria-current]')")
+    }
+
+    @Test("By keyboard a series is made, seen, left out for a day, renamed from a day on, and ended")
+    func series() async throws {
+        try await PageWorld.run { world in
+            let page = try await world.visit(
+                .init(width: 320, height: 640, isDark: true, timeZone: PageWorld.noonZone, device: "ada"))
+            try await page.tab(to: "element === document.querySelector(`\(Self.row)`)")
+            try await page.press(.enter)
+            try await page.type("History")
+            try await page.tab(to: "element.id === 'repeats'")
+            try await page.press(.space)
+            // The day itself is chosen already.
+            #expect(try await page.evaluate("document.querySelectorAll('#weekdays :checked:disabled').length") == 1)
+            #expect(try await page.faults() == [])
+            for _ in 0..<6 {
+                try await page.tab(to: "element.closest('#weekdays') && !element.checked")
+                try await page.press(.space)
+            }
+            try await page.press(.enter)
+            try await page.waitForState("own", at: "16:00")
+            #expect(
+                try await page.evaluate("document.querySelector('#said').textContent").string?
+                    .hasPrefix("Promised: History at 16:00, every week. 1") == true)
+
+            // A day is left out.
+            try await show(2, on: page)
+            try await page.waitForState("own", at: "16:00")
+            try await page.wait(
+                until: """
+                    (document.querySelector('#promise').open || document.querySelector(`\(Self.row)`).click(),
+                        document.querySelector('#oath-note').innerText.includes('one of Every day at 16:00')
+                            || void document.querySelector('#promise').close())
+                    """)
+            try await page.click("#take-back")
+            try await page.waitForState("free", at: "16:00")
+
+            // Somebody counts on the day after.
+            try await world.register("bob", "Maths", at: PageWorld.hour(16 + 48))
+            let third = try await page.evaluate(
+                "new Date(\((PageWorld.hour(16 + 48).timeIntervalSince1970) * 1000)).toLocaleDateString('sv')")
+            try await page.tab(to: "element.id === 'open-series'")
+            try await page.press(.enter)
+            try await page.wait(until: "document.querySelector('#series').open")
+            #expect(try await page.text(of: "#series-list").contains("Every day at 16:00"))
+            try await page.tab(to: "element.ariaLabel === 'Rename History'")
+            try await page.press(.enter)
+            #expect(try await page.evaluate("document.activeElement.value") == "History")
+            #expect(try await page.faults() == [])
+            try await page.evaluate(
+                "(document.activeElement.value = '', document.querySelector('#series [type=date]').value = '\(third.string ?? "")')"
+            )
+            try await page.type("Art")
+            try await page.press(.enter)
+            try await page.wait(
+                until: "document.querySelector('#series-said').innerText === 'It is called Art from then on.'")
+            try await page.press(.escape)
+            try await show(3, on: page)
+            try await page.wait(until: "\(Self.detail) === 'Art · your partner will start Maths'")
+            try await show(1, on: page)
+            try await page.wait(until: "\(Self.detail) === 'History'")
+
+            // It ends, after a second thought.
+            try await page.click("#open-series")
+            try await page.wait(until: "document.querySelector('#series').open")
+            for _ in 0..<2 {
+                try await page.tab(to: "element.dataset.part === 'end'")
+                try await page.press(.enter)
+            }
+            try await page.wait(
+                until:
+                    "document.querySelector('#series-said').innerText === 'Ended. One promise stays: somebody counts on you.'"
+            )
+            #expect(try await page.evaluate("document.querySelector('#no-series').hidden") == false)
+            try await page.press(.escape)
+            try await page.waitForState("free", at: "16:00")
+        }
+    }
+
+    @Test("The calendar's feed has what the page makes of a series, and what is moved as the same event")
+    func calendar() async throws {
+        try await PageWorld.run { world in
+            let page = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "ada"))
+            try await page.click(Self.row)
+            try await page.type("History")
+            try await page.click("#repeats")
+            try await page.press(.enter)
+            try await page.waitForState("own", at: "16:00")
+            let feed = try #require(try await world.post("/calendar", ["deviceId": "ada"])["url"].string)
+            func events() async throws -> [String: String] {
+                let text = try await HTTPTestClient.request(at: world.endpoint, "GET", feed).text
+                let found = text.matches(of: /UID:([-0-9A-F]+)(?:(?!END:VEVENT)[\s\S])*?DTSTART[^:]*:(\w+)/)
+                return Dictionary(found.map { (String($0.1), String($0.2)) }) { one, _ in one }
+            }
+            let before = try await events()
+            #expect(before.count >= 2)
+            try await page.click(Self.row)
+            try await page.evaluate(
+                """
+                (select => select.value = [...select.options].find(option => option.text === '18:00').value)(
+                    document.querySelector('#move-to'))
+                """)
+            try await page.press(.enter)
+            try await page.waitForState("own", at: "18:00")
+            let after = try await events()
+            #expect(Set(after.keys) == Set(before.keys))
+            #expect(before.keys.count { before[$0] != after[$0] } == 1)
+        }
+    }
+}
