@@ -148,8 +148,12 @@ bench-registrations: release bench-build ## POST /task and GET /schedule beside 
 	$(BENCH) registrations --json .build/bench-registrations.json $(ARGS)
 
 .PHONY: bench-stored
-bench-stored: release bench-build ## calls into the database with 1,000 and with 1,000,000 tasks stored
+bench-stored: release bench-build ## calls into the database with 1,000 and with 1,000,000 tasks and messages stored
 	$(BENCH) stored --json .build/bench-stored.json --plans .build/bench-stored-plans.txt $(ARGS)
+
+.PHONY: bench-talk
+bench-talk: release bench-build ## POST /messages and conversations' sockets beside pgbench, and to fifty participants
+	$(BENCH) talk --json .build/bench-talk.json $(ARGS)
 
 .PHONY: bench-hall
 bench-hall: release bench-build ## 1,000 people in one session of questions, for a minute

@@ -47,6 +47,10 @@ enum LetsswitchBench {
             let findings = try StoredBenchmark(laboratory: laboratory).run()
             Terminal.print(findings.render())
             report = findings
+        case .talk:
+            let findings = try TalkBenchmark(laboratory: laboratory).run()
+            Terminal.print(findings.render())
+            report = findings
         case .bus:
             let bus = try BusBenchmark(laboratory: laboratory).run()
             Terminal.print(bus.render())

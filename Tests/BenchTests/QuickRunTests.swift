@@ -78,6 +78,21 @@ import Testing
         }
     }
 
+    @Test("What is said in conversations is stored and heard, beside pgbench")
+    func talk() async throws {
+        let (_, report) = try await run(["talk", "--quick"])
+        let findings = try #require(report["findings"].array)
+        func value(_ what: String) throws -> Double {
+            try #require(findings.first { $0["what"].string == what }?["value"].number, "\(what)")
+        }
+        for what in ["pgbench", "POST /messages", "send by a socket"] { #expect(try value(what) > 0) }
+        for groups in 1...2 {
+            let what = "\(groups) × 5 participants, 50 messages a second"
+            #expect(try value("\(what): heard") == 250)
+            #expect(try value("\(what): heard, p50") <= value("\(what): heard, p99"))
+        }
+    }
+
     @Test("No call into the database reads a table from end to end")
     func stored() async throws {
         let (_, report) = try await run(["stored", "--quick"])

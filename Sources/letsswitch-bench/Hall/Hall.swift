@@ -173,7 +173,7 @@ struct Hall: ~Copyable {
         throws(BenchFailure)
     {
         var rest = bytes[...]
-        while let (opcode, payload) = try Self.frame(&rest) {
+        while let (opcode, payload) = try LoadFrame.next(&rest) {
             switch opcode {
             case .binary: try read(UnsafeRawBufferPointer(rebasing: payload), number, at: now)
             case .ping: try LoadSocket.send(LoadFrame.pong, LoadFrame.pong.count, to: people[number].socket)
@@ -181,22 +181,6 @@ struct Hall: ~Copyable {
             }
         }
         people[number].unfinished = Array(rest)
-    }
-
-    /// The next frame, if all of it is there.
-    private static func frame(
-        _ rest: inout Slice<UnsafeRawBufferPointer>
-    ) throws(BenchFailure) -> (WebSocketOpcode, Slice<UnsafeRawBufferPointer>)? {
-        let header: WebSocketFrameHeader?
-        do throws(WebSocketError) {
-            header = try WebSocketFrameHeader(UnsafeRawBufferPointer(rebasing: rest), rules: LoadFrame.rules)
-        } catch {
-            throw BenchFailure(error.reason)
-        }
-        guard let header, rest.count >= header.count + header.payloadBytes else { return nil }
-        let payload = rest.dropFirst(header.count).prefix(header.payloadBytes)
-        rest = rest.dropFirst(header.count + header.payloadBytes)
-        return (header.opcode, payload)
     }
 
     private mutating func read(_ message: UnsafeRawBufferPointer, _ number: Int, at now: MonotonicTime)

@@ -48,6 +48,22 @@ enum LoadFrame {
         return memory
     }
 
+    /// The next of a server's frames, if all of it is there.
+    static func next(
+        _ rest: inout Slice<UnsafeRawBufferPointer>
+    ) throws(BenchFailure) -> (WebSocketOpcode, Slice<UnsafeRawBufferPointer>)? {
+        let header: WebSocketFrameHeader?
+        do throws(WebSocketError) {
+            header = try WebSocketFrameHeader(UnsafeRawBufferPointer(rebasing: rest), rules: rules)
+        } catch {
+            throw BenchFailure(error.reason)
+        }
+        guard let header, rest.count >= header.count + header.payloadBytes else { return nil }
+        let payload = rest.dropFirst(header.count).prefix(header.payloadBytes)
+        rest = rest.dropFirst(header.count + header.payloadBytes)
+        return (header.opcode, payload)
+    }
+
     private static func frame(_ opcode: WebSocketOpcode, _ text: String, mask: WebSocketMask? = nil) -> [UInt8] {
         var bytes: [UInt8] = []
         WebSocketFrameEncoder.encode(opcode, Array(text.utf8), mask: mask, into: &bytes)

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import Postgres
 
-/// What each call into the database takes with a thousand tasks stored, and with a million; and whether any of them reads a
+/// What each call into the database takes with a thousand tasks and messages stored, and with a million of each; and whether any of them reads a
 /// table from end to end, by the plans that `auto_explain` saw.
 struct StoredBenchmark {
     private static let sizes = [1_000, 1_000_000]
@@ -21,13 +21,15 @@ struct StoredBenchmark {
         daemon.process.stop()
         let sizes = laboratory.options.isQuick ? Self.quickSizes : Self.sizes
         let now = Int(WallClock.now()) / 3_600 * 3_600
-        var findings = Findings("Calls into the database, by the tasks that are stored")
+        var findings = Findings("Calls into the database, by the tasks, and by the messages, that are stored")
         var first: [String: Double] = [:]
         for size in sizes {
             let start = WallClock.now()
-            _ = try query([StoredTasks.fill(size, now: now), "VACUUM ANALYZE"])
-            Terminal.note("\(Column.grouped(size)) tasks stored in \(Column.number(WallClock.now() - start)) s")
-            for (call, time) in try times(StoredCall.all(size, now: now)) {
+            _ = try query([StoredTasks.fill(size, now: now), StoredMessages.fill(size), "VACUUM ANALYZE"])
+            Terminal.note(
+                "\(Column.grouped(size)) tasks, and as many messages, stored in \(Column.number(WallClock.now() - start)) s"
+            )
+            for (call, time) in try times(StoredCall.all(size, now: now) + StoredMessages.calls(size)) {
                 let what = "\(call.name), \(Column.grouped(size)) stored"
                 if let few = first[call.name], call.isAlike {
                     findings.add(what, time, "µs", atMost: max(few * Self.flat, few + 100))

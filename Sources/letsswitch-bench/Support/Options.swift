@@ -11,6 +11,8 @@ struct Options {
         case registrations
         /// Calls into the database with few and with many tasks.
         case stored
+        /// Conversations.
+        case talk
         /// Several daemons on one database.
         case bus
         /// A session of questions.
@@ -44,7 +46,7 @@ struct Options {
     var wantsHelp = false
 
     static let help = """
-        Usage: letsswitch-bench [table | hour | registrations | stored | bus | hall] [flags]
+        Usage: letsswitch-bench [table | hour | registrations | stored | talk | bus | hall] [flags]
 
         Measures letsswitchd beside a bare relay, its floor. A frame that is lost or comes twice ends it with status 1; a figure
         beyond what is wanted doesn't.
@@ -52,7 +54,8 @@ struct Options {
           table                  every workload of --only; the default
           hour                   8,000 matches due at the same second
           registrations          POST /task and GET /schedule beside pgbench
-          stored                 each call into the database with 1,000 and with 1,000,000 tasks stored
+          stored                 each call into the database with 1,000 and with 1,000,000 tasks and messages stored
+          talk                   what is said in conversations: beside pgbench, and on its way to participants
           bus                    two and three daemons on one database, beside what NOTIFY and RabbitMQ carry themselves
           hall                   1,000 people in a session of questions, for a minute
 

@@ -1,0 +1,228 @@
+import Basics
+import Glibc
+import Wire
+
+/// People in conversations, each with a socket: what they say, when it is stored, and when the others hear it.
+struct Talk: ~Copyable {
+    /// Who talks, and where.
+    struct Seat {
+        let device: String
+        let conversation: String
+    }
+
+    private struct Person {
+        let socket: Int32
+        let conversation: String
+        /// The beginning of a frame whose rest hasn't come.
+        var unfinished: [UInt8]
+        /// When it said what isn't answered yet.
+        var since = MonotonicTime.now()
+    }
+
+    private static let bufferSize = 262_144
+    private static let mask = WebSocketMask(0x37, 0xFA, 0x21, 0x3D)
+
+    private let server: Server
+    private let poller: Poller
+    private var people: [Person] = []
+    /// When each message was due, by its number.
+    private var due: [MonotonicTime] = []
+    private let buffer: UnsafeMutableRawPointer
+    private(set) var stored = LatencyHistogram()
+    private(set) var heard = LatencyHistogram()
+    private(set) var answered = 0
+    private var said = 0
+    private var handshakes = 0
+    /// Answered since it was asked last.
+    private var ready: [Int] = []
+
+    /// Connects, and waits until everybody is in.
+    init(_ server: Server, _ seats: [Seat]) throws(BenchFailure) {
+        let poller = try Poller()
+        var people: [Person] = []
+        for seat in seats {
+            let socket = try LoadSocket.connect(port: server.port, source: people.count)
+            try poller.add(socket, number: people.count)
+            let request = LoadFrame.upgrade(target: "/conversations/socket?deviceId=\(seat.device)")
+            try LoadSocket.send(request, request.count, to: socket)
+            people.append(
+                Person(
+                    socket: socket, conversation: seat.conversation, unfinished: try Self.awaitUpgrade(on: socket)))
+        }
+        self.server = server
+        self.poller = poller
+        self.people = people
+        buffer = .allocate(byteCount: Self.bufferSize, alignment: 16)
+    }
+
+    /// - Returns: The beginning of what came behind the head.
+    private static func awaitUpgrade(on socket: Int32) throws(BenchFailure) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        while true {
+            if let head = bytes.withUnsafeBytes({ $0.offset(of: blankLine) }) {
+                guard bytes.starts(with: upgraded) else { break }
+                return Array(bytes.dropFirst(head + blankLine.count))
+            }
+            let count = recv(socket, &buffer, buffer.count, 0)
+            guard count > 0 else { break }
+            bytes += buffer[..<count]
+        }
+        throw BenchFailure("not an upgrade: \(String(decoding: bytes.prefix(200), as: UTF8.self))")
+    }
+
+    deinit {
+        for person in people { close(person.socket) }
+        buffer.deallocate()
+    }
+
+    private mutating func awaitPeople() throws(BenchFailure) {
+        // Some came with the head.
+        for number in people.indices { try takeUnfinished(number, [], at: .now()) }
+        let end = MonotonicTime.now() + .seconds(10)
+        while handshakes < people.count {
+            guard MonotonicTime.now() < end else { throw BenchFailure("\(server.name): a socket has no handshake") }
+            try listen(until: .now() + .milliseconds(5))
+        }
+    }
+
+    // MARK: One message under way from each
+
+    /// For `warmUp` seconds, and then for as many as are measured; all that is said is answered when it returns.
+    mutating func run(warmUp: Double, seconds: Double) throws(BenchFailure) -> Sample {
+        try awaitPeople()
+        ready = Array(people.indices)
+        try exchange(until: .now() + .seconds(warmUp))
+        stored = LatencyHistogram()
+        let before = answered
+        let watch = try Stopwatch(server)
+        try exchange(until: .now() + .seconds(seconds))
+        var sample = try watch.stop(work: answered - before)
+        sample.latency = stored
+        let end = MonotonicTime.now() + .seconds(10)
+        while answered < said {
+            guard MonotonicTime.now() < end else { throw BenchFailure("\(said - answered) messages are not answered") }
+            try listen(until: .now() + .milliseconds(5))
+        }
+        return sample
+    }
+
+    private mutating func exchange(until end: MonotonicTime) throws(BenchFailure) {
+        repeat {
+            let free = ready
+            ready = []
+            for person in free { try say(by: person, due: .now()) }
+            let count = try poller.wait(milliseconds: 100)
+            for index in 0..<count { try receive(poller[index]) }
+        } while MonotonicTime.now() < end
+    }
+
+    // MARK: At a pace
+
+    /// So many a second, by one after the other, whatever is answered; then waits for what is on its way.
+    ///
+    /// - Parameter audience: So many hear each.
+    mutating func run(rate: Double, seconds: Double, audience: Int) throws(BenchFailure) {
+        try awaitPeople()
+        let (begin, first) = (MonotonicTime.now(), due.count)
+        let count = Int(rate * seconds)
+        for number in 0..<count {
+            let instant = begin + .seconds(Double(number) / rate)
+            try listen(until: instant)
+            try say(by: number % people.count, due: instant)
+        }
+        let end = MonotonicTime.now() + .seconds(10)
+        while heard.count < (first + count) * audience, MonotonicTime.now() < end {
+            try listen(until: .now() + .milliseconds(20))
+        }
+    }
+
+    private mutating func say(by person: Int, due instant: MonotonicTime) throws(BenchFailure) {
+        people[person].since = instant
+        due.append(instant)
+        said += 1
+        var frame: [UInt8] = []
+        let text =
+            #"{"type":"send","content":"\#(due.count - 1)","conversation":"\#(people[person].conversation)","ref":"r"}"#
+        WebSocketFrameEncoder.encode(.text, Array(text.utf8), mask: Self.mask, into: &frame)
+        try LoadSocket.send(frame, frame.count, to: people[person].socket)
+    }
+
+    // MARK: What comes
+
+    private mutating func listen(until instant: MonotonicTime) throws(BenchFailure) {
+        repeat {
+            let count = try poller.wait(until: instant)
+            for index in 0..<count { try receive(poller[index]) }
+        } while MonotonicTime.now() < instant
+    }
+
+    private mutating func receive(_ number: Int) throws(BenchFailure) {
+        let count = recv(people[number].socket, buffer, Self.bufferSize, Int32(MSG_DONTWAIT))
+        guard count > 0 else {
+            if count < 0, errno == EAGAIN || errno == EINTR { return }
+            throw count < 0 ? BenchFailure(call: "recv") : BenchFailure("\(server.name) closed a connection")
+        }
+        let now = MonotonicTime.now()
+        if people[number].unfinished.isEmpty {
+            return try take(UnsafeRawBufferPointer(start: buffer, count: count), number, at: now)
+        }
+        try takeUnfinished(number, UnsafeRawBufferPointer(start: buffer, count: count), at: now)
+    }
+
+    private mutating func takeUnfinished(
+        _ number: Int, _ more: some Collection<UInt8>, at now: MonotonicTime
+    ) throws(BenchFailure) {
+        let bytes = people[number].unfinished + more
+        people[number].unfinished = []
+        let result = bytes.withUnsafeBytes { bytes in
+            Result { () throws(BenchFailure) in try take(bytes, number, at: now) }
+        }
+        try result.get()
+    }
+
+    /// Frame by frame; a beginning is kept.
+    private mutating func take(_ bytes: UnsafeRawBufferPointer, _ number: Int, at now: MonotonicTime)
+        throws(BenchFailure)
+    {
+        var rest = bytes[...]
+        while let (opcode, payload) = try LoadFrame.next(&rest) {
+            switch opcode {
+            case .text: try read(UnsafeRawBufferPointer(rebasing: payload), number, at: now)
+            case .ping: try LoadSocket.send(LoadFrame.pong, LoadFrame.pong.count, to: people[number].socket)
+            default: throw BenchFailure("not expected from the server: a frame of \(opcode)")
+            }
+        }
+        people[number].unfinished = Array(rest)
+    }
+
+    private mutating func read(_ message: UnsafeRawBufferPointer, _ number: Int, at now: MonotonicTime)
+        throws(BenchFailure)
+    {
+        if message.starts(with: Self.message) {
+            guard let place = message.offset(of: Self.content) else {
+                throw BenchFailure("a message without content")
+            }
+            let digits = message[(place + Self.content.count)...].prefix { (0x30...0x39).contains($0) }
+            let told = digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+            guard !digits.isEmpty, due.indices.contains(told) else { throw BenchFailure("nobody has said \(told)") }
+            heard.add(nanoseconds: now.nanoseconds &- due[told].nanoseconds)
+        } else if message.starts(with: Self.sent) {
+            answered += 1
+            stored.add(nanoseconds: now.nanoseconds &- people[number].since.nanoseconds)
+            ready.append(number)
+        } else if message.starts(with: Self.handshake) {
+            handshakes += 1
+        } else if !message.starts(with: Self.presence) {
+            throw BenchFailure("not expected from the server: \(String(decoding: message, as: UTF8.self))")
+        }
+    }
+
+    private static let blankLine = Array("\r\n\r\n".utf8)
+    private static let upgraded = Array("HTTP/1.1 101 ".utf8)
+    private static let message = Array(#"{"type":"message""#.utf8)
+    private static let content = Array(#""content":""#.utf8)
+    private static let sent = Array(#"{"type":"sent""#.utf8)
+    private static let handshake = Array(#"{"type":"handshake""#.utf8)
+    private static let presence = Array(#"{"type":"presence""#.utf8)
+}

@@ -1,0 +1,111 @@
+import Postgres
+
+/// Conversations: `POST /messages` and the socket's `send` beside the same statement from pgbench, on the same cluster, in turn; and how soon
+/// fifty participants hear what is said, by sockets. The cluster's commits are durable.
+struct TalkBenchmark {
+    private static let connections = PgBench.clients
+    /// One message is said at a time in each: so many that nobody waits for another.
+    private static let pairs = 512
+    private static let full = (groups: [1, 10], people: 50, rate: 500.0, seconds: 10.0)
+    private static let quick = (groups: [1, 2], people: 5, rate: 50.0, seconds: 1.0)
+
+    let laboratory: Laboratory
+    private var options: Options { laboratory.options }
+
+    func run() throws -> Findings {
+        let daemon = try laboratory.daemon(flags: ["--device-message-rate", "0"], on: laboratory.processors)
+        var findings = Findings(
+            "Messages from \(Self.connections) clients beside pgbench's prepared statement, and on their way to participants"
+        )
+        try execute(TalkSchema.make(Self.pairs, of: 2, from: 1))
+        try compare(daemon.server, &findings)
+        let size = options.isQuick ? Self.quick : Self.full
+        var first = Self.pairs + 1
+        for groups in size.groups {
+            try execute(TalkSchema.make(groups, of: size.people, from: first))
+            try deliver(daemon.server, groups, size, from: first, &findings)
+            first += groups
+        }
+        return findings
+    }
+
+    // MARK: Beside pgbench
+
+    private func compare(_ server: Server, _ findings: inout Findings) throws {
+        PlannerSettings.export()
+        let pgbench = PgBench(
+            conninfo: laboratory.conninfo, directory: laboratory.directory, processors: laboratory.processors)
+        let seconds = max(1, options.seconds)
+        var samples: (floor: [Sample], requests: [Sample], sockets: [Sample]) = ([], [], [])
+        for _ in 0..<options.rounds {
+            samples.floor.append(try pgbench.run(TalkSchema.say(inPairs: Self.pairs), seconds: seconds))
+            var requests = try RequestLoad(server, connections: Self.connections) { _ in
+                let pair = Int.random(in: 1...Self.pairs)
+                return LoadRequest.post(
+                    "/messages",
+                    json: """
+                        {"deviceId":"\(TalkSchema.device(2 * pair - 1))","content":"Hello",\
+                        "conversation":"\(TalkSchema.conversation(pair))"}
+                        """)
+            }
+            samples.requests.append(try requests.run(warmUp: seconds / 5, seconds: seconds))
+            var talk = try Talk(
+                server,
+                (1...Self.connections).map { pair in
+                    Talk.Seat(
+                        device: TalkSchema.device(2 * pair - 1), conversation: TalkSchema.conversation(pair))
+                })
+            samples.sockets.append(try talk.run(warmUp: seconds / 5, seconds: seconds))
+        }
+        let base = Figures(samples.floor)
+        findings.add("pgbench", base.rate, "/s")
+        findings.add("pgbench: p50", base.p50 / 1e3, "ms")
+        findings.add("pgbench: p99", base.p99 / 1e3, "ms")
+        for (what, own) in [("POST /messages", samples.requests), ("send by a socket", samples.sockets)] {
+            let figures = Figures(own)
+            let rates = zip(own, samples.floor).map { own, floor in
+                Double(own.work) / own.seconds / (Double(floor.work) / floor.seconds)
+            }
+            findings.add(what, figures.rate, "/s")
+            findings.add("\(what): rate, of pgbench's", rates.median * 100, "%", atLeast: 80)
+            findings.add("\(what): p50", figures.p50 / 1e3, "ms")
+            findings.add("\(what): p99", figures.p99 / 1e3, "ms")
+            findings.add("\(what): CPU of letsswitchd", figures.cost, "µs")
+            Terminal.note("\(what): \(Column.number(figures.rate))/s, pgbench \(Column.number(base.rate))/s")
+        }
+    }
+
+    // MARK: To participants
+
+    private func deliver(
+        _ server: Server, _ groups: Int, _ size: (groups: [Int], people: Int, rate: Double, seconds: Double),
+        from first: Int, _ findings: inout Findings
+    ) throws {
+        // One after the other says something, each in another group.
+        let seats = (1...size.people).flatMap { place in
+            (first..<first + groups).map { group in
+                Talk.Seat(
+                    device: TalkSchema.device((group - 1) * size.people + place),
+                    conversation: TalkSchema.conversation(group))
+            }
+        }
+        var talk = try Talk(server, seats)
+        try talk.run(rate: size.rate, seconds: size.seconds, audience: size.people)
+        let (heard, stored) = (talk.heard, talk.stored)
+        let what = "\(groups) × \(size.people) participants, \(Column.number(size.rate)) messages a second"
+        findings.add("\(what): heard", heard.count, exactly: Int(size.rate * size.seconds) * size.people)
+        findings.add("\(what): stored, p50", stored.microseconds(quantile: 0.5) / 1e3, "ms")
+        findings.add("\(what): heard, p50", heard.microseconds(quantile: 0.5) / 1e3, "ms")
+        findings.add("\(what): heard, p99", heard.microseconds(quantile: 0.99) / 1e3, "ms", atMost: 50)
+        findings.add("\(what): heard, the slowest", heard.microseconds(quantile: 1) / 1e3, "ms")
+    }
+
+    private func execute(_ scripts: [String]) throws {
+        let configuration = PostgresConfiguration(conninfo: laboratory.conninfo)
+        try Blocking.wait {
+            let session = try await PostgresSession.connect(configuration)
+            for script in scripts { try await session.execute(script, timeout: .seconds(60)) }
+            await session.close()
+        }
+    }
+}

@@ -1,0 +1,39 @@
+/// The SQL that has people take part in conversations: pairs, or groups, and nobody in two of them. Names are short, so that the key of fifty
+/// is no longer than may be.
+enum TalkSchema {
+    static func device(_ person: Int) -> String { "talk-\(person)" }
+
+    /// A conversation's id, as clients name it.
+    static func conversation(_ number: Int) -> String {
+        let digits = String(number, radix: 16)
+        return "00000000-0000-0000-0000-" + String(repeating: "0", count: 12 - digits.count) + digits
+    }
+
+    /// So many conversations of so many, numbered from `first` on: the people of the first are `(first - 1) * size + 1` and on.
+    static func make(_ count: Int, of size: Int, from first: Int) -> [String] {
+        let people = (first - 1) * size + 1...(first - 1 + count) * size
+        return [
+            """
+            SELECT count(letsswitch.take_name('talk-' || n, to_hex(n), true))
+            FROM generate_series(\(people.lowerBound), \(people.upperBound)) AS n
+            """,
+            """
+            SELECT count(made.code) FROM generate_series(\(first), \(first + count - 1)) AS n
+            CROSS JOIN LATERAL letsswitch.make_conversation(
+                'talk-' || (n - 1) * \(size) + 1, lpad(to_hex(n), 32, '0')::uuid,
+                ARRAY(SELECT to_hex((n - 1) * \(size) + place) FROM generate_series(2, \(size)) AS place), 1000, true
+            ) AS made WHERE made.code = 'made'
+            """,
+        ]
+    }
+
+    /// Says something in one of so many pairs, whichever.
+    static func say(inPairs count: Int) -> String {
+        """
+        \\set pair random(1, \(count))
+        SELECT * FROM letsswitch.send_messages('talk-' || 2 * :pair::bigint - 1, ARRAY[lpad(to_hex(:pair::bigint), 32, '0')::uuid], \
+        ARRAY[gen_random_uuid()], 'Hello', NULL, 1000, true, true, 'pgbench');
+
+        """
+    }
+}
