@@ -140,6 +140,7 @@ let package = Package(
                 .embedInCode("SQL/0012-samples.sql"),
                 .embedInCode("SQL/0013-notifications.sql"),
                 .embedInCode("SQL/0014-absence.sql"),
+                .embedInCode("SQL/0015-gathered.sql"),
                 .embedInCode("SQL/daemons.sql"),
                 .embedInCode("SQL/export.sql"),
                 .embedInCode("SQL/samples.sql"),

@@ -17,6 +17,7 @@ package actor BusService: Service {
     private let metrics: BusMetrics
     private let log: Log
     private let grace: Duration
+    private let forgotten: @Sendable () async -> Void
     private let makeRelay: @Sendable (@escaping @Sendable (RelayReport) -> Void) -> BusRelay
     private var registry: DaemonRegistry?
     private var relay: BusRelay?
@@ -31,10 +32,12 @@ package actor BusService: Service {
 
     /// - Parameters:
     ///   - database: The pool for what isn't urgent.
+    ///   - forgotten: Called when others had given this daemon up, and may have forgotten what the database knew of it.
     ///   - bus: Makes a bus of the kind that is chosen; called each time one is needed.
     package init(
         _ choice: BusChoice, _ own: DaemonInfo, rooms: Rooms, grace: Duration, database: PostgresClient,
-        metrics: BusMetrics, log: Log, bus: @escaping @Sendable () -> any Bus
+        metrics: BusMetrics, log: Log, forgotten: @escaping @Sendable () async -> Void = {},
+        bus: @escaping @Sendable () -> any Bus
     ) {
         self.choice = choice
         self.grace = grace
@@ -42,6 +45,7 @@ package actor BusService: Service {
         self.database = database
         self.metrics = metrics
         self.log = log
+        self.forgotten = forgotten
         makeRelay = { report in BusRelay(own.id, bus: bus(), rooms: rooms, grace: grace, report: report) }
     }
 
@@ -97,6 +101,7 @@ package actor BusService: Service {
             if daemons.contains(where: { $0.bus == own.bus }) { begin() } else { endLater() }
         case .forgotten:
             await relay?.introduceAgain()
+            await forgotten()
         }
     }
 

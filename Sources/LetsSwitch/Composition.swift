@@ -107,13 +107,13 @@ struct Composition: Sendable {
                 id: id, host: Configuration.machineName, build: ProductVersion.number, language: BusRelay.language,
                 bus: configuration.bus.busName),
             rooms: rooms, grace: configuration.presenceGrace, database: database.background, metrics: metrics.bus,
-            log: log
-        ) { [postgres] in
-            if configuration.bus == .amqp, let url = configuration.amqpURL {
-                return AMQPBus(id, url: url, authorities: configuration.amqpCAFile)
-            }
-            return NotifyBus(id, postgres, observer: observer)
-        }
+            log: log, forgotten: { await listeners.forgotten() },
+            bus: { [postgres] in
+                if configuration.bus == .amqp, let url = configuration.amqpURL {
+                    return AMQPBus(id, url: url, authorities: configuration.amqpCAFile)
+                }
+                return NotifyBus(id, postgres, observer: observer)
+            })
         let bridgeMetrics = configuration.amqpURL.map { _ in BridgeMetrics() }
         let bridge = bridgeMetrics.flatMap { bridgeMetrics in
             configuration.amqpURL.map { url in

@@ -39,5 +39,11 @@ struct ListenerChanges: Sendable, Hashable {
         uncertain.formUnion(batch.came + batch.left)
     }
 
+    /// The database may have forgotten what it was told: it is told anew of all.
+    mutating func forgotten() {
+        changed.formUnion(known)
+        uncertain.formUnion(known)
+    }
+
     var isEmpty: Bool { changed.isEmpty }
 }

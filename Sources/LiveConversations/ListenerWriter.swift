@@ -31,6 +31,12 @@ package final class ListenerWriter: Service {
         Task { [timer] in await timer.wake() }
     }
 
+    /// This daemon was given up by others, who may have forgotten who listens here.
+    package func forgotten() async {
+        state.withLock { $0.changes.forgotten() }
+        await timer.wake()
+    }
+
     /// Nobody listens here, or on daemons that are gone: before anybody is answered.
     package func enter() async throws {
         try await store.forget()

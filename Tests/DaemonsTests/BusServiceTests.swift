@@ -52,4 +52,20 @@ import Testing
         #expect(calls.all == ["start 1", "stop 1", "stopped 1", "start 2"])
         await service.stop(within: .seconds(2))
     }
+
+    @Test("who had been given up by the others tells what the database is to be told anew")
+    func forgotten() async {
+        let told = Counter()
+        let service = BusService(
+            .none,
+            DaemonInfo(id: DaemonID(), host: "own", build: "1", language: 1, bus: BusChoice.none.busName),
+            rooms: Rooms(loops: [], anyRoomIsOpen: true, aleFrame: { _ in [0x82, 0] }, report: { _ in }), grace: .zero,
+            database: PostgresClient(configuration: PostgresConfiguration(conninfo: "")), metrics: BusMetrics(),
+            log: Log(level: .error, format: nil), forgotten: { told.add() },
+            bus: { SlowBus(number: 0, calls: EventRecorder<String>(), mayStop: AsyncStream { $0.finish() }) })
+        await service.take(.others([]))
+        #expect(told.value == 0)
+        await service.take(.forgotten)
+        #expect(told.value == 1)
+    }
 }

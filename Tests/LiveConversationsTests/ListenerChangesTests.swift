@@ -37,4 +37,17 @@ import Testing
         changes.add("ada")
         #expect(take(&changes, isHereLater ? ["ada"] : []).isEmpty)
     }
+
+    @Test("What the database may have forgotten is written anew, as it stands then")
+    func forgotten() {
+        var changes = ListenerChanges()
+        for user in ["ada", "bob"] { changes.add(user) }
+        changes.wrote(take(&changes, ["ada", "bob"]))
+        changes.forgotten()
+        let again = take(&changes, ["ada"])
+        #expect(again == .init(came: ["ada"], left: ["bob"]))
+        changes.wrote(again)
+        changes.add("ada")
+        #expect(take(&changes, ["ada"]).isEmpty)
+    }
 }

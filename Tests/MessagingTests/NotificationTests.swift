@@ -32,6 +32,28 @@ import Testing
         }
 
         func forget() async throws { try await database.run("DELETE FROM letsswitch.delivery") }
+
+        /// What a provider takes to send: ids, and of how many messages each tells.
+        func lease(_ provider: String = "ntfy") async throws -> (ids: [Int], messages: [Int]) {
+            let rows = try await database.run(
+                "SELECT id, messages FROM letsswitch.lease_deliveries('\(provider)', 100, 100, 60) WHERE verdict = 'send'"
+            )
+            return (try rows.map { try $0.integer("id") }, try rows.map { try $0.integer("messages") })
+        }
+
+        /// They have gone; or are tried again an hour later.
+        func finish(_ ids: [Int], isSent: Bool = true) async throws {
+            let list = "{\(ids.map(String.init).joined(separator: ","))}"
+            let again = ids.map { _ in "1" }.joined(separator: ",")
+            try await database.run(
+                isSent
+                    ? "SELECT letsswitch.finish_deliveries('\(list)', '{}', '{}', '{}', '{}', '{}', '{}')"
+                    : """
+                    SELECT letsswitch.finish_deliveries(
+                        '{}', '{}', '{}', '\(list)', '{\(again)}', array_fill(true, ARRAY[\(ids.count)]),
+                        array_fill(3600::double precision, ARRAY[\(ids.count)]))
+                    """)
+        }
     }
 
     /// Three in a group, of whom the second and the third have a topic.
@@ -52,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("Each who isn't there has one waiting, and the next a minute later; where nobody sends there is none")
+    @Test("Each who isn't there has one waiting; the next goes a minute later, with all that was said since")
     func gathered() async throws {
         try await with([]) { world in
             try await world.say(1, "x")
@@ -61,18 +83,44 @@ import Testing
         try await with { world in
             try await world.say(1, "first")
             #expect(try await world.waiting() == ["ntfy user2", "ntfy user3"])
+            let first = try await world.lease()
+            #expect(first.messages == [1, 1])
+            // These are on their way: what is said meanwhile goes with the next ones.
             try await world.database.setClock("2026-11-22T10:00:20Z")
             for number in 0..<5 { try await world.say(1, "\(number)") }
-            #expect(try await world.waiting().count == 4, "those of the next minute")
-            let due = try await world.database.run(
-                """
-                SELECT DISTINCT extract(epoch FROM next_try_at - created_at)::bigint AS wait
-                FROM letsswitch.delivery ORDER BY 1
-                """)
-            #expect(try due.map { try $0.integer("wait") } == [0, 40])
-            // user3 speaks: the others are told, of whom one has no way, and the other waits already.
+            #expect(try await world.waiting().count == 2)
+            // An answer that was lost is written again.
+            for _ in 0..<2 { try await world.finish(first.ids) }
+            #expect(try await world.waiting() == ["ntfy user2", "ntfy user3"])
+            #expect(try await world.lease().ids.isEmpty)
+            try await world.database.setClock("2026-11-22T10:01:00Z")
+            let second = try await world.lease()
+            #expect(second.messages == [5, 5])
+            try await world.finish(second.ids)
+            #expect(try await world.waiting().isEmpty)
+            // user3 speaks: the others are told, of whom one has no way.
             try await world.say(3, "mine")
-            #expect(try await world.waiting().count == 4)
+            #expect(try await world.waiting() == ["ntfy user2"])
+        }
+    }
+
+    @Test("While nothing can be sent one waits for each, and tells of everything when it goes")
+    func outage() async throws {
+        try await with { world in
+            for minute in 10..<30 {
+                try await world.database.setClock("2026-11-22T10:\(minute):00Z")
+                try await world.say(1, "\(minute)")
+                if minute == 20 { try await world.finish(try await world.lease().ids, isSent: false) }
+                #expect(try await world.waiting() == ["ntfy user2", "ntfy user3"])
+            }
+            #expect(try await world.lease().ids.isEmpty, "they are tried again an hour later")
+            try await world.database.setClock("2026-11-23T10:00:00Z")
+            try await world.say(1, "next day")
+            try await world.database.setClock("2026-11-23T12:00:00Z")
+            let sent = try await world.lease()
+            #expect(sent.messages == [21, 21])
+            try await world.finish(sent.ids)
+            #expect(try await world.waiting().isEmpty)
         }
     }
 
@@ -83,18 +131,18 @@ import Testing
             try await world.database.setClock("2026-11-22T10:00:30Z")
             try await world.say(2, "3")
             try await world.say(1, "4")
-            func untold(_ from: Int) async throws -> (count: Int, authors: String?) {
+            func untold(_ from: Int, _ until: Int = 4) async throws -> (count: Int, authors: String?) {
                 let rows = try await world.database.run(
                     """
                     SELECT told.* FROM letsswitch.chat_user AS own
-                    CROSS JOIN LATERAL letsswitch.untold_messages(own.id, '\(world.group)', \(from)) AS told
+                    CROSS JOIN LATERAL letsswitch.untold_messages(own.id, '\(world.group)', \(from), \(until)) AS told
                     WHERE own.name = 'user3'
                     """)
                 guard let row = rows.first else { return (0, nil) }
                 return (try row.integer("messages"), try row.optionalString("authors"))
             }
             // The first told of the first; the second of the rest.
-            #expect(try await untold(1) == (1, "user1"))
+            #expect(try await untold(1, 1) == (1, "user1"))
             #expect(try await untold(2) == (3, "user1,user2"))
             let read = ParticipantRequest(device: DeviceID(stored: "d3"), action: .read(offset: 3))
             _ = try await world.store.set(read, in: world.group)
@@ -128,6 +176,33 @@ import Testing
             try await stores[0].set(came: ["user1"], left: [])
             try await world.database.run("SELECT letsswitch.farewell('\(dead)')")
             try await stores[0].forget()
+            #expect(try await world.database.count("listener") == 0)
+        }
+    }
+
+    @Test("A daemon that was given up, and lives, still has its listeners, whoever begins or ends meanwhile")
+    func givenUp() async throws {
+        try await with { world in
+            let (slow, other) = (UUID(), UUID())
+            func beat(_ daemon: UUID, gone: UUID? = nil) async throws {
+                let gone = gone.map { "'{\($0)}', '{1}'" } ?? "'{}', '{}'"
+                try await world.database.run("SELECT letsswitch.beat('\(daemon)', 'box', '1', 1, 'none', \(gone))")
+            }
+            try await beat(slow)
+            try await ListenerStore(database: world.database.client, daemon: slow).set(came: ["user2"], left: [])
+            try await world.database.setClock("2026-11-22T10:01:00Z")
+            try await beat(other, gone: slow)
+            try await ListenerStore(database: world.database.client, daemon: other).forget()
+            try await world.say(1, "nobody can know")
+            #expect(try await world.waiting() == ["ntfy user2", "ntfy user3"])
+            try await world.forget()
+            try await beat(slow)
+            try await world.say(1, "here again")
+            #expect(try await world.waiting() == ["ntfy user3"])
+            // What has been silent for so long is dead.
+            try await beat(other, gone: slow)
+            try await world.database.setClock("2026-11-22T12:00:00Z")
+            try await ListenerStore(database: world.database.client, daemon: other).forget()
             #expect(try await world.database.count("listener") == 0)
         }
     }

@@ -153,7 +153,10 @@ BEGIN
         RETURN;
     END IF;
     UPDATE letsswitch.delivery
-    SET next_try_at = v_now + make_interval(secs => p_lease), attempts = delivery.attempts + 1
+    SET next_try_at = v_now + make_interval(secs => p_lease), attempts = delivery.attempts + 1,
+        told_number = CASE WHEN delivery.conversation_id IS NOT NULL THEN (
+            SELECT conversation.last_number FROM letsswitch.conversation WHERE conversation.id = delivery.conversation_id
+        ) END
     WHERE delivery.id = ANY (v_ids);
     PERFORM letsswitch.number_events(ARRAY(
         SELECT delivery.event_id FROM letsswitch.delivery WHERE delivery.id = ANY (v_ids) AND delivery.event_id IS NOT NULL
@@ -203,8 +206,9 @@ BEGIN
     -- It is gone when the task was moved to another time: there it gets a new one.
     LEFT JOIN letsswitch.reminder ON delivery.urgent AND reminder.id = delivery.message_id
     LEFT JOIN letsswitch.visible_task AS partner ON partner.id = task.partner_id
-    LEFT JOIN LATERAL letsswitch.untold_messages(delivery.user_id, delivery.conversation_id, delivery.from_number) AS untold
-        ON delivery.conversation_id IS NOT NULL
+    LEFT JOIN LATERAL letsswitch.untold_messages(
+        delivery.user_id, delivery.conversation_id, delivery.from_number, delivery.told_number
+    ) AS untold ON delivery.conversation_id IS NOT NULL
     -- One that belongs to another device by now gets nothing of this one's.
     LEFT JOIN letsswitch.address
         ON address.id = delivery.address_id AND address.device_id = coalesce(task.device_id, untold.device_id)
@@ -253,6 +257,7 @@ DECLARE
     v_now timestamptz := letsswitch.clock();
     v_reminders uuid[];
     v_events bigint[];
+    v_told letsswitch.delivery[];
 BEGIN
     -- Reminders before deliveries: so does whoever erases.
     SELECT array_agg(delivery.message_id) INTO v_reminders FROM letsswitch.delivery
@@ -269,12 +274,17 @@ BEGIN
     DELETE FROM letsswitch.address USING letsswitch.delivery
     WHERE delivery.id = ANY (p_gone) AND address.id = delivery.address_id
         AND address.registered_at <= delivery.created_at;
+    SELECT array_agg(delivery) INTO v_told FROM letsswitch.delivery
+    WHERE delivery.id = ANY (p_accepted || p_dropped) AND delivery.told_number IS NOT NULL;
     WITH done AS (
         DELETE FROM letsswitch.delivery WHERE delivery.id = ANY (p_accepted || p_dropped || p_gone)
         RETURNING delivery.event_id
     )
     SELECT array_agg(done.event_id) INTO v_events FROM done WHERE done.event_id IS NOT NULL;
     PERFORM letsswitch.forget_events(v_events);
+    IF v_told IS NOT NULL THEN
+        PERFORM letsswitch.retell_messages(v_told);
+    END IF;
     UPDATE letsswitch.delivery SET
         next_try_at = v_now + make_interval(secs => again.delay),
         attempts = delivery.attempts - CASE WHEN again.begun THEN 0 ELSE 1 END

@@ -24,17 +24,23 @@ BEGIN
 END
 $$;
 
--- A daemon ends, or begins: nobody listens on it, nor on those that are gone.
+-- A daemon ends, or begins: nobody listens on it, nor on those that are gone. One that was given up a moment ago may live, and makes its
+-- row anew.
 CREATE FUNCTION letsswitch.forget_listeners(p_daemon uuid) RETURNS void
 LANGUAGE sql AS $$
     DELETE FROM letsswitch.listener AS own
     WHERE own.daemon_id = p_daemon OR NOT EXISTS (SELECT FROM letsswitch.daemon WHERE daemon.id = own.daemon_id)
+        AND NOT EXISTS (
+            SELECT FROM letsswitch.reporter
+            WHERE reporter.id = own.daemon_id AND reporter.gone_at > letsswitch.clock() - interval '1 hour'
+        )
 $$;
 
 -- Notifications ----------------------------------------------------------------------------------------------------
 
 -- Puts a notification of a message into the outbox for each who is to hear it and isn't there, in the message's transaction; unless one
--- waits that will tell of it. Nobody gets one who has muted the conversation, or who doesn't want to hear the author, or the other way.
+-- waits that will tell of it. One that is on its way at this moment stays behind for it (retell_messages). Nobody gets one who has muted the
+-- conversation, or who doesn't want to hear the author, or the other way.
 CREATE FUNCTION letsswitch.notify_absent(p_conversation uuid, p_number bigint, p_author bigint, p_now timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -46,7 +52,7 @@ BEGIN
     END IF;
     WITH absent AS (
         UPDATE letsswitch.participant AS own
-        SET notified_at = greatest(p_now, own.notified_at + interval '1 minute'), notified_from = p_number
+        SET notified_at = greatest(p_now, own.notified_at + interval '1 minute')
         FROM letsswitch.chat_user AS reader, letsswitch.chat_user AS author
         WHERE own.conversation_id = p_conversation AND own.user_id <> p_author AND own.left_number IS NULL AND NOT own.is_muted
             AND (own.notified_at IS NULL OR own.notified_at <= p_now)
@@ -70,7 +76,15 @@ BEGIN
         UNION ALL
         SELECT provider.name, NULL FROM letsswitch.provider
         WHERE provider.subscribes AND provider.turned_away_at IS NULL
-    ) AS way;
+    ) AS way
+    -- Whoever finishes deliveries holds them in this order, too.
+    ORDER BY (
+        SELECT waiting.id FROM letsswitch.delivery AS waiting
+        WHERE waiting.conversation_id = p_conversation AND waiting.user_id = absent.id AND waiting.channel = way.channel
+            AND coalesce(waiting.address_id, 0) = coalesce(way.address_id, 0)
+    )
+    ON CONFLICT (conversation_id, user_id, channel, coalesce(address_id, 0)) WHERE conversation_id IS NOT NULL
+    DO UPDATE SET deadline = excluded.deadline;
     IF FOUND THEN
         -- Whoever serves them looks when the next is due.
         PERFORM pg_notify('letsswitch_deliveries', provider.name) FROM letsswitch.provider
@@ -79,11 +93,10 @@ BEGIN
 END
 $$;
 
--- What a notification tells a user of: the messages from p_from on, up to where the next notification begins, that it hasn't read and
--- that others have said whom it wants to hear. `authors` with commas, in the order in which they came; `recent`: the last five, a JSON
--- array of {author, content}; messages are counted to 1,000. No row if there is nothing, or it isn't to be told: whoever has come since
--- hears it there.
-CREATE FUNCTION letsswitch.untold_messages(p_user bigint, p_conversation uuid, p_from bigint)
+-- What a notification tells a user of: the messages from p_from on, up to p_until, that it hasn't read and that others have said whom it
+-- wants to hear. `authors` with commas, in the order in which they came; `recent`: the last five, a JSON array of {author, content};
+-- messages are counted to 1,000. No row if there is nothing, or it isn't to be told: whoever has come since hears it there.
+CREATE FUNCTION letsswitch.untold_messages(p_user bigint, p_conversation uuid, p_from bigint, p_until bigint)
 RETURNS TABLE (device_id text, names text, authors text, messages bigint, recent text)
 LANGUAGE sql STABLE ROWS 1 AS $$
     SELECT
@@ -96,7 +109,7 @@ LANGUAGE sql STABLE ROWS 1 AS $$
             FROM letsswitch.message AS next
             JOIN letsswitch.chat_user AS author ON author.id = next.author_id AND author.name IS NOT NULL
             WHERE next.conversation_id = p_conversation AND next.number >= greatest(p_from, own.read_number + 1)
-                AND (own.notified_from <= p_from OR next.number < own.notified_from)
+                AND next.number <= p_until
                 AND next.author_id <> p_user AND next.content IS NOT NULL
                 AND NOT letsswitch.is_blocked(author.device_id, reader.device_id)
             ORDER BY next.number DESC LIMIT 1000
@@ -114,4 +127,19 @@ LANGUAGE sql STABLE ROWS 1 AS $$
     ) AS told
     WHERE own.conversation_id = p_conversation AND own.user_id = p_user AND own.left_number IS NULL AND NOT own.is_muted
         AND told.messages > 0 AND NOT letsswitch.is_listening(p_user)
+$$;
+
+-- These notifications have gone, or don't: of what was said since they were made up there are new ones, a minute after them.
+CREATE FUNCTION letsswitch.retell_messages(p_told letsswitch.delivery[]) RETURNS void
+LANGUAGE sql AS $$
+    INSERT INTO letsswitch.delivery (
+        channel, urgent, message_id, address_id, conversation_id, user_id, from_number, created_at, next_try_at, deadline)
+    SELECT
+        told.channel, false, gen_random_uuid(), told.address_id, told.conversation_id, told.user_id, told.told_number + 1,
+        letsswitch.clock(), next.at, next.at + interval '1 day'
+    FROM unnest(p_told) AS told
+    JOIN letsswitch.conversation ON conversation.id = told.conversation_id AND conversation.last_number > told.told_number
+    JOIN letsswitch.participant AS own ON own.conversation_id = told.conversation_id AND own.user_id = told.user_id
+    CROSS JOIN LATERAL (SELECT greatest(letsswitch.clock(), own.notified_at) AS at) AS next
+    WHERE own.left_number IS NULL AND NOT own.is_muted AND own.read_number < conversation.last_number
 $$;
