@@ -223,6 +223,9 @@ struct Composition: Sendable {
             if configuration.echo { routes.register(collection: EchoController()) }
             routes.register(collection: DescriptionController(configuration))
         }
+        let kicks = ConnectionKicks(
+            daemon: id, application: application, database: database.background,
+            tasksInRooms: database.schedulerStores.reminders.tasksInRooms)
         let listener = PostgresListener(
             configuration: postgres,
             channels: Self.channels
@@ -256,6 +259,8 @@ struct Composition: Sendable {
                 Task { await bus.hasNews(of: payload) }
             case .notification(QuestionStore.channel, let payload):
                 Task { await questions.feeds.receive(payload) }
+            case .notification(ConnectionKicks.channel, let payload):
+                Task { await kicks.receive(payload) }
             case .notification(ErasureStore.channel, let payload):
                 end(DeviceID(stored: payload))
             case .notification(ConversationStore.channel, let payload):
@@ -277,7 +282,8 @@ struct Composition: Sendable {
                 actions: DaemonControl(
                     application: application, rooms: rooms, streams: streams, deliveries: deliveries,
                     schedule: configuration.schedule, closeRoom: database.reminders.closeRoom,
-                    export: database.exports.export, eraser: eraser),
+                    exports: ExportStore(postgres), eraser: eraser, kicks: kicks, drain: ConnectionDrain(application),
+                    others: { metrics.bus.others }),
                 log: log)
         ])
         self.application = application
@@ -312,6 +318,7 @@ struct Composition: Sendable {
         ReminderStore.dueChannel, ReminderStore.firedChannel, DeliveryStore.notifications, ScheduleChanges.channel,
         DaemonStore.channel, QuestionStore.channel, ErasureStore.channel, ConversationStore.channel,
         ConversationStore.changesChannel, PartnerStore.dissolvedChannel, RematchStore.channel,
+        ConnectionKicks.channel,
     ]
 
     /// The names of all statements, as metrics go by them.
@@ -323,7 +330,8 @@ struct Composition: Sendable {
         + DeliveryStore.statementNames
         + AttendanceStore.statementNames
         + AddressStore.statementNames + CalendarStore.statementNames + StorageStore.statementNames
-        + Database.statementNames + ExportStore.statementNames + SampleStore.statementNames + DaemonStore.statementNames
+        + Database.statementNames + ConnectionKicks.statementNames + SampleStore.statementNames
+        + DaemonStore.statementNames
         + NotifyBus.statementNames
         + QuestionStore.statementNames + ConversationStore.statementNames
         + BridgeStore.statementNames + ListenerStore.statementNames + BlockStore.statementNames

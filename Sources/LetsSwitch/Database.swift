@@ -35,7 +35,6 @@ actor Database {
     nonisolated let rematches: RematchStore
     nonisolated let history: HistoryStore
     nonisolated let erasures: ErasureStore
-    nonisolated let exports: ExportStore
     nonisolated let reminders: ReminderStore
     nonisolated let calendars: CalendarStore
     /// What the scheduler uses but for claiming, the acknowledgements and the notifications.
@@ -85,7 +84,6 @@ actor Database {
         rematches = RematchStore(database: requests, settings: settings.schedule, grace: settings.presenceGrace)
         history = HistoryStore(database: requests)
         erasures = ErasureStore(database: requests)
-        exports = ExportStore(database: requests)
         reminders = ReminderStore(database: requests)
         calendars = CalendarStore(database: requests, storage: quota)
         backgroundSchedule = ScheduleStore(database: background, settings: settings.schedule)

@@ -1,3 +1,4 @@
+package import FoundationEssentials
 package import Sockets
 
 /// One peer's place in one room. A peer that listens to several rooms has several. On the loop of the room's part.
@@ -26,6 +27,9 @@ package final class Connection {
 
     /// Whether it is in its room. False from the beginning if it wasn't let in.
     package var isMember: Bool { index != .max }
+
+    /// Which of those whom the room is for it has said it is.
+    package var claimedIdentity: UUID? { shard.claimedIdentity(of: self) }
 
     /// An ale for everybody in the room but this peer, at the end of this turn. Of who isn't in its room, nothing comes.
     package func cheer(_ kind: CheerKind = .plain) {

@@ -3,6 +3,11 @@ import FoundationEssentials
 
 /// How many people are in a room, and whether one's partner is, told to who asks.
 extension RoomShard {
+    /// See ``Connection/claimedIdentity``.
+    func claimedIdentity(of connection: Connection) -> UUID? {
+        people.person(of: connection)
+    }
+
     /// See ``Connection/watchPresence()``.
     func watchPresence(_ connection: Connection) {
         guard connection.isMember else { return }

@@ -25,7 +25,7 @@ package enum DatabaseSchema {
     ]
 
     private static let functions = PostgresFunctions(
-        revision: 15, oldestUsable: 14,
+        revision: 16, oldestUsable: 14,
         scripts: SchedulingSchema.scripts + DeliverySchema.scripts + MessagingSchema.scripts + [
             PostgresFunctions.Script(name: "daemons", sql: text(PackageResources.daemons_sql)),
             PostgresFunctions.Script(name: "export", sql: text(PackageResources.export_sql)),

@@ -1,21 +1,43 @@
 package import Domain
 package import Postgres
 
-/// What is kept of a person, for the person. One statement. Throws `PostgresError`.
+/// What is kept of a person, for the person. Throws `PostgresError`.
+///
+/// A connection of its own for each, since it may take as long as whoever reads it: nobody's request waits behind it.
 package struct ExportStore: Sendable {
-    private static let exportDevice = PostgresStatement(
-        name: "export_device", sql: "SELECT jsonb_strip_nulls(letsswitch.export_device($1))::text AS stored")
-    /// The names that metrics go by.
-    package static let statementNames = [exportDevice.name]
+    private static let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+    private static let declare = """
+        DECLARE export NO SCROLL CURSOR FOR
+        SELECT jsonb_build_object('kind', kind, 'stored', jsonb_strip_nulls(stored))::text AS line FROM letsswitch.export_device($1)
+        """
+    /// Rows, of a few kilobytes at most each.
+    private static let fetch = "FETCH 500 FROM export"
 
-    private let database: PostgresClient
+    /// For the next rows: a person's messages are sorted before the first of them comes. The command waits a minute.
+    private static let patience = Duration.seconds(50)
 
-    package init(database: PostgresClient) {
-        self.database = database
+    private let configuration: PostgresConfiguration
+
+    package init(_ configuration: PostgresConfiguration) {
+        var configuration = configuration
+        configuration.statementTimeout = Self.patience
+        self.configuration = configuration
     }
 
-    /// All that is stored of a device: a JSON object on one line, without the kinds of which there is nothing.
-    package func export(_ device: DeviceID) async throws -> String {
-        try await database.query(Self.exportDevice, [.text(device.text)], timeout: nil)[0].string("stored")
+    /// All that is stored of a device, as it is at one moment: JSON objects `{"kind","stored"}`. `take` gets some at a time, and the next
+    /// are read when it returns.
+    package func export(_ device: DeviceID, _ take: ([String]) async throws -> Void) async throws {
+        let session = try await PostgresSession.connect(configuration)
+        do {
+            try await session.execute(Self.begin)
+            try await session.execute(Self.declare, [.text(device.text)])
+            while let rows = try await session.execute(Self.fetch, timeout: Self.patience), !rows.isEmpty {
+                try await take(try rows.map { try $0.string("line") })
+            }
+        } catch {
+            await session.close()
+            throw error
+        }
+        await session.close()
     }
 }

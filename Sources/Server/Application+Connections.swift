@@ -3,42 +3,69 @@ import Wire
 
 /// The connections, for operators: seen, ended, and let go of a few at a time.
 extension Application {
-    /// Of all loops, `limit` at most.
-    package func connections(limit: Int) async -> [ConnectionRecord] {
-        await visit([]) { records, connection in
-            if records.count < limit, !connection.isEnding { records.append(connection.record) }
+    /// Calls `show` with those of all loops, some at a time: the next are looked for when it returns.
+    package func connections(_ show: ([ConnectionRecord]) async throws -> Void) async rethrows {
+        try await visit([ConnectionRecord]()) { records, connection in
+            if !connection.isEnding { records.append(connection.record) }
+        } found: { records in
+            if !records.isEmpty { try await show(records) }
+            return []
         }
+    }
+
+    /// How many are in a place.
+    package func countConnections(in place: String) async -> Int {
+        var count = 0
+        await visit(0) { count, connection in
+            if !connection.isEnding, connection.facts.place == place { count += 1 }
+        } found: { found in
+            count += found
+            return 0
+        }
+        return count
     }
 
     /// Ends those that `isMeant`: a WebSocket by its handler's last word and a close frame.
     package func endConnections(where isMeant: @Sendable (ConnectionRecord) -> Bool) async -> [ConnectionRecord] {
-        await visit([]) { ended, connection in
+        var all: [ConnectionRecord] = []
+        await visit([ConnectionRecord]()) { ended, connection in
             guard !connection.isEnding else { return }
             let record = connection.record
             guard isMeant(record) else { return }
             ended.append(record)
             connection.end()
+        } found: { ended in
+            all += ended
+            return []
         }
+        return all
     }
 
     /// The loops are asked one after the other, each for so many descriptors in a turn that nobody notices.
-    private func visit<Result: Sendable>(
-        _ initial: Result, _ body: @Sendable (inout Result, OpenConnection) -> Void
-    ) async -> Result {
-        var result = initial
+    ///
+    /// - Parameters:
+    ///   - initial: What the first turn begins with.
+    ///   - found: Takes what a turn has found, and says with what the next one begins: what grows is to stay out of the turns, each of which
+    ///     has a copy.
+    private func visit<Found: Sendable>(
+        _ initial: Found, _ look: @Sendable (inout Found, OpenConnection) -> Void,
+        found settle: (Found) async throws -> Found
+    ) async rethrows {
+        var beginning = initial
         for loop in loops {
             var next: Int? = 0
             while let first = next {
-                (result, next) = await loop.run { [result] reactor in
-                    var result = result
+                let turn = await loop.run { [beginning] reactor in
+                    var found = beginning
                     let next = reactor.forEachSocket(from: first, count: Self.descriptorsPerTurn) { socket in
-                        if let connection = OpenConnection(socket) { body(&result, connection) }
+                        if let connection = OpenConnection(socket) { look(&found, connection) }
                     }
-                    return (result, next)
+                    return (found: found, next: next)
                 }
+                next = turn.next
+                beginning = try await settle(turn.found)
             }
         }
-        return result
     }
 
     private static let descriptorsPerTurn = 2_000
@@ -57,13 +84,18 @@ extension Application {
     ///
     /// - Returns: How many are left, of which some may be about to end; but for those of listeners that were kept.
     package func endSome(_ count: Int, keeping kept: Audience) async -> Int {
+        var left = 0
         await visit((budget: count, left: 0)) { sum, connection in
             guard !connection.isOf(kept) else { return }
             sum.left += 1
             guard sum.budget > 0, connection.isServed else { return }
             sum.budget -= 1
             connection.socket.announceStop()
-        }.left
+        } found: { sum in
+            left = sum.left
+            return sum
+        }
+        return left
     }
 }
 
@@ -94,6 +126,8 @@ private struct OpenConnection {
         return ConnectionRecord(
             id: socket.inode, kind: kind, address: address, facts: facts, unsentBytes: socket.unsentBytes)
     }
+
+    var facts: ConnectionFacts { kindAndFacts.1 }
 
     private var kindAndFacts: (ConnectionRecord.Kind, ConnectionFacts) {
         switch handler {

@@ -26,10 +26,13 @@ package struct ConnectionFacts: Sendable {
     package var owner: String?
     /// Where it is: a room.
     package var place: String?
+    /// As whom it is there, by a name that isn't its owner's.
+    package var role: String?
 
-    package init(_ purpose: String? = nil, owner: String? = nil, place: String? = nil) {
+    package init(_ purpose: String? = nil, owner: String? = nil, place: String? = nil, role: String? = nil) {
         self.purpose = purpose
         self.owner = owner
         self.place = place
+        self.role = role
     }
 }

@@ -21,12 +21,12 @@ package enum HelpText {
               backup             writes the private cluster's database into a file, also while a daemon serves
               restore            reads it from one, into a database that holds nothing, while no daemon serves
               daemons, …         show what there is, in counts and times: a table on a terminal, else JSON, a line each
-              connections        shows who is connected to the daemon that runs here: no content
-              close              ends a match's room before its time, for everybody
-              kick               ends a connection, or all of a device or of an address
-              drain              takes no new connections, and lets go of the others, so many a second
+              connections        shows who is connected to the daemon that runs here, and to it alone: no content
+              close              ends a match's room before its time, for everybody, on all daemons of the database
+              kick               ends a connection of the daemon here, or all of a device or of an address on all daemons
+              drain              the daemon here takes no new connections, and lets go of the others, so many a second
               remind             sends a device a test reminder by every way that is set up, and says what became of it
-              export             prints all that is stored of a device, as JSON
+              export             prints all that is stored of a device: JSON, an object a line
               erase              forgets a device for everybody, as DELETE /device does
               --help             this text
               --version          versions of the daemon, Swift and libpq

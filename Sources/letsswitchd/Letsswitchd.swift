@@ -33,7 +33,13 @@ enum Letsswitchd {
             case .inspect(let inspection, let configuration):
                 exit(await run { try await InspectionCommand(inspection, configuration).run(layout) })
             case .control(let order, let socket):
-                exit(run { try ControlCommand(order, socket: socket).run(layout) { print($0, to: STDOUT_FILENO) } })
+                let note = { (sentence: String) in _ = print("letsswitchd: \(sentence)\n", to: STDERR_FILENO) }
+                exit(
+                    run {
+                        try ControlCommand(order, socket: socket).run(layout, note: note) {
+                            print($0, to: STDOUT_FILENO)
+                        }
+                    })
             case .help:
                 exit(print(HelpText.render(), to: STDOUT_FILENO) ? EXIT_SUCCESS : EXIT_FAILURE)
             case .version:

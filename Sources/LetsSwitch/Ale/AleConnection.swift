@@ -19,7 +19,9 @@ extension Connection: WebSocketHandler {
         }
     }
 
-    package var facts: ConnectionFacts { ConnectionFacts("room", place: room.id.uuidString) }
+    package var facts: ConnectionFacts {
+        ConnectionFacts("room", place: room.id.uuidString, role: claimedIdentity?.uuidString)
+    }
 
     package func webSocketDidClose(_ webSocket: WebSocket, code: WebSocketCloseCode) {
         leave()

@@ -17,11 +17,15 @@ package struct ControlCommand: Sendable {
         self.socket = socket
     }
 
-    /// - Parameter show: Writes to standard output.
+    /// - Parameters:
+    ///   - note: Told what is for people, beside the rows.
+    ///   - show: Writes to standard output.
     /// - Throws: What is to be said on standard error.
-    package func run(_ layout: InspectionCommand.Layout, show: (String) -> Bool) throws {
+    package func run(
+        _ layout: InspectionCommand.Layout, note: (String) -> Void = { _ in }, show: (String) -> Bool
+    ) throws {
         var rows: [[String?]] = []
-        try ask { line in
+        try ask(note: note) { line in
             switch layout {
             case .table where order.name != .export:
                 let row = try JSONDecoder().decode([String: Cell].self, from: Data(line))
@@ -36,7 +40,7 @@ package struct ControlCommand: Sendable {
     }
 
     /// Calls `body` with each row as it comes.
-    private func ask(_ body: ([UInt8]) throws -> Void) throws {
+    private func ask(note: (String) -> Void, _ body: ([UInt8]) throws -> Void) throws {
         let connection = try connect()
         do throws(SocketError) {
             try connection.write(order.json)
@@ -44,12 +48,15 @@ package struct ControlCommand: Sendable {
             throw ControlFailure("the daemon doesn't answer: \(error)")
         }
         while let line = try next(connection) {
-            guard let end = try? JSONDecoder().decode(End.self, from: Data(line)) else {
+            let frame = try JSONDecoder().decode(Frame.self, from: Data(line))
+            if let sentence = frame.note {
+                note(sentence)
+            } else if let end = frame.end {
+                if end == ControlEnd.done.rawValue { return }
+                throw ControlFailure(frame.reason ?? "it couldn't be done")
+            } else {
                 try body(line)
-                continue
             }
-            if end.isDone { return }
-            throw ControlFailure(end.reason ?? "it couldn't be done")
         }
         throw ControlFailure("the daemon ended before it had answered")
     }
@@ -95,11 +102,11 @@ package struct ControlCommand: Sendable {
         }
     }
 
-    private struct End: Decodable {
-        let end: String
+    /// What of a line isn't a row's.
+    private struct Frame: Decodable {
+        let note: String?
+        let end: String?
         let reason: String?
-
-        var isDone: Bool { end == ControlEnd.done.rawValue }
     }
 
     /// A member's value as it is shown.

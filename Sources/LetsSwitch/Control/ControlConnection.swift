@@ -13,6 +13,8 @@ import Wire
 final class ControlConnection: StreamSocketHandler {
     private static let maximumRequest = 4_096
     private static let patience = Duration.seconds(5)
+    /// Of a piece of an answer, until the command has taken it.
+    private static let answerPatience = Duration.seconds(60)
     /// Of answers that the command has yet to take.
     private static let maximumAnswer: UInt32 = 64 << 20
 
@@ -27,6 +29,8 @@ final class ControlConnection: StreamSocketHandler {
     private let number: Int
     private let perform: (ControlOrder, Int, UInt32?) -> Void
     private var state = State.asking([])
+    /// Whoever waits for the command to take what was written; told whether it has.
+    private var waiting: [(Bool) -> Void] = []
 
     /// - Parameter perform: Has it done: the order, the connection's number, and the user who asks.
     init(
@@ -40,6 +44,7 @@ final class ControlConnection: StreamSocketHandler {
         desk.connections[number] = self
         socket.handler = self
         socket.sendLimit = Self.maximumAnswer
+        socket.reportsDrain = true
         socket.deadline = socket.reactor.now + Self.patience
     }
 
@@ -68,6 +73,20 @@ final class ControlConnection: StreamSocketHandler {
         enqueue(bytes)
     }
 
+    /// Calls `taken` when the command has taken all that was written: with false when it has gone, or takes nothing.
+    func whenTaken(_ taken: @escaping (Bool) -> Void) {
+        guard case .working = state else { return taken(false) }
+        guard socket.unsentBytes > 0 else { return taken(true) }
+        waiting.append(taken)
+        socket.deadline = socket.reactor.now + Self.answerPatience
+    }
+
+    private func answerWasTaken(_ isTaken: Bool) {
+        let waiting = waiting
+        self.waiting = []
+        for taken in waiting { taken(isTaken) }
+    }
+
     private func enqueue(_ bytes: [UInt8]) {
         socket.enqueue(SharedBytes(bytes + [UInt8(ascii: "\n")]))
     }
@@ -88,6 +107,7 @@ final class ControlConnection: StreamSocketHandler {
     private func leave() {
         state = .ended
         desk.connections[number] = nil
+        answerWasTaken(false)
     }
 
     func socketReceivedEnd(_ socket: StreamSocket) {
@@ -96,6 +116,7 @@ final class ControlConnection: StreamSocketHandler {
     }
 
     func socketDeadlinePassed(_ socket: StreamSocket) {
+        if case .working = state { return socket.close() }
         end(failedBecause: "no command came")
     }
 
@@ -103,7 +124,11 @@ final class ControlConnection: StreamSocketHandler {
 
     func serverStops(_ socket: StreamSocket) {}
 
-    func socketDidDrain(_ socket: StreamSocket) {}
+    func socketDidDrain(_ socket: StreamSocket) {
+        guard case .working = state else { return }
+        socket.deadline = .distantFuture
+        answerWasTaken(true)
+    }
 }
 
 /// The last line of an answer.

@@ -11,7 +11,7 @@ import Wire
 ///
 /// ```
 /// connect ─► {"command":"kick","target":"…"} ─► rows, an object a line … ─► {"end":"done"}
-///                                                                        or {"end":"failed","reason":"…"}
+///                                           ─► {"note":"…"}, for people  or {"end":"failed","reason":"…"}
 /// ```
 ///
 /// A request a connection. Whoever takes too long to ask, or asks for too much, is cut off.
@@ -77,19 +77,32 @@ final class ControlSocket: Service {
 
     /// Has the command done in a task, which knows the connection's number.
     private func perform(_ order: ControlOrder, _ number: Int, for user: UInt32?) {
-        let reply = ControlReply { [loop, desk] bytes in
-            loop.submit { desk.value(on: $0) { ControlDesk() }.connections[number]?.write(bytes) }
-        }
+        let reply = ControlReply(
+            write: { [loop, desk] bytes in
+                loop.submit { desk.value(on: $0) { ControlDesk() }.connections[number]?.write(bytes) }
+            },
+            isTaken: { [loop, desk] in
+                await withCheckedContinuation { continuation in
+                    loop.submit { reactor in
+                        guard let connection = desk.value(on: reactor, make: { ControlDesk() }).connections[number]
+                        else {
+                            return continuation.resume(returning: false)
+                        }
+                        connection.whenTaken { continuation.resume(returning: $0) }
+                    }
+                }
+            })
         Task { [actions, log, loop, desk] in
             var failure: String?
+            var count = 0
             // Before, too: a drain may outlast the daemon.
             log.info("a command came", order.logged(by: user, "asked"))
             do {
-                try await actions.perform(order, reply)
+                count = try await actions.perform(order, reply)
             } catch {
                 failure = "\(error)"
             }
-            log.info("operator", order.logged(by: user, failure ?? "done"))
+            log.info("operator", order.logged(by: user, failure ?? "done", count))
             loop.submit { [failure] in
                 desk.value(on: $0) { ControlDesk() }.connections[number]?.end(failedBecause: failure)
             }
@@ -99,13 +112,24 @@ final class ControlSocket: Service {
 
 /// What the daemon does for operators.
 protocol ControlActions: Sendable {
+    /// - Returns: Of how many connections or rows, for the log.
     /// - Throws: What is to be told; its description is a sentence.
-    func perform(_ order: ControlOrder, _ reply: ControlReply) async throws
+    func perform(_ order: ControlOrder, _ reply: ControlReply) async throws -> Int
 }
 
 /// Where a command's rows go, each as soon as it is known.
 struct ControlReply: Sendable {
     let write: @Sendable ([UInt8]) -> Void
+    /// Whether the command has taken all that was written; false when it has gone.
+    let isTaken: @Sendable () async -> Bool
+
+    /// Returns when the command has taken what was written: for answers that are long.
+    func awaitTaking() async throws(ControlFailure) {
+        guard await isTaken() else { throw ControlFailure("whoever asked has gone") }
+    }
+
+    /// Something for people, beside the rows.
+    func note(_ sentence: String) { row { $0.member("note", sentence) } }
 
     func row(_ members: (inout JSONText) -> Void) {
         var json = JSONText()
@@ -123,16 +147,23 @@ final class ControlDesk {
 
 extension ControlOrder {
     /// Who did what. An address or a device is for nobody who reads the log.
-    func logged(by user: UInt32?, _ outcome: String) -> Log.Values {
+    ///
+    /// - Parameter count: Of how many connections, or rows.
+    func logged(by user: UInt32?, _ outcome: String, _ count: Int = 0) -> Log.Values {
         let uid = LogValue.int(user.map { Int($0) } ?? -1)
         let outcome = LogValue.string(outcome)
+        let count = LogValue.int(count)
         switch self {
-        case .connections: return ["command": "connections", "uid": uid, "outcome": outcome]
+        case .connections, .kick:
+            return ["command": .string(name.rawValue), "uid": uid, "outcome": outcome, "count": count]
         case .close(let room):
-            return ["command": "close", "uid": uid, "outcome": outcome, "room": .string(room.uuidString)]
-        case .kick: return ["command": "kick", "uid": uid, "outcome": outcome]
+            return [
+                "command": "close", "uid": uid, "outcome": outcome, "count": count, "room": .string(room.uuidString),
+            ]
         case .drain(let rate): return ["command": "drain", "uid": uid, "outcome": outcome, "rate": .int(rate)]
-        case .remind(let device), .export(let device), .erase(let device):
+        case .export(let device):
+            return ["command": "export", "uid": uid, "outcome": outcome, "count": count, "device": .device(device)]
+        case .remind(let device), .erase(let device):
             return ["command": .string(name.rawValue), "uid": uid, "outcome": outcome, "device": .device(device)]
         }
     }

@@ -3,17 +3,16 @@ import Delivery
 import Domain
 import FoundationEssentials
 import Glibc
+import Postgres
 import Rooms
 import Scheduling
+import Schema
 import Server
 import Settings
 import Wire
 
-/// What operators' commands come to in this daemon.
+/// What operators' commands come to in this daemon, and what it has others do.
 struct DaemonControl: ControlActions {
-    /// Connections that are shown at most.
-    private static let mostRows = 10_000
-
     let application: Application
     let rooms: Rooms
     let streams: EventStreams
@@ -21,63 +20,108 @@ struct DaemonControl: ControlActions {
     let schedule: ScheduleSettings
     /// Ends a room in the database.
     let closeRoom: @Sendable (UUID) async throws -> RoomClosing
-    /// All that is stored of a device, as JSON on one line.
-    let export: @Sendable (DeviceID) async throws -> String
+    let exports: ExportStore
     let eraser: DeviceEraser
+    let kicks: ConnectionKicks
+    let drain: ConnectionDrain
+    /// How many other daemons are alive on the database.
+    let others: @Sendable () -> Int
 
-    func perform(_ order: ControlOrder, _ reply: ControlReply) async throws {
+    func perform(_ order: ControlOrder, _ reply: ControlReply) async throws -> Int {
         switch order {
-        case .connections:
-            for record in await application.connections(limit: Self.mostRows) { reply.row(record.write) }
-        case .close(let room): try await close(room, reply)
-        case .kick(let target): try await kick(target, reply)
-        case .drain(let rate): try await drain(rate, reply)
+        case .connections: return try await showConnections(reply)
+        case .close(let room): return try await close(room, reply)
+        case .kick(let target): return try await kick(target, reply)
+        case .drain(let rate):
+            noteScope("this drains", reply)
+            try await drain.run(perSecond: rate, reply)
         case .remind(let device): try await remind(device, reply)
-        case .export(let device): reply.write(Array(try await export(device).utf8))
+        case .export(let device): return try await export(device, reply)
         case .erase(let device):
             try await eraser.erase(device)
             reply.row { $0.member("erased", true) }
         }
+        return 0
     }
 
-    private func close(_ room: UUID, _ reply: ControlReply) async throws {
+    /// Where there are others, which daemon alone a command is about.
+    private func noteScope(_ what: String, _ reply: ControlReply) {
+        let others = others()
+        guard others > 0 else { return }
+        reply.note(
+            "\(what) daemon \(kicks.daemon) on \(Configuration.machineName) alone; others alive on the database: \(others)"
+        )
+    }
+
+    private func showConnections(_ reply: ControlReply) async throws -> Int {
+        noteScope("this shows", reply)
+        var count = 0
+        try await application.connections { records in
+            for record in records { reply.row(record.write) }
+            count += records.count
+            try await reply.awaitTaking()
+        }
+        return count
+    }
+
+    private func export(_ device: DeviceID, _ reply: ControlReply) async throws -> Int {
+        var count = 0
+        try await exports.export(device) { lines in
+            for line in lines { reply.write(Array(line.utf8)) }
+            count += lines.count
+            try await reply.awaitTaking()
+        }
+        return count
+    }
+
+    private func close(_ room: UUID, _ reply: ControlReply) async throws -> Int {
         // With rooms that anybody makes up, the database knows of none. Before it tells, or they would be gone.
-        let inside = await application.connections(limit: .max).filter { $0.facts.place == room.uuidString }.count
-        let closing = try await closeRoom(room)
-        switch closing {
-        case .closed: break
-        case .notOpen: throw ControlFailure("the room isn't open yet")
-        case .over where inside == 0: throw ControlFailure("the room is over")
-        case .unknown where inside == 0: throw ControlFailure("there is no such room")
-        case .over, .unknown: break
+        let inside = await application.countConnections(in: room.uuidString)
+        do {
+            switch try await closeRoom(room) {
+            case .closed: break
+            case .notOpen: throw ControlFailure("the room isn't open yet")
+            case .over where inside == 0: throw ControlFailure("the room is over")
+            case .unknown where inside == 0:
+                throw ControlFailure(
+                    "there is no such room, and nobody in it on this daemon; others were told to end it")
+            case .over, .unknown: break
+            }
+        } catch let error as PostgresError where error.isUnavailable && inside > 0 {
+            reply.note("the database is away: the room is ended on this daemon alone")
         }
         rooms.close([room])
         reply.row { row in
             row.member("room", room.uuidString)
             row.member("connections", inside)
         }
+        return inside
     }
 
-    private func kick(_ target: String, _ reply: ControlReply) async throws {
-        if let id = UInt64(target) {
+    private func kick(_ target: String, _ reply: ControlReply) async throws -> Int {
+        func show(_ ended: [ConnectionRecord]) -> Int {
+            for record in ended { reply.row(record.write) }
+            return ended.count
+        }
+        if let number = UInt64(target) {
             // A device may be called like another's number.
-            let ended = await application.endConnections { $0.id == id }
-            guard ended.isEmpty else {
-                for record in ended { reply.row(record.write) }
-                return
-            }
+            let ended = await kicks.end(number: number)
+            if !ended.isEmpty { return show(ended) }
         }
-        let address = IPAddress(target)
-        let ended = await application.endConnections { record in
-            if let address, let own = record.address {
-                // Of one that a proxy has named only the network is known.
-                return own == address || (own == own.subscriber && own == address.subscriber)
-            }
-            guard let owner = record.facts.owner else { return false }
-            return owner.utf8.elementsEqual(target.utf8) || DeviceTag(owner).description == target
+        var count = show(await kicks.end(of: target))
+        do {
+            count += show(try await kicks.endInRooms(of: target))
+            try await kicks.tellOthers(of: target)
+        } catch let error as PostgresError where error.isUnavailable {
+            throw ControlFailure(
+                "the database is away: rooms' sockets and other daemons may be left out (\(count) ended)")
         }
-        guard !ended.isEmpty else { throw ControlFailure("nobody is connected by that number, name or address") }
-        for record in ended { reply.row(record.write) }
+        let others = others()
+        if others > 0 { reply.note("other daemons that were told to do the same, and don't answer: \(others)") }
+        guard count + others > 0 else {
+            throw ControlFailure("nobody is connected by that number, name or address")
+        }
+        return count
     }
 
     /// A task that starts when it would if it were reminded of now, and that nobody has.
@@ -101,17 +145,6 @@ struct DaemonControl: ControlActions {
                 row.member("outcome", test.outcome.rawValue)
                 row.member("reason", test.reason)
             }
-        }
-    }
-
-    /// Those who watch the daemon go on watching it.
-    private func drain(_ rate: Int, _ reply: ControlReply) async throws {
-        await application.beginDrain(keeping: .operators)
-        while true {
-            let left = await application.endSome(rate, keeping: .operators)
-            reply.row { $0.member("left", left) }
-            guard left > 0 else { return }
-            try await Task.sleep(for: .seconds(1))
         }
     }
 }

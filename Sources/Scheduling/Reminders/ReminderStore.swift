@@ -27,7 +27,7 @@ package struct ReminderStore: Sendable {
     private enum Statement {
         static let all = [
             claimDue, claimEach, newestBatch, ownBatches, firedBetween, nextDue, markDelivered, expire, backlogOf,
-            remindersOfMany, openRooms, findRoom, closeRoom,
+            remindersOfMany, openRooms, findRoom, closeRoom, tasksInRooms,
         ]
 
         static let claimDue = PostgresStatement(name: "claim_due", sql: "SELECT * FROM letsswitch.claim_due($1)")
@@ -65,6 +65,8 @@ package struct ReminderStore: Sendable {
                 """)
         static let openRooms = PostgresStatement(name: "open_rooms", sql: "SELECT * FROM letsswitch.open_rooms()")
         static let findRoom = PostgresStatement(name: "find_room", sql: "SELECT * FROM letsswitch.find_room($1)")
+        static let tasksInRooms = PostgresStatement(
+            name: "tasks_in_rooms", sql: "SELECT id FROM letsswitch.tasks_in_rooms($1) AS tasks (id)")
         static let closeRoom = PostgresStatement(name: "close_room", sql: "SELECT letsswitch.close_room($1) AS state")
     }
 
@@ -167,6 +169,11 @@ package struct ReminderStore: Sendable {
     package func openRooms() async throws -> [OpenRoom] {
         let rows = try await database.query(Statement.openRooms, [], timeout: nil)
         return try rows.map { OpenRoom(id: try $0.uuid("room_id"), closesAt: try $0.double("closes_at")) }
+    }
+
+    /// A device's tasks whose rooms are open now.
+    package func tasksInRooms(of device: DeviceID) async throws -> [UUID] {
+        try await database.query(Statement.tasksInRooms, [.text(device.text)], timeout: nil).map { try $0.uuid("id") }
     }
 
     package func findRoom(_ id: UUID) async throws -> RoomState {

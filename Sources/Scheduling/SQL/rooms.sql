@@ -57,6 +57,18 @@ BEGIN
 END
 $$;
 
+-- The tasks of a device whose rooms are open now.
+CREATE FUNCTION letsswitch.tasks_in_rooms(p_device text) RETURNS SETOF uuid
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    v_now timestamptz := letsswitch.clock();
+BEGIN
+    RETURN QUERY
+    SELECT task.id FROM letsswitch.task
+    WHERE task.device_id = p_device AND task.reminds_at <= v_now AND task.closes_at > v_now;
+END
+$$;
+
 -- Ends a room that is open, for everybody. Returns what `find_room` says of it; daemons that have it open for another reason close it.
 CREATE FUNCTION letsswitch.close_room(p_room uuid) RETURNS text
 LANGUAGE plpgsql AS $$

@@ -46,11 +46,55 @@ import Testing
             for peer in peers { #expect(try await peer.expectClose(1008) == "an operator has ended it") }
 
             let done = try await control.daemon.waitForLog("operator") { $0["command"] == "kick" }
-            #expect(done["uid"].int == Int(getuid()) && done["outcome"] == "done")
+            #expect(done["uid"].int == Int(getuid()) && done["outcome"] == "done" && done["count"] == 1)
             try await control.daemon.waitForLog("operator") {
                 $0["command"] == "kick" && $0["outcome"].string?.contains("nobody") == true
             }
             #expect(!control.daemon.output.contains("secret"))
+        }
+    }
+
+    @Test("All of a device is ended: its sockets in rooms, too, which only its task tells, and those on other daemons")
+    func kickEverywhere() async throws {
+        try await ControlledDaemon.run { control in
+            let other = try await control.journey.daemon()
+            let start = try await control.journey.instant(in: 1_800)
+            let ada = try await control.endpoint.register("ada", start)
+            let bob = try await control.endpoint.register("bob", start)
+            try await control.journey.advance(to: start, -30)
+            try await eventually("the room to open") { try await control.endpoint.status(of: bob.socketId) == 101 }
+            func enter(_ task: UUID, at endpoint: ClientEndpoint) async throws -> WebSocketTestClient {
+                let room = try await WebSocketTestClient.connect(
+                    to: endpoint, "\(ClientEndpoint.room(bob.socketId))&taskId=\(task.uuidString)")
+                _ = try await room.nextMessage()
+                return room
+            }
+            let here = try await enter(ada.id, at: control.endpoint)
+            let there = try await enter(ada.id, at: other)
+            let partner = try await enter(bob.id, at: control.endpoint)
+            let stream = try await other.reminders(of: "ada")
+            // They know of each other, from the database.
+            try await eventually("two daemons") {
+                try await MetricsReading(control.endpoint).sum("letsswitch_bus_daemons") == 1
+            }
+
+            func inRoom() async throws -> Int {
+                try await control.rows(["connections"]).count { $0["kind"] == "websocket" }
+            }
+            try await eventually("two in the room") { try await inRoom() == 2 }
+            let shown = try await control.command(["connections"])
+            #expect(shown.errors.contains(" alone; others alive on the database: 1"), "\(shown.errors)")
+
+            let kicked = try await control.command(["kick", "ada"])
+            #expect(kicked.status == .exited(0) && kicked.output.split(separator: "\n").count == 1)
+            #expect(kicked.errors.contains("other daemons that were told to do the same, and don't answer: 1"))
+            for peer in [here, there] { #expect(try await peer.expectClose(1008) == "an operator has ended it") }
+            try await stream.expectEnd()
+            // Nobody else was meant, and the device may come again.
+            try await eventually("one in the room") { try await inRoom() == 1 }
+            _ = try await enter(ada.id, at: other)
+            #expect(try await control.rows(["kick", "bob"]).count == 1)
+            #expect(try await partner.expectClose(1008) == "an operator has ended it")
         }
     }
 
@@ -73,7 +117,8 @@ import Testing
             #expect(try await other.status(of: room) == 410)
             #expect(try await control.command(["close", room.uuidString]).errors == "letsswitchd: the room is over")
             let none = try await control.command(["close", UUID().uuidString])
-            #expect(none.status == .exited(1) && none.errors == "letsswitchd: there is no such room")
+            #expect(none.status == .exited(1))
+            #expect(none.errors.hasPrefix("letsswitchd: there is no such room, and nobody in it on this daemon"))
         }
     }
 
@@ -95,6 +140,26 @@ import Testing
             #expect(try ready.json()["draining"] == true)
             #expect(try await control.rows(["drain"]).map { $0["left"] } == [0])
             #expect(try await control.daemon.terminate() == .exited(0))
+        }
+    }
+
+    @Test("A second drain takes the place of the first, with its own rate, and both say so")
+    func drainAgain() async throws {
+        try await ControlledDaemon.run(["--open-rooms", "--operations-listen", "127.0.0.1:0"]) { control in
+            let operations = try await control.daemon.nextListening()
+            let room = UUID()
+            var peers: [WebSocketTestClient] = []
+            for _ in 0..<100 { peers.append(try await control.endpoint.enter(room)) }
+            async let slow = control.command(["drain", "--rate", "1"])
+            try await eventually("the drain") { try await operations.get("/readyz").json()["draining"] == true }
+            let fast = try await control.command(["drain", "--rate", "1000"])
+            #expect(fast.status == .exited(0))
+            #expect(fast.errors == "letsswitchd: this takes the place of a drain at 1 a second")
+            let first = try await slow
+            #expect(first.status == .exited(1))
+            #expect(first.errors == "letsswitchd: another command goes on with the drain, at its own rate")
+            for peer in peers { #expect(try await peer.expectClose(1001, passingOver: true) == "the server stops") }
+            #expect(try await control.command(["drain"]).errors.isEmpty)
         }
     }
 

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import LetsSwitch
+@testable import Schema
 
 /// `letsswitchd remind`, `export`, `erase`: what operators do for one person.
 @Suite struct PersonCommandTests {
@@ -83,26 +84,69 @@ import Testing
             #expect(try await endpoint.post("/questions/sessions", session).status == 201)
 
             let rows = try await control.rows(["export", "device-of-ada"])
-            let stored = try #require(rows.first)
-            #expect(rows.count == 1 && stored["deviceId"] == "device-of-ada")
-            #expect(stored["tasks"][0]["title"] == "History" && stored["due"].array?.count == 1)
-            #expect(
-                stored["names"][0]["name"] == "ada"
-                    && stored["messages"].array?.map { $0["content"] } == ["said by ada"])
-            #expect(stored["conversations"].array?.count == 1 && stored["sessions"][0]["title"] == "Talk")
-            #expect(stored["blocks"][0]["name"] == "bob" && stored["calendar"]["secret"].string != nil)
+            let stored = Dictionary(grouping: rows) { $0["kind"].string ?? "" }.mapValues { $0.map { $0["stored"] } }
+            #expect(rows.first?["kind"] == "device" && stored["device"]?.first?["deviceId"] == "device-of-ada")
+            #expect(stored["tasks"]?.map { $0["title"] } == ["History"] && stored["due"]?.count == 1)
+            #expect(stored["names"]?.map { $0["name"] } == ["ada"])
+            #expect(stored["messages"]?.map { $0["content"] } == ["said by ada"])
+            #expect(stored["conversations"]?.count == 1 && stored["sessions"]?.map { $0["title"] } == ["Talk"])
+            #expect(stored["blocks"]?.map { $0["name"] } == ["bob"])
+            #expect(stored["calendar"]?.first?["secret"].string != nil)
             #expect(!"\(stored)".contains("device-of-bob") && !"\(stored)".contains("said by bob"))
 
             let stream = try await endpoint.reminders(of: "device-of-ada")
             #expect(try await control.rows(["erase", "device-of-ada"]) == [["erased": true]])
             try await stream.expectEnd()
             try await control.journey.wait(until: "NOT EXISTS (SELECT FROM letsswitch.erasure)")
-            let left = try #require(try await control.rows(["export", "device-of-ada"]).first)
-            let members = try #require(left.object)
-            #expect(Set(members.keys).isSubset(of: ["deviceId", "exportedAt", "names", "conversations", "erased"]))
+            let left = try await control.rows(["export", "device-of-ada"])
+            #expect(
+                Set(left.compactMap { $0["kind"].string }).isSubset(of: ["device", "names", "conversations", "erased"]))
             #expect(!"\(left)".contains("History") && !"\(left)".contains("said by ada"))
             try await control.daemon.waitForLog("operator") { $0["command"] == "erase" && $0["outcome"] == "done" }
             #expect(!control.daemon.output.contains("device-of"))
+        }
+    }
+
+    @Test("However much there is, an export holds a little of it at a time")
+    func longExport() async throws {
+        try await ControlledDaemon.run { control in
+            try await control.journey.sql(
+                """
+                INSERT INTO letsswitch.block (id, device_id, blocked_id, name, blocked_at)
+                SELECT gen_random_uuid(), 'ada', 'other-' || n, repeat('x', 3000), now() + n * interval '1 s'
+                FROM generate_series(1, 1200) AS n
+                """)
+            var helpings: [Int] = []
+            let store = ExportStore(PostgresConfiguration(conninfo: control.journey.conninfo))
+            try await store.export(try DeviceID("ada")) { helpings.append($0.count) }
+            #expect(helpings == [500, 500, 201])
+            // More than the socket's buffers hold, for a command that reads late.
+            let connection = try await RawConnection.connect(to: .unix(path: control.socket))
+            try await connection.send(#"{"command":"export","target":"ada"}"# + "\n")
+            try await control.daemon.waitForLog("a command came") { $0["command"] == "export" }
+            let lines = try await connection.receiveToEnd().split(separator: UInt8(ascii: "\n"))
+            #expect(lines.count == 1_202 && lines.last.map { Array($0) } == Array(#"{"end":"done"}"#.utf8))
+            let done = try await control.daemon.waitForLog("operator") { $0["command"] == "export" }
+            #expect(done["outcome"] == "done" && done["count"] == 1_201)
+            await connection.close()
+        }
+    }
+
+    @Test("Whoever asks for much and goes away ends it, and that is in the log")
+    func leftExport() async throws {
+        try await ControlledDaemon.run { control in
+            try await control.journey.sql(
+                """
+                INSERT INTO letsswitch.block (id, device_id, blocked_id, name, blocked_at)
+                SELECT gen_random_uuid(), 'ada', 'other-' || n, repeat('x', 3000), now()
+                FROM generate_series(1, 1200) AS n
+                """)
+            let connection = try await RawConnection.connect(to: .unix(path: control.socket))
+            try await connection.send(#"{"command":"export","target":"ada"}"# + "\n")
+            try await control.daemon.waitForLog("a command came") { $0["command"] == "export" }
+            await connection.close()
+            let ended = try await control.daemon.waitForLog("operator") { $0["command"] == "export" }
+            #expect(ended["outcome"] == "whoever asked has gone")
         }
     }
 
