@@ -10,7 +10,7 @@ package enum LimitedAction: Int, Sendable, CaseIterable {
     case write
     /// A write that has something new kept for long.
     case registration
-    /// Taking a name that others see: whoever took many would leave none to others. Routes pay for it themselves, see ``Request/admits(_:)``.
+    /// Taking a name that others see: whoever took many would leave none to others. Routes pay for it themselves, see ``Request/wait(for:)``.
     case naming
 }
 

@@ -153,6 +153,11 @@ package final class AddressLimiter: @unchecked Sendable {
         return true
     }
 
+    /// How many seconds an address that was refused has to wait at the longest, if nothing else is asked for from there.
+    func seconds(between action: LimitedAction) -> Int {
+        allowances[AddressScope.subscriber.rawValue].rate(of: action).secondsBetween
+    }
+
     private static func pay(_ word: borrowing Atomic<UInt64>, by rate: RateLimit, at now: MonotonicTime) -> Bool {
         for _ in 0..<attempts {
             let paid = word.load(ordering: .relaxed)

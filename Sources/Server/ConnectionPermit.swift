@@ -53,4 +53,9 @@ package final class ConnectionPermit: Sendable {
     package func admits(_ action: LimitedAction, at now: MonotonicTime) -> Bool {
         limiter.pay(for: action, at: slots, now)
     }
+
+    /// See ``Request/wait(for:)``.
+    func wait(for action: LimitedAction, at now: MonotonicTime) -> Int? {
+        admits(action, at: now) ? nil : limiter.seconds(between: action)
+    }
 }

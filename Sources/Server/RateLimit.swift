@@ -49,6 +49,9 @@ package struct RateLimit: Sendable, Hashable {
 
     package static var none: RateLimit { RateLimit(perSecond: 0, burst: 0) }
 
+    /// After how many seconds one more is admitted to who has used it up, rounded up.
+    var secondsBetween: Int { Int((interval + 999_999_999) / 1_000_000_000) }
+
     /// The rate and the burst of `count` who have this limit, at least one, together.
     package func times(_ count: Int) -> RateLimit {
         guard interval > 0 else { return self }

@@ -21,7 +21,9 @@ package struct Request: Sendable {
     }
 
     /// Whether the client's address may do this once more, and pays for it: what only a route's handler knows of. Any thread.
-    package func admits(_ action: LimitedAction) -> Bool {
-        permit?.admits(action, at: .now()) ?? true
+    ///
+    /// - Returns: `nil` if it may; else for how many seconds not, for `Retry-After`.
+    package func wait(for action: LimitedAction) -> Int? {
+        permit?.wait(for: action, at: .now())
     }
 }

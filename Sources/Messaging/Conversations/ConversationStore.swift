@@ -66,14 +66,14 @@ package struct ConversationStore: Sendable {
 
     /// Gives a device its name.
     ///
-    /// - Parameter mayBeNew: Asked if it is a new one; refused unless it says so.
+    /// - Parameter wait: Asked if it is a new one: for how many seconds that is refused; `nil` if it isn't.
     /// - Returns: Whether it is new.
     package func take(
-        _ name: UserName, for device: DeviceID, mayBeNew: () -> Bool = { true }
+        _ name: UserName, for device: DeviceID, wait: () -> Int? = { nil }
     ) async throws -> Bool {
         guard try await code(of: name, for: device, hasRoom: false) == "users_full" else { return false }
         guard !storage.isFull(.users) else { throw RequestError.storageFull(.users) }
-        guard mayBeNew() else { throw RequestError.tooManyNames }
+        if let seconds = wait() { throw RequestError.tooManyNames(for: seconds) }
         guard try await code(of: name, for: device, hasRoom: true) == "made" else { return false }
         storage.added(.users)
         return true
@@ -230,9 +230,11 @@ extension RequestError {
         status: 404, code: "no_such_conversation", reason: "There is no such conversation.")
     package static let nameRequired = RequestError(
         status: 409, code: "name_required", reason: "The device has no name yet: POST /users gives it one.")
-    static let tooManyNames = RequestError(
-        status: 429, code: "too_many_names", reason: "This address takes more names in an hour than it may.",
-        retryAfter: 360, quota: .namesPerHour)
+    static func tooManyNames(for seconds: Int) -> RequestError {
+        RequestError(
+            status: 429, code: "too_many_names", reason: "This address takes more names in an hour than it may.",
+            retryAfter: seconds, quota: .namesPerHour)
+    }
     static let noSuchTask = RequestError(
         status: 404, code: "no_such_task", reason: "The device has no such task.")
     static let noPartner = RequestError(
