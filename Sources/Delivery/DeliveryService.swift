@@ -91,7 +91,7 @@ extension ProviderSettings {
     package var descriptors: Int {
         var connections = 0
         if webhook.url != nil { connections += webhook.concurrency }
-        if ntfy.server != nil { connections += NtfyProvider.mostAtOnce }
+        if ntfy.server != nil { connections += ntfy.concurrency }
         // One to each, with many streams.
         if apns.keyFile != nil { connections += APNsProvider.hosts(apns).count }
         if webPush.contact != nil { connections += WebPushProvider.mostAtOnce }

@@ -48,6 +48,9 @@ extension Setting {
         ) { configuration, value throws(InvalidValue) in
             configuration.providers.ntfy.token = try ntfyToken(value)
         }.mayStandInFile,
+        integer(
+            "ntfy-concurrency", \.providers.ntfy.concurrency, in: 1...1024, .providers,
+            "requests to it at once; what isn't a reminder has half of them"),
         providerFile("ntfy-ca", \.providers.ntfy.caFile, "whom to trust instead of the system's authorities, in PEM"),
     ]
 

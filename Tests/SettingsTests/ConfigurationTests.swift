@@ -242,6 +242,7 @@ import Wire
             "trusted-proxies": "10.0.0.0/8",
             "allowed-origins": "https://example.org", "webhook-secret": webhookSecret, "ntfy-token": "tk_x",
             "webhook-secret-file": secretFile, "ntfy-token-file": secretFile, "webhook-concurrency": "77",
+            "ntfy-concurrency": "77",
             "webhook-batch": "77", "bus": "postgresql", "amqp-url": "amqp://x", "amqp-url-file": brokerFile,
             "ticket-secret": webhookSecret, "ticket-secret-file": secretFile,
         ]

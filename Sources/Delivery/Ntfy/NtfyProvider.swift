@@ -4,9 +4,7 @@ import Wire
 /// Publishes reminders to an ntfy server, which brings them to phones: https://docs.ntfy.sh/publish/
 struct NtfyProvider: DeliveryProvider {
     let name = ProviderName.ntfy
-    /// The public server takes 60 messages at once, and then one each 5 seconds.
-    static let mostAtOnce = 8
-    let concurrency = Self.mostAtOnce
+    let concurrency: Int
     private let server: String
     private let token: String?
     private let publicURL: String?
@@ -17,6 +15,7 @@ struct NtfyProvider: DeliveryProvider {
         guard let server = settings.server else { return nil }
         self.server = server
         token = settings.token
+        concurrency = settings.concurrency
         self.publicURL = publicURL
         var configuration = HTTPClient.Configuration(agent: ProviderSettings.agent)
         configuration.caFile = settings.caFile

@@ -45,6 +45,8 @@ package struct NtfySettings: Sendable, Equatable {
     package var server: String?
     /// An access token, for servers that ask for one.
     package var token: String?
+    /// Requests that may be under way at once. The public server takes 60 messages at once, and then one each 5 seconds.
+    package var concurrency = 8
     /// Whom to trust instead of the system's authorities: a file in PEM.
     package var caFile: String?
 }

@@ -43,6 +43,16 @@ struct NtfyTests {
             try NtfyTopic.name(of: DeviceID(stored: "ada"), secret: [UInt8](repeating: 2, count: 32)) != topic)
     }
 
+    @Test("so many requests are under way at once as the settings say, and descriptors are kept for them")
+    func concurrency() throws {
+        var settings = ProviderSettings()
+        settings.ntfy.server = "https://ntfy.example.org"
+        #expect(NtfyProvider(settings.ntfy, publicURL: nil)?.concurrency == 8)
+        settings.ntfy.concurrency = 77
+        #expect(NtfyProvider(settings.ntfy, publicURL: nil)?.concurrency == 77)
+        #expect(settings.descriptors == 154)
+    }
+
     @Test(
         "what an answer means",
         arguments: [
