@@ -31,8 +31,7 @@ struct Delivery: Sendable, Hashable {
     enum Content: Sendable, Hashable {
         /// With its JSON on one line, as every provider sends it that sends JSON.
         case reminder(ReminderContent, json: String)
-        /// For the webhook: `task.registered`, `task.retitled`, `task.cancelled`, `task.moved`, `match.created`, `match.ended`,
-        /// `room.opened`, `room.joined`, `room.left`, `room.closed`, `device.erased`; and what there is to say of it, a JSON object on one line.
+        /// For the webhook: an ``EventType``, or one that another build knows; and what there is to say of it, a JSON object on one line.
         case event(type: String, json: String)
         /// What was said in a conversation while somebody wasn't there.
         case messages(UntoldMessages)
@@ -91,15 +90,15 @@ extension Delivery {
         details = try row.optionalString("details") ?? ""
         registeredAt = try row.optionalDouble("registered_at") ?? 0
         let type = try row.string("type")
-        let event = try EventData(row)
         if try !row.isNull("conversation_id") {
             content = .messages(try UntoldMessages(row))
         } else if try row.boolean("is_reminder") {
             let reminder = try ReminderContent(row, id: messageId)
             // A reminder to an address isn't an event.
-            content = .reminder(reminder, json: event?.json(type, reminder: reminder.json) ?? reminder.json)
+            let event = try EventData(row, nil)
+            content = .reminder(reminder, json: event?.json(reminder: reminder.json) ?? reminder.json)
         } else {
-            content = .event(type: type, json: event?.json(type, reminder: nil) ?? "{}")
+            content = .event(type: type, json: try EventData(row, type)?.json() ?? "{}")
         }
     }
 }

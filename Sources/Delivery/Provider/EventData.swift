@@ -3,86 +3,161 @@ import FoundationEssentials
 import Postgres
 import Wire
 
-/// What an event tells: the `data` of the webhook's message. Which members there are goes by the event's type.
+/// What an event tells: the `data` of the webhook's message.
 struct EventData {
     /// Grows in the order of the facts.
     private let number: Int
     /// The tag of the device whose it is.
     private let person: String?
-    /// Of the tasks, in their order; empty where nobody knows any more.
-    private let people: [String]
-    /// A task's, or a match's two.
-    private let taskIds: [String]
-    /// The tasks of those who were in the room that is over.
-    private let came: [String]?
-    private let peers: Int?
-    private let roomId: String?
-    private let startsAt: Instant?
-    private let closesAt: Instant?
-    private let title: String?
-    private let startTime: String?
-    private let timeZone: String?
+    private let facts: Facts
+
+    /// Which members there are goes by the event's type.
+    fileprivate enum Facts {
+        /// A reminder has its own.
+        case reminder
+        case task(TaskFacts)
+        case match(MatchFacts)
+        case opened(MatchFacts, closesAt: Instant?)
+        /// The tasks of those who were in the room, and how many there were at most.
+        case closed(MatchFacts, came: [String], mostPeers: Int)
+        /// Somebody came or left; the task is there if somebody said whose it was.
+        case passage(room: String?, task: String?, peers: Int?)
+        case erased
+        /// Another build wrote it: what it is about, as far as this one can tell.
+        case unknown(TaskFacts)
+    }
+
+    /// A task, without its words after its device was erased.
+    fileprivate struct TaskFacts {
+        let room: String?
+        let task: String?
+        let title: String?
+        let startsAt: Instant?
+        let startTime: String?
+        let timeZone: String?
+
+        init(_ row: PostgresRow, tasks: [String]) throws {
+            room = try row.optionalUUID("room_id")?.uuidString
+            task = tasks.first
+            title = try row.optionalString("title")
+            startsAt = try row.optionalInstant("starts_at")
+            startTime = try row.optionalString("start_time")
+            timeZone = try row.optionalString("time_zone")
+        }
+
+        func write(to object: inout JSONText) {
+            object.member("roomId", room)
+            object.member("taskId", task)
+            object.member("title", title)
+            object.member("startsAt", startsAt?.description)
+            object.member("startTime", startTime)
+            object.member("timeZone", timeZone)
+        }
+    }
+
+    fileprivate struct MatchFacts {
+        let room: String?
+        /// Its two.
+        let tasks: [String]
+        /// Whose they are, in their order; empty where nobody knows any more.
+        let people: [String]
+        let startsAt: Instant?
+
+        init(_ row: PostgresRow, tasks: [String]) throws {
+            room = try row.optionalUUID("room_id")?.uuidString
+            self.tasks = tasks
+            people = try row.list("people") ?? []
+            startsAt = try row.optionalInstant("starts_at")
+        }
+
+        func write(to object: inout JSONText) {
+            object.member("roomId", room)
+            object.name("taskIds")
+            object.array { array in for task in tasks { array.string(task) } }
+            object.name("people")
+            object.object { object in
+                for (task, person) in zip(tasks, people) where !person.isEmpty { object.member(task, person) }
+            }
+            object.member("startsAt", startsAt?.description)
+        }
+    }
 
     /// nil for a delivery that is no event's.
-    init?(_ row: PostgresRow) throws {
+    ///
+    /// - Parameter type: The event's; nil: a reminder.
+    init?(_ row: PostgresRow, _ type: String?) throws {
         guard let number = try row.optionalInteger("number") else { return nil }
         self.number = number
         person = try row.optionalString("person")
-        people = try Self.list(row, "people") ?? []
-        taskIds = try Self.list(row, "task_ids")?.map { $0.uppercased() } ?? []
-        came = try Self.list(row, "came")?.map { $0.uppercased() }
-        peers = try row.optionalInteger("peers")
-        roomId = try row.optionalUUID("room_id")?.uuidString
-        startsAt = try row.optionalInteger("starts_at").map { Instant(seconds: $0) }
-        closesAt = try row.optionalInteger("closes_at").map { Instant(seconds: $0) }
-        title = try row.optionalString("title")
-        startTime = try row.optionalString("start_time")
-        timeZone = try row.optionalString("time_zone")
-    }
-
-    private static func list(_ row: PostgresRow, _ column: String) throws -> [String]? {
-        guard let text = try row.optionalString(column) else { return nil }
-        return text.split(separator: ",", omittingEmptySubsequences: false).map { String($0) }
+        facts = try type.map { try Facts(row, EventType(rawValue: $0)) } ?? .reminder
     }
 
     /// - Parameter reminder: A reminder as every provider sends it, a JSON object, to which number and person are added.
-    func json(_ type: String, reminder: String?) -> String {
+    func json(reminder: String? = nil) -> String {
         var json = JSONText()
         json.object { object in
             object.member("number", number)
             object.member("person", person)
-            guard reminder == nil else { return }
-            object.member("roomId", roomId)
-            switch type {
-            case "match.created", "match.ended", "room.opened", "room.closed": addMatch(type, to: &object)
-            case "room.joined", "room.left":
-                object.member("taskId", taskIds.first)
-                if let peers { object.member("peers", peers) }
-            default:
-                object.member("taskId", taskIds.first)
-                object.member("title", title)
-                object.member("startsAt", startsAt?.description)
-                object.member("startTime", startTime)
-                object.member("timeZone", timeZone)
-            }
+            facts.write(to: &object)
         }
         let text = String(decoding: json.bytes, as: UTF8.self)
         guard let reminder else { return text }
         return "\(reminder.dropLast()),\(text.dropFirst())"
     }
+}
 
-    private func addMatch(_ type: String, to object: inout JSONText) {
-        object.name("taskIds")
-        object.array { array in for task in taskIds { array.string(task) } }
-        object.name("people")
-        object.object { object in
-            for (task, person) in zip(taskIds, people) where !person.isEmpty { object.member(task, person) }
+extension EventData.Facts {
+    /// - Parameter type: nil: this build doesn't know it.
+    fileprivate init(_ row: PostgresRow, _ type: EventType?) throws {
+        let tasks = try row.list("task_ids")?.map { $0.uppercased() } ?? []
+        switch type {
+        case .taskRegistered, .taskRetitled, .taskCancelled, .taskMoved:
+            self = .task(try EventData.TaskFacts(row, tasks: tasks))
+        case .matchCreated, .matchEnded: self = .match(try EventData.MatchFacts(row, tasks: tasks))
+        case .roomOpened:
+            self = .opened(
+                try EventData.MatchFacts(row, tasks: tasks), closesAt: try row.optionalInstant("closes_at"))
+        case .roomClosed:
+            self = .closed(
+                try EventData.MatchFacts(row, tasks: tasks), came: try row.list("came")?.map { $0.uppercased() } ?? [],
+                mostPeers: try row.optionalInteger("peers") ?? 0)
+        case .roomJoined, .roomLeft:
+            self = .passage(
+                room: try row.optionalUUID("room_id")?.uuidString, task: tasks.first,
+                peers: try row.optionalInteger("peers"))
+        case .deviceErased: self = .erased
+        case nil: self = .unknown(try EventData.TaskFacts(row, tasks: tasks))
         }
-        object.member("startsAt", startsAt?.description)
-        if type == "room.opened" { object.member("closesAt", closesAt?.description) }
-        guard type == "room.closed" else { return }
-        object.name("came")
-        object.array { array in for task in came ?? [] { array.string(task) } }
-        object.member("mostPeers", peers ?? 0)
+    }
+
+    fileprivate func write(to object: inout JSONText) {
+        switch self {
+        case .reminder, .erased: break
+        case .task(let task), .unknown(let task): task.write(to: &object)
+        case .match(let match): match.write(to: &object)
+        case .opened(let match, let closesAt):
+            match.write(to: &object)
+            object.member("closesAt", closesAt?.description)
+        case .closed(let match, let came, let mostPeers):
+            match.write(to: &object)
+            object.name("came")
+            object.array { array in for task in came { array.string(task) } }
+            object.member("mostPeers", mostPeers)
+        case .passage(let room, let task, let peers):
+            object.member("roomId", room)
+            object.member("taskId", task)
+            if let peers { object.member("peers", peers) }
+        }
+    }
+}
+
+extension PostgresRow {
+    fileprivate func list(_ column: String) throws -> [String]? {
+        guard let text = try optionalString(column) else { return nil }
+        return text.split(separator: ",", omittingEmptySubsequences: false).map { String($0) }
+    }
+
+    fileprivate func optionalInstant(_ column: String) throws -> Instant? {
+        try optionalInteger(column).map { Instant(seconds: $0) }
     }
 }

@@ -1,0 +1,14 @@
+/// What an event is about, as the webhook's receivers know it.
+enum EventType: String, CaseIterable {
+    case taskRegistered = "task.registered"
+    case taskRetitled = "task.retitled"
+    case taskCancelled = "task.cancelled"
+    case taskMoved = "task.moved"
+    case matchCreated = "match.created"
+    case matchEnded = "match.ended"
+    case roomOpened = "room.opened"
+    case roomJoined = "room.joined"
+    case roomLeft = "room.left"
+    case roomClosed = "room.closed"
+    case deviceErased = "device.erased"
+}

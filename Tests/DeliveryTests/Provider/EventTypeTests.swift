@@ -1,0 +1,35 @@
+import Foundation
+import Testing
+
+@testable import Delivery
+
+@Suite("Types of events")
+struct EventTypeTests {
+    private static let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Sources")
+    private static let all = Set(EventType.allCases.map(\.rawValue))
+
+    @Test("operators are told of all of them, and of no other")
+    func page() throws {
+        let page = try String(contentsOf: Self.sources.appending(path: "Delivery/WEBHOOK.md"), encoding: .utf8)
+        let paragraphs = page.split(separator: "\n\n")
+        try #require(paragraphs.count > 1)
+        let named = paragraphs[1].matches(of: /`([a-z.]+)`/).map { String($0.output.1) }
+        #expect(Set(named) == Self.all.union([Delivery.reminder, Delivery.messages]))
+    }
+
+    @Test("the database writes all of them, and no other")
+    func functions() throws {
+        var written: Set<String> = []
+        for target in try FileManager.default.contentsOfDirectory(atPath: Self.sources.path) where target != "Schema" {
+            let folder = Self.sources.appending(path: "\(target)/SQL")
+            for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [] {
+                let text = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
+                for type in text.matches(of: /'((?:task|match|room|device)\.[a-z]+)'/) {
+                    written.insert(String(type.output.1))
+                }
+            }
+        }
+        #expect(written == Self.all)
+    }
+}
