@@ -3,7 +3,7 @@ package struct CableLimits: Sendable, Hashable {
     /// Subscriptions that a connection may have; more are rejected.
     package var subscriptions = 100
     /// A client's message in bytes; a longer one ends the connection with 1009.
-    package var messageBytes = 32_768
+    package var messageBytes = SocketLimits.messageBytes
     /// Messages of one device a second, on whatever connections; 0 sets no limit.
     package var messageRate = 20
     /// How many of them may come at once, after a pause.

@@ -10,9 +10,6 @@ package enum ConversationCommand: Sendable, Equatable {
     /// Nothing that we can do; the error goes back.
     case refused(RequestError, ref: String?)
 
-    /// Bytes of a message.
-    package static let maximumBytes = 32_768
-
     package init(_ bytes: UnsafeRawBufferPointer) {
         do throws(RequestError) {
             self = try RequestFields.decode(Members.self, from: Array(bytes)).command

@@ -84,7 +84,7 @@ package struct ConversationSocketController: RouteCollection, Sendable {
         routes.webSocket(
             "conversations", "socket", as: ConversationDescriptions.socket, admit: admit,
             compression: .noContextTakeover,
-            options: WebSocketOptions(maxMessageBytes: { _ in ConversationCommand.maximumBytes }), onUpgrade: enter)
+            options: WebSocketOptions(maxMessageBytes: { _ in SocketLimits.messageBytes }), onUpgrade: enter)
     }
 
     @Sendable private func admit(_ request: Request, _ reactor: Reactor) throws -> WebSocketRoute.Admission {

@@ -1,3 +1,4 @@
+import Access
 import Basics
 import Domain
 import FoundationEssentials
@@ -50,9 +51,6 @@ package enum ConversationSinkEnd {
 /// opening (what is published is noted) ──positions──► hearing: what was missed, then what is said
 /// ```
 package final class ConversationSubscriber: Peer {
-    /// What waits for the database, of one peer; as many as may be said at once.
-    private static let waitingLimit = 200
-
     private enum State {
         /// It is asked where its conversations stand. What is published meanwhile is told by that, or looked for after it.
         case opening
@@ -105,7 +103,7 @@ package final class ConversationSubscriber: Peer {
 
     /// Whoever lets it speak has let it pay.
     package func received(_ command: ConversationCommand) {
-        guard waiting.count < Self.waitingLimit else { return sink.end(.tooFast) }
+        guard waiting.count < SocketLimits.waitingMessages else { return sink.end(.tooFast) }
         waiting.append(command)
         if waiting.count == 1 { begin(command) }
     }

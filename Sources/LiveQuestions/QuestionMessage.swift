@@ -11,9 +11,6 @@ package enum QuestionMessage: Equatable, Sendable {
     /// Nothing that we know; the sentence says why, and goes back.
     case unknown(String)
 
-    /// Bytes of a message.
-    package static let maximumBytes = 32_768
-
     package init(_ bytes: UnsafeRawBufferPointer) {
         guard JSONSyntax.isValid(bytes) else {
             self = .unknown("A message is JSON in UTF-8; this one isn't.")

@@ -24,7 +24,7 @@ package struct QuestionSocketController: RouteCollection, Sendable {
         routes.webSocket(
             "questions", ":session", "socket", as: QuestionDescriptions.socket, admit: admit,
             compression: .noContextTakeover,
-            options: WebSocketOptions(maxMessageBytes: { _ in QuestionMessage.maximumBytes }), onUpgrade: enter)
+            options: WebSocketOptions(maxMessageBytes: { _ in SocketLimits.messageBytes }), onUpgrade: enter)
     }
 
     @Sendable private func admit(_ request: Request, _ reactor: Reactor) throws -> WebSocketRoute.Admission {
@@ -92,7 +92,7 @@ package struct OpenSessionDoor {
         self.identities = identities
     }
 
-    package var maxMessageBytes: Int { QuestionMessage.maximumBytes }
+    package var maxMessageBytes: Int { SocketLimits.messageBytes }
 
     package func admit(_ request: Request) throws {
         _ = try member(request)

@@ -1,3 +1,4 @@
+import Access
 import Basics
 import Domain
 package import FoundationEssentials
@@ -60,9 +61,6 @@ package enum QuestionSinkEnd {
 /// reading (a part of the list) ⇄ sending ──► live: every change from the list on
 /// ```
 package final class QuestionSubscriber: Peer {
-    /// What waits for the database, of one peer; as many as may be said at once.
-    private static let waitingLimit = 200
-
     private enum Following {
         /// It doesn't.
         case none
@@ -113,7 +111,7 @@ package final class QuestionSubscriber: Peer {
                 .error(code: "device_required", reason: "Who votes says by deviceId who it is: one vote each."))
         case .ask, .vote: break
         }
-        guard waiting.count < Self.waitingLimit else { return sink.end(.tooFast) }
+        guard waiting.count < SocketLimits.waitingMessages else { return sink.end(.tooFast) }
         waiting.append(message)
         if waiting.count == 1 { shard.perform(message, for: self) }
     }

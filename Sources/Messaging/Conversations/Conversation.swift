@@ -53,7 +53,7 @@ package struct Conversation: Sendable, Hashable {
 
 /// What somebody has said in a conversation.
 package struct ConversationMessage: Sendable, Hashable {
-    package static let maximumScalars = 2_000
+    package static let maximumScalars = SpeechLimits.scalars
 
     package let id: UUID
     /// Empty, like the author: who said it was erased.
@@ -88,8 +88,8 @@ package struct ConversationMessage: Sendable, Hashable {
 /// Messages of one conversation that follow one another, and to whom they go.
 package struct ConversationPage: Sendable {
     /// Entries of a page, and bytes of JSON, each message as a socket is told it: whichever is first.
-    package static let maximumCount = 100
-    package static let maximumBytes = 32 * 1024
+    package static let maximumCount = SpeechLimits.pageEntries
+    package static let maximumBytes = SpeechLimits.pageBytes
 
     package let conversation: UUID
     package let kind: Conversation.Kind

@@ -66,7 +66,7 @@ package struct Question: Sendable, Hashable {
 /// What a question may say, and an answer.
 package enum QuestionText {
     /// Unicode scalars.
-    package static let maximumScalars = 2_000
+    package static let maximumScalars = SpeechLimits.scalars
 
     /// The text, or throws `invalid_request` naming the member.
     package static func check(_ text: String, _ member: String) throws(RequestError) -> String {
@@ -77,8 +77,8 @@ package enum QuestionText {
 /// Part of a list of questions.
 package struct QuestionPage: Sendable {
     /// Entries of a page, and about how many bytes of JSON: whichever is first.
-    package static let maximumCount = 100
-    package static let maximumBytes = 32 * 1024
+    package static let maximumCount = SpeechLimits.pageEntries
+    package static let maximumBytes = SpeechLimits.pageBytes
 
     package let session: QuestionSession
     package let questions: [Question]
