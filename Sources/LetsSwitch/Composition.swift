@@ -80,10 +80,11 @@ struct Composition: Sendable {
         let questions = Questions(
             store: database.questions, rooms: rooms, keys: database.roomKeys, loops: loops.loops,
             executor: database.executor, sessionSize: configuration.sessionSize, messageRates: messageRates,
-            metrics: metrics.questions, log: log)
+            metrics: metrics.questions, log: log, now: identities.now)
         let conversations = Conversations(
             store: database.conversations, rooms: rooms, keys: database.roomKeys, loops: loops.loops,
-            executor: database.executor, rates: messageRates, metrics: metrics.conversations, log: log)
+            executor: database.executor, rates: messageRates, metrics: metrics.conversations, log: log,
+            now: identities.now)
         let listeners = ListenerWriter(
             store: database.listeners(of: id), audience: conversations.audience, log: log)
         let changes = ScheduleChanges(client: database.background, streams: streams)

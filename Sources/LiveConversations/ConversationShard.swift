@@ -2,7 +2,6 @@ import Access
 import Basics
 import Domain
 package import FoundationEssentials
-import Glibc
 import Messaging
 package import Rooms
 import Server
@@ -76,7 +75,7 @@ package final class ConversationShard {
 
     /// Of its ticket, in seconds; `nil` for ever.
     private func timeLeft(of member: ConversationMember) -> Double? {
-        member.expiry.map { $0 - Double(time(nil)) }
+        member.expiry.map { $0 - conversations.now() }
     }
 
     /// A ticket's end is its sockets'.

@@ -24,6 +24,8 @@ package final class Conversations: Sendable {
     let metrics: ConversationMetrics
     /// For tasks that do little but wait for the database.
     let executor: any TaskExecutor
+    /// Seconds since 1970, by which tickets expire.
+    let now: @Sendable () -> Double
     private let loops: [EventLoop]
     private let keys: RoomKeys
     private let log: Log
@@ -31,8 +33,9 @@ package final class Conversations: Sendable {
 
     package init(
         store: ConversationStore, rooms: Rooms, keys: RoomKeys, loops: [EventLoop], executor: any TaskExecutor,
-        rates: DeviceMessageRates, metrics: ConversationMetrics, log: Log
+        rates: DeviceMessageRates, metrics: ConversationMetrics, log: Log, now: @escaping @Sendable () -> Double
     ) {
+        self.now = now
         self.store = store
         self.rooms = rooms
         self.keys = keys

@@ -2,7 +2,6 @@ import Access
 import Basics
 import Domain
 import FoundationEssentials
-import Glibc
 import Messaging
 import Observability
 import Rooms
@@ -53,7 +52,7 @@ package final class QuestionShard {
     /// A ticket's end is its sockets'.
     private func awaitExpiry(of subscriber: QuestionSubscriber) {
         guard let end = subscriber.member.expiry else { return }
-        let left = end - Double(time(nil))
+        let left = end - questions.now()
         guard left > 0 else { return subscriber.end(.expired) }
         subscriber.expiry = reactor.schedule(after: Ticket.wait(forExpiryIn: left)) {
             [weak self, number = subscriber.number] in

@@ -17,6 +17,8 @@ package final class Questions: Sendable {
     package let metrics: QuestionMetrics
     /// For tasks that do little but wait for the database.
     let executor: any TaskExecutor
+    /// Seconds since 1970, by which tickets expire.
+    let now: @Sendable () -> Double
     private let loops: [EventLoop]
     private let keys: RoomKeys
     private let votes: VoteCounter
@@ -27,10 +29,13 @@ package final class Questions: Sendable {
     /// - Parameters:
     ///   - sessionSize: Sockets of a session on this daemon.
     ///   - messageRates: How much devices may say, here and elsewhere.
+    ///   - now: Seconds since 1970, as ``IdentityVerifier/now`` has them.
     package init(
         store: QuestionStore, rooms: Rooms, keys: RoomKeys, loops: [EventLoop], executor: any TaskExecutor,
-        sessionSize: Int, messageRates: DeviceMessageRates, metrics: QuestionMetrics, log: Log
+        sessionSize: Int, messageRates: DeviceMessageRates, metrics: QuestionMetrics, log: Log,
+        now: @escaping @Sendable () -> Double
     ) {
+        self.now = now
         self.messageRates = messageRates
         self.store = store
         self.rooms = rooms

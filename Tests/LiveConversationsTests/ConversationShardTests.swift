@@ -31,6 +31,9 @@ import Testing
         func end(_ cause: ConversationSinkEnd) { heard.append("\(cause)") }
     }
 
+    /// By which tickets expire: long ago.
+    private static let now = 1_000.0
+
     private struct World {
         let loop: EventLoop
         let conversations: Conversations
@@ -68,7 +71,7 @@ import Testing
             let conversations = Conversations(
                 store: store, rooms: rooms, keys: RoomKeys(), loops: loops.loops, executor: globalConcurrentExecutor,
                 rates: DeviceMessageRates(perSecond: 20, burst: 200), metrics: ConversationMetrics(),
-                log: Log(level: .error, format: nil))
+                log: Log(level: .error, format: nil), now: { Self.now })
             for user in 1...2 { _ = try await store.take(UserName("user\(user)"), for: DeviceID("d\(user)")) }
             let request = try NewConversationRequest.decode(
                 Array(#"{"deviceId":"d1","participants":["user2"]}"#.utf8))
@@ -94,13 +97,15 @@ import Testing
         }
     }
 
-    @Test("Whose ticket is over doesn't come in, and leaves nothing behind")
+    @Test("Whose ticket is over, by the clock of tickets, doesn't come in, and leaves nothing behind")
     func expired() async throws {
         try await withWorld { world in
-            let ticket = Ticket(device: try DeviceID("d2"), expiry: Date().timeIntervalSince1970 - 1)
+            let ticket = Ticket(device: try DeviceID("d2"), expiry: Self.now)
             let (heard, isInside) = try await world.enter(.ticket(ticket))
             #expect(heard.all == ["expired"] && !isInside)
             #expect(world.conversations.audience.isEmpty)
+            let valid = Ticket(device: try DeviceID("d2"), expiry: Self.now + 1)
+            #expect(try await world.enter(.ticket(valid)).isInside)
         }
     }
 

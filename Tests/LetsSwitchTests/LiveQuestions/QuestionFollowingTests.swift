@@ -37,6 +37,9 @@ import Testing
         func end(_ code: QuestionSinkEnd) { heard.append("the end, \(code)") }
     }
 
+    /// By which tickets expire: long ago.
+    private static let now = 1_000.0
+
     /// A session that somebody has made, on a loop of its own.
     private struct Hall {
         let database: ScheduleDatabase
@@ -51,8 +54,8 @@ import Testing
         }
 
         /// Somebody comes, and follows the session.
-        func enter(_ session: UUID, _ heard: EventRecorder<String>) async throws {
-            let member = try questions.member(of: session, .none, isPresenter: false, isLive: true)
+        func enter(_ session: UUID, _ heard: EventRecorder<String>, as identity: Identity = .none) async throws {
+            let member = try questions.member(of: session, identity, isPresenter: false, isLive: true)
             await loop.run { [questions, loop] reactor in
                 let sink = Sink(heard)
                 sink.subscriber = questions.shard(on: reactor, loop: loop).enter(member, sink)
@@ -83,7 +86,7 @@ import Testing
                 store: store, rooms: rooms, keys: RoomKeys(), loops: loops.loops,
                 executor: globalConcurrentExecutor, sessionSize: 10,
                 messageRates: DeviceMessageRates(perSecond: 20, burst: 200), metrics: QuestionMetrics(),
-                log: Log(level: .error, format: nil))
+                log: Log(level: .error, format: nil), now: { Self.now })
             let session = try await store.makeSession(
                 SessionRequest(device: DeviceID("speaker"), title: "Tea", isModerated: false), key: .random())
             try await body(Hall(database: database, questions: questions, loop: loop, session: session.id))
@@ -135,6 +138,18 @@ import Testing
             await hall.leave(hall.session)
             try await eventually("it is forgotten") { feeds.entrances[hall.session] == nil }
             #expect(feeds.entrances[other] != nil)
+        }
+    }
+
+    @Test("A ticket ends by the clock of tickets")
+    func expiry() async throws {
+        try await withHall { hall in
+            for (end, what) in [(Self.now, "the end, expired"), (Self.now + 1_000, "questions")] {
+                let (ticket, heard) = (Ticket(device: try DeviceID("ada"), expiry: end), EventRecorder<String>())
+                try await hall.enter(hall.session, heard, as: .ticket(ticket))
+                let first = try await heard.next("what becomes of it") { $0 == "questions" || $0.hasPrefix("the end") }
+                #expect(first == what)
+            }
         }
     }
 
