@@ -20,6 +20,8 @@ package enum QuestionEvent: Sendable {
     case question(Question, forPresenter: Bool)
     case removed(UUID)
     case session(QuestionSession.State)
+    /// So many are there.
+    case presence(Int)
 
     package var type: String {
         switch self {
@@ -32,6 +34,7 @@ package enum QuestionEvent: Sendable {
         case .question: "question"
         case .removed: "questionRemoved"
         case .session: "session"
+        case .presence: "presence"
         }
     }
 
@@ -62,18 +65,24 @@ package enum QuestionEvent: Sendable {
             question.write(to: &json, forPresenter: forPresenter)
         case .removed(let question): json.member("questionId", question.uuidString)
         case .session(let state): json.member("state", state.rawValue)
+        case .presence(let count): json.member("count", count)
         }
     }
 
     /// 2001-01-01T00:00:00Z, from which Swift's own coding of dates counts.
     private static let referenceDate: Double = 978_307_200
 
-    /// `{"type":…,…}`: a WebSocket's message.
+    /// `{"type":…,…}`: a WebSocket's message. Presence is the same wherever it is told: `{"type":"presence","data":{…}}`.
     var payload: [UInt8] {
         var json = JSONText()
         json.object { object in
             object.member("type", type)
-            writeMembers(to: &object)
+            if case .presence = self {
+                object.name("data")
+                object.object { writeMembers(to: &$0) }
+            } else {
+                writeMembers(to: &object)
+            }
         }
         return json.bytes
     }

@@ -48,7 +48,7 @@ package struct QuestionPages: Sendable {
     /// The way to what follows.
     private func more(_ list: QuestionPage) -> String {
         guard list.more, let last = list.questions.last else { return "" }
-        return #"\n<p><a href="/questions?after=\#(last.id)">More</a></p>"#
+        return #"\#n<p><a href="/questions?after=\#(last.id)">More</a></p>"#
     }
 
     func audience(_ session: QuestionSession, _ request: Request) async throws -> Response {

@@ -40,6 +40,7 @@ package final class QuestionShard {
         subscriber.connection = questions.rooms.subscribe(
             subscriber, to: questions.room(of: member.session), on: reactor)
         sink.send(.handshake(member.id))
+        enterHall(subscriber, sink)
         // What changes after the list was read is told only where the session is followed by then.
         Task(executorPreference: questions.executor) { [questions, loop, number = subscriber.number] in
             await questions.feeds.entered(member.session)
@@ -47,6 +48,18 @@ package final class QuestionShard {
         }
         awaitExpiry(of: subscriber)
         return subscriber
+    }
+
+    /// Everybody counts, and who follows the session is told how many they are.
+    private func enterHall(_ subscriber: QuestionSubscriber, _ sink: any QuestionSink) {
+        let member = subscriber.member
+        let sender = sink.sender ?? questions.rooms.shard(on: reactor).makeSender()
+        let place = sender.enter(
+            questions.hall(of: member.session), subscriber, policy: .hall,
+            claimedIdentity: member.device == nil ? nil : member.id
+        ) { _ in }
+        subscriber.place = place
+        if member.isLive, sink.wantsPresence { place.watchPresence() }
     }
 
     /// A ticket's end is its sockets'.
@@ -66,6 +79,8 @@ package final class QuestionShard {
         guard subscribers.removeValue(forKey: subscriber.number) != nil else { return }
         if let connection = subscriber.connection { questions.rooms.unsubscribe(connection) }
         subscriber.connection = nil
+        subscriber.place?.leave()
+        subscriber.place = nil
         if let expiry = subscriber.expiry { reactor.cancel(expiry) }
         let session = subscriber.member.session
         if questions.audience.leave(session) {

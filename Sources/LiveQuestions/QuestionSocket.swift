@@ -47,9 +47,18 @@ final class QuestionSocket: WebSocketHandler, QuestionSink {
     // MARK: What it is sent
 
     var webSocket: WebSocket? { socket }
+    var sender: Sender? { nil }
+    var wantsPresence: Bool { true }
 
     func send(_ event: QuestionEvent) {
         socket.send(event.payload, .binary)
+    }
+
+    func send(presence count: Int, _ shared: Publication) {
+        socket.send(
+            frame: shared.form {
+                SharedBytes { QuestionEvent.presence(count).appendFrame(to: &$0) }
+            })
     }
 
     func send(_ publication: QuestionPublication, _ shared: Publication, forPresenter: Bool) {

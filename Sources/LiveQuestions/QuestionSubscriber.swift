@@ -27,7 +27,13 @@ package struct QuestionMember: Sendable {
 package protocol QuestionSink: AnyObject {
     /// The WebSocket, if it is the subscriber's own.
     var webSocket: WebSocket? { get }
+    /// The connection in all rooms that it is in; `nil`: it is in no others.
+    var sender: Sender? { get }
+    /// Whether it is told how many are there, if it is live.
+    var wantsPresence: Bool { get }
     func send(_ event: QuestionEvent)
+    /// How many are there.
+    func send(presence count: Int, _ shared: Publication)
     /// One of a publication's announcements.
     func send(announcement index: Int, of publication: QuestionPublication, _ shared: Publication)
     /// Everything that has changed.
@@ -77,6 +83,8 @@ package final class QuestionSubscriber: Peer {
     private unowned let shard: QuestionShard
     /// ``QuestionShard``'s to set.
     var connection: Connection?
+    /// The same: where it counts as one of those who are there.
+    var place: Member?
     /// The same: its ticket's end.
     var expiry: TimerID?
     private var following: Following
@@ -143,6 +151,9 @@ package final class QuestionSubscriber: Peer {
     package func deliver(ales count: Int, of kind: CheerKind, frame: SharedBytes) {}
 
     package func deliver(_ publication: Publication) {
+        if let presence = publication.message as? PresenceCount {
+            return sink.send(presence: presence.count, publication)
+        }
         guard let message = publication.message as? QuestionPublication else { return }
         seen = max(seen, message.changes.through)
         for answer in message.changes.part.answers where isSelected(by: .id(answer.askedFrom)) {

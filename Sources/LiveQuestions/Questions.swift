@@ -62,6 +62,11 @@ package final class Questions: Sendable {
         keys.room(.questions, withUnsafeBytes(of: session.uuid) { Array($0) })
     }
 
+    /// Where those are counted who are in a session.
+    func hall(of session: UUID) -> UUID {
+        keys.room(.hall, withUnsafeBytes(of: session.uuid) { Array($0) })
+    }
+
     /// By which a session knows a device, whenever it comes; another in each session.
     func id(of device: DeviceID, in session: UUID) -> UUID {
         keys.room(.asker, withUnsafeBytes(of: session.uuid) { Array($0) } + Array(device.text.utf8))

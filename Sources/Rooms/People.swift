@@ -7,6 +7,8 @@ struct People {
     private struct Departure {
         let person: UUID
         let room: UUID
+        /// The room's.
+        let kind: RoomPolicy.Presence
         let until: MonotonicTime
     }
 
@@ -29,7 +31,7 @@ struct People {
 
     /// By connection. Few say who they are, and each of a connection's members has its place in memory.
     private var identities: [ObjectIdentifier: Identity] = [:]
-    /// Who was seen in each room, as long as somebody is there or may come back.
+    /// Who was seen in each room where one may have a partner, as long as somebody is there or may come back.
     private var came: [UUID: Set<UUID>] = [:]
     /// Who has left each room, and until when it counts.
     private var departed: [UUID: [UUID: MonotonicTime]] = [:]
@@ -48,7 +50,7 @@ struct People {
 
     mutating func enter(_ connection: Connection, as person: UUID) {
         identities[ObjectIdentifier(connection)] = .person(person)
-        came[connection.room.id, default: []].insert(person)
+        if connection.room.presence == .reported { came[connection.room.id, default: []].insert(person) }
         endDeparture(of: person, from: connection.room.id)
     }
 
@@ -68,7 +70,8 @@ struct People {
     mutating func leave(_ connection: Connection, at now: MonotonicTime) -> UUID? {
         guard let person = forget(connection) else { return nil }
         if grace > .zero, departures.count < Self.departureLimit {
-            let departure = Departure(person: person, room: connection.room.id, until: now + grace)
+            let departure = Departure(
+                person: person, room: connection.room.id, kind: connection.room.presence, until: now + grace)
             departed[departure.room, default: [:]][person] = departure.until
             departures.append(departure)
         }
@@ -93,14 +96,14 @@ struct People {
     }
 
     /// - Returns: The rooms of those who didn't come back.
-    mutating func expire(at now: MonotonicTime) -> Set<UUID> {
-        var rooms: Set<UUID> = []
+    mutating func expire(at now: MonotonicTime) -> [UUID: RoomPolicy.Presence] {
+        var rooms: [UUID: RoomPolicy.Presence] = [:]
         while let departure = departures.first, departure.until <= now {
             departures.removeFirst()
             // Who came back and left once more has a later departure.
             guard departed[departure.room]?[departure.person] == departure.until else { continue }
             endDeparture(of: departure.person, from: departure.room)
-            rooms.insert(departure.room)
+            rooms[departure.room] = departure.kind
         }
         return rooms
     }

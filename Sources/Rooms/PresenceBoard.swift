@@ -23,7 +23,8 @@ struct PresenceBoard {
 
     private struct Watcher {
         let connection: Connection
-        var told: PresenceCount
+        /// nil: nothing yet.
+        var told: PresenceCount?
     }
 
     private enum State {
@@ -38,8 +39,8 @@ struct PresenceBoard {
 
     var isEmpty: Bool { watchers.isEmpty }
 
-    /// It has just been told.
-    mutating func add(_ connection: Connection, told: PresenceCount) {
+    /// - Parameter told: What it has just been told, if anything.
+    mutating func add(_ connection: Connection, told: PresenceCount?) {
         watchers.append(Watcher(connection: connection, told: told))
     }
 

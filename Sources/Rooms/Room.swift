@@ -33,6 +33,8 @@ package struct RoomPolicy: Sendable, Hashable {
         case untold
         /// Who asks is told who is there.
         case named
+        /// Who asks is told how many are there. Many may come and go at once, so this takes a moment, for a newcomer too.
+        case counted
         /// Who asks is told how many are there; and who comes and goes is reported, to be written down.
         case reported
     }
@@ -53,6 +55,9 @@ package struct RoomPolicy: Sendable, Hashable {
 
     /// Where it is seen who is there, and nothing is said: those who have a conversation.
     package static let company = RoomPolicy(mustBeOpen: false, capacity: .max, presence: .named)
+
+    /// The same, of so many that they are counted only: an audience.
+    package static let hall = RoomPolicy(mustBeOpen: false, capacity: .max, presence: .counted)
 }
 
 /// Whether a match's room can be entered, as the database says.

@@ -25,6 +25,8 @@ package final class RoomKeys: Sendable {
         case conversations = 7
         /// Who has a conversation, and is there.
         case company = 8
+        /// Who is in a session of questions.
+        case hall = 9
     }
 
     private enum State {

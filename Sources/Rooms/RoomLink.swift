@@ -26,8 +26,13 @@ package struct RoomNews: Sendable {
 
 /// A loop's rooms, as they hang together with those of other daemons: what is to be told these, and what is known of them.
 struct RoomLink {
+    /// How long what changes in a hall is gathered: each time the others are told all who are there.
+    static let hallInterval = Duration.milliseconds(500)
+
     private var news = RoomNews()
     private var changed: Set<UUID> = []
+    /// Halls of which there is something to tell, and a timer runs.
+    private var gathering: Set<UUID> = []
     private var elsewhere: [UUID: RoomMembers] = [:]
     /// Told the news of each turn. nil: there are no other daemons.
     private let tell: (@Sendable (RoomNews) -> Void)?
@@ -56,6 +61,18 @@ struct RoomLink {
 
     mutating func changed(_ room: UUID) {
         if tell != nil { changed.insert(room) }
+    }
+
+    /// As ``changed(_:)``, in a hall.
+    ///
+    /// - Returns: Whether ``hallGathered(_:)`` is to be called after ``hallInterval``.
+    mutating func hallChanged(_ room: UUID) -> Bool {
+        tell != nil && gathering.insert(room).inserted
+    }
+
+    mutating func hallGathered(_ room: UUID) {
+        gathering.remove(room)
+        changed(room)
     }
 
     /// The turn ends.

@@ -11,15 +11,28 @@ extension RoomShard {
     /// See ``Connection/watchPresence()``.
     func watchPresence(_ connection: Connection) {
         guard connection.isMember else { return }
+        guard connection.room.presence != .counted else {
+            // Together with all others, who are to hear that it came: in a hall one count for each newcomer would be too many.
+            boards[connection.room.id, default: PresenceBoard()].add(connection, told: nil)
+            return presenceChanged(in: connection.room.id)
+        }
         let presence = presence(in: view(of: connection.room.id), for: connection)
         boards[connection.room.id, default: PresenceBoard()].add(connection, told: presence)
         connection.peer.deliver(Publication(presence))
     }
 
     /// Somebody came to a room or left it, here or elsewhere; in a turn of the loop.
-    func membersChanged(in room: UUID) {
-        link.changed(room)
-        if link.hasNews { awaitTurnEnd() }
+    func membersChanged(in room: UUID, _ kind: RoomPolicy.Presence) {
+        if kind != .counted {
+            link.changed(room)
+            if link.hasNews { awaitTurnEnd() }
+        } else if link.hallChanged(room) {
+            loop.call(after: RoomLink.hallInterval) { [weak self] in
+                guard let self else { return }
+                link.hallGathered(room)
+                if link.hasNews { awaitTurnEnd() }
+            }
+        }
         presenceChanged(in: room)
     }
 
@@ -41,7 +54,11 @@ extension RoomShard {
     }
 
     private func presence(in view: RoomView, for connection: Connection) -> PresenceCount {
-        connection.room.presence == .named ? view.company : view.presence(for: people.person(of: connection))
+        switch connection.room.presence {
+        case .named: view.company
+        case .counted: PresenceCount(view.headcount)
+        case .reported, .untold: view.presence(for: people.person(of: connection))
+        }
     }
 
     private func view(of room: UUID) -> RoomView {
@@ -67,9 +84,9 @@ extension RoomShard {
         guard let expiry = people.nextExpiry else { return }
         loop.call(after: max(.zero, expiry - loop.now)) { [weak self] in
             guard let self else { return }
-            for room in people.expire(at: loop.now) {
+            for (room, kind) in people.expire(at: loop.now) {
                 if map.count(of: room) == 0 { people.roomIsEmpty(room) }
-                membersChanged(in: room)
+                membersChanged(in: room, kind)
             }
             awaitExpiry()
         }

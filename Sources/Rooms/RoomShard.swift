@@ -88,7 +88,7 @@ package final class RoomShard: TurnEndHandler {
             open.remove(id)
             let hadDeparted = people.forgetDeparted(of: id)
             guard let room = map.connections(of: id).first?.room else {
-                if hadDeparted { membersChanged(in: id) }
+                if hadDeparted { membersChanged(in: id, .reported) }
                 continue
             }
             settle(room)
@@ -97,7 +97,7 @@ package final class RoomShard: TurnEndHandler {
             if room.presence == .reported {
                 occupied -= 1
                 connectionCount -= members.count
-                membersChanged(in: id)
+                membersChanged(in: id, .reported)
             }
             for member in members {
                 _ = people.forget(member)
@@ -158,7 +158,7 @@ package final class RoomShard: TurnEndHandler {
             connectionCount += 1
             note(.joined, connection, claimedIdentity, peers: others + 1 + elsewhere)
         }
-        membersChanged(in: id)
+        membersChanged(in: id, room.presence)
         return connection
     }
 
@@ -172,7 +172,7 @@ package final class RoomShard: TurnEndHandler {
             note(.left, connection, person, peers: others + connectionsElsewhere(in: room))
         }
         if others == 0 { people.roomIsEmpty(room) }
-        membersChanged(in: room)
+        membersChanged(in: room, connection.room.presence)
     }
 
     private func note(

@@ -41,6 +41,7 @@ struct QuestionPageTests {
             let bob = try await visit("questions/\(session.id)", in: world, .init(width: 390, device: "bob"))
             let presenter = try await visit(session.presenter, in: world, .init())
             #expect(try await presenter.evaluate("location.search") == "")
+            try await presenter.wait(until: "document.querySelector('#here').textContent === '3 here'")
             #expect(try await ada.text(of: "h1") == "Who’s <b>next</b>?")
 
             try await ada.tab(to: "element.id === 'content'")

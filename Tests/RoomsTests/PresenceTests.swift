@@ -179,6 +179,92 @@ struct PresenceTests {
     }
 }
 
+/// How many people are in a hall, where thousands may come within a minute.
+@Suite("Presence in halls")
+struct HallPresenceTests {
+    private final class News: @unchecked Sendable {
+        // Sendable holds: a manual loop is called by one test, on one thread.
+        var all: [RoomNews] = []
+    }
+
+    private let rooms = RoomsUnderTest(grace: .seconds(15))
+    private let room = UUID()
+
+    private func enter(as person: UUID? = nil, watches: Bool = true) -> (peer: RecordingPeer, connection: Connection) {
+        let peer = RecordingPeer()
+        let connection = rooms.shard.enter(room, peer, policy: .hall, claimedIdentity: person)
+        if watches { connection.watchPresence() }
+        return (peer, connection)
+    }
+
+    private func advance(by time: Duration = .seconds(1)) {
+        rooms.loop.advance(by: time)
+        rooms.loop.endTurn()
+    }
+
+    @Test(
+        "a newcomer is told with all others, once a second at most; a person is one, and counts for the grace after it left"
+    )
+    func counts() {
+        let person = UUID()
+        let first = enter(as: person)
+        #expect(first.peer.counts.isEmpty)
+        advance(by: .zero)
+        #expect(first.peer.counts == [1])
+        let others = (0..<5).map { _ in enter() }
+        let again = enter(as: person)
+        let silent = enter(watches: false)
+        advance(by: .milliseconds(999))
+        #expect((others + [again]).allSatisfy { $0.peer.counts.isEmpty })
+        advance(by: .milliseconds(1))
+        #expect(([first, again] + others).allSatisfy { $0.peer.counts.last == 7 })
+        #expect(silent.peer.counts.isEmpty)
+        for peer in [first, again] { peer.connection.leave() }
+        advance(by: .seconds(14))
+        #expect(others[0].peer.counts == [7])
+        advance()
+        advance()
+        #expect(others[0].peer.counts == [7, 6])
+        #expect(rooms.reported.isEmpty && rooms.shard.occupancy == (0, 0))
+        // Who comes back after all others knows nothing of what was told.
+        for peer in others + [silent] { peer.connection.leave() }
+        let late = enter()
+        advance()
+        #expect(late.peer.counts == [1])
+    }
+
+    @Test("other daemons are told twice a second at most, however many come and go, and their people count")
+    func news() {
+        let news = News()
+        rooms.shard.join { news.all.append($0) }
+        let people = (0..<4).map { _ in UUID() }
+        var peers: [(peer: RecordingPeer, connection: Connection)] = []
+        for person in people {
+            peers.append(enter(as: person))
+            rooms.loop.endTurn()
+        }
+        #expect(news.all.isEmpty)
+        advance(by: .milliseconds(500))
+        let all = RoomMembers(connections: 4, people: Set(people))
+        #expect(news.all.map(\.members) == [[MembersOfRoom(room, all)]])
+        rooms.shard.setElsewhere([
+            MembersOfRoom(room, RoomMembers(connections: 3, anonymous: 1, people: [people[0], UUID()]))
+        ])
+        advance()
+        #expect(peers[0].peer.counts.last == 6)
+        for peer in peers { peer.connection.leave() }
+        advance(by: .milliseconds(500))
+        advance(by: .seconds(15))
+        advance(by: .milliseconds(500))
+        let (before, after) = (RoomMembers(people: Set(people)), RoomMembers())
+        #expect(news.all.dropFirst().map(\.members) == [before, after].map { [MembersOfRoom(room, $0)] })
+        rooms.shard.part()
+        let last = enter()
+        advance()
+        #expect(news.all.count == 3 && last.peer.counts == [1])
+    }
+}
+
 /// What a loop's rooms tell other daemons.
 @Suite("News for other daemons")
 struct RoomNewsTests {

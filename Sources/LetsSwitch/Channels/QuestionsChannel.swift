@@ -10,7 +10,8 @@ import Server
 import Sockets
 import Wire
 
-/// `{"channel":"QuestionsChannel","session":"<uuid>"}`: a session of questions, as a live socket of the audience's follows it.
+/// `{"channel":"QuestionsChannel","session":"<uuid>"}`: a session of questions, as a live socket of the audience's follows it. With
+/// `"presence":true` it is told how many are there.
 struct QuestionsChannel: CableChannel {
     let name: StaticString = "QuestionsChannel"
     let questions: Questions
@@ -26,7 +27,8 @@ struct QuestionsChannel: CableChannel {
                 of: session, parameters.identity(of: outlet), isPresenter: false, isLive: true)
         else { throw CableRejection() }
         try outlet.claim(.questions(session))
-        let subscription = QuestionsSubscription(member, questions, by: outlet)
+        let subscription = QuestionsSubscription(
+            member, wantsPresence: parameters.isTrue("presence"), questions, by: outlet)
         subscription.open()
         return subscription
     }
@@ -40,6 +42,7 @@ struct QuestionsChannel: CableChannel {
 /// ```
 private final class QuestionsSubscription: CableSubscription, QuestionSink {
     private let member: QuestionMember
+    let wantsPresence: Bool
     private let questions: Questions
     private unowned let outlet: CableOutlet
     private var state = State.opening([])
@@ -50,8 +53,9 @@ private final class QuestionsSubscription: CableSubscription, QuestionSink {
         case over
     }
 
-    init(_ member: QuestionMember, _ questions: Questions, by outlet: CableOutlet) {
+    init(_ member: QuestionMember, wantsPresence: Bool, _ questions: Questions, by outlet: CableOutlet) {
         self.member = member
+        self.wantsPresence = wantsPresence
         self.questions = questions
         self.outlet = outlet
     }
@@ -117,9 +121,14 @@ private final class QuestionsSubscription: CableSubscription, QuestionSink {
     // MARK: What it is told
 
     var webSocket: WebSocket? { nil }
+    var sender: Sender? { outlet.sender }
 
     func send(_ event: QuestionEvent) {
         outlet.send(event.content)
+    }
+
+    func send(presence count: Int, _ shared: Publication) {
+        outlet.send(shared.form { SharedContents([QuestionEvent.presence(count).content]) })
     }
 
     func send(_ publication: QuestionPublication, _ shared: Publication, forPresenter: Bool) {

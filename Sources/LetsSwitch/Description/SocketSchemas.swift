@@ -88,7 +88,10 @@ struct SocketSchemas {
 
     private static let questions = SocketSchemas(
         title: "A session of questions: /questions/{session}/socket",
-        server: [.message("handshake", [.member("id", .uuid)])] + told.map { JSONSchema.message($0, $1) },
+        server: [
+            .message("handshake", [.member("id", .uuid)]),
+            .message("presence", [.member("data", .object([.member("count", .count)]))]),
+        ] + told.map { JSONSchema.message($0, $1) },
         client: [
             .message(
                 "newQuestion",

@@ -32,7 +32,7 @@ struct Hall: ~Copyable {
         /// By which the session knows it.
         let id: String
         /// The beginning of a frame whose rest hasn't come.
-        var unfinished: [UInt8] = []
+        var unfinished: [UInt8]
         /// Votes that its page shows, by question; `nil`: not that question yet.
         var shown: [Int?]
     }
@@ -55,6 +55,7 @@ struct Hall: ~Copyable {
         let poller = try Poller()
         var sockets: [Int32] = []
         var ids: [String] = []
+        var unfinished: [[UInt8]] = []
         while sockets.count < count {
             let first = sockets.count
             for number in first..<min(count, first + Self.wave) {
@@ -65,7 +66,9 @@ struct Hall: ~Copyable {
                 try LoadSocket.send(request, request.count, to: socket)
             }
             for number in first..<sockets.count {
-                ids.append(try Self.awaitList(sockets[number]))
+                let (id, rest) = try Self.awaitList(sockets[number])
+                ids.append(id)
+                unfinished.append(rest)
                 try poller.add(sockets[number], number: number)
             }
         }
@@ -73,7 +76,11 @@ struct Hall: ~Copyable {
         self.poller = poller
         random = SeededRandom(seed: seed)
         buffer = .allocate(byteCount: Self.bufferSize, alignment: 16)
-        people = zip(sockets, ids).map { Person(socket: $0, id: $1, shown: Array(repeating: nil, count: questions)) }
+        people = sockets.indices.map {
+            Person(
+                socket: sockets[$0], id: ids[$0], unfinished: unfinished[$0],
+                shown: Array(repeating: nil, count: questions))
+        }
     }
 
     deinit {
@@ -84,10 +91,14 @@ struct Hall: ~Copyable {
     var count: Int { people.count }
 
     /// An empty list and the session's state follow the handshake, which says by what id the session knows who came.
-    private static func awaitList(_ socket: Int32) throws(BenchFailure) -> String {
+    ///
+    /// - Returns: That id, and what has come behind.
+    private static func awaitList(_ socket: Int32) throws(BenchFailure) -> (id: String, rest: [UInt8]) {
+        let session = Array(#"{"type":"session","state":"open"}"#.utf8)
         var bytes: [UInt8] = []
+        var end: Int? { bytes.withUnsafeBytes { $0.offset(of: session) }.map { $0 + session.count } }
         var buffer = [UInt8](repeating: 0, count: 4_096)
-        while !String(decoding: bytes, as: UTF8.self).hasSuffix(#"{"type":"session","state":"open"}"#) {
+        while end == nil {
             let count = recv(socket, &buffer, buffer.count, 0)
             guard count > 0 else {
                 throw BenchFailure("a page's socket doesn't open: \(String(decoding: bytes, as: UTF8.self))")
@@ -99,7 +110,7 @@ struct Hall: ~Copyable {
             String(decoding: bytes[($0 + handshake.count)...].prefix(36), as: UTF8.self)
         }
         guard let id else { throw BenchFailure("no handshake: \(String(decoding: bytes, as: UTF8.self))") }
-        return id
+        return (id, end.map { Array(bytes[$0...]) } ?? [])
     }
 
     // MARK: What is said
@@ -186,6 +197,8 @@ struct Hall: ~Copyable {
     private mutating func read(_ message: UnsafeRawBufferPointer, _ number: Int, at now: MonotonicTime)
         throws(BenchFailure)
     {
+        // How many they are they hear as they come.
+        if message.starts(with: Self.presence) { return }
         guard message.starts(with: Self.question) else {
             let text = String(decoding: message, as: UTF8.self)
             // Of its own question its maker is also told that it is stored.
@@ -209,6 +222,7 @@ struct Hall: ~Copyable {
         people[number].shown[question] = max(shown ?? 0, votes)
     }
 
+    private static let presence = Array(#"{"type":"presence""#.utf8)
     private static let question = Array(#"{"type":"question","question":{"id":""#.utf8)
     private static let content = Array(#""content":"Question "#.utf8)
     private static let votes = Array(#""votes":"#.utf8)

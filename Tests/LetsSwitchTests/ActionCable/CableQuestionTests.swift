@@ -127,7 +127,7 @@ import Testing
             #expect(try await MetricsReading(endpoint)[#"letsswitch_turned_away_total{cause="session-size"}"#] == 1)
             try await peer.unsubscribe(name)
             try await peer.hearsNothing()
-            try await other.socket.expectSilence()
+            try await other.expectSilence()
             try await late.enter(name)
         }
     }

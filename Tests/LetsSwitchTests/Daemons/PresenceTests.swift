@@ -76,6 +76,37 @@ import Testing
         }
     }
 
+    @Test("in a session of questions everybody is told how many are there, on both daemons, by sockets and cables")
+    func questions() async throws {
+        try await Journey.run { journey in
+            let fleet = try await DaemonFleet.start(2, in: journey, ["--presence-grace", "1s"])
+            let here = try await TestSession.make(at: fleet.endpoints[0])
+            let there = here.at(fleet.endpoints[1])
+            let presenter = try await here.join("speaker", isLive: true, asPresenter: true)
+            try await presenter.waitForCount(1)
+            // A device is one, however often and wherever it comes; who only listens counts too, and is told nothing.
+            let (ada, again) = (try await here.join("ada", isLive: true), try await there.join("ada", isLive: true))
+            let (quiet, nobody) = (try await there.join("bob"), try await there.join())
+            let identifier = #"{"channel":"QuestionsChannel","session":"\#(there.id)","presence":true}"#
+            let cable = try await CablePeer.welcomed(at: there.endpoint, "?deviceId=carl")
+            try await cable.enter(identifier)
+            for peer in [presenter, ada, again] { try await peer.waitForCount(5) }
+            while true {
+                let message = try await cable.hearMessage(of: identifier)
+                if message.type == "presence", message.data == ["count": 5] { break }
+            }
+            for peer in [quiet, nobody] { try await peer.socket.expectSilence() }
+            await nobody.socket.close()
+            for peer in [presenter, ada, again] { try await peer.waitForCount(4) }
+            await ada.socket.close()
+            try await cable.unsubscribe(identifier)
+            // The device is still there by its other socket, when the grace is over.
+            for peer in [presenter, again] { try await peer.waitForCount(3) }
+            await again.socket.close()
+            try await presenter.waitForCount(2)
+        }
+    }
+
     @Test("SIGTERM of one moves nobody who comes back elsewhere")
     func drain() async throws {
         try await Journey.run { journey in

@@ -67,7 +67,7 @@ struct SocketSchemaTests {
             let session = QuestionSession.open.id
             let socket = try await WebSocketTestClient.connect(
                 to: endpoint, "/questions/\(session)/socket?deviceId=ada&live=true")
-            var heard = try await hear(socket, ["handshake", "questions", "session"])
+            var heard = try await hear(socket, ["handshake", "questions", "session", "presence"])
             let id = try #require(heard.first { $0["type"] == "handshake" }?["id"].string)
             var said = [try await say(["type": "newQuestion", "id": .string(id), "content": "Why?"], socket)]
             heard += try await hear(socket, ["questionResponse", "question"])
@@ -123,7 +123,7 @@ struct SocketSchemaTests {
             }
             let inRoom = #"{"channel":"RoomChannel","id":"\#(room)","presence":true}"#
             let talk = #"{"channel":"ConversationChannel","presence":true}"#
-            let ask = #"{"channel":"QuestionsChannel","session":"\#(QuestionSession.open.id)"}"#
+            let ask = #"{"channel":"QuestionsChannel","session":"\#(QuestionSession.open.id)","presence":true}"#
             for identifier in [inRoom, talk, ask, #"{"channel":"NotificationsChannel"}"#] {
                 try await command("subscribe", identifier)
             }

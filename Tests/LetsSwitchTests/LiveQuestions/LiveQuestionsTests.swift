@@ -25,7 +25,7 @@ import Testing
             let new = try await presenter.hear("question")["question"]
             #expect(new["id"] == id && new["state"] == "pending" && new["askedFrom"].string == ada.id.uuidString)
             // What waits isn't there for others.
-            for peer in [ada, bob] { try await peer.socket.expectSilence() }
+            for peer in [ada, bob] { try await peer.expectSilence() }
             _ = try await session.present("\(question)/approve")
             for peer in [ada, bob] {
                 let shown = try await peer.hear("question")["question"]

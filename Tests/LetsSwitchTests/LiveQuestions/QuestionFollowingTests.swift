@@ -24,6 +24,9 @@ import Testing
         init(_ heard: EventRecorder<String>) { self.heard = heard }
 
         var webSocket: WebSocket? { nil }
+        var sender: Sender? { nil }
+        var wantsPresence: Bool { true }
+        func send(presence count: Int, _ shared: Publication) { heard.append("\(count) here") }
         func send(_ event: QuestionEvent) { heard.append(event.type) }
         func send(announcement index: Int, of publication: QuestionPublication, _ shared: Publication) {
             heard.append("announcement")
@@ -138,6 +141,30 @@ import Testing
             await hall.leave(hall.session)
             try await eventually("it is forgotten") { feeds.entrances[hall.session] == nil }
             #expect(feeds.entrances[other] != nil)
+        }
+    }
+
+    @Test("Everybody hears how many they are: a device is one, however often it comes, and who doesn't say is one each")
+    func company() async throws {
+        try await withHall { hall in
+            let heard = EventRecorder<String>()
+            try await hall.enter(hall.session, heard)
+            try await heard.next("itself") { $0 == "1 here" }
+            let ada = Identity.device(try DeviceID("ada"))
+            for identity in [ada, ada, .none] {
+                try await hall.enter(hall.session, EventRecorder<String>(), as: identity)
+            }
+            try await heard.next("all of them") { $0 == "3 here" }
+            // In another session nobody is.
+            let other = EventRecorder<String>()
+            try await hall.enter(try await hall.makeSession(), other)
+            let alone = try await other.next("itself") { $0.hasSuffix("here") }
+            #expect(alone == "1 here")
+            await hall.leave(hall.session)
+            let late = EventRecorder<String>()
+            try await hall.enter(hall.session, late)
+            let left = try await late.next("who is there now") { $0.hasSuffix("here") }
+            #expect(left == "1 here")
         }
     }
 

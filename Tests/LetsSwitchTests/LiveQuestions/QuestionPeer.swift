@@ -21,14 +21,29 @@ struct QuestionPeer {
 
     func say(_ json: TestJSON) async throws { try await socket.send(json: json) }
 
-    /// The next message, which must be of this type. All of the server's frames are binary.
+    /// The next message, which must be of this type; how many are there is told whenever it changes, and passed over. All of the server's
+    /// frames are binary.
     @discardableResult
     func hear(_ type: String) async throws -> TestJSON {
-        let message = try await socket.nextMessage()
-        guard case .binary = message, try message.json()["type"].string == type else {
-            throw ClientFailure.violation("expected \(type), received \(try message.json())")
+        while true {
+            let message = try await socket.nextMessage()
+            let heard = try message.json()["type"].string
+            if case .binary = message, heard == type { return try message.json() }
+            guard heard == "presence" else {
+                throw ClientFailure.violation("expected \(type), received \(try message.json())")
+            }
         }
-        return try message.json()
+    }
+
+    /// Returns when it has been told that so many are there; what else comes is passed over.
+    func waitForCount(_ count: Int) async throws {
+        try await hear("presence") { $0["data"]["count"].int == count }
+    }
+
+    /// Nothing is said but how many are there until it has an answer.
+    func expectSilence() async throws {
+        try await say(["type": "nothing"])
+        try await hear("error")
     }
 
     /// Passes over other messages until one is as wanted.

@@ -226,7 +226,7 @@ import Testing
                     #expect(try await peers[hearer].hear("announcement")["content"].string == content, "\(number)")
                 }
             }
-            for peer in peers { try await peer.socket.expectSilence() }
+            for peer in peers { try await peer.expectSilence() }
         }
     }
 }

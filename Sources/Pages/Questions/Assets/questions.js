@@ -77,6 +77,7 @@ function connect() {
     isLive = false
     settle({ success: false, message: 'The connection was lost; it isn’t known whether your question arrived.' })
     say(find('#link'), 'Not connected; trying again…', true)
+    say(find('#here'), '')
     // By chance up to half shorter, so that a hall doesn't come back at one moment.
     const wait = Math.min(15_000, 500 * 2 ** Math.min(tries++, 10))
     if (tries > 1) ask().then(atLeast => retry(atLeast + wait * (1 + Math.random()) / 2))
@@ -135,6 +136,10 @@ function hear(message) {
       if (state !== message.state) say(find('#said'), message.state === 'closed' ? 'The session is closed.' : 'The session is open.')
       state = message.state
       break
+    case 'presence':
+      // Who presents is one of them.
+      if (presents) say(find('#here'), `${message.data.count} here`)
+      return
     case 'announcement':
       find('#announcement p').textContent = message.content
       find('#announcement').hidden = false
