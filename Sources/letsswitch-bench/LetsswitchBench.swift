@@ -8,7 +8,9 @@ enum LetsswitchBench {
         do {
             let options = try Options(Array(CommandLine.arguments.dropFirst()))
             guard !options.wantsHelp else { return Terminal.print(Options.help) }
-            if options.command == .relay { return try RelayServer.run(bus: options.relayBus) }
+            if options.command == .relay {
+                return try RelayServer.run(bus: options.relayBus, pings: options.relayPings)
+            }
             try measure(options)
         } catch {
             Terminal.note("letsswitch-bench: \(error)")

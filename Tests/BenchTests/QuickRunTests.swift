@@ -38,6 +38,20 @@ import Testing
         #expect(output.contains("one ale in flight, K = 2"))
     }
 
+    @Test("Action Cable's idle connections stand beside plain ones, and its pings beside a relay's")
+    func cable() async throws {
+        let (output, report) = try await run(["--quick", "--only", "cable"])
+        let rows = try #require(report["rows"].array)
+        #expect(rows.compactMap { $0["id"].string } == ["cable-idle", "cable-pings"])
+        for server in ["daemon", "baseline"] {
+            #expect(try #require(rows[0][server]["cost"].number) > 0)
+            // Everybody was pinged, and nobody all the time.
+            let pings = try #require(rows[1][server]["rate"].number)
+            #expect(pings > 50 && pings < 1_000)
+        }
+        #expect(output.contains("idle on /cable, 400 open"))
+    }
+
     @Test("Two daemons on one database lose nothing and double nothing, beside what NOTIFY carries, and relays")
     func bus() async throws {
         let (output, report) = try await run(["bus", "--quick", "--only", "apart,cross"])

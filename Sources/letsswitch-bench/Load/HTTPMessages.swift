@@ -19,7 +19,7 @@ enum LoadRequest {
 /// An answer as it comes in: where it ends, and whether it is the one that is due. It is asked of servers that are known to answer with
 /// `Content-Length`.
 enum HTTPResponse {
-    private static let blankLine = Array("\r\n\r\n".utf8)
+    fileprivate static let blankLine = Array("\r\n\r\n".utf8)
     private static let length = Array("Content-Length: ".utf8)
 
     /// Bytes of the answer at the front of `bytes`; `nil` when not all of them are there yet.
@@ -71,6 +71,18 @@ enum UpgradeResponse {
 
     /// Reads it whole, waiting for it.
     static func await(on socket: Int32) throws(BenchFailure) {
+        try check(try read(from: socket, until: isComplete))
+    }
+
+    /// The same of Action Cable, which may have said more by then.
+    static func awaitWelcome(on socket: Int32) throws(BenchFailure) {
+        let end = HTTPResponse.blankLine + LoadFrame.welcome
+        _ = try read(from: socket) { $0.withUnsafeBytes { $0.offset(of: end) != nil } }
+    }
+
+    private static func read(
+        from socket: Int32, until isComplete: ([UInt8]) -> Bool
+    ) throws(BenchFailure) -> [UInt8] {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: longest)
         while !isComplete(bytes) {
@@ -82,7 +94,7 @@ enum UpgradeResponse {
             bytes += buffer[..<count]
             guard bytes.count < longest, bytes.starts(with: status.prefix(bytes.count)) else { throw refused(bytes) }
         }
-        try check(bytes)
+        return bytes
     }
 
     /// Whether all has come: cheap, and right only for answers that are right.

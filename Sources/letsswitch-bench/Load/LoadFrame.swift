@@ -4,6 +4,9 @@ import Wire
 enum LoadFrame {
     /// The server's greeting.
     static let handshake = frame(.binary, #"{"type":"handshake"}"#)
+    /// That of Action Cable, and its ping.
+    static let welcome = frame(.text, #"{"type":"welcome"}"#)
+    static let cablePing = frame(.text, #"{"type":"ping","message":1795320000}"#)
     /// What a peer gets for another's ale.
     static let aleResponse = frame(.binary, #"{"type":"aleResponse"}"#)
     static let aleResponseLength = 24

@@ -64,6 +64,18 @@ enum LoadSocket {
         }
     }
 
+    /// Takes what has come, and looks at none of it.
+    ///
+    /// - Returns: How many bytes it was.
+    static func drain(_ sockets: [Int32]) -> Int {
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        var sum = 0
+        for socket in sockets {
+            while case let count = recv(socket, &buffer, buffer.count, Int32(MSG_DONTWAIT)), count > 0 { sum += count }
+        }
+        return sum
+    }
+
     private static func withAddress<Result>(
         _ host: UInt32, _ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
     ) -> Result {

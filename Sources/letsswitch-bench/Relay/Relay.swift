@@ -1,3 +1,4 @@
+import Basics
 import CLinux
 import Glibc
 import Wire
@@ -21,6 +22,7 @@ struct Relay: ~Copyable {
     private static let bufferSize = 65_536
     /// Copies of the frame that one `send` can carry.
     private static let runLength = 2_730
+    private static let pingInterval = Duration.seconds(3)
 
     private let listener: Int32
     private let poller: Int32
@@ -39,15 +41,18 @@ struct Relay: ~Copyable {
     private var numbers: [RelayRoomKey: Int32] = [:]
     private var busyRooms: [Int32] = []
     private let bus: RelayBus?
+    /// When everybody is pinged next; `nil`: nobody ever is.
+    private var nextPing: MonotonicTime?
 
     /// Takes over a listening, non-blocking socket.
-    init(listener: Int32, descriptors: Int, bus: RelayBus? = nil) throws(BenchFailure) {
+    init(listener: Int32, descriptors: Int, pings: Bool = false, bus: RelayBus? = nil) throws(BenchFailure) {
         let poller = epoll_create1(0)
         guard poller >= 0 else { throw BenchFailure(call: "epoll_create1") }
         for socket in [listener] + (bus?.sockets ?? []) { try Self.watch(socket, by: poller) }
         self.listener = listener
         self.poller = poller
         self.bus = bus
+        nextPing = pings ? .now() + Self.pingInterval : nil
         run = LoadFrame.run(copies: Self.runLength)
         greeting = Array(LoadFrame.switchingProtocols.utf8) + LoadFrame.handshake
         page = Array(
@@ -74,7 +79,7 @@ struct Relay: ~Copyable {
     /// Serves until it is killed.
     mutating func serve() throws -> Never {
         while true {
-            let count = epoll_wait(poller, events, Int32(Self.eventsPerTurn), -1)
+            let count = epoll_wait(poller, events, Int32(Self.eventsPerTurn), try ping())
             guard count >= 0 || errno == EINTR else { throw BenchFailure(call: "epoll_wait") }
             for index in 0..<Int(max(0, count)) {
                 let descriptor = events[index].data.fd
@@ -90,6 +95,20 @@ struct Relay: ~Copyable {
             for room in busyRooms { try flush(room) }
             busyRooms.removeAll(keepingCapacity: true)
         }
+    }
+
+    /// Pings everybody, if it is time.
+    ///
+    /// - Returns: How long to wait for events, in milliseconds; -1: for ever.
+    private mutating func ping() throws(BenchFailure) -> Int32 {
+        guard let due = nextPing else { return -1 }
+        let left = due - MonotonicTime.now()
+        guard left <= .zero else { return Int32(left / .milliseconds(1)) + 1 }
+        nextPing = due + Self.pingInterval
+        for number in 0..<Int(roomCount) {
+            for member in rooms[number].members { try send(LoadFrame.cablePing, to: member.descriptor) }
+        }
+        return 0
     }
 
     private static func watch(_ descriptor: Int32, by poller: Int32) throws(BenchFailure) {

@@ -63,8 +63,10 @@ final class Laboratory {
             on: processors ?? serverProcessor, directory: directory)
     }
 
-    func relay(on processors: Processors? = nil) throws(BenchFailure) -> RelayServer {
-        try RelayServer(on: processors ?? serverProcessor, directory: directory)
+    /// - Parameter pings: Whether it pings everybody every three seconds, as Action Cable does.
+    func relay(on processors: Processors? = nil, pings: Bool = false) throws(BenchFailure) -> RelayServer {
+        try RelayServer(
+            flags: pings ? ["--relay-pings"] : [], on: processors ?? serverProcessor, directory: directory)
     }
 
     /// Under `/tmp`, and to be entered by the cluster's user.

@@ -26,13 +26,15 @@ struct RelayServer {
 
     /// What the child does: says its port, and serves until it is killed.
     ///
-    /// - Parameter bus: The one that it shares with others.
-    static func run(bus: String?) throws {
+    /// - Parameters:
+    ///   - bus: The one that it shares with others.
+    ///   - pings: Whether it pings everybody.
+    static func run(bus: String?, pings: Bool) throws {
         let (listener, port) = try LoadSocket.listen()
         let line = Array("\(port)\n".utf8)
         guard write(STDOUT_FILENO, line, line.count) == line.count else { throw BenchFailure(call: "write") }
         var relay = try Relay(
-            listener: listener, descriptors: FileDescriptorLimit.raise(),
+            listener: listener, descriptors: FileDescriptorLimit.raise(), pings: pings,
             bus: try bus.map { text in
                 let place = try RelayBus.Place(text)
                 return RelayBus(

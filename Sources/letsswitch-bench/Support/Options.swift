@@ -43,6 +43,8 @@ struct Options {
     var seed: UInt64 = 1
     /// Of `relay`: the bus that it shares, and its place there.
     var relayBus: String?
+    /// Of `relay`: whether it pings everybody.
+    var relayPings = false
     var wantsHelp = false
 
     static let help = """
@@ -96,6 +98,7 @@ struct Options {
             case "--daemon-flag": daemonFlags.append(try value())
             case "--seed": seed = try Self.number(value(), in: 0...UInt64.max)
             case "--relay-bus": relayBus = try value()
+            case "--relay-pings": relayPings = true
             case "--json": json = try value()
             case "--plans": plans = try value()
             case "--help": wantsHelp = true

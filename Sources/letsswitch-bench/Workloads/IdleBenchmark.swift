@@ -35,18 +35,23 @@ enum IdleBenchmark {
     private static func measure(
         _ server: Server, peers: Int, _ options: Options
     ) throws(BenchFailure) -> Figures {
+        let crowd = Crowd(
+            of: server, roomSize: 2, roomCount: peers / 2, offersCompression: options.offersCompression)
+        return try measure(server, peers: peers) { upTo throws(BenchFailure) in try crowd.gather(upTo: upTo) }
+    }
+
+    /// - Parameter gather: Connects until there are so many.
+    static func measure(
+        _ server: Server, peers: Int, gather: (_ upTo: Int) throws(BenchFailure) -> Void
+    ) throws(BenchFailure) -> Figures {
         let meter = try ProcessMeter(pid: server.pid)
-        let first = Crowd(
-            of: server, roomSize: 2, roomCount: firstPeers / 2, offersCompression: options.offersCompression)
-        try first.gather()
+        try gather(firstPeers)
         try meter.waitUntilIdle()
         let before = try meter.anonymousBytes()
-        let crowd = Crowd(
-            of: server, roomSize: 2, roomCount: (peers - firstPeers) / 2, offersCompression: options.offersCompression)
-        try crowd.gather()
+        try gather(peers)
         try meter.waitUntilIdle()
         var figures = Figures()
-        figures.cost = Double(try meter.anonymousBytes() - before) / Double(crowd.peerCount)
+        figures.cost = Double(try meter.anonymousBytes() - before) / Double(peers - firstPeers)
         return figures
     }
 }

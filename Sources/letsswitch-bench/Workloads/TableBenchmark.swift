@@ -16,6 +16,7 @@ struct TableBenchmark {
         try measureWorkloads(&report)
         if options.wants(RefusalBenchmark.id) { try add(&report, RefusalBenchmark.run) }
         if options.wants(IdleBenchmark.id) { try add(&report, IdleBenchmark.run) }
+        if options.wantsSome(of: CableBenchmark.id) { try add(&report, CableBenchmark.run) }
         if options.wantsSome(of: LoopsBenchmark.id) { try add(&report, LoopsBenchmark.run) }
         if options.wantsSome(of: GrowthBenchmark.id) { try add(&report, GrowthBenchmark.run) }
         return report

@@ -1,0 +1,80 @@
+import Glibc
+
+/// What idle connections of Action Cable take: memory beside a plain WebSocket's, and CPU for a ping to each every three seconds beside a
+/// relay that does nothing but send as many.
+enum CableBenchmark {
+    static let id = "cable"
+    private static let (idleID, pingsID) = ("cable-idle", "cable-pings")
+    /// Bytes more than a plain WebSocket's.
+    private static let mostMemory = 1_536.0
+    private static let mostCPU = 1.15
+    private static let pingInterval = 3
+
+    static func run(_ laboratory: Laboratory, _ report: inout Report) throws(BenchFailure) {
+        let isQuick = laboratory.options.isQuick
+        // Those of the relay are open at the same time.
+        let count = isQuick ? 400 : min(10_000, laboratory.descriptors / 2 - 500) / 2 * 2
+        if !isQuick, count < 10_000 {
+            report.notes.append("Action Cable: \(count) connections, since no more descriptors are allowed.")
+        }
+        if laboratory.options.wants(idleID) { report.rows.append(try idle(laboratory, count)) }
+        if laboratory.options.wants(pingsID) { report.rows.append(try pings(laboratory, count)) }
+    }
+
+    private static func idle(_ laboratory: Laboratory, _ count: Int) throws(BenchFailure) -> Row {
+        let plain = try laboratory.daemon(flags: TableBenchmark.daemonFlags)
+        let crowd = Crowd(of: plain.server, roomSize: 2, roomCount: count / 2)
+        let floor = try IdleBenchmark.measure(plain.server, peers: count) { upTo throws(BenchFailure) in
+            try crowd.gather(upTo: upTo)
+        }
+        crowd.disperse()
+        plain.process.stop()
+        let daemon = try laboratory.daemon(flags: TableBenchmark.daemonFlags)
+        let cables = CableCrowd(of: daemon.server)
+        let own = try IdleBenchmark.measure(daemon.server, peers: count) { upTo throws(BenchFailure) in
+            try cables.gather(upTo: upTo)
+        }
+        daemon.process.stop()
+        var row = Row(
+            id: idleID, title: "idle on /cable, \(Column.grouped(count)) open (floor: plain WebSockets)",
+            unit: "bytes/connection", daemon: own, baseline: floor, ratio: own.cost / max(1, floor.cost),
+            baselineName: "plain")
+        row.wanted = "≤ floor + 1,536"
+        row.isMet = own.cost <= floor.cost + mostMemory
+        return row
+    }
+
+    /// Both at the same time: whatever else the machine does, it does to both.
+    private static func pings(_ laboratory: Laboratory, _ count: Int) throws(BenchFailure) -> Row {
+        let relay = try laboratory.relay(pings: true)
+        // The WebSockets' own pings are none of Action Cable's.
+        let daemon = try laboratory.daemon(flags: TableBenchmark.daemonFlags + ["--ping-interval", "1h"])
+        let crowd = Crowd(of: relay.server, roomSize: 2, roomCount: count / 2)
+        try crowd.gather()
+        let cables = CableCrowd(of: daemon.server)
+        try cables.gather(upTo: count)
+        let meters = [try ProcessMeter(pid: relay.server.pid), try ProcessMeter(pid: daemon.server.pid)]
+        let sockets = [(0..<count).map { crowd.sockets[$0] }, cables.sockets]
+        for sockets in sockets { _ = LoadSocket.drain(sockets) }
+        let seconds = laboratory.options.isQuick ? pingInterval : 10 * pingInterval
+        let before = [try meters[0].cpu(), try meters[1].cpu()]
+        for _ in 0..<seconds { usleep(1_000_000) }
+        let after = [try meters[0].cpu(), try meters[1].cpu()]
+        var figures: [Figures] = []
+        for (index, sockets) in sockets.enumerated() {
+            let sent = Double(LoadSocket.drain(sockets)) / Double(LoadFrame.cablePing.count)
+            var own = Figures()
+            own.cost = (after[index] - before[index]) * 1e6 / max(1, sent)
+            own.rate = sent / Double(seconds)
+            figures.append(own)
+        }
+        relay.process.stop()
+        daemon.process.stop()
+        var row = Row(
+            id: pingsID, title: "pings on /cable, \(Column.grouped(count)) open", unit: "ping", daemon: figures[1],
+            baseline: figures[0], ratio: figures[1].cost / max(figures[0].cost, 1e-9))
+        row.wanted = "ratio ≤ 1.15"
+        row.isMet = row.ratio <= mostCPU
+        return row
+    }
+}
