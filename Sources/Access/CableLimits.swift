@@ -23,6 +23,8 @@ package struct CableLimits: Sendable, Hashable {
     package static let placesInTopic = 4
     /// Ales of a kind that may wait for a peer to take what it was sent: what one sender may say at once.
     package static let waitingAles = 2_000
+    /// Changes of a session of questions that may wait for the same, each of many questions: at their pace those of some seconds.
+    package static let waitingPublications = 16
     /// Between a confirmation and what follows it.
     package static let confirmPause = Duration.milliseconds(50)
     /// Between two attempts at what the database is needed for.

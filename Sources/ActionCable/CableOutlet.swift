@@ -215,6 +215,9 @@ package final class CableOutlet {
         for held in held { connection.send(frame: held.frame, times: held.times) }
     }
 
+    /// Ends the connection of a peer that doesn't read.
+    package func cutOff() { connection.cutOff("too much waits for it") }
+
     // MARK: Backlogs
 
     /// Asks for a turn at sending what is stored: one subscription of a connection has it at a time, so that what several have yet to send

@@ -46,6 +46,8 @@ private final class QuestionsSubscription: CableSubscription, QuestionSink {
     private let questions: Questions
     private unowned let outlet: CableOutlet
     private var state = State.opening([])
+    /// Of the list and of what changes, what the peer has yet to be sent: others of its subscriptions may have much to say at the same time.
+    private var waiting: ArraySlice<SharedContents> = []
 
     private enum State {
         case opening([QuestionMessage])
@@ -124,7 +126,22 @@ private final class QuestionsSubscription: CableSubscription, QuestionSink {
     var sender: Sender? { outlet.sender }
 
     func send(_ event: QuestionEvent) {
-        outlet.send(event.content)
+        switch event {
+        case .questions, .session: queue(SharedContents([event.content]))
+        default: outlet.send(event.content)
+        }
+    }
+
+    /// It leaves in its turn, once the peer has taken enough of what was sent before. Whoever takes nothing for seconds doesn't read.
+    private func queue(_ contents: SharedContents) {
+        guard waiting.count < CableLimits.waitingPublications else { return outlet.cutOff() }
+        waiting.append(contents)
+        sendWaiting()
+    }
+
+    private func sendWaiting() {
+        while outlet.hasRoom, let contents = waiting.popFirst() { outlet.send(contents) }
+        if !waiting.isEmpty { outlet.reportsDrain = true }
     }
 
     func send(presence count: Int, _ shared: Publication) {
@@ -132,7 +149,7 @@ private final class QuestionsSubscription: CableSubscription, QuestionSink {
     }
 
     func send(_ publication: QuestionPublication, _ shared: Publication, forPresenter: Bool) {
-        outlet.send(shared.form { AudienceContents(publication) }.changes)
+        queue(shared.form { AudienceContents(publication) }.changes)
     }
 
     func send(announcement index: Int, of publication: QuestionPublication, _ shared: Publication) {
@@ -148,6 +165,7 @@ private final class QuestionsSubscription: CableSubscription, QuestionSink {
     }
 
     func allSent() {
+        guard waiting.isEmpty else { return sendWaiting() }
         outlet.reportsDrain = false
         if case .inside(let subscriber) = state { subscriber.drained() }
     }

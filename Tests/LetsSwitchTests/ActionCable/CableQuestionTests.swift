@@ -199,6 +199,49 @@ import Testing
         }
     }
 
+    @Test(
+        "What changes comes whole to each of a connection's places, however much it is together, to who reads slowly too"
+    )
+    func changes() async throws {
+        try await Journey.run { journey in
+            let path = "/tmp/letsswitch-\(UUID().uuidString.prefix(8)).socket"
+            defer { unlink(path) }
+            let endpoint = try await journey.daemon { $0.listen = [.unix(path: path)] }
+            let session = try await TestSession.make(at: endpoint)
+            // Four times some 200 kB.
+            let ids = (0..<50).map { _ in UUID() }
+            try await journey.sql(
+                """
+                INSERT INTO letsswitch.question (id, session_id, number, content, state, asked_from, created_at, version)
+                SELECT id, '\(session.id)', n, repeat('ü', 2000), 'approved', gen_random_uuid(), now(), n
+                FROM unnest('{\(ids.map(\.uuidString).joined(separator: ","))}'::uuid[]) WITH ORDINALITY AS asked (id, n)
+                """)
+            try await journey.sql(
+                "UPDATE letsswitch.question_session SET version = \(ids.count) WHERE id = '\(session.id)'")
+            let peer = try await CablePeer.welcomed(at: endpoint)
+            let names = (0..<4).map { identifier(session.id, #","n":\#($0)"#) }
+            var (ready, voted): (Set<String>, [String: Set<String>]) = ([], [:])
+            func hear() async throws {
+                let message = try TestJSON(parsing: Array(try await peer.hear().utf8))
+                guard let name = message["identifier"].string else { return }
+                if message["message"]["type"] == "session" { ready.insert(name) }
+                let question = message["message"]["data"]["question"]
+                if question["votes"] == 1, let id = question["id"].string { voted[name, default: []].insert(id) }
+            }
+            for name in names { try await peer.subscribe(name) }
+            while ready.count < names.count { try await hear() }
+            let (voter, viewer) = (try await session.join("ada"), try await session.join("bob", isLive: true))
+            try await viewer.hear("session") { _ in true }
+            for id in ids { try await voter.vote(id) }
+            var told: Set<String> = []
+            while told.count < ids.count {
+                let question = try await viewer.hear("question") { $0["question"]["votes"] == 1 }["question"]
+                told.insert(question["id"].string ?? "")
+            }
+            while names.contains(where: { voted[$0]?.count != ids.count }) { try await hear() }
+        }
+    }
+
     @Test("A connection has four places in one session or room, whatever else its identifiers say")
     func places() async throws {
         try await Journey.run { journey in
