@@ -47,7 +47,8 @@ package final class RoomShard: TurnEndHandler {
     unowned let loop: any RoomLoop
     private let anyRoomIsOpen: Bool
     private let report: @Sendable ([PresenceEvent]) -> Void
-    /// An ale of each kind, encoded once; no other thread counts its references. A burst of ales leaves as one run of it.
+    /// An ale of each kind, encoded once; no other thread counts its references. A burst of ales leaves as one run of it. Whoever reads
+    /// isn't cut off because many are said at once: it misses some.
     let aleFrames: [SharedBytes]
 
     /// - Parameters:
@@ -63,7 +64,7 @@ package final class RoomShard: TurnEndHandler {
     ) {
         self.loop = loop
         self.anyRoomIsOpen = anyRoomIsOpen
-        self.aleFrames = aleFrames.map { SharedBytes($0, copies: 64) }
+        self.aleFrames = aleFrames.map { SharedBytes($0, copies: 64, mayBeLeftOut: true) }
         self.report = report
         people = People(grace: grace)
         lanes = Lanes(loops)

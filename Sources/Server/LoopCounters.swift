@@ -42,6 +42,8 @@ package struct LoopCounters: Sendable {
     package var closedWebSockets: [UInt16: Int] = [:]
     package var receivedMessages = 0
     package var sentMessages = 0
+    /// Those of the messages sent that were left out in the end: more waited for the peer than may.
+    package var leftOutMessages = 0
     /// Those of the messages that came, and went, compressed.
     package var receivedCompressedMessages = 0
     package var sentCompressedMessages = 0
@@ -87,6 +89,7 @@ package struct LoopCounters: Sendable {
         sum.closedWebSockets.merge(right.closedWebSockets, uniquingKeysWith: +)
         sum.receivedMessages += right.receivedMessages
         sum.sentMessages += right.sentMessages
+        sum.leftOutMessages += right.leftOutMessages
         sum.receivedCompressedMessages += right.receivedCompressedMessages
         sum.sentCompressedMessages += right.sentCompressedMessages
         sum.timeouts.merge(right.timeouts, uniquingKeysWith: +)

@@ -264,6 +264,10 @@ package final class WebSocket: StreamSocketHandler {
         socket.deadline = socket.reactor.now + server.application.limits.pongTimeout
     }
 
+    package func socket(_ socket: StreamSocket, leftOut count: Int) {
+        server.counters.leftOutMessages += count
+    }
+
     package func socketReceivedEnd(_ socket: StreamSocket) {
         // TCP without a close frame: the connection is lost (RFC 6455 §7.1.5: 1006).
         socket.close()

@@ -17,7 +17,7 @@ package final class StreamSocket: Pollable {
         case closedHere
         /// The connection was reset, or another error of the kernel's; its `errno`. `EPROTO` when TLS is broken.
         case failed(CInt)
-        /// The peer reads too slowly: more than ``StreamSocket/sendLimit`` bytes wait for it.
+        /// The peer reads too slowly: more than ``StreamSocket/sendLimit`` bytes wait for it, of what it must not miss.
         case sendQueueFull
         /// The loop stopped.
         case loopStopped
@@ -115,10 +115,18 @@ package final class StreamSocket: Pollable {
             if !isBlocked { drained() }
             return
         }
-        guard heldBytes <= Int(sendLimit) else { return fail(.sendQueueFull) }
+        guard heldBytes <= Int(sendLimit) || makeRoom() else { return fail(.sendQueueFull) }
         guard !isBlocked else { return }
         isBlocked = true
         updateInterest()
+    }
+
+    /// Leaves out what may be, if that is enough.
+    private func makeRoom() -> Bool {
+        let count = queue.leaveOut(heldBytes - Int(sendLimit))
+        guard heldBytes <= Int(sendLimit) else { return false }
+        handler?.socket(self, leftOut: count)
+        return true
     }
 
     /// One `send`, and again only if the kernel took all that one call could carry. `false` when the socket is gone.

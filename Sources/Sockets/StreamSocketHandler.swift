@@ -9,6 +9,9 @@ package protocol StreamSocketHandler: AnyObject {
     /// All that was enqueued is with the kernel. Called only while ``StreamSocket/reportsDrain`` is set.
     func socketDidDrain(_ socket: StreamSocket)
 
+    /// So much of what was enqueued, and may be left out, was: more waited than may.
+    func socket(_ socket: StreamSocket, leftOut count: Int)
+
     /// ``StreamSocket/deadline`` passed. It is `distantFuture` again.
     func socketDeadlinePassed(_ socket: StreamSocket)
 
@@ -18,4 +21,8 @@ package protocol StreamSocketHandler: AnyObject {
 
     /// The server goes away: say goodbye, and finish soon.
     func serverStops(_ socket: StreamSocket)
+}
+
+extension StreamSocketHandler {
+    package func socket(_ socket: StreamSocket, leftOut count: Int) {}
 }

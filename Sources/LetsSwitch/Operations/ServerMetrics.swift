@@ -56,6 +56,10 @@ extension LoopCounters {
             "letsswitch_messages_received_total", "WebSocket messages from peers.", receivedMessages)
         text.counter("letsswitch_messages_sent_total", "WebSocket messages to peers.", sentMessages)
         text.counter(
+            "letsswitch_messages_left_out_total",
+            "Those of the messages to peers that were ales, and left out because they hadn't read others.",
+            leftOutMessages)
+        text.counter(
             "letsswitch_compressed_messages_received_total", "Those of the messages from peers that were compressed.",
             receivedCompressedMessages)
         text.counter(

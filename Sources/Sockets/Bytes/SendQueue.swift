@@ -12,6 +12,17 @@ struct SendQueue: Sendable {
         /// Where the unsent part begins, in the endless repetition of `bytes`.
         var start: Int
         var end: Int
+
+        /// Takes out of the end what isn't begun, if that may be left out, until that is so many bytes.
+        ///
+        /// - Returns: How many times the bytes are taken out.
+        mutating func leaveOut(_ excess: Int) -> Int {
+            guard bytes.mayBeLeftOut else { return 0 }
+            let whole = end / bytes.count - (start + bytes.count - 1) / bytes.count
+            let count = min(whole, (excess + bytes.count - 1) / bytes.count)
+            end -= count * bytes.count
+            return count
+        }
     }
 
     private var first: Segment?
@@ -84,6 +95,29 @@ struct SendQueue: Sendable {
             index += 1
         }
         return index
+    }
+
+    /// Takes out what may be left out, the newest first and never a part of it, until that is `excess` bytes of ``heldBytes``.
+    ///
+    /// - Returns: How many pieces were taken out; perhaps of fewer bytes.
+    mutating func leaveOut(_ excess: Int) -> Int {
+        let goal = heldBytes - excess
+        var sum = 0
+        for index in rest.indices.reversed() where index >= Int(taken) && heldBytes > goal {
+            let left = heldBytes - goal
+            let count = rest[index].leaveOut(left)
+            byteCount -= count * rest[index].bytes.count
+            sum += count
+            if rest[index].start == rest[index].end { rest.remove(at: index) }
+        }
+        if heldBytes > goal, var segment = first {
+            let count = segment.leaveOut(heldBytes - goal)
+            first = segment
+            byteCount -= count * segment.bytes.count
+            sum += count
+        }
+        if byteCount == 0 { self = SendQueue() }
+        return sum
     }
 
     /// Drops the first `count` bytes: the kernel has them.

@@ -11,14 +11,17 @@ package final class SharedBytes: @unchecked Sendable {
     let storage: UnsafeRawBufferPointer
     /// The length of one copy.
     package let count: Int
+    /// Whether who is sent them may miss them, rather than be cut off, where more waits for it than may.
+    let mayBeLeftOut: Bool
 
     /// Copies `bytes`, `copies` times over (at least once).
-    package convenience init(_ bytes: some Collection<UInt8>, copies: Int = 1) {
-        self.init(Array(bytes), copies: copies)
+    package convenience init(_ bytes: some Collection<UInt8>, copies: Int = 1, mayBeLeftOut: Bool = false) {
+        self.init(Array(bytes), copies: copies, mayBeLeftOut: mayBeLeftOut)
     }
 
     /// Copies `bytes`, `copies` times over (at least once).
-    package init(_ bytes: [UInt8], copies: Int = 1) {
+    package init(_ bytes: [UInt8], copies: Int = 1, mayBeLeftOut: Bool = false) {
+        self.mayBeLeftOut = mayBeLeftOut
         let copies = max(1, copies)
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, bytes.count * copies), alignment: 1)
         bytes.withUnsafeBytes { bytes in

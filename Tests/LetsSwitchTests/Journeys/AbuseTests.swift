@@ -1,5 +1,7 @@
 import Domain
 import Foundation
+import Glibc
+import Settings
 import TestSupport
 import Testing
 
@@ -46,6 +48,37 @@ import Testing
             try await peer.expectSilence()
             let metrics = try await MetricsReading(endpoint)
             #expect(metrics["letsswitch_room_members"] == 1 && metrics["letsswitch_messages_received_total"] == 0)
+        }
+    }
+
+    @Test("who is flooded with ales, and reads them late, isn't cut off: it misses some")
+    func flood() async throws {
+        try await Journey.run { journey in
+            // A Unix socket takes some 200 kB for a reader that doesn't read, whatever the kernel's mood.
+            let path = "/tmp/letsswitch-\(UUID().uuidString.prefix(8)).socket"
+            defer { unlink(path) }
+            let endpoint = try await journey.daemon {
+                $0.listen = [.unix(path: path)]
+                $0.openRooms = true
+            }
+            let (room, burst, count) = (UUID(), 1_900, 8)
+            let reader = try await endpoint.enter(room)
+            let burstOfAles = Array(repeating: TestFrame(.text, RoomWords.ale(room)).bytes(), count: burst).flatMap(
+                \.self)
+            // They don't read either.
+            let senders = try await Array(0..<count).asyncMap { _ in try await endpoint.enter(room) }
+            for sender in senders { try await sender.connection.send(burstOfAles) }
+            let metrics = try await MetricsReading.wait(at: endpoint) {
+                $0["letsswitch_messages_received_total"] == Double(burst * count)
+            }
+            #expect(metrics["letsswitch_messages_left_out_total"] > 0)
+            #expect(metrics["letsswitch_slow_peers_total"] == 0)
+            try await reader.send(text: "?")
+            var heard = 0
+            while try await reader.nextMessage() == RoomWords.cheer { heard += 1 }
+            #expect(heard > 1_000 && heard < burst * count)
+            try await senders[0].send(text: RoomWords.ale(room))
+            #expect(try await reader.nextMessage() == RoomWords.cheer)
         }
     }
 

@@ -1,5 +1,6 @@
 import Glibc
 import Testing
+
 @testable import Sockets
 
 @Suite struct SendQueueTests {
@@ -41,6 +42,38 @@ import Testing
             #expect(queue.heldBytes >= queue.byteCount)
         }
         #expect(Self.gathered(queue, atMost: 2000) == model)
+    }
+
+    @Test("What may be left out is, the newest first and whole, and everything else stays in its order")
+    func leavesOut() {
+        let (ale, word) = (SharedBytes([1, 2, 3], copies: 4, mayBeLeftOut: true), SharedBytes([7, 8]))
+        let other = SharedBytes([4, 5, 6], mayBeLeftOut: true)
+        var queue = SendQueue()
+        for (bytes, times) in [(ale, 3), (word, 1), (other, 2), (word, 1), (ale, 4)] {
+            queue.append(bytes, times: times)
+        }
+        // The kernel has the first one, and a part of the second.
+        queue.removeFirst(4)
+        let before = queue.heldBytes
+        #expect(queue.leaveOut(4) == 2)
+        #expect(queue.heldBytes == before - 6)
+        #expect(Self.gathered(queue, atMost: 50) == [2, 3, 1, 2, 3, 7, 8, 4, 5, 6, 4, 5, 6, 7, 8, 1, 2, 3, 1, 2, 3])
+        // With the rest of a run goes what the run itself takes.
+        #expect(queue.leaveOut(10) == 2)
+        #expect(queue.heldBytes < before - 100)
+        #expect(queue.leaveOut(10_000) == 3)
+        #expect(Self.gathered(queue, atMost: 50) == [2, 3, 7, 8, 7, 8])
+        #expect(queue.byteCount == 6)
+        #expect(queue.leaveOut(10_000) == 0)
+        queue.append(ale)
+        queue.removeFirst(3)
+        #expect(Self.gathered(queue, atMost: 50) == [8, 7, 8, 1, 2, 3])
+        var ales = SendQueue()
+        ales.append(ale, times: 2)
+        #expect(ales.leaveOut(1_000) == 2)
+        #expect(ales.isEmpty && Self.gathered(ales, atMost: 50).isEmpty)
+        ales.append(word)
+        #expect(Self.gathered(ales, atMost: 50) == [7, 8])
     }
 
     @Test("A run of a frame with copies leaves in few pieces")
