@@ -21,12 +21,13 @@ package enum Quota: String, Sendable, CaseIterable {
     case storedConversations = "max-stored-conversations"
     case storedMessages = "max-stored-messages"
     case storedBlocks = "max-stored-blocks"
+    case storedPreferences = "max-stored-preferences"
 }
 
 /// Rows, of all people's together, of what strangers can register: beyond them `503` for what is new. A task takes 0.5 KB, 3 KB with
 /// the longest names; an address up to 2.4 KB; a question up to 16 KB with the longest text and answer, a vote 0.1 KB; a
-/// conversation up to 8 KB with 64 participants, a message up to 8 KB with the longest text, mostly 0.4 KB; who is blocked 0.3 KB, up to
-/// 1.5 KB.
+/// conversation up to 8 KB with 64 participants, a message up to 8 KB with the longest text, mostly 0.4 KB; who is blocked or
+/// preferred 0.3 KB, up to 1.5 KB.
 package struct StorageLimits: Sendable, Hashable {
     package var tasks: Int
     package var addresses: Int
@@ -43,6 +44,8 @@ package struct StorageLimits: Sendable, Hashable {
     package var messages = 10_000_000
     /// Whom devices don't want to meet.
     package var blocks = 1_000_000
+    /// Whom devices would like to have for partners again.
+    package var preferences = 1_000_000
     /// How long push tokens, subscriptions, topics and calendars are kept after their last use: that they were registered, a
     /// calendar was read, or their device registered a task. Over a year, for those who promise something once a year.
     package var addressRetention: Duration = .seconds(400 * 86_400)
@@ -66,6 +69,7 @@ package struct StorageLimits: Sendable, Hashable {
         case .conversations: conversations
         case .messages: messages
         case .blocks: blocks
+        case .preferences: preferences
         }
     }
 }
@@ -125,6 +129,8 @@ package enum StoredTable: String, Sendable, CaseIterable {
     case conversations
     case messages
     case blocks
+    /// Of partners.
+    case preferences
 
     /// What bounds its rows.
     package var quota: Quota {
@@ -140,6 +146,7 @@ package enum StoredTable: String, Sendable, CaseIterable {
         case .conversations: .storedConversations
         case .messages: .storedMessages
         case .blocks: .storedBlocks
+        case .preferences: .storedPreferences
         }
     }
 }

@@ -98,7 +98,7 @@ struct Composition: Sendable {
             changes: changes, metrics: metrics.scheduling, registered: { await scheduler.registered(dueAt: $0) },
             eventWritten: { deliveries.wake(.webhook) })
         let series = SeriesWorker(store: database.series, log: log, made: seriesNews.tell)
-        let rematches = RematchWorker(store: database.rematches, log: log) { pairs in
+        let rematches = RematchWorker(store: database.rematches, invitations: database.invitations, log: log) { pairs in
             metrics.scheduling.pairs.add(pairs)
             deliveries.wake(.webhook)
         }
@@ -169,13 +169,16 @@ struct Composition: Sendable {
                     readiness: report.readiness, metrics: report.metrics))
             routes.register(
                 collection: TaskController(
-                    store: database.schedule, partners: database.partners, zones: zones, changes: changes,
+                    store: database.schedule, partners: database.partners,
+                    publicURL: configuration.providers.publicURL, zones: zones, changes: changes,
                     metrics: metrics.scheduling, log: log,
                     registered: { await scheduler.registered(dueAt: $0) },
                     eventWritten: { deliveries.wake(.webhook) }))
             routes.register(
                 collection: SeriesController(
                     store: database.series, partners: database.partners, zones: zones, news: seriesNews, log: log))
+            routes.register(collection: InvitationController(store: database.invitations))
+            routes.register(collection: PreferenceController(store: database.preferences, log: log))
             routes.register(collection: HistoryController(store: database.history))
             routes.register(collection: ScheduleController(store: database.schedule, zones: zones))
             routes.register(
@@ -326,7 +329,7 @@ struct Composition: Sendable {
     static let statementNames =
         ReminderStore.statementNames + ScheduleStore.statementNames + [AddressStore.tokenStatementName]
         + PartnerStore.statementNames + SeriesStore.statementNames + RematchStore.statementNames
-        + HistoryStore.statementNames
+        + HistoryStore.statementNames + InvitationStore.statementNames + PreferenceStore.statementNames
         + ErasureStore.statementNames
         + DeliveryStore.statementNames
         + AttendanceStore.statementNames

@@ -33,6 +33,8 @@ actor Database {
     nonisolated let partners: PartnerStore
     nonisolated let series: SeriesStore
     nonisolated let rematches: RematchStore
+    nonisolated let invitations: InvitationStore
+    nonisolated let preferences: PreferenceStore
     nonisolated let history: HistoryStore
     nonisolated let erasures: ErasureStore
     nonisolated let reminders: ReminderStore
@@ -82,6 +84,8 @@ actor Database {
         partners = PartnerStore(database: requests, settings: settings.schedule)
         series = SeriesStore(database: requests, settings: settings.schedule, storage: quota)
         rematches = RematchStore(database: requests, settings: settings.schedule, grace: settings.presenceGrace)
+        invitations = InvitationStore(database: requests)
+        preferences = PreferenceStore(database: requests, storage: quota)
         history = HistoryStore(database: requests)
         erasures = ErasureStore(database: requests)
         reminders = ReminderStore(database: requests)

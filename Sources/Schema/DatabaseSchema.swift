@@ -22,10 +22,11 @@ package enum DatabaseSchema {
         PostgresMigration(version: 13, name: "notifications", sql: text(PackageResources._013_notifications_sql)),
         PostgresMigration(version: 14, name: "absence", sql: text(PackageResources._014_absence_sql)),
         PostgresMigration(version: 15, name: "gathered", sql: text(PackageResources._015_gathered_sql)),
+        PostgresMigration(version: 16, name: "invitations", sql: text(PackageResources._016_invitations_sql)),
     ]
 
     private static let functions = PostgresFunctions(
-        revision: 16, oldestUsable: 14,
+        revision: 17, oldestUsable: 14,
         scripts: SchedulingSchema.scripts + DeliverySchema.scripts + MessagingSchema.scripts + [
             PostgresFunctions.Script(name: "daemons", sql: text(PackageResources.daemons_sql)),
             PostgresFunctions.Script(name: "export", sql: text(PackageResources.export_sql)),

@@ -78,6 +78,9 @@ extension Setting {
             "no-show-after", \.schedule.noShowAfter, in: .zero...day, .schedule,
             "how long after the start a partner who isn't there is replaced"),
         .duration(
+            "invitation-hold", \.schedule.invitationHold, in: .zero...day, .schedule,
+            "how long before the lead a promise doesn't wait for its guest alone any more"),
+        .duration(
             "presence-grace", \.presenceGrace, in: .zero ... .seconds(3_600), .schedule,
             "how long a person who has lost the connection still counts as present"),
         .duration(
@@ -157,6 +160,9 @@ extension Setting {
         .integer(
             "max-stored-blocks", \.storage.blocks, in: 1...1_000_000_000, .limits,
             "blocks of one person by another in all"),
+        .integer(
+            "max-stored-preferences", \.storage.preferences, in: 1...1_000_000_000, .limits,
+            "partners whom somebody prefers in all"),
     ]
 
     private static let waits: [Setting] = [

@@ -5,10 +5,13 @@ import Scheduling
 import Server
 import Wire
 
-/// Registering, cancelling and moving: `POST /task`, `POST /task/delete`, `DELETE /task/{id}`, `POST /task/{id}/move`.
+/// Registering, cancelling and moving: `POST /task`, `POST /task/delete`, `DELETE /task/{id}`, `POST /task/{id}/move`; by an invitation:
+/// `POST /invitations/{token}`.
 struct TaskController: RouteCollection, Sendable {
     let store: ScheduleStore
     let partners: PartnerStore
+    /// Where people find this server, without a slash at its end; nil when nobody has said.
+    let publicURL: String?
     /// The zones that requests may name; throws `503` before they are known.
     let zones: @Sendable () async throws(RequestError) -> TimeZoneNames
     let changes: ScheduleChanges
@@ -21,14 +24,24 @@ struct TaskController: RouteCollection, Sendable {
 
     func boot(routes: RoutesBuilder) {
         routes.post("task", as: TaskDescriptions.register, registers: true, use: register)
+        routes.post("invitations", ":token", as: InvitationDescriptions.accept, registers: true, use: accept)
         routes.post("task", "delete", as: TaskDescriptions.cancelBySlot, use: cancelBySlot)
         routes.delete("task", ":id", as: TaskDescriptions.cancelByID, use: cancelByID)
         routes.post("task", ":id", "move", as: TaskDescriptions.move, registers: true, use: move)
     }
 
     @Sendable private func register(_ request: Request) async throws -> Response {
-        let asked = try TaskRequest.decode(request.body, zones: await zones())
-        switch try await store.register(asked) {
+        try await answer(try await store.register(try TaskRequest.decode(request.body, zones: await zones())))
+    }
+
+    @Sendable private func accept(_ request: Request) async throws -> Response {
+        let asked = try InvitationRequest.decode(
+            token: request.parameters["token"] ?? "", request.body, zones: await zones())
+        return try await answer(try await store.accept(asked))
+    }
+
+    private func answer(_ outcome: RegistrationOutcome) async throws -> Response {
+        switch outcome {
         case .created(let task, let change):
             metrics.tasks.add(.registered)
             if task.isPaired { metrics.pairs.add() }
@@ -36,16 +49,16 @@ struct TaskController: RouteCollection, Sendable {
             eventWritten()
             await changes.publish(change)
             log.info("task registered", describe(task))
-            return .json(task.json, status: .created)
+            return .json(task.json(publicURL: publicURL), status: .created)
         case .repeated(let task):
             metrics.tasks.add(.repeated)
-            return .json(task.json)
+            return .json(task.json(publicURL: publicURL))
         case .retitled(let task, let change):
             metrics.tasks.add(.retitled)
             eventWritten()
             await changes.publish(change)
             log.info("task retitled", describe(task))
-            return .json(task.json)
+            return .json(task.json(publicURL: publicURL))
         case .refused(let error):
             metrics.tasks.add(.refused)
             throw error

@@ -9,10 +9,11 @@ enum TaskDescriptions {
         "Promise to start something",
         details: """
             Either startsAt, or date and startTime in timeZone, says when. Who promises the same instant is the partner. A repeat is \
-            harmless; another title changes the title.
+            harmless; another title changes the title. With invite the answer has a link, and whoever opens it is the partner.
             """,
         body: .init(
-            .object(slot + [.member("title", .title), .optional("timeZone", .zone)])),
+            .object(
+                slot + [.member("title", .title), .optional("timeZone", .zone), .optional("invite", .boolean)])),
         answers: [
             .json(201, "the task", task), .json(200, "it was there already; maybe its title has changed", task),
             .refusal(400, "too_far_ahead", meaning: "more than 90 days ahead"),
@@ -119,7 +120,7 @@ enum TaskDescriptions {
         .member("id", .uuid), .member("deviceId", .device), .member("title", .text()), .member("startTime", .text()),
         .member("timeZone", .zone), .member("startsAt", .instant), .member("remindsAt", .instant),
         .member("isPaired", .boolean), .optional("partnerTitle", .text()), .member("socketId", .uuid),
-        .optional("seriesId", .uuid),
+        .optional("seriesId", .uuid), .optional("invitation", .text()),
     ])
 
     private static let daySlot = JSONSchema.object([

@@ -67,11 +67,7 @@ $$;
 -- The device of a name, or of the partner in a device's own task; NULL if there is none, or none any more.
 CREATE FUNCTION letsswitch.device_behind(p_device text, p_name text, p_task uuid) RETURNS text
 LANGUAGE sql STABLE AS $$
-    SELECT CASE WHEN p_name IS NULL THEN (
-        SELECT partner.device_id FROM letsswitch.task AS own
-        JOIN letsswitch.visible_task AS partner ON partner.id = own.partner_id
-        WHERE own.id = p_task AND own.device_id = p_device
-    ) ELSE (
+    SELECT CASE WHEN p_name IS NULL THEN letsswitch.partner_device(p_device, p_task) ELSE (
         SELECT own.device_id FROM letsswitch.chat_user AS own WHERE own.name = p_name COLLATE "C"
     ) END
 $$;

@@ -2,7 +2,8 @@ import Basics
 package import Observability
 import Postgres
 
-/// Looks whether somebody sits alone after the start, and has those paired who do.
+/// Looks whether somebody sits alone after the start, and has those paired who do; and before it, whether a guest hasn't come for whom a
+/// promise waits.
 ///
 /// Several daemons may do this on one database: the slot's lock has one come after the other, who finds nothing left to do.
 package actor RematchWorker: Service {
@@ -12,6 +13,7 @@ package actor RematchWorker: Service {
     private static let restraint = 10
 
     private let store: RematchStore
+    private let invitations: InvitationStore
     private let log: Log
     private let paired: @Sendable (Int) -> Void
     private let timer = WakeableTimer()
@@ -19,9 +21,13 @@ package actor RematchWorker: Service {
 
     /// - Parameters:
     ///   - store: Of a pool whose connections a slot may keep waiting: not the scheduler's.
+    ///   - invitations: Likewise.
     ///   - paired: Told how many pairs were made; 0 when something else has changed.
-    package init(store: RematchStore, log: Log, paired: @escaping @Sendable (Int) -> Void) {
+    package init(
+        store: RematchStore, invitations: InvitationStore, log: Log, paired: @escaping @Sendable (Int) -> Void
+    ) {
         self.store = store
+        self.invitations = invitations
         self.log = log
         self.paired = paired
     }
@@ -46,10 +52,15 @@ package actor RematchWorker: Service {
             for slot in try await store.slots() where !isStopped {
                 paired(try await store.rematch(slot))
             }
+            for task in try await invitations.lapsed() where !isStopped {
+                if try await invitations.free(task) { paired(1) }
+            }
         } catch {
             // The scheduler says when the database is away.
             if let error = error as? PostgresError, error.isUnavailable { return }
-            log.error("people whose partners didn't come can't be paired", ["error": .string("\(error)")])
+            log.error(
+                "people whose partners didn't come can't be paired, or guests don't come",
+                ["error": .string("\(error)")])
         }
     }
 }

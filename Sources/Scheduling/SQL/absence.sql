@@ -14,6 +14,12 @@ LANGUAGE sql STABLE AS $$
         WHERE attendance.room_id = p_task.room_id AND attendance.task_id = p_task.id AND attendance.present > 0)
 $$;
 
+-- Whether anybody is in the room of a task without a partner, whom only its person can have told of it.
+CREATE FUNCTION letsswitch.is_inhabited(p_task letsswitch.task) RETURNS boolean
+LANGUAGE sql STABLE AS $$
+    SELECT letsswitch.is_there(p_task) OR letsswitch.has_unnamed_peers(p_task.room_id)
+$$;
+
 -- Whether somebody is in the room whose partner isn't, p_patience seconds after the start, or after they were paired. Who has lost the
 -- connection within p_grace seconds hasn't gone. Of somebody who doesn't say whose task it is nobody knows who it is: then nobody is absent.
 CREATE FUNCTION letsswitch.is_forsaken(
@@ -41,7 +47,7 @@ LANGUAGE plpgsql STABLE AS $$
 BEGIN
     RETURN p_task.partner_id IS NULL AND p_task.device_id IS NOT NULL AND p_task.waits_until > letsswitch.clock()
         AND p_task.closes_at > letsswitch.clock()
-        AND (NOT p_task.is_absent OR letsswitch.is_there(p_task))
+        AND (NOT p_task.is_absent OR letsswitch.is_inhabited(p_task))
         AND p_task.registered > letsswitch.erased_up_to(p_task.device_id);
 END
 $$;
@@ -148,7 +154,7 @@ BEGIN
 END
 $$;
 
--- Pairs those who wait in a slot, first come, first served. Returns how many pairs it made.
+-- Pairs those who wait in a slot: who is in a room before who isn't, whom one prefers first, then first come, first served. Returns how many pairs it made.
 CREATE FUNCTION letsswitch.rematch_slot(
     p_starts_at bigint, p_patience double precision, p_grace double precision, p_late_join double precision
 ) RETURNS integer
@@ -165,19 +171,27 @@ DECLARE
     v_mate integer;
     v_room uuid;
     v_pairs integer := 0;
+    -- Whether any of them prefers another; how much the two found so far do.
+    v_is_any_preferred boolean;
+    v_found integer;
+    v_most integer;
 BEGIN
     PERFORM letsswitch.lock_slot(v_starts_at);
     v_ids := ARRAY(
         SELECT waiting.id
         FROM letsswitch.waiting_people(v_starts_at - interval '1 microsecond', v_starts_at, p_patience, p_grace) AS waiting
-        ORDER BY waiting.registered LIMIT c_most);
+        ORDER BY letsswitch.is_inhabited(waiting) DESC, waiting.registered LIMIT c_most);
     PERFORM letsswitch.hold_tasks(v_ids || ARRAY(
         SELECT task.partner_id FROM letsswitch.task WHERE task.id = ANY (v_ids) AND task.partner_id IS NOT NULL));
     -- As they are now that they are held.
     v_pool := ARRAY(
         SELECT task FROM letsswitch.task
         WHERE task.id = ANY (v_ids) AND (letsswitch.is_waiting(task) OR letsswitch.is_forsaken(task, p_patience, p_grace))
-        ORDER BY task.registered);
+        ORDER BY letsswitch.is_inhabited(task) DESC, task.registered);
+    v_is_any_preferred := EXISTS (
+        SELECT FROM unnest(v_pool) AS own
+        JOIN letsswitch.preference ON preference.device_id = own.device_id
+            AND preference.preferred_id = ANY (ARRAY(SELECT other.device_id FROM unnest(v_pool) AS other)));
     v_is_taken := array_fill(false, ARRAY[cardinality(v_pool)]);
     FOR i IN 1..cardinality(v_pool) LOOP
         CONTINUE WHEN v_is_taken[i];
@@ -187,8 +201,14 @@ BEGIN
             CONTINUE WHEN v_is_taken[j] OR letsswitch.is_blocked(v_one.device_id, v_pool[j].device_id)
                 -- Neither could be told to go to the other's room.
                 OR letsswitch.has_unnamed_peers(v_one.room_id) AND letsswitch.has_unnamed_peers(v_pool[j].room_id);
+            v_found := CASE
+                WHEN v_is_any_preferred THEN letsswitch.preferences_between(v_one.device_id, v_pool[j].device_id)
+                ELSE 0
+            END;
+            CONTINUE WHEN v_mate IS NOT NULL AND v_found <= v_most;
             v_mate := j;
-            EXIT;
+            v_most := v_found;
+            EXIT WHEN NOT v_is_any_preferred OR v_most = 2;
         END LOOP;
         IF v_mate IS NULL THEN
             UPDATE letsswitch.task

@@ -104,7 +104,8 @@ BEGIN
             SELECT single.starts_at FROM (
                 SELECT task.starts_at, task.reminds_at, task.registered, task.device_id FROM letsswitch.task
                 -- What has started is not looked at: nobody ever joined, and the past is long.
-                WHERE p_all AND task.partner_id IS NULL AND task.reminds_at >= v_now
+                WHERE p_all AND task.partner_id IS NULL AND task.invites_until IS NULL
+                    AND task.reminds_at >= v_now
                     AND task.starts_at >= greatest(v_from, v_now) AND task.starts_at < v_to
                 ORDER BY task.starts_at LIMIT c_visited
             ) AS single
@@ -145,7 +146,8 @@ BEGIN
         CASE WHEN own.id IS NOT NULL THEN own.partner_id IS NOT NULL ELSE EXISTS (
             SELECT FROM (
                 SELECT task.reminds_at, task.registered, task.device_id FROM letsswitch.task
-                WHERE task.starts_at = slot.starts_at AND task.partner_id IS NULL AND task.reminds_at >= v_now
+                WHERE task.starts_at = slot.starts_at AND task.partner_id IS NULL AND task.invites_until IS NULL
+                    AND task.reminds_at >= v_now
                 -- In the order of the index, which is no worse than another then when the table is empty.
                 ORDER BY task.reminds_at LIMIT c_visited
             ) AS single

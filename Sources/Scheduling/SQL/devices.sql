@@ -117,6 +117,7 @@ DECLARE
     v_emptied bigint;
     v_unsaid bigint;
     v_unblocked bigint;
+    v_unpreferred bigint;
 BEGIN
     SELECT * INTO v_erasure FROM letsswitch.erasure WHERE erasure.device_id = p_device;
     v_tasks := ARRAY(
@@ -131,7 +132,8 @@ BEGIN
     v_emptied := letsswitch.empty_questions(p_device, p_limit);
     v_unsaid := letsswitch.empty_messages(p_device, p_limit);
     v_unblocked := letsswitch.forget_blocks(p_device, p_limit);
-    IF greatest(cardinality(v_tasks), v_silenced, v_emptied, v_unsaid, v_unblocked) < p_limit THEN
+    v_unpreferred := letsswitch.forget_preferences(p_device, p_limit);
+    IF greatest(cardinality(v_tasks), v_silenced, v_emptied, v_unsaid, v_unblocked, v_unpreferred) < p_limit THEN
         DELETE FROM letsswitch.erasure WHERE erasure.device_id = p_device;
     END IF;
 END
@@ -205,7 +207,7 @@ BEGIN
     ));
     RETURN QUERY
     WITH anonymous AS (
-        UPDATE letsswitch.task SET device_id = NULL, title = NULL, series_id = NULL, series_day = NULL
+        UPDATE letsswitch.task SET device_id = NULL, title = NULL, series_id = NULL, series_day = NULL, invitation = NULL
         WHERE task.id = ANY (p_tasks) AND task.partner_id IS NOT NULL AND task.closes_at > v_now
         RETURNING task.starts_at
     )

@@ -51,7 +51,9 @@ BEGIN
             -- It is gone, as in register_task.
             PERFORM letsswitch.erase_tasks(ARRAY[v_in_the_way]);
         END IF;
-        v_found.id := letsswitch.waiting_task(v_slot.starts_at, v_task.id, p_device, false);
+        IF v_task.invites_until IS NULL THEN
+            v_found.id := letsswitch.waiting_task(v_slot.starts_at, v_task.id, p_device, false);
+        END IF;
         SELECT task.id INTO v_in_the_way FROM letsswitch.task
         WHERE task.device_id = p_device AND task.starts_at = v_slot.starts_at;
         IF v_found.id = v_in_the_way THEN
@@ -97,7 +99,8 @@ BEGIN
     END IF;
 
     v_left := letsswitch.outcome(
-        'left', v_task, CASE WHEN v_task.partner_id IS NULL AND letsswitch.is_due(v_task) THEN false END);
+        'left', v_task,
+        CASE WHEN v_task.partner_id IS NULL AND v_task.invites_until IS NULL AND letsswitch.is_due(v_task) THEN false END);
     IF v_partner.id IS NOT NULL THEN
         v_partner := letsswitch.part_from(v_task, v_partner, v_waiting, p_late_join);
     ELSIF v_task.waits_until IS NOT NULL THEN
@@ -114,7 +117,11 @@ BEGIN
         room_id = coalesce(v_found.room_id, gen_random_uuid()),
         closes_at = coalesce(v_found.closes_at, v_slot.starts_at + make_interval(secs => p_room_duration)),
         partner_id = v_found.id, was_let_down = false, waits_until = NULL, is_absent = false,
-        paired_at = NULL, series_id = NULL, series_day = NULL
+        paired_at = NULL, series_id = NULL, series_day = NULL,
+        -- It waits for its guest there, as long before the lead.
+        invites_until = CASE WHEN v_task.invites_until IS NOT NULL THEN letsswitch.holds_until(
+            v_slot.starts_at - make_interval(secs => p_lead),
+            extract(epoch FROM v_task.reminds_at - v_task.invites_until)::double precision, v_now) END
     WHERE task.id = v_task.id RETURNING * INTO v_task;
     PERFORM letsswitch.wake_schedulers(v_task.reminds_at, v_now);
     INSERT INTO letsswitch.due (reminds_at, registered, task_id, starts_at, closes_at)
@@ -124,7 +131,8 @@ BEGIN
         UPDATE letsswitch.task SET partner_id = v_task.id WHERE task.id = v_found.id;
         PERFORM letsswitch.tell_match(v_task, false);
     END IF;
-    v_moved := letsswitch.outcome('moved', v_task, v_task.partner_id IS NULL);
+    v_moved := letsswitch.outcome(
+        'moved', v_task, CASE WHEN v_task.invites_until IS NULL THEN v_task.partner_id IS NULL END);
     RETURN NEXT v_moved;
     RETURN NEXT v_left;
     IF v_partner.id IS NOT NULL THEN

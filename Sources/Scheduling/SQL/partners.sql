@@ -80,8 +80,8 @@ LANGUAGE sql STABLE AS $$
 $$;
 
 -- Who waits for a partner in a slot, but for this task and whoever p_device has blocked, or is blocked by; NULL when
--- nobody does. Until the start anybody who has none, from then on, or when p_let_down, only who was let down after the lead. First come,
--- first served.
+-- nobody does. Until the start anybody who has none, from then on, or when p_let_down, only who was let down after the lead. Who is
+-- in a room comes first, then whom one prefers, then first come, first served. Nobody who waits for a guest.
 CREATE FUNCTION letsswitch.waiting_task(
     p_starts_at timestamptz, p_except uuid, p_device text, p_let_down boolean
 ) RETURNS uuid
@@ -91,7 +91,8 @@ DECLARE
 BEGIN
     RETURN (
         SELECT task.id FROM letsswitch.task
-        WHERE task.starts_at = p_starts_at AND task.partner_id IS NULL AND task.id IS DISTINCT FROM p_except
+        WHERE task.starts_at = p_starts_at AND task.partner_id IS NULL AND task.invites_until IS NULL
+            AND task.id IS DISTINCT FROM p_except
             AND (task.waits_until > v_now OR NOT p_let_down AND p_starts_at > v_now) AND NOT task.is_absent
             -- Nobody is led into a room that is over: an operator closes rooms, too.
             AND task.closes_at > v_now
@@ -101,7 +102,9 @@ BEGIN
                 OFFSET 0
             )
             AND NOT letsswitch.is_blocked(p_device, task.device_id)
-        ORDER BY task.registered
+        ORDER BY
+            letsswitch.is_inhabited(task) DESC, letsswitch.preferences_between(p_device, task.device_id) DESC,
+            task.registered
         LIMIT 1
     );
 END
@@ -153,6 +156,7 @@ DECLARE
 BEGIN
     UPDATE letsswitch.task SET
         partner_id = p_partner, room_id = p_room, closes_at = p_closes_at, waits_until = p_waits_until, is_absent = false,
+        invites_until = NULL,
         paired_at = CASE WHEN p_partner IS NOT NULL THEN letsswitch.clock() END,
         was_let_down = task.was_let_down OR p_was_let_down
     WHERE task.id = p_task.id RETURNING * INTO v_task;
@@ -284,7 +288,9 @@ BEGIN
         RETURN;
     END IF;
     v_is_due := letsswitch.is_due(v_task);
-    v_left := letsswitch.outcome('left', v_task, CASE WHEN v_is_due AND v_task.partner_id IS NULL THEN false END);
+    v_left := letsswitch.outcome(
+        'left', v_task,
+        CASE WHEN v_is_due AND v_task.partner_id IS NULL AND v_task.invites_until IS NULL THEN false END);
     RETURN NEXT v_left;
     IF v_partner.id IS NOT NULL THEN
         v_partner := letsswitch.part_from(v_task, v_partner, v_waiting, p_late_join);

@@ -102,5 +102,6 @@ LANGUAGE sql VOLATILE AS $$
         ('users', letsswitch.stored('letsswitch.chat_user') + letsswitch.stored('letsswitch.retired_name')),
         ('conversations', letsswitch.stored('letsswitch.conversation')),
         ('messages', letsswitch.stored('letsswitch.message')),
-        ('blocks', letsswitch.stored('letsswitch.block'))
+        ('blocks', letsswitch.stored('letsswitch.block')),
+        ('preferences', letsswitch.stored('letsswitch.preference'))
 $$;

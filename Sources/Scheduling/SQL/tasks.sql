@@ -5,6 +5,8 @@
 --   register   slot lock, then the `due` row of its device's task, then the partner's (its reminder, if that was let down)
 --   leave      slot lock, then the `due` rows of the task, its partner and who waits, then their reminders in order of id
 --   rematch    as leave, of all who wait in a slot: absence.sql
+--   accept     as register, with the `due` row of its own task: invitations.sql
+--   free       as accept: invitations.sql
 --   move       as leave, with the locks of both slots, the earlier one's first, and `due` rows in order of start
 --   series     its row, and then as its tasks are registered, moved or cancelled, in order of start: series.sql
 --   cancel     its `due` row
@@ -39,7 +41,8 @@ $$;
 
 CREATE TYPE letsswitch.task_outcome AS (
     -- created, repeated, retitled, cancelled, left, stayed, moved; or why not: registration_closed, too_far_ahead, too_many_tasks,
-    -- no_such_task, has_partner, slot_taken, far_from_midnight, skipped_time. The other columns hold the task unless it was refused before it was found.
+    -- no_such_task, has_partner, slot_taken, far_from_midnight, skipped_time, no_such_invitation, invitation_used, own_invitation. The other columns
+    -- hold the task unless it was refused before it was found.
     code text,
     id uuid,
     device_id text,
@@ -56,7 +59,9 @@ CREATE TYPE letsswitch.task_outcome AS (
     -- Whether others can join the slot now; NULL when that is as it was.
     slot_opened boolean,
     -- Whose promise it is; NULL when it was made by hand.
-    series_id uuid
+    series_id uuid,
+    -- The token by which somebody may become the partner; NULL when that wasn't asked for, or there is a partner.
+    invitation text
 );
 
 CREATE FUNCTION letsswitch.outcome(p_code text, p_task letsswitch.task, p_slot_opened boolean)
@@ -112,12 +117,14 @@ END
 $$;
 
 -- A device may have p_most open tasks; NULL: any number. After the lead, and until p_late_join seconds past the start, whoever was let down
--- may still be joined.
+-- may still be joined. With p_invite_hold the task waits for a guest, until so many seconds before the lead; with p_host that task, of
+-- somebody who has invited this device, is the partner, or nobody (registration_closed).
 CREATE FUNCTION letsswitch.register_task(
     p_device text, p_title text, p_zone text,
     p_starts_at bigint, p_midnight bigint, p_day integer, p_time integer,
     p_lead double precision, p_horizon double precision, p_room_duration double precision,
-    p_most integer DEFAULT NULL, p_late_join double precision DEFAULT 0
+    p_most integer DEFAULT NULL, p_late_join double precision DEFAULT 0, p_invite_hold double precision DEFAULT NULL,
+    p_host uuid DEFAULT NULL
 ) RETURNS letsswitch.task_outcome
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -127,6 +134,7 @@ DECLARE
     v_task letsswitch.task;
     v_partner letsswitch.task;
     v_is_waiting boolean;
+    v_was_free boolean;
     v_is_late boolean;
     v_is_open boolean;
     -- Who is joined late though it has a partner, who hasn't come; and its room.
@@ -174,6 +182,16 @@ BEGIN
                     AND reminder.fired_at < v_task.starts_at)
         ) THEN
             RETURN letsswitch.outcome('registration_closed', v_task, NULL);
+        END IF;
+        v_was_free := v_task.invites_until IS NULL;
+        IF p_invite_hold IS NOT NULL AND v_task.partner_id IS NULL AND v_is_waiting AND v_task.reminds_at > v_now THEN
+            v_task := letsswitch.invite_guest(v_task, p_invite_hold, v_now);
+        END IF;
+        IF v_task.title = p_title AND v_was_free AND v_task.invites_until IS NOT NULL THEN
+            -- Others can't join it any more.
+            RETURN letsswitch.inviting_outcome('retitled', v_task, false);
+        ELSIF v_task.title = p_title AND p_invite_hold IS NOT NULL THEN
+            RETURN letsswitch.inviting_outcome('repeated', v_task, NULL);
         ELSIF v_task.title = p_title THEN
             RETURN letsswitch.outcome('repeated', v_task, NULL);
         ELSIF NOT v_is_waiting OR v_task.reminds_at < v_now THEN
@@ -183,28 +201,49 @@ BEGIN
         UPDATE letsswitch.task SET title = p_title, series_id = NULL, series_day = NULL
         WHERE id = v_task.id RETURNING * INTO v_task;
         PERFORM letsswitch.tell_task('task.retitled', v_task);
+        IF p_invite_hold IS NOT NULL THEN
+            RETURN letsswitch.inviting_outcome(
+                'retitled', v_task, CASE WHEN v_was_free AND v_task.invites_until IS NOT NULL THEN false END);
+        END IF;
         RETURN letsswitch.outcome('retitled', v_task, NULL);
     END IF;
 
     -- Nobody else pairs in this slot now; one that is being cancelled, erased or claimed is gone when its lock is held.
-    SELECT task.* INTO v_partner FROM letsswitch.task
-    JOIN letsswitch.due ON due.reminds_at = task.reminds_at AND due.registered = task.registered
-    WHERE task.starts_at = v_slot.starts_at AND task.partner_id IS NULL AND task.device_id <> p_device
-        AND NOT EXISTS (
-            SELECT FROM letsswitch.erasure
-            WHERE erasure.device_id = task.device_id AND erasure.up_to >= task.registered
-            OFFSET 0
-        )
-        -- Of those who have blocked each other either may wait.
-        AND NOT EXISTS (
-            SELECT FROM letsswitch.block WHERE block.device_id = p_device AND block.blocked_id = task.device_id OFFSET 0
-        )
-        AND NOT EXISTS (
-            SELECT FROM letsswitch.block WHERE block.device_id = task.device_id AND block.blocked_id = p_device OFFSET 0
-        )
-    ORDER BY task.registered
-    LIMIT 1
-    FOR UPDATE OF due;
+    IF p_host IS NOT NULL THEN
+        SELECT task.* INTO v_partner FROM letsswitch.task
+        JOIN letsswitch.due ON due.reminds_at = task.reminds_at AND due.registered = task.registered
+        WHERE task.id = p_host AND task.starts_at = v_slot.starts_at AND task.partner_id IS NULL
+        FOR UPDATE OF due;
+    ELSIF p_invite_hold IS NULL THEN
+        SELECT task.* INTO v_partner FROM letsswitch.task
+        JOIN letsswitch.due ON due.reminds_at = task.reminds_at AND due.registered = task.registered
+        WHERE task.starts_at = v_slot.starts_at AND task.partner_id IS NULL AND task.invites_until IS NULL
+            AND task.device_id <> p_device
+            AND NOT EXISTS (
+                SELECT FROM letsswitch.erasure
+                WHERE erasure.device_id = task.device_id AND erasure.up_to >= task.registered
+                OFFSET 0
+            )
+            -- Of those who have blocked each other either may wait.
+            AND NOT EXISTS (
+                SELECT FROM letsswitch.block WHERE block.device_id = p_device AND block.blocked_id = task.device_id OFFSET 0
+            )
+            AND NOT EXISTS (
+                SELECT FROM letsswitch.block WHERE block.device_id = task.device_id AND block.blocked_id = p_device OFFSET 0
+            )
+        ORDER BY
+            EXISTS (
+                SELECT FROM letsswitch.preference
+                WHERE preference.device_id = p_device AND preference.preferred_id = task.device_id OFFSET 0
+            )::integer
+            + EXISTS (
+                SELECT FROM letsswitch.preference
+                WHERE preference.device_id = task.device_id AND preference.preferred_id = p_device OFFSET 0
+            )::integer DESC,
+            task.registered
+        LIMIT 1
+        FOR UPDATE OF due;
+    END IF;
 
     -- Only now: waiting for the locks may have taken us past the lead.
     v_now := letsswitch.clock();
@@ -218,7 +257,7 @@ BEGIN
     v_task.room_id := gen_random_uuid();
     v_task.closes_at := v_slot.starts_at + make_interval(secs => p_room_duration);
     v_is_late := v_task.reminds_at < v_now;
-    IF v_is_late AND v_now < v_task.starts_at + make_interval(secs => p_late_join) THEN
+    IF v_is_late AND p_host IS NULL AND v_now < v_task.starts_at + make_interval(secs => p_late_join) THEN
         v_partner.id := letsswitch.waiting_task(v_slot.starts_at, NULL, p_device, true);
         IF v_partner.id IS NULL THEN
             v_forsaken := letsswitch.forsaken_task(v_slot.starts_at, p_device);
@@ -233,7 +272,8 @@ BEGIN
     END IF;
     -- A claim that is yet to come opens the room, and tells of it.
     v_is_open := v_is_late AND NOT letsswitch.is_due(v_partner);
-    IF v_is_late AND v_partner.waits_until IS NULL THEN
+    IF v_is_late AND (v_partner.waits_until IS NULL OR p_host IS NOT NULL)
+        OR p_host IS NOT NULL AND (v_partner.id IS NULL OR v_partner.reminds_at < v_now) THEN
         v_outcome.code := 'registration_closed';
         RETURN v_outcome;
     ELSIF v_task.starts_at > v_now + make_interval(secs => p_horizon) THEN
@@ -255,17 +295,22 @@ BEGIN
         v_task.closes_at := v_partner.closes_at;
         v_task.partner_id := v_partner.id;
         UPDATE letsswitch.task
-        SET partner_id = v_task.id, waits_until = NULL, paired_at = CASE WHEN v_is_late THEN v_now END
+        SET partner_id = v_task.id, waits_until = NULL, paired_at = CASE WHEN v_is_late THEN v_now END,
+            invites_until = NULL, guest_id = CASE WHEN p_host IS NOT NULL THEN v_task.id ELSE task.guest_id END
         WHERE id = v_partner.id RETURNING * INTO v_partner;
+    ELSIF p_invite_hold IS NOT NULL THEN
+        v_task.invitation := letsswitch.invitation_digest(letsswitch.invitation_token(v_task.id));
+        v_task.invites_until := letsswitch.holds_until(v_task.reminds_at, p_invite_hold, v_now);
     END IF;
 
     PERFORM letsswitch.wake_schedulers(v_task.reminds_at, v_now);
     WITH added AS (
         INSERT INTO letsswitch.task
-            (id, device_id, title, starts_at, reminds_at, time_zone, start_time, room_id, closes_at, partner_id)
+            (id, device_id, title, starts_at, reminds_at, time_zone, start_time, room_id, closes_at, partner_id,
+             invitation, invites_until)
         VALUES
             (v_task.id, v_task.device_id, v_task.title, v_task.starts_at, v_task.reminds_at, v_task.time_zone,
-             v_task.start_time, v_task.room_id, v_task.closes_at, v_task.partner_id)
+             v_task.start_time, v_task.room_id, v_task.closes_at, v_task.partner_id, v_task.invitation, v_task.invites_until)
         RETURNING task.registered
     )
     INSERT INTO letsswitch.due (reminds_at, registered, task_id, starts_at, closes_at)
@@ -277,6 +322,9 @@ BEGIN
     END IF;
     IF v_left_room IS NOT NULL THEN
         PERFORM letsswitch.tell_rematched(v_partner, v_left_room);
+    END IF;
+    IF v_task.invitation IS NOT NULL THEN
+        RETURN letsswitch.inviting_outcome('created', v_task, NULL);
     END IF;
     RETURN letsswitch.outcome('created', v_task, CASE WHEN NOT v_is_late THEN v_task.partner_id IS NULL END);
 END
@@ -325,6 +373,6 @@ BEGIN
     DELETE FROM letsswitch.due WHERE reminds_at = v_task.reminds_at AND registered = v_task.registered;
     DELETE FROM letsswitch.task WHERE id = v_task.id;
     PERFORM letsswitch.tell_task('task.cancelled', v_task);
-    RETURN letsswitch.outcome('cancelled', v_task, false);
+    RETURN letsswitch.outcome('cancelled', v_task, CASE WHEN v_task.invites_until IS NULL THEN false END);
 END
 $$;

@@ -14,14 +14,17 @@ package struct ScheduleStore: Sendable {
     /// A statement each, a transaction each.
     private enum Statement {
         static let all = [
-            timeZoneNames, register, cancel, day,
+            timeZoneNames, register, accept, cancel, day,
         ]
 
         static let timeZoneNames = PostgresStatement(
             name: "time_zone_names", sql: "SELECT name FROM letsswitch.zone_names() AS name")
         static let register = PostgresStatement(
             name: "register_task",
-            sql: "SELECT * FROM letsswitch.register_task($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)")
+            sql: "SELECT * FROM letsswitch.register_task($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)")
+        static let accept = PostgresStatement(
+            name: "accept_invitation",
+            sql: "SELECT * FROM letsswitch.accept_invitation($1, $2, $3, $4, $5, $6, $7, $8)")
         static let cancel = PostgresStatement(
             name: "cancel_task", sql: "SELECT * FROM letsswitch.cancel_task($1, $2, $3, $4, $5, $6, $7)")
         static let day = PostgresStatement(
@@ -52,8 +55,28 @@ package struct ScheduleStore: Sendable {
             [.text(request.slot.device.text), .text(request.title)] + request.slot.parameters
             + [settings.reminderLead, settings.horizon, settings.roomDuration].map { .double($0 / .seconds(1)) }
             // Those who have a task already may still repeat and retitle it.
-            + [.integer(isFull ? 0 : settings.maxTasksPerDevice), .double(settings.lateJoinWindow / .seconds(1))]
+            + [
+                .integer(isFull ? 0 : settings.maxTasksPerDevice), .double(settings.lateJoinWindow / .seconds(1)),
+                request.invites ? .double(settings.invitationHold / .seconds(1)) : .null,
+            ]
         let row = try await task(Statement.register, parameters)
+        return try outcome(row, isFull: isFull)
+    }
+
+    /// The promise that an invitation is for, made by its guest.
+    package func accept(_ request: InvitationRequest) async throws -> RegistrationOutcome {
+        let isFull = storage.isFull(.tasks)
+        let parameters: [PostgresParameter] =
+            [
+                .text(request.device.text), .text(request.token.text), .text(request.title),
+                request.timeZone.map { .text($0) } ?? .null,
+            ]
+            + [settings.reminderLead, settings.horizon, settings.roomDuration].map { .double($0 / .seconds(1)) }
+            + [.integer(isFull ? 0 : settings.maxTasksPerDevice)]
+        return try outcome(try await task(Statement.accept, parameters), isFull: isFull)
+    }
+
+    private func outcome(_ row: TaskRow, isFull: Bool) throws -> RegistrationOutcome {
         switch row.code {
         case "created":
             storage.added(.tasks)
@@ -138,6 +161,8 @@ package struct ScheduleSettings: Hashable, Sendable {
     package var lateJoin: Duration = .seconds(300)
     /// How long after the start, or after being paired anew, a partner who isn't in the room counts as not coming.
     package var noShowAfter: Duration = .seconds(60)
+    /// How long before the lead a promise that somebody was invited to doesn't wait for that one alone any more.
+    package var invitationHold: Duration = .seconds(300)
     /// How far ahead a task may be.
     package var horizon: Duration = .seconds(90 * 86_400)
     /// How long after the start a room closes. Fixed at registration, as the reminder is.

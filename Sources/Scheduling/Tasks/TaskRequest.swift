@@ -5,10 +5,13 @@ package import FoundationEssentials
 package struct TaskRequest: Hashable, Sendable {
     package let slot: SlotRequest
     package let title: String
+    /// Whether it waits for somebody who is given its link.
+    package let invites: Bool
 
-    package init(slot: SlotRequest, title: String) {
+    package init(slot: SlotRequest, title: String, invites: Bool = false) {
         self.slot = slot
         self.title = title
+        self.invites = invites
     }
 
     /// Throws `invalid_request`, naming the member.
@@ -24,6 +27,7 @@ extension TaskRequest: Decodable {
         let members = try RequestFields(decoder)
         slot = try SlotRequest(members)
         title = try members.title()
+        invites = try members.optionalBoolean("invite") ?? false
     }
 }
 

@@ -18,10 +18,18 @@ package struct TaskResponse: Hashable, Sendable {
     package let socketId: UUID
     /// The series that has made it; nil when it was made, or moved, by hand.
     package var seriesId: UUID?
+    /// By which somebody may become the partner; nil when that wasn't asked for, or there is a partner.
+    package var invitation: InvitationToken?
 
-    package var json: [UInt8] {
+    package var json: [UInt8] { json(publicURL: nil) }
+
+    /// - Parameter publicURL: Where the link of its invitation leads, without a slash at its end.
+    package func json(publicURL: String?) -> [UInt8] {
         var json = JSONText()
-        json.object { write(to: &$0) }
+        json.object { object in
+            write(to: &object)
+            object.member("invitation", invitation.map { (publicURL ?? "") + $0.path })
+        }
         return json.bytes
     }
 

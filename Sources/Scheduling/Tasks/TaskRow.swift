@@ -23,7 +23,8 @@ struct TaskRow {
             startTime: try row.string("start_time"), timeZone: try row.string("time_zone"),
             startsAt: try row.instant("starts_at"), remindsAt: remindsAt, isPaired: try row.boolean("is_paired"),
             partnerTitle: try row.optionalString("partner_title"), socketId: try row.uuid("room_id"),
-            seriesId: try row.optionalUUID("series_id"))
+            seriesId: try row.optionalUUID("series_id"),
+            invitation: try row.optionalString("invitation").flatMap(InvitationToken.init(_:)))
         let partner = try row.optionalString("partner_device").map { DeviceID(stored: $0) }
         self.task = task
         change = ScheduleChange(
@@ -60,6 +61,7 @@ struct TaskRow {
                 reason: "It isn't time yet.")
         case "slot_taken":
             RequestError(status: 409, code: code, reason: "This device has another promise for that time.")
+        case "no_such_invitation", "invitation_used", "own_invitation": .invitation(code)
         case "far_from_midnight": .farFromMidnight
         case "skipped_time": .invalid("startTime", "is skipped on that day: the clocks are put forward")
         default: throw PostgresError(kind: .decoding, message: "unknown outcome \(code)")

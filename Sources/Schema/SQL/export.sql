@@ -9,7 +9,7 @@ CREATE FUNCTION letsswitch.export_device(p_device text) RETURNS TABLE (kind text
 LANGUAGE sql STABLE AS $$
     SELECT 'device', jsonb_build_object('deviceId', p_device, 'exportedAt', letsswitch.clock())
     UNION ALL (
-        SELECT 'tasks', to_jsonb(task) - 'device_id'
+        SELECT 'tasks', to_jsonb(task) - 'device_id' - 'invitation'
         FROM letsswitch.task WHERE task.device_id = p_device ORDER BY task.registered)
     UNION ALL (
         SELECT 'series', to_jsonb(series) - 'device_id'
@@ -75,6 +75,9 @@ LANGUAGE sql STABLE AS $$
     UNION ALL (
         SELECT 'blocks', to_jsonb(block) - 'device_id' - 'blocked_id'
         FROM letsswitch.block WHERE block.device_id = p_device ORDER BY block.blocked_at)
+    UNION ALL (
+        SELECT 'preferences', to_jsonb(preference) - 'device_id' - 'preferred_id'
+        FROM letsswitch.preference WHERE preference.device_id = p_device ORDER BY preference.preferred_at)
     UNION ALL (
         SELECT 'erasure', to_jsonb(erasure) - 'device_id' FROM letsswitch.erasure WHERE erasure.device_id = p_device)
     UNION ALL (

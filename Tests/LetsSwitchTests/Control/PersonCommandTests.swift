@@ -80,6 +80,9 @@ import Testing
             }
             let block: TestJSON = ["deviceId": "device-of-ada", "name": "bob"]
             #expect(try await endpoint.post("/blocks", block).status < 300)
+            let own = try await endpoint.register("device-of-ada", start, "History")
+            let preference: TestJSON = ["deviceId": "device-of-ada", "taskId": .string(own.id.uuidString)]
+            #expect(try await endpoint.post("/preferences", preference).status == 201)
             let session: TestJSON = ["deviceId": "device-of-ada", "title": "Talk"]
             #expect(try await endpoint.post("/questions/sessions", session).status == 201)
 
@@ -91,6 +94,7 @@ import Testing
             #expect(stored["messages"]?.map { $0["content"] } == ["said by ada"])
             #expect(stored["conversations"]?.count == 1 && stored["sessions"]?.map { $0["title"] } == ["Talk"])
             #expect(stored["blocks"]?.map { $0["name"] } == ["bob"])
+            #expect(stored["preferences"]?.map { $0["title"] } == ["Maths"])
             #expect(stored["calendar"]?.first?["secret"].string != nil)
             #expect(!"\(stored)".contains("device-of-bob") && !"\(stored)".contains("said by bob"))
 

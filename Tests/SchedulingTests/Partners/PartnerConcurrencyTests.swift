@@ -20,7 +20,23 @@ import Testing
         let task = try await database.run(
             "SELECT id FROM letsswitch.task WHERE device_id = '\(device)' AND starts_at = '\(start)'"
         ).first?.uuid("id")
-        switch (Int.random(in: 0..<12), task) {
+        switch (Int.random(in: 0..<15), task) {
+        case (12, _): _ = try await database.invite(device, start, "step \(step % 3)")
+        case (13, _):
+            let token = try await database.run(
+                """
+                SELECT letsswitch.invitation_token(id) AS token FROM letsswitch.task
+                WHERE invitation IS NOT NULL ORDER BY random() LIMIT 1
+                """
+            ).first?.string("token")
+            if let token = token.flatMap(InvitationToken.init(_:)) { _ = try await database.accept(device, token) }
+        case (14, _):
+            try await database.run(
+                """
+                UPDATE letsswitch.task SET invites_until = letsswitch.clock()
+                WHERE device_id = '\(device)' AND invites_until IS NOT NULL
+                """)
+            for lapsed in try await database.invitations.lapsed() { _ = try await database.invitations.free(lapsed) }
         case (0..<4, let task?): _ = try await database.leave(device, task)
         case (4..<8, let task?): _ = try await database.move(device, task, to: slot(Int.random(in: 0..<slots)))
         case (8, _): _ = try await database.cancel(device, start)

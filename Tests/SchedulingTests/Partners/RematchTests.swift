@@ -247,7 +247,7 @@ import Testing
 }
 
 /// Who comes to rooms and goes, as a daemon reports it.
-private final class RoomReports {
+final class RoomReports {
     private let store: AttendanceStore
     private let writer = UUID()
     private var number = 0

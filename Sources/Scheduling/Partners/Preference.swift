@@ -1,0 +1,27 @@
+package import Domain
+package import FoundationEssentials
+package import Wire
+
+/// Somebody whom a device would like to have for a partner again, as it knew that one.
+package struct Preference: Sendable, Hashable {
+    package let id: UUID
+    /// What that one had promised, and when.
+    package let title: String
+    package let startsAt: Instant
+    package let preferredAt: Instant
+
+    package func write(to json: inout JSONText) {
+        json.object { object in
+            object.member("id", id.uuidString)
+            object.member("title", title)
+            object.member("startsAt", startsAt.description)
+            object.member("preferredAt", preferredAt.description)
+        }
+    }
+
+    package var json: [UInt8] {
+        var json = JSONText()
+        write(to: &json)
+        return json.bytes
+    }
+}

@@ -1,0 +1,82 @@
+package import Domain
+package import FoundationEssentials
+package import Postgres
+
+/// Whom devices would like to have for partners again. Every operation is one statement; SQL/preferences.sql decides.
+package struct PreferenceStore: Sendable {
+    /// Of one device.
+    static let perDevice = 1_000
+    /// Of a page of the list.
+    package static let pageCount = 100
+    /// The names that metrics go by.
+    package static let statementNames = [prefer, forget, list].map(\.name)
+
+    private static let prefer = PostgresStatement(
+        name: "prefer_partner", sql: "SELECT * FROM letsswitch.prefer_partner($1, $2, $3, $4)")
+    private static let forget = PostgresStatement(
+        name: "forget_preference", sql: "SELECT letsswitch.forget_preference($1, $2) AS was_there")
+    private static let list = PostgresStatement(
+        name: "list_preferences", sql: "SELECT * FROM letsswitch.list_preferences($1, $2, $3)")
+
+    private let database: PostgresClient
+    private let storage: StorageQuota
+
+    package init(database: PostgresClient, storage: StorageQuota = StorageQuota()) {
+        self.database = database
+        self.storage = storage
+    }
+
+    /// The partner in this task.
+    package func prefer(_ task: OwnTask) async throws -> (preference: Preference, isNew: Bool) {
+        let row = try await database.query(
+            Self.prefer,
+            [
+                .text(task.device.text), .text(task.id.uuidString), .integer(Self.perDevice),
+                .boolean(!storage.isFull(.preferences)),
+            ])[0]
+        switch try row.string("code") {
+        case "preferred":
+            storage.added(.preferences)
+            return (try Preference(row), true)
+        case "repeated": return (try Preference(row), false)
+        case "no_such_task":
+            throw RequestError(status: 404, code: "no_such_task", reason: "This device has no such task.")
+        case "no_partner":
+            throw RequestError(status: 409, code: "no_partner", reason: "Nobody is the partner in this task.")
+        case "too_many_preferences":
+            throw RequestError(
+                status: 429, code: "too_many_preferences", reason: "The device prefers \(Self.perDevice), the limit.")
+        case "preferences_full": throw RequestError.storageFull(.preferences)
+        case let code: throw PostgresError(kind: .decoding, message: "unknown outcome \(code)")
+        }
+    }
+
+    package func forget(_ id: UUID, of device: DeviceID) async throws {
+        let row = try await database.query(Self.forget, [.text(device.text), .text(id.uuidString)])[0]
+        guard try row.boolean("was_there") else {
+            throw RequestError(status: 404, code: "no_such_preference", reason: "The device has no such preference.")
+        }
+    }
+
+    /// The latest first.
+    ///
+    /// - Parameter last: Beyond this one.
+    /// - Returns: A page, and whether there may be more.
+    package func preferences(
+        of device: DeviceID, before last: UUID? = nil
+    ) async throws -> (preferences: [Preference], hasMore: Bool) {
+        let rows = try await database.query(
+            Self.list,
+            [.text(device.text), last.map { .text($0.uuidString) } ?? .null, .integer(Self.pageCount + 1)])
+        let preferences = try rows.map(Preference.init)
+        return (Array(preferences.prefix(Self.pageCount)), preferences.count > Self.pageCount)
+    }
+}
+
+extension Preference {
+    fileprivate init(_ row: PostgresRow) throws {
+        self.init(
+            id: try row.uuid("id"), title: try row.string("title"), startsAt: try row.instant("starts_at"),
+            preferredAt: try row.instant("preferred_at"))
+    }
+}

@@ -1,0 +1,107 @@
+package import Domain
+import Wire
+
+/// By which somebody who was invited becomes the partner: who has it may. Made in the database, from the task (SQL/invitations.sql).
+package struct InvitationToken: Hashable, Sendable {
+    private static let characterCount = 32
+
+    package let text: String
+
+    /// Nil when it is none.
+    package init?(_ text: String) {
+        guard text.utf8.count == Self.characterCount,
+            text.utf8.allSatisfy({
+                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+                    || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
+            })
+        else { return nil }
+        self.text = text
+    }
+
+    /// From a path. Throws `no_such_invitation`.
+    package init(path text: String) throws(RequestError) {
+        guard let token = InvitationToken(text) else { throw .invitation("no_such_invitation") }
+        self = token
+    }
+
+    /// Of the link. In the fragment, which browsers keep to themselves.
+    package var path: String { "/#invitation/\(text)" }
+}
+
+extension InvitationToken: CustomStringConvertible {
+    package var description: String { "…" }
+}
+
+/// What an invitation is to: what its host has promised, and until when somebody may come along.
+package struct Invitation: Hashable, Sendable {
+    package let title: String
+    package let startTime: String
+    package let timeZone: String
+    package let startsAt: Instant
+    package let closesAt: Instant
+
+    package var json: [UInt8] {
+        var json = JSONText()
+        json.object { object in
+            object.member("title", title)
+            object.member("startTime", startTime)
+            object.member("timeZone", timeZone)
+            object.member("startsAt", startsAt.description)
+            object.member("closesAt", closesAt.description)
+        }
+        return json.bytes
+    }
+}
+
+/// `POST /invitations/{token}`.
+package struct InvitationRequest: Hashable, Sendable {
+    package let device: DeviceID
+    package let token: InvitationToken
+    package let title: String
+    /// Nil: the host's.
+    package let timeZone: String?
+
+    package init(device: DeviceID, token: InvitationToken, title: String, timeZone: String? = nil) {
+        self.device = device
+        self.token = token
+        self.title = title
+        self.timeZone = timeZone
+    }
+
+    /// Throws `invalid_request`, naming the member; `no_such_invitation`.
+    package static func decode(
+        token: String, _ body: [UInt8], zones: TimeZoneNames
+    ) throws(RequestError) -> InvitationRequest {
+        let body = try RequestFields.decode(Body.self, from: body)
+        if let timeZone = body.timeZone { try zones.check(timeZone) }
+        return InvitationRequest(
+            device: try DeviceID(body.deviceId), token: try InvitationToken(path: token), title: body.title,
+            timeZone: body.timeZone)
+    }
+
+    private struct Body: Decodable {
+        let deviceId: String
+        let title: String
+        let timeZone: String?
+
+        init(from decoder: any Decoder) throws {
+            let members = try RequestFields(decoder)
+            deviceId = try members.text("deviceId")
+            title = try members.title()
+            timeZone = try members.optionalText("timeZone")
+        }
+    }
+}
+
+extension RequestError {
+    static func invitation(_ code: String) -> RequestError {
+        switch code {
+        case "invitation_used":
+            RequestError(status: 409, code: code, reason: "Somebody has come along already.")
+        case "own_invitation":
+            RequestError(status: 409, code: code, reason: "This is the device's own invitation.")
+        default:
+            RequestError(status: 404, code: code, reason: "There is no such invitation, or none any more.")
+        }
+    }
+}

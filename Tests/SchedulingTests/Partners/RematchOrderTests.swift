@@ -1,0 +1,83 @@
+import Domain
+import FoundationEssentials
+import Postgres
+import ScheduleTestSupport
+import Testing
+
+@testable import Scheduling
+
+/// Who of those who wait after the start is found first.
+@Suite struct RematchOrderTests {
+    private static let nine = "2026-11-22T09:00:00Z"
+
+    private static func partner(of device: String, _ database: ScheduleDatabase) async throws -> String? {
+        try await database.run(
+            """
+            SELECT partner.device_id AS partner FROM letsswitch.task
+            JOIN letsswitch.task AS partner ON partner.id = task.partner_id WHERE task.device_id = '\(device)'
+            """
+        ).first?.string("partner")
+    }
+
+    /// Matches of these, in turn, whose reminders are out.
+    private static func matches(
+        of devices: [String], _ database: ScheduleDatabase
+    ) async throws -> [String: TaskResponse] {
+        var tasks: [String: TaskResponse] = [:]
+        for device in devices { tasks[device] = try await database.register(device, nine, device).task }
+        try await database.setClock("2026-11-22 08:59:10Z")
+        _ = try await database.reminders.claimDue(limit: 10)
+        return tasks
+    }
+
+    @Test("two who are there are paired, and not one with somebody who was let down before and isn't there")
+    func presentFirst() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
+            let tasks = try await Self.matches(of: ["ada", "bob", "cem", "eva", "dan", "fay"], database)
+            // Bob waits, but nowhere.
+            _ = try await database.leave("ada", try #require(tasks["ada"]).id)
+            let peers = RoomReports(database)
+            for device in ["cem", "dan"] {
+                let task = try #require(tasks[device])
+                try await peers.come(task.socketId, task.id)
+            }
+            try await database.setClock("2026-11-22 09:01:00Z")
+            #expect(try await database.rematch() == 1)
+            #expect(try await Self.partner(of: "cem", database) == "dan")
+            try await database.checkMatches()
+            // Eva sits in a room, bob in none: whoever joins late finds her.
+            let eva = try #require(
+                try await database.run("SELECT id, room_id FROM letsswitch.task WHERE device_id = 'eva'").first)
+            try await peers.come(try eva.uuid("room_id"), try eva.uuid("id"))
+            try await database.run("UPDATE letsswitch.task SET is_absent = false WHERE device_id = 'eva'")
+            #expect(try await database.register("gus", Self.nine).task?.partnerTitle == "eva")
+        }
+    }
+
+    @Test("who comes late, and doesn't say whose task it is, waits in that room, and is paired there")
+    func unnamedLate() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
+            let tasks = try await Self.matches(of: ["ada", "bob", "cem", "dan"], database)
+            let peers = RoomReports(database)
+            for device in ["ada", "cem"] {
+                let task = try #require(tasks[device])
+                try await peers.come(task.socketId, task.id)
+            }
+            try await database.setClock("2026-11-22 09:01:00Z")
+            #expect(try await database.rematch() == 1)
+            // Bob by the published app, to the room that its day shows; dan by name.
+            let rooms = try await database.run(
+                "SELECT id, room_id, device_id FROM letsswitch.task WHERE is_absent ORDER BY device_id")
+            let bobs = try rooms[0].uuid("room_id")
+            try await peers.come(bobs, nil)
+            #expect(try await database.rematch() == 0)
+            try await peers.come(try rooms[1].uuid("room_id"), try rooms[1].uuid("id"))
+            #expect(try await database.rematch() == 1)
+            #expect(try await Self.partner(of: "bob", database) == "dan")
+            let room = try await database.run("SELECT room_id FROM letsswitch.task WHERE device_id = 'dan'")
+            // It can't be told to go to another.
+            #expect(try room[0].uuid("room_id") == bobs)
+            try await database.checkMatches()
+        }
+    }
+}
