@@ -28,24 +28,25 @@ struct PresenceBoard {
     }
 
     private enum State {
-        /// All know what there was at the last change.
+        /// All know what there was when it was last looked at.
         case told(at: MonotonicTime?)
         /// It has changed since, and a timer runs.
         case changed
     }
 
-    private var watchers: [Watcher] = []
+    /// In no order; thousands may come and go, so each is found at once.
+    private var watchers: [ObjectIdentifier: Watcher] = [:]
     private var state = State.told(at: nil)
 
     var isEmpty: Bool { watchers.isEmpty }
 
     /// - Parameter told: What it has just been told, if anything.
     mutating func add(_ connection: Connection, told: PresenceCount?) {
-        watchers.append(Watcher(connection: connection, told: told))
+        watchers[ObjectIdentifier(connection)] = Watcher(connection: connection, told: told)
     }
 
     mutating func remove(_ connection: Connection) {
-        watchers.removeAll { $0.connection === connection }
+        watchers[ObjectIdentifier(connection)] = nil
     }
 
     /// Somebody has come or gone.
@@ -57,19 +58,21 @@ struct PresenceBoard {
         return last.map { max(.zero, $0 + Self.interval - now) } ?? .zero
     }
 
-    /// - Parameter presence: What there is to tell somebody.
+    /// - Parameters:
+    ///   - isPaced: Whether the next change waits for its time also if nobody is told now: to look takes time where there are many.
+    ///   - presence: What there is to tell somebody.
     /// - Returns: Who doesn't know it yet: they are told now.
     mutating func tell(
-        at now: MonotonicTime, _ presence: (Connection) -> PresenceCount
+        at now: MonotonicTime, isPaced: Bool, _ presence: (Connection) -> PresenceCount
     ) -> [(Connection, PresenceCount)] {
         var ignorant: [(Connection, PresenceCount)] = []
         for index in watchers.indices {
-            let presence = presence(watchers[index].connection)
-            guard presence != watchers[index].told else { continue }
-            watchers[index].told = presence
-            ignorant.append((watchers[index].connection, presence))
+            let presence = presence(watchers.values[index].connection)
+            guard presence != watchers.values[index].told else { continue }
+            watchers.values[index].told = presence
+            ignorant.append((watchers.values[index].connection, presence))
         }
-        state = .told(at: ignorant.isEmpty ? nil : now)
+        state = .told(at: ignorant.isEmpty && !isPaced ? nil : now)
         return ignorant
     }
 }

@@ -43,8 +43,14 @@ extension RoomShard {
 
     private func tellPresence(in room: UUID) {
         guard boards[room] != nil else { return }
-        let view = view(of: room)
-        let told = boards[room]?.tell(at: loop.now) { presence(in: view, for: $0) } ?? []
+        var told: [(Connection, PresenceCount)] = []
+        if map.connections(of: room).first?.room.presence == .counted {
+            let count = PresenceCount(headcount(of: room))
+            told = boards[room]?.tell(at: loop.now, isPaced: true) { _ in count } ?? []
+        } else {
+            let view = view(of: room)
+            told = boards[room]?.tell(at: loop.now, isPaced: false) { presence(in: view, for: $0) } ?? []
+        }
         var publications: [PresenceCount: Publication] = [:]
         for (watcher, presence) in told where watcher.isMember {
             let publication = publications[presence] ?? Publication(presence)
@@ -59,6 +65,12 @@ extension RoomShard {
         case .counted: PresenceCount(view.headcount)
         case .reported, .untold: view.presence(for: people.person(of: connection))
         }
+    }
+
+    private func headcount(of room: UUID) -> Int {
+        var members = people.members(of: room, map.connections(of: room))
+        if let elsewhere = link.members(of: room) { members.add(elsewhere) }
+        return members.headcount
     }
 
     private func view(of room: UUID) -> RoomView {

@@ -233,6 +233,24 @@ struct HallPresenceTests {
         #expect(late.peer.counts == [1])
     }
 
+    @Test(
+        "who is there is counted once a second at most, also where nobody is to be told of it; and who leaves watches no more"
+    )
+    func looks() {
+        let now = rooms.loop.now
+        let (watcher, other) = (enter(), enter())
+        var board = PresenceBoard()
+        for peer in [watcher, other] { board.add(peer.connection, told: PresenceCount(2)) }
+        #expect(board.changed(at: now) == .zero)
+        #expect(board.tell(at: now, isPaced: true) { _ in PresenceCount(2) }.isEmpty)
+        #expect(board.changed(at: now) == PresenceBoard.interval)
+        board.remove(other.connection)
+        let told = board.tell(at: now + PresenceBoard.interval, isPaced: true) { _ in PresenceCount(1) }
+        #expect(told.map(\.1) == [PresenceCount(1)] && told.first?.0 === watcher.connection)
+        board.remove(watcher.connection)
+        #expect(board.isEmpty)
+    }
+
     @Test("other daemons are told twice a second at most, however many come and go, and their people count")
     func news() {
         let news = News()

@@ -68,12 +68,12 @@ struct RelayMessageTests {
 
     @Test("who is beyond the limit is told as nobody in particular")
     func manyPeople() throws {
-        let people = Set((0..<5000).map { _ in UUID() })
+        let people = Set((0..<20_000).map { _ in UUID() })
         let message = RelayMessage.members(
-            [.init(room: Self.room, next: 1, members: RoomMembers(connections: 5000, people: people))], place: [],
+            [.init(room: Self.room, next: 1, members: RoomMembers(connections: 20_000, people: people))], place: [],
             number: 1)
         guard case .members(let rooms, _, _) = try RelayMessage(message.bytes) else { return #expect(Bool(false)) }
-        #expect(rooms.first?.members.headcount == 5000)
+        #expect(rooms.first?.members.headcount == 20_000)
         #expect(rooms.first?.members.people.count == RelayMessage.Members.peopleLimit)
     }
 }

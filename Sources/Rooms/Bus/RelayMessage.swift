@@ -160,8 +160,9 @@ enum RelayMessage: Equatable, Sendable {
 }
 
 extension RelayMessage.Members {
-    /// Those beyond are told as nobody in particular: a room that is fuller than any match's.
-    static let peopleLimit = 4096
+    /// Those beyond are told as nobody in particular: a room that is fuller than any match's, and than a session of questions of so many
+    /// sockets as its size is by default, with all who have left them a moment ago.
+    static let peopleLimit = 16_384
 
     /// How long it is, in bytes.
     var size: Int { 16 + 8 + 4 + 4 + 2 + 16 * min(members.people.count, Self.peopleLimit) }
