@@ -27,8 +27,18 @@ struct StoredSchedule: Equatable {
     var tasks: [Task] = []
     var reminders: [Reminder] = []
 
+    /// What people may do to one another, and so what may be there.
+    enum Stage {
+        /// Nobody leaves a partner.
+        case promises
+        /// Promises are taken back and moved, too: after the lead somebody may wait beside those whom nobody has joined.
+        case partings
+        /// Some have started: what couldn't be delivered by then is missed.
+        case started
+    }
+
     /// What can't be, whatever the clients were told.
-    func contradictions() -> [String] {
+    func contradictions(_ stage: Stage = .promises) -> [String] {
         var contradictions: [String] = []
         let byID = Dictionary(grouping: tasks, by: \.id)
         let remindersOf = Dictionary(grouping: reminders, by: \.task)
@@ -50,15 +60,17 @@ struct StoredSchedule: Equatable {
                 contradictions.append("\(name): due \(isDue), waiting \(waiting) times, \(count) reminders")
             }
         }
-        contradictions += matchContradictions()
+        contradictions += matchContradictions(stage)
         for reminder in reminders {
             if byID[reminder.task] == nil { contradictions.append("reminder \(reminder.id) without a task") }
-            if reminder.state != "delivered" { contradictions.append("reminder \(reminder.id) is \(reminder.state)") }
+            if reminder.state != "delivered", stage != .started || reminder.state == "pending" {
+                contradictions.append("reminder \(reminder.id) is \(reminder.state)")
+            }
         }
         return contradictions
     }
 
-    private func matchContradictions() -> [String] {
+    private func matchContradictions(_ stage: Stage) -> [String] {
         var contradictions: [String] = []
         for (room, members) in Dictionary(grouping: tasks.filter { $0.partner != nil }, by: \.room)
         where members.count != 2 {
@@ -68,7 +80,7 @@ struct StoredSchedule: Equatable {
             for (device, own) in Dictionary(grouping: tasks, by: \.device) where own.count > 1 {
                 contradictions.append("\(device) has \(own.count) tasks at \(slot)")
             }
-            let single = tasks.count { $0.partner == nil }
+            let single = tasks.count { $0.partner == nil && (stage == .promises || !$0.isDue) }
             if single > 1 { contradictions.append("\(single) wait for one another at \(slot)") }
         }
         return contradictions

@@ -11,9 +11,11 @@ struct TortureClock: Sendable {
     let first: Int
 
     /// Puts the clock a minute and a half before the first slot's minute.
-    static func install(in world: TortureWorld) async throws -> TortureClock {
+    ///
+    /// - Parameter unit: Of seconds; the slots are whole ones.
+    static func install(in world: TortureWorld, unit: Int = 1) async throws -> TortureClock {
         let rows = try await world.sql("SELECT ceil(extract(epoch FROM clock_timestamp()))::bigint AS now")
-        let first = try rows[0].integer("now") + lead + 90
+        let first = (try rows[0].integer("now") + lead + 90 + unit - 1) / unit * unit
         try await world.sql("CREATE TABLE IF NOT EXISTS letsswitch.test_clock AS SELECT interval '0' AS shift")
         try await world.sql(
             """
@@ -27,7 +29,15 @@ struct TortureClock: Sendable {
 
     /// The minute of the slot begins; it never goes back.
     func advance(to number: Int, in world: TortureWorld) async throws {
-        let epoch = slot(number) - Self.lead
+        try await advance(toEpoch: slot(number) - Self.lead, in: world)
+    }
+
+    /// The slot starts: it is a second past it.
+    func start(_ number: Int, in world: TortureWorld) async throws {
+        try await advance(toEpoch: slot(number) + 1, in: world)
+    }
+
+    private func advance(toEpoch epoch: Int, in world: TortureWorld) async throws {
         try await world.sql(
             """
             WITH moved AS (

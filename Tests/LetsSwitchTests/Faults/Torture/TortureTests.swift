@@ -6,12 +6,12 @@ import Testing
 /// then what the clients were told is held against what is there and what came.
 @Suite struct TortureTests {
     /// `make interop` sets it.
-    private static let longKills = number("LETSSWITCH_TORTURE_KILLS")
+    static let longKills = number("LETSSWITCH_TORTURE_KILLS")
     /// Few enough to take seconds.
     private static let shortKills = 12
     private static let kills = longKills ?? shortKills
     /// Another in each run: `LETSSWITCH_TEST_SEED` repeats one, as far as a seed goes where processes race.
-    private static let seed = number("LETSSWITCH_TEST_SEED") ?? Int.random(in: 0..<1_000_000_000)
+    static let seed = number("LETSSWITCH_TEST_SEED") ?? Int.random(in: 0..<1_000_000_000)
     /// So many kills, then everything is checked, and the next run begins with an empty database.
     private static let killsPerRun = 10
 

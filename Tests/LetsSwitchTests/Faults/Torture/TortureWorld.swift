@@ -21,6 +21,7 @@ actor TortureWorld {
     ]
 
     let kind: Kind
+    private let flags: [String]
     private let stateDirectory: String
     private let cluster: PrivateCluster?
     private let conninfo: String
@@ -28,8 +29,11 @@ actor TortureWorld {
     nonisolated let client: PostgresClient
 
     /// Nothing runs yet but the database of ``Kind/shared``.
-    init(_ kind: Kind) async throws {
+    ///
+    /// - Parameter flags: Of each daemon, besides its own.
+    init(_ kind: Kind, flags: [String] = []) async throws {
         self.kind = kind
+        self.flags = flags
         stateDirectory = TestClusterDirectories.shared.make()
         switch kind {
         case .shared, .fleet:
@@ -112,7 +116,7 @@ actor TortureWorld {
         let database =
             kind == .privateCluster ? ["--state-dir", stateDirectory] : ["--database-url", conninfo]
         let process = try await DaemonProcess.start(
-            Self.arguments + database + (kind == .fleet ? ["--open-rooms"] : []))
+            Self.arguments + database + (kind == .fleet ? ["--open-rooms"] : []) + flags)
         if number < daemons.count { daemons[number] = (process, nil) } else { daemons.append((process, nil)) }
     }
 

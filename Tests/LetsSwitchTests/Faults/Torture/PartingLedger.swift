@@ -1,0 +1,174 @@
+import Foundation
+
+/// What the clients of a run were told in which people leave, move and are paired anew: whose task is where, and what each saw of it
+/// last. Nobody but its device takes a task away, whatever becomes of the partner.
+///
+/// It is held against the database between two kills, when nothing is under way, and goes on from what is there then: so a doubt
+/// lasts no longer.
+struct PartingLedger {
+    typealias Key = PromiseLedger.Key
+
+    /// Whether there is a task, by what its device was told.
+    enum Standing: Equatable {
+        case absent
+        case present(UUID)
+        /// An answer was lost, or a series may have changed it.
+        case doubtful
+    }
+
+    /// A task as its device's day shows it.
+    struct View: Equatable {
+        let task: UUID
+        let room: UUID
+        let partner: String?
+    }
+
+    private(set) var standings: [Key: Standing] = [:]
+    /// What devices with a stream have seen of their days since they were last told that these have changed.
+    private(set) var views: [String: [Key: View]] = [:]
+    private(set) var receipts: [String: [PromiseLedger.Receipt]] = [:]
+    private(set) var objections: [String] = []
+    /// What became of each, for whoever reads of a violation.
+    private var trails: [Key: [String]] = [:]
+
+    func standing(_ key: Key) -> Standing { standings[key] ?? .absent }
+
+    /// The tasks that a device has for certain, in order.
+    func tasks(of device: String) -> [(slot: Int, id: UUID)] {
+        standings.compactMap { key, standing in
+            guard key.device == device, case .present(let id) = standing else { return nil }
+            return (key.slot, id)
+        }.sorted { $0.slot < $1.slot }
+    }
+
+    // MARK: Answers
+
+    /// `201` or `200` to a registration.
+    mutating func registered(_ key: Key, _ id: UUID, isNew: Bool) {
+        switch standing(key) {
+        case .present(let known) where isNew || known != id:
+            object(key, "registered anew though it was there")
+        case .absent where !isNew: object(key, "a task was there that nobody registered")
+        case .absent, .present, .doubtful: break
+        }
+        settle(key, .present(id))
+    }
+
+    /// The slot has no such task, or none any more.
+    mutating func found(_ key: Key, absentBecause reason: Absence) {
+        if case .present = standing(key), reason != .takenBack {
+            object(key, "a task is gone that was registered: \(reason)")
+        }
+        settle(key, .absent)
+    }
+
+    enum Absence { case takenBack, notFound, refused }
+
+    /// `200` to a move.
+    mutating func moved(_ id: UUID, from old: Key, to new: Key) {
+        if case .present = standing(new) { object(new, "moved here, where it has another task") }
+        settle(old, .absent)
+        settle(new, .present(id))
+    }
+
+    /// `409 slot_taken` to a move.
+    mutating func taken(_ key: Key) {
+        if standing(key) == .absent { object(key, "is taken, by nothing") }
+    }
+
+    mutating func doubt(_ key: Key) {
+        standings[key] = .doubtful
+        trails[key, default: []].append("doubtful")
+    }
+
+    /// A doubt stays: the request whose answer was lost may take effect yet.
+    private mutating func settle(_ key: Key, _ standing: Standing) {
+        trails[key, default: []].append("\(standing)")
+        if standings[key] != .doubtful { standings[key] = standing }
+    }
+
+    mutating func object(_ text: String) { objections.append(text) }
+
+    private mutating func object(_ key: Key, _ text: String) { object(describe(key, text)) }
+
+    private func describe(_ key: Key, _ text: String) -> String {
+        "\(key.device) at \(key.slot): \(text), after \(trails[key, default: []].suffix(8).joined(separator: ", "))"
+    }
+
+    // MARK: Streams
+
+    mutating func received(_ receipt: PromiseLedger.Receipt, by device: String) {
+        receipts[device, default: []].append(receipt)
+    }
+
+    /// - Parameter seen: `nil` when its stream has ended: what comes now it isn't told.
+    mutating func sees(_ device: String, _ seen: [Key: View]?) { views[device] = seen }
+
+    // MARK: Judging
+
+    /// All that is wrong; empty when everything holds. For a moment at which nothing is under way.
+    ///
+    /// - Parameter slots: Those that the clients know of; a series has others, too.
+    func violations(
+        in stored: StoredSchedule, slots: ClosedRange<Int>, _ stage: StoredSchedule.Stage
+    ) -> [String] {
+        var violations = objections + stored.contradictions(stage)
+        var tasks: [Key: StoredSchedule.Task] = [:]
+        for task in stored.tasks where slots.contains(task.slot) {
+            tasks[Key(device: task.device, slot: task.slot)] = task
+        }
+        for key in Set(tasks.keys).union(standings.keys) {
+            switch (standing(key), tasks[key]?.id) {
+            case (.absent, let id?): violations.append(describe(key, "\(id) is there, and shouldn't be"))
+            case (.present(let id), let other) where id != other:
+                violations.append(describe(key, "the task \(id) is lost"))
+            case (.absent, nil), (.present, _), (.doubtful, _): break
+            }
+        }
+        return violations + deliveryViolations(in: stored)
+    }
+
+    private func deliveryViolations(in stored: StoredSchedule) -> [String] {
+        var violations: [String] = []
+        let devices = Dictionary(stored.tasks.map { ($0.id, $0.device) }) { first, _ in first }
+        for reminder in stored.reminders where reminder.state == "delivered" {
+            guard let device = devices[reminder.task] else { continue }
+            if receipts[device]?.contains(where: { $0.id == reminder.id }) != true {
+                violations.append("\(device) never received \(reminder.id)")
+            }
+        }
+        for (device, receipts) in receipts {
+            for (stream, receipts) in Dictionary(grouping: receipts, by: \.stream)
+            where Set(receipts.map(\.id)).count < receipts.count {
+                violations.append("\(device) received a reminder twice on stream \(stream)")
+            }
+        }
+        return violations
+    }
+
+    /// Who listens and yet has another picture of a task in `slots` than there is. For when no daemon was killed since all have looked: what
+    /// one that is killed had yet to tell others is lost.
+    func misunderstandings(in stored: StoredSchedule, slots: ClosedRange<Int>) -> [String] {
+        var facts: [String: [Key: View]] = [:]
+        for task in stored.tasks where slots.contains(task.slot) {
+            facts[task.device, default: [:]][Key(device: task.device, slot: task.slot)] = View(
+                task: task.id, room: task.room, partner: task.partnerDevice)
+        }
+        return views.flatMap { device, seen in
+            let facts = facts[device] ?? [:]
+            return Set(facts.keys).union(seen.keys).filter { slots.contains($0.slot) && facts[$0] != seen[$0] }.map {
+                "\(device) at \($0.slot) believes \(seen[$0].map { "\($0)" } ?? "nothing"), and it is \(facts[$0].map { "\($0)" } ?? "nothing")"
+            }
+        }
+    }
+
+    /// From now on what is there counts.
+    mutating func rebase(on stored: StoredSchedule, slots: ClosedRange<Int>) {
+        standings = [:]
+        for task in stored.tasks where slots.contains(task.slot) {
+            let key = Key(device: task.device, slot: task.slot)
+            standings[key] = .present(task.id)
+            trails[key, default: []].append("found \(task.id)")
+        }
+    }
+}

@@ -1,0 +1,18 @@
+import Foundation
+
+/// The ledger of a run of partings, which many clients write, and whose minute it is.
+actor PartingRecord {
+    private(set) var ledger = PartingLedger()
+    private(set) var tally: [String: Int] = [:]
+    private(set) var minute = 0
+
+    /// Answers that say something for certain.
+    var answered: Int { tally.values.reduce(0, +) - (tally["lost", default: 0]) }
+
+    func note(_ outcome: String? = nil, _ change: @Sendable (inout PartingLedger) -> Void) {
+        if let outcome { tally[outcome, default: 0] += 1 }
+        change(&ledger)
+    }
+
+    func nextMinute() { minute += 1 }
+}
