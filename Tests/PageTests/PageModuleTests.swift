@@ -28,7 +28,7 @@ struct PageModuleTests {
     private static let cases: [(String, [(String, String)])] = [
         ("time", time), ("slots", slots), ("countdown", countdown), ("clock", clock), ("retry", retry),
         ("events", events), ("device", device), ("words", words), ("quote", quote), ("notice", notice), ("api", api),
-        ("store", store), ("past", past),
+        ("store", store), ("past", past), ("invitations", invitations),
     ]
 
     private static let time: [(String, String)] = [
@@ -75,6 +75,11 @@ struct PageModuleTests {
             #""3 kept, 1 missed, let down 2 times. 2 in a row.""#
         ),
         ("m.summaryOf({ kept: 1, missed: 0, letDown: 0, streak: 1 })", #""1 kept, 0 missed.""#),
+    ]
+
+    private static let invitations: [(String, String)] = [
+        ("m.invitationIn('#invitation/0123456789abcdef0123456789abcdef')", #""0123456789abcdef0123456789abcdef""#),
+        ("['', '#room/x', '#invitation/', '#invitation/0123'].map(m.invitationIn)", "[null,null,null,null]"),
     ]
 
     private static let slots: [(String, String)] = [

@@ -46,7 +46,7 @@ struct PageAssets: Sendable {
             ("countdown", PackageResources.countdown_js), ("day", PackageResources.day_js),
             ("device", PackageResources.device_js), ("dialogs", PackageResources.dialogs_js),
             ("dom", PackageResources.dom_js), ("events", PackageResources.events_js),
-            ("link", PackageResources.link_js),
+            ("invitations", PackageResources.invitations_js), ("link", PackageResources.link_js),
             ("notice", PackageResources.notice_js),
             ("partner", PackageResources.partner_js), ("past", PackageResources.past_js),
             ("promises", PackageResources.promises_js), ("quote", PackageResources.quote_js),

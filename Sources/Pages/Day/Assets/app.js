@@ -6,6 +6,7 @@ import { DayView, asOfText } from './day.js'
 import { firstDevice } from './device.js'
 import { DeviceDialog, PromiseDialog } from './dialogs.js'
 import { find, say, show } from './dom.js'
+import { GuestDialog, InvitationDialog, invitationIn } from './invitations.js'
 import { PartnerTalk } from './partner.js'
 import { PastDialog } from './past.js'
 import { Promises } from './promises.js'
@@ -170,11 +171,16 @@ const series = new SeriesDialog(api, settings, { changed: () => load() })
 new PastDialog(api, settings)
 const promises = new Promises(api, settings, () => load())
 
+const invitations = new InvitationDialog()
+/** What is to be shown when the promise is made. */
+let invitation = null
+
 const promise = new PromiseDialog({
-  async register(slot, title, days) {
-    const text = await promises.register(slot, title, days)
+  async register(slot, title, wishes) {
+    const { text, invitation: link } = await promises.register(slot, title, wishes)
+    invitation = link && { link, title }
     renderAlerts()
-    if (days.length) series.load()
+    if (wishes.days.length) series.load()
     return text
   },
   cancel: slot => promises.cancel(slot),
@@ -187,10 +193,20 @@ const promise = new PromiseDialog({
   },
   done(text, slot) {
     say(find('#said'), text)
+    if (invitation) invitations.open(invitation.link, invitation.title, slot.time)
+    invitation = null
     // Who joins late is expected.
     if (clock.now() >= slot.startsAt && ownSlot(slot.startsAt)) enter(slot.startsAt)
   },
   failed: note,
+})
+
+const guest = new GuestDialog(api, settings, {
+  accepted(startsAt, text) {
+    say(find('#said'), text)
+    showDay(dayOf(startsAt, zone))
+  },
+  closed() { location.replace('#') },
 })
 
 // Reminders
@@ -285,6 +301,8 @@ const ownSlot = startsAt => slots.find(slot => slot.startsAt === startsAt && slo
 
 /** Shows what the address names: the day, or a room. `loaded` is when the day is, if it is asked for already. */
 async function route(loaded = null) {
+  const token = invitationIn(location.hash)
+  if (token) guest.open(token)
   const startsAt = roomAsked()
   if (Number.isNaN(startsAt)) return leave()
   showReminder(null)

@@ -16,7 +16,7 @@ export class PromiseDialog {
   #told
 
   /**
-   * `told` has `register(slot, title, days)`, `cancel(slot)`, `leave(slot)` and `move(slot, title, startsAt)`, which give what there is to
+   * `told` has `register(slot, title, { days, isInviting })`, `cancel(slot)`, `leave(slot)` and `move(slot, title, startsAt)`, which give what there is to
    * say or throw a `Refusal`; `targets(slot)`, the slots that it may move to; `rhythm(slot)`, what series it belongs to; `done(text, slot)`,
    * when the dialog has closed; and `failed(text)`, for a request whose dialog is not there any more.
    */
@@ -29,7 +29,11 @@ export class PromiseDialog {
     find('#not-now').onclick = () => this.#dialog.close()
     find('#take-back').onclick = () => this.#try(slot => this.#told.cancel(slot))
     this.#disarm = armed(find('#cant'), 'I can’t make it', 'Really take it back', () => this.#try(slot => this.#told.leave(slot)))
-    find('#repeats').onchange = () => show(find('#weekdays'), find('#repeats').checked)
+    find('#repeats').onchange = () => {
+      show(find('#weekdays'), find('#repeats').checked)
+      // A series invites nobody.
+      show(find('#inviting'), !find('#repeats').checked)
+    }
     find('#weekdays').append(...WEEKDAYS.map(name => {
       const choice = stamp('weekday-choice')
       choice.firstElementChild.value = name
@@ -49,7 +53,7 @@ export class PromiseDialog {
     this.#field.value = slot.title
     this.#disarm()
     find('#move-to').value = ''
-    find('#repeats').checked = false
+    find('#repeats').checked = find('#invites').checked = false
     show(find('#weekdays'), false)
     // What repeats begins with this day.
     for (const box of this.#boxes) box.checked = box.disabled = box.value === weekdayOf(day)
@@ -68,6 +72,7 @@ export class PromiseDialog {
     show(find('#take-back'), state === 'own', this.#field)
     show(find('#cant'), state === 'partner', this.#field)
     show(find('#weekly'), !slot.isSecond && (state === 'free' || state === 'somebody'), this.#field)
+    show(find('#inviting'), ['free', 'somebody', 'own'].includes(state) && (find('#weekly').hidden || !find('#repeats').checked), this.#field)
     if (find('#weekly').hidden) show(find('#weekdays'), false, this.#field)
     this.#offer(state === 'own' || state === 'partner' ? this.#told.targets(slot) : [])
     const rhythm = this.#told.rhythm(slot)
@@ -102,7 +107,8 @@ export class PromiseDialog {
     const to = find('#moving').hidden ? '' : find('#move-to').value
     const days = find('#weekly').hidden || !find('#repeats').checked
       ? [] : [...this.#boxes].filter(box => box.checked).map(box => box.value)
-    await this.#try(slot => to ? this.#told.move(slot, title, +to) : this.#told.register(slot, title, days))
+    const isInviting = !find('#inviting').hidden && find('#invites').checked
+    await this.#try(slot => to ? this.#told.move(slot, title, +to) : this.#told.register(slot, title, { days, isInviting }))
   }
 
   async #try(work) {

@@ -15,21 +15,24 @@ export class Promises {
     this.#reload = reload
   }
 
-  /** `days`: of every week, by the server's names; none for a single promise. */
-  async register(slot, title, days) {
+  /** `days`: of every week, by the server's names; none for a single promise. With `isInviting` the answer has the link, unless there is a partner. */
+  async register(slot, title, { days = [], isInviting = false } = {}) {
     if (days.length) return this.#repeat(slot, title, days)
     const isLate = this.#settings.clock.now() >= slot.startsAt
-    const task = await this.#heeded(this.#api.post('/task', this.#taskOf(slot, title))).catch(refusal => {
+    const task = await this.#heeded(this.#api.post('/task', {
+      ...this.#taskOf(slot, title), ...isInviting && { invite: true },
+    })).catch(refusal => {
       throw isLate && refusal.code === 'registration_closed' ? new Refusal(refusal.status, { code: 'nobody_waits' }) : refusal
     })
-    return task.isPaired
+    const text = task.isPaired
       ? `Promised. Your partner at ${slot.time} will start ${quoted(task.partnerTitle)}.` : `Promised: ${quoted(title)} at ${slot.time}.`
+    return { text, invitation: task.invitation && new URL(task.invitation, location.origin).href }
   }
 
   async #repeat(slot, title, days) {
     const { zone } = this.#settings
     const { tasks } = await this.#heeded(this.#api.post('/series', { title, startTime: slot.time, timeZone: zone, days }))
-    return `Promised: ${quoted(title)} at ${slot.time}, every week. ${tasks.length} promises stand already.`
+    return { text: `Promised: ${quoted(title)} at ${slot.time}, every week. ${tasks.length} promises stand already.` }
   }
 
   async cancel(slot) {

@@ -30,6 +30,9 @@ export function sentence(refusal, time) {
     case 'too_far_ahead': return 'That is too far ahead: at most 90 days.'
     case 'has_partner': return `Somebody counts on you at ${time}: with a partner, a promise is kept.`
     case 'nobody_waits': return `Nobody waits at ${time} now: it is too late.`
+    case 'no_such_invitation': return 'This invitation isn’t there any more.'
+    case 'invitation_used': return 'Somebody else has come already.'
+    case 'own_invitation': return 'This is your own invitation: send it to somebody.'
     case 'slot_taken': return 'You have promised something else then.'
     case 'series_exists': return 'You do that at that time already, or with another title: see “Every week”.'
     case 'no_such_series': return 'That has ended already.'

@@ -1,0 +1,92 @@
+// Inviting somebody to start at the same time, and being invited. The link's secret stands in its fragment, which browsers send to nobody.
+import { copy, find, say, show } from './dom.js'
+import { quoted } from './quote.js'
+import { clockFace, dayOf, longDate } from './time.js'
+import { sentence, titleFault } from './words.js'
+
+/** The invitation that an address's fragment names; `null` if it names none. */
+export const invitationIn = hash => /^#invitation\/([0-9a-f]{32})$/.exec(hash)?.[1] ?? null
+
+/** The link, to be sent to whom one likes. */
+export class InvitationDialog {
+  #dialog = find('#invitation')
+  #text = ''
+
+  constructor() {
+    const link = find('#invitation-link')
+    find('#close-invitation').onclick = () => this.#dialog.close()
+    find('#copy-invitation').onclick = async () => say(
+      find('#invitation-said'), await copy(link) ? 'Copied. Send it to whom you would like to have.' : 'It is selected: copy it with Ctrl-C.')
+    find('#share-invitation').onclick = () => navigator.share({ text: this.#text, url: link.value }).catch(() => {})
+  }
+
+  open(address, title, time) {
+    this.#text = `I will start ${quoted(title)} at ${time}. Start something at the same minute?`
+    find('#invitation-link').value = address
+    say(find('#invitation-said'), '')
+    // Telephones have it.
+    show(find('#share-invitation'), 'share' in navigator)
+    this.#dialog.showModal()
+    find('#copy-invitation').focus()
+  }
+}
+
+/** What a guest is asked who has opened the link. */
+export class GuestDialog {
+  #dialog = find('#guest')
+  #field = find('#guest-own')
+  #api
+  #zone
+  #token = null
+
+  /** `told` has `accepted(startsAt, text)`, and `closed()`. */
+  constructor(api, { zone }, told) {
+    this.#api = api
+    this.#zone = zone
+    find('#guest-no').onclick = () => this.#dialog.close()
+    this.#dialog.addEventListener('close', () => told.closed())
+    find('#guest-form').addEventListener('submit', async event => {
+      event.preventDefault()
+      const task = await this.#accept()
+      if (!task) return
+      this.#dialog.close()
+      told.accepted(Date.parse(task.startsAt), `Promised. You start together: your partner will start ${quoted(task.partnerTitle)}.`)
+    })
+  }
+
+  async open(token) {
+    this.#token = token
+    say(find('#guest-error'), '')
+    say(find('#guest-what'), 'Looking…')
+    for (const id of ['guest-oath', 'guest-yes']) find(`#${id}`).hidden = true
+    if (!this.#dialog.open) this.#dialog.showModal()
+    try {
+      const { title, startsAt } = await this.#api.request('GET', `/invitations/${token}`)
+      const at = Date.parse(startsAt)
+      const time = clockFace(at, this.#zone)
+      say(find('#guest-what'), `Somebody starts ${quoted(title)} on ${longDate(dayOf(at, this.#zone))} at ${time}, by your clock, and would like to have you as a partner.`)
+      say(find('#guest-time'), time)
+      for (const id of ['guest-oath', 'guest-yes']) find(`#${id}`).hidden = false
+      this.#field.focus()
+    } catch (refusal) {
+      say(find('#guest-what'), sentence(refusal, 'that time'))
+    }
+  }
+
+  /** The guest's own task, or `null`. */
+  async #accept() {
+    const title = this.#field.value.trim()
+    const fault = titleFault(title)
+    say(find('#guest-error'), fault)
+    if (fault || this.#dialog.getAttribute('aria-busy') === 'true') return null
+    this.#dialog.setAttribute('aria-busy', true)
+    try {
+      return await this.#api.post(`/invitations/${this.#token}`, { title, timeZone: this.#zone })
+    } catch (refusal) {
+      say(find('#guest-error'), sentence(refusal, 'that time'))
+      return null
+    } finally {
+      this.#dialog.setAttribute('aria-busy', false)
+    }
+  }
+}
