@@ -1,0 +1,51 @@
+import Foundation
+
+/// What the people of a run have said and heard, and what is wrong with that.
+actor MessageRecord {
+    struct Message: Hashable, Sendable {
+        let offset: Int
+        let id: UUID
+        let content: String
+    }
+
+    /// Contents by the ids that they were said with.
+    private(set) var acknowledged: [UUID: String] = [:]
+    /// Said, and given up when no answer came: each may be stored or not.
+    private var abandoned: [UUID: String] = [:]
+    private(set) var unanswered = 0
+    private(set) var connections = 0
+    private var heard: [MessageListener.Door: [Message]] = [:]
+    private var objections: [String] = []
+
+    /// Messages of which nothing more is said.
+    var settled: Int { acknowledged.count + abandoned.count }
+
+    func wasAcknowledged(_ id: UUID, _ content: String) { acknowledged[id] = content }
+    func wasAbandoned(_ id: UUID, _ content: String) { abandoned[id] = content }
+    func hadNoAnswer() { unanswered += 1 }
+    func wasConnected() { connections += 1 }
+    func object(_ violation: String) { objections.append(violation) }
+
+    func hears(_ message: Message, by door: MessageListener.Door) {
+        let expected = (heard[door]?.last?.offset ?? 0) + 1
+        if message.offset != expected { objections.append("\(door) hears \(message.offset), not \(expected)") }
+        heard[door, default: []].append(message)
+    }
+
+    func violations(in stored: [Message]) -> [String] {
+        var violations = objections
+        let offsets = stored.map(\.offset)
+        if offsets != Array(1..<(stored.count + 1)) { violations.append("offsets \(offsets)") }
+        let contents = Dictionary(grouping: stored, by: \.id)
+        for (id, content) in acknowledged where contents[id]?.map(\.content) != [content] {
+            violations.append("\(content) was acknowledged, and there is \(contents[id]?.map(\.content) ?? [])")
+        }
+        for message in stored where (acknowledged[message.id] ?? abandoned[message.id]) != message.content {
+            violations.append("\(message.content) is stored, and nobody has said it")
+        }
+        for door in MessageListener.Door.allCases where heard[door, default: []] != stored {
+            violations.append("\(door) has heard \(heard[door, default: []].count) of \(stored.count) messages")
+        }
+        return violations
+    }
+}
