@@ -144,6 +144,7 @@ let package = Package(
                 .embedInCode("SQL/0014-absence.sql"),
                 .embedInCode("SQL/0015-gathered.sql"),
                 .embedInCode("SQL/0016-invitations.sql"),
+                .embedInCode("SQL/0017-epochs.sql"),
                 .embedInCode("SQL/daemons.sql"),
                 .embedInCode("SQL/export.sql"),
                 .embedInCode("SQL/samples.sql"),

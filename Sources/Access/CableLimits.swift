@@ -29,6 +29,11 @@ package struct CableLimits: Sendable, Hashable {
     package static let confirmPause = Duration.milliseconds(50)
     /// Between two attempts at what the database is needed for.
     package static let retryPause = Duration.seconds(1)
+    /// After a session of the extended protocol has begun anew, until its subscriptions go on without a word of the client.
+    package static let restorePause = Duration.seconds(10)
+    /// How long a session is remembered whose connection is lost, and how much of all of them: bytes of identifiers.
+    package static let sessionPatience = Duration.seconds(300)
+    package static let sessionBytes = 16_777_216
     /// Between two pings.
     package static let pingInterval = Duration.seconds(3)
 }

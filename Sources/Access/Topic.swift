@@ -8,13 +8,18 @@ package enum Topic: Sendable, Hashable {
     case questions(UUID)
     case conversation(UUID)
 
-    var name: String {
+    package var name: String {
         switch self {
         case .room(let id): "room:\(id.uuidString)"
         case .device(let device): "device:\(device.text)"
         case .questions(let session): "questions:\(session.uuidString)"
         case .conversation(let id): "conversation:\(id.uuidString)"
         }
+    }
+
+    /// The conversation of a topic's name.
+    package static func conversation(named name: String) -> UUID? {
+        name.hasPrefix("conversation:") ? UUID(text: String(name.dropFirst("conversation:".count))) : nil
     }
 
     /// UUIDs are read in either case, devices' names byte for byte.

@@ -7,6 +7,9 @@ package protocol CableChannel: Sendable {
     /// As identifiers name it.
     var name: StaticString { get }
 
+    /// Whether what was said is kept: a client of the extended protocol that was away is told what it has missed, and is inside again.
+    var keepsHistory: Bool { get }
+
     /// Somebody wants to subscribe. Checks the parameters and the right, and calls ``CableOutlet/confirm()`` or ``CableOutlet/reject()``,
     /// now or later. On the connection's loop.
     ///
@@ -15,12 +18,25 @@ package protocol CableChannel: Sendable {
     func subscribe(_ parameters: CableParameters, _ outlet: CableOutlet) throws(CableRejection) -> any CableSubscription
 }
 
+extension CableChannel {
+    package var keepsHistory: Bool { false }
+}
+
 /// One subscription to a channel. All calls come on the connection's loop, and none after ``end()``.
 package protocol CableSubscription: AnyObject {
     /// The client wants something done. What it hears of that is sent by the outlet.
     ///
     /// - Throws: ``CableActionError``, which the client is told.
     func perform(_ action: CableAction) throws(CableActionError)
+
+    /// The client has missed something, and is to be told by ``CableOutlet/confirmHistory()`` when it has all, or
+    /// ``CableOutlet/rejectHistory()``. Called only where the channel keeps it.
+    func replay(_ history: CableHistory)
+
+    /// The client wants to know who is there. By the extended protocol.
+    ///
+    /// - Returns: Whether that is known.
+    func tellPresence(_ wish: CablePresenceWish) -> Bool
 
     /// It is over: the client unsubscribed or left, was rejected, or the channel ended it. Called once.
     func end()
@@ -35,6 +51,8 @@ package protocol CableSubscription: AnyObject {
 extension CableSubscription {
     package func allSent() {}
     package func hasTurn() {}
+    package func replay(_ history: CableHistory) {}
+    package func tellPresence(_ wish: CablePresenceWish) -> Bool { false }
 }
 
 /// Somebody may not subscribe. What for is nobody's to know: the protocol has no word for it.

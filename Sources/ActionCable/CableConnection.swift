@@ -20,6 +20,8 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
     /// How the client is greeted.
     enum Greeting {
         case welcome(Identity)
+        /// By the extended protocol, with the session that is to go on.
+        case extended(Identity, restoring: String?)
         case disconnect(CableDisconnect)
     }
 
@@ -35,6 +37,16 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
     private var state: State
     private var table: SubscriptionTable
     private var outlets: [CableIdentifier: CableOutlet] = [:]
+    /// By the extended protocol.
+    private var session: Session?
+
+    private struct Session {
+        let name: String
+        /// Subscriptions of the lost connection that begin with the client's first word about each, so that nothing comes before what it
+        /// has missed; or a moment later.
+        var restoring: Set<CableIdentifier>
+    }
+
     /// Those who have a backlog, in the order in which they asked. The first has its turn.
     private var backlogs: [CableOutlet] = []
     /// How many places its subscriptions have in a topic.
@@ -50,7 +62,10 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
         self.webSocket = webSocket
         self.shard = shard
         state = .connecting(greeting, [])
-        if case .welcome(let identity) = greeting { self.identity = identity } else { identity = .none }
+        switch greeting {
+        case .welcome(let identity), .extended(let identity, _): self.identity = identity
+        case .disconnect: identity = .none
+        }
         purse = MessagePurse(of: identity.device, shard.cables.messageRates)
         table = SubscriptionTable(limit: shard.cables.limits.subscriptions)
         shard.reactor.callAtEndOfTurn(self)
@@ -67,12 +82,67 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
         case .disconnect(let reason):
             disconnect(reason)
         case .welcome:
-            state = .welcomed
             send(frame: shard.welcomeFrame)
-            shard.add(self)
-            awaitExpiry()
-            for command in commands { obey(command) }
+            welcomed(commands)
+        case .extended(let identity, let last):
+            let begun = shard.cables.sessions.begin(of: identity.device, restoring: last, at: shard.reactor.now)
+            session = Session(name: begun.name, restoring: Set(begun.identifiers))
+            send(.session(begun.name, restored: begun.identifiers))
+            welcomed(commands)
+            if !begun.identifiers.isEmpty { awaitRestored() }
         }
+    }
+
+    private func welcomed(_ commands: [CableCommand]) {
+        state = .welcomed
+        shard.add(self)
+        awaitExpiry()
+        for command in commands { obey(command) }
+    }
+
+    var isExtended: Bool {
+        if case .connecting(.extended, _) = state { true } else { session != nil }
+    }
+
+    /// Whoever restores a session says at once what it has missed. Who doesn't goes on with what is said now.
+    private func awaitRestored() {
+        shard.reactor.schedule(after: CableLimits.restorePause) { [weak self] in
+            guard let self, let restoring = session?.restoring else { return }
+            for identifier in restoring { restore(identifier, nil) }
+        }
+    }
+
+    private func restore(_ identifier: CableIdentifier, _ history: CableHistory?) {
+        session?.restoring.remove(identifier)
+        obey(.resume(identifier, CableResumption(history: history, isRestored: true)))
+    }
+
+    /// A word about a subscription that is to go on.
+    ///
+    /// - Returns: Whether that was all.
+    private func restores(_ command: CableCommand) -> Bool {
+        let identifier = command.identifier
+        guard session?.restoring.contains(identifier) ?? false else { return false }
+        switch command {
+        case .history(_, let history?):
+            restore(identifier, history)
+            return true
+        case .unsubscribe:
+            session?.restoring.remove(identifier)
+            forget(identifier)
+            return true
+        case .subscribe, .resume:
+            session?.restoring.remove(identifier)
+            return false
+        case .message, .history, .presence:
+            restore(identifier, nil)
+            return false
+        }
+    }
+
+    /// The session doesn't go on with it.
+    private func forget(_ identifier: CableIdentifier) {
+        if let session { shard.cables.sessions.remove(identifier, from: session.name) }
     }
 
     /// A ticket's end is the connection's.
@@ -90,8 +160,9 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
             return cutOff("more than \(shard.cables.limits.messageRate) messages a second")
         }
         do throws(CableFault) {
-            receive(try CableCommand(message))
+            receive(try CableCommand(message, isExtended: isExtended))
         } catch {
+            if isExtended, CableCommand.isPong(message) { return }
             metrics.ignored.add(error)
         }
     }
@@ -111,9 +182,12 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
     private func obey(_ command: CableCommand) {
         guard case .welcomed = state else { return }
         let identifier = command.identifier
-        if case .subscribe = command, !identifier.isTooLong, identifier.parameters == nil {
-            return metrics.ignored.add(.noIdentifier)
+        switch command {
+        case .subscribe, .resume:
+            if !identifier.isTooLong, identifier.parameters == nil { return metrics.ignored.add(.noIdentifier) }
+        case .unsubscribe, .message, .history, .presence: break
         }
+        if restores(command) { return }
         switch table.receive(command) {
         case .ignored(let fault): metrics.ignored.add(fault)
         case .queued: proceed(identifier)
@@ -136,15 +210,21 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
     private func proceed(_ identifier: CableIdentifier) {
         while case .welcomed = state, let step = table.next(of: identifier) {
             switch step {
-            case .begin(let number): begin(identifier, number)
+            case .begin(let number, let resumption): begin(identifier, number, resumption)
             case .perform(_, let data): outlets[identifier]?.perform(data)
-            case .end: outlets.removeValue(forKey: identifier)?.finish()
+            case .replay(let history): outlets[identifier]?.replay(history)
+            case .tellPresence(let wish): outlets[identifier]?.tellPresence(wish)
+            case .end:
+                outlets.removeValue(forKey: identifier)?.finish()
+                forget(identifier)
             }
         }
     }
 
-    private func begin(_ identifier: CableIdentifier, _ number: SubscriptionTable.Number) {
-        let outlet = CableOutlet(identifier, number, identity: identity, of: self, on: shard)
+    private func begin(
+        _ identifier: CableIdentifier, _ number: SubscriptionTable.Number, _ resumption: CableResumption?
+    ) {
+        let outlet = CableOutlet(identifier, number, resumption, identity: identity, of: self, on: shard)
         outlet.isMuted = !table.isHeard(number, of: identifier)
         outlets[identifier] = outlet
         guard let parameters = identifier.parameters, let channel = shard.cables.channel(named: parameters.channel)
@@ -156,7 +236,8 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
 
     func confirmed(_ outlet: CableOutlet) {
         table.confirm(outlet.number, of: outlet.identifier)
-        if !outlet.isMuted { send(.confirmation(outlet.identifier)) }
+        if !outlet.isMuted, !outlet.isRestored { send(.confirmation(outlet.identifier)) }
+        if outlet.goesOn, let session { shard.cables.sessions.add(outlet.identifier, to: session.name) }
         if !outlet.isBeginning { proceed(outlet.identifier) }
     }
 
@@ -167,6 +248,7 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
 
     func ended(_ outlet: CableOutlet) {
         metrics.ignored.add(.notSubscribed, table.remove(outlet.number, of: outlet.identifier))
+        forget(outlet.identifier)
         if outlets[outlet.identifier] === outlet { outlets[outlet.identifier] = nil }
         if !outlet.isBeginning { proceed(outlet.identifier) }
     }
@@ -273,12 +355,15 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
 
     private func sendDisconnect(_ reason: CableDisconnect) {
         if case .ended = state { return }
+        // Nobody is let in by a session who wouldn't be without; who is to come again does so by it.
+        if let session, !reason.mayReconnect { shard.cables.sessions.end(session.name) }
         metrics.disconnected.add(reason)
         send(.disconnect(reason))
     }
 
     func webSocketDidClose(_ webSocket: WebSocket, code: WebSocketCloseCode) {
         state = .ended
+        if let session { shard.cables.sessions.leave(session.name, at: shard.reactor.now) }
         shard.remove(self)
         if let expiry { shard.reactor.cancel(expiry) }
         let outlets = outlets.values

@@ -23,9 +23,13 @@ package struct CableController: RouteCollection {
 
     /// Browsers hide a refused handshake's status, so who isn't let in is told so on the WebSocket.
     private func greeting(_ head: HTTPRequestHead) -> CableConnection.Greeting {
-        guard CableSubprotocol(offeredBy: head.headers) != .unsupported else { return .disconnect(.invalidRequest) }
+        let subprotocol = CableSubprotocol(offeredBy: head.headers)
+        guard subprotocol != .unsupported else { return .disconnect(.invalidRequest) }
         do throws(IdentityRefusal) {
-            return .welcome(try cables.verifier.identity(of: head))
+            let identity = try cables.verifier.identity(of: head)
+            guard subprotocol == .extended else { return .welcome(identity) }
+            return .extended(
+                identity, restoring: head.query("sid") ?? head.headers.values("X-AnyCable-Restore-SID").first)
         } catch {
             return .disconnect(.unauthorized)
         }

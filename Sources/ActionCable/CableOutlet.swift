@@ -30,6 +30,9 @@ package final class CableOutlet {
     /// Whose the subscription is: the connection's device, or another that its identifier names.
     var device: DeviceID?
     private(set) var isBeginning = false
+    private var keepsHistory = false
+    /// What it goes on from, by the extended protocol.
+    private let resumption: CableResumption?
     /// Of what it has one of the connection's few places.
     private var claimed: Topic?
     /// The client has unsubscribed, and what it said before that is yet to be done.
@@ -40,11 +43,12 @@ package final class CableOutlet {
     }
 
     init(
-        _ identifier: CableIdentifier, _ number: SubscriptionTable.Number, identity: Identity,
-        of connection: CableConnection, on shard: CableShard
+        _ identifier: CableIdentifier, _ number: SubscriptionTable.Number, _ resumption: CableResumption?,
+        identity: Identity, of connection: CableConnection, on shard: CableShard
     ) {
         self.identifier = identifier
         self.number = number
+        self.resumption = resumption
         self.identity = identity
         self.connection = connection
         self.shard = shard
@@ -55,6 +59,17 @@ package final class CableOutlet {
     package var loop: EventLoop { shard.cables.loops[reactor.index] }
     /// The connection, in all rooms that it is in.
     package var sender: Sender { connection.sender }
+
+    /// Whether the client speaks the extended protocol.
+    package var isExtended: Bool { connection.isExtended }
+    /// What it has missed, as it says; the channel replays it.
+    package var history: CableHistory? { resumption?.history }
+    /// Whether it is to be told from the beginning who comes and goes.
+    package var joins: Bool { resumption?.joins ?? false }
+    /// Whether it goes on in a later connection of the session.
+    var goesOn: Bool { isExtended && keepsHistory }
+    /// Whether it goes on from a lost connection, of which the client needs no word.
+    var isRestored: Bool { resumption?.isRestored ?? false }
 
     var isConfirmed: Bool {
         if case .confirmed = state { true } else { false }
@@ -71,6 +86,7 @@ package final class CableOutlet {
 
     func begin(_ channel: any CableChannel, _ parameters: CableParameters) {
         isBeginning = true
+        keepsHistory = channel.keepsHistory
         defer { isBeginning = false }
         do throws(CableRejection) {
             let subscription = try channel.subscribe(parameters, self)
@@ -94,6 +110,7 @@ package final class CableOutlet {
         guard case .pending = state else { return }
         state = .confirmed(ConfirmPause(confirmedAt: reactor.now))
         connection.confirmed(self)
+        if history != nil, !keepsHistory { rejectHistory() }
     }
 
     package func reject() {
@@ -145,6 +162,17 @@ package final class CableOutlet {
         }
     }
 
+    /// - Parameter history: `nil`: it can't be read.
+    func replay(_ history: CableHistory?) {
+        guard keepsHistory, let history else { return rejectHistory() }
+        subscription?.replay(history)
+    }
+
+    func tellPresence(_ wish: CablePresenceWish) {
+        guard let subscription, !subscription.tellPresence(wish), wish == .presence else { return }
+        send(CablePresence.unavailable)
+    }
+
     func drained() {
         // What is held back, or was for nobody, is not with the kernel.
         guard case .confirmed(let pause) = state, pause.isEmpty, reportsDrain, !isMuted else { return }
@@ -156,6 +184,20 @@ package final class CableOutlet {
     package func send(_ content: CableContent) {
         send(frame: CableConnection.frame(.message(identifier, content)))
     }
+
+    /// A message of what is kept, with where it stands for those who ask for that.
+    package func send(_ content: CableContent, at position: CablePosition) {
+        guard isExtended else { return send(content) }
+        send(frame: CableConnection.frame(.kept(identifier, content, position)))
+    }
+
+    /// What was missed is sent.
+    package func confirmHistory() { send(frame: CableConnection.frame(.historyConfirmation(identifier))) }
+
+    /// What was missed isn't to be had.
+    package func rejectHistory() { send(frame: CableConnection.frame(.historyRejection(identifier))) }
+
+    package func send(_ presence: CablePresence) { send(frame: CableConnection.frame(.presence(identifier, presence))) }
 
     /// Whether more may be sent of what can wait. Where it may not, ``CableSubscription/allSent()`` says when.
     package var hasRoom: Bool {

@@ -15,6 +15,8 @@ package final class Cables: Sendable {
     let limits: CableLimits
     let messageRates: DeviceMessageRates
     let metrics: CableMetrics
+    /// Of the extended protocol.
+    let sessions = CableSessions()
     /// Where tasks run that wait for the database.
     let executor: (any TaskExecutor)?
     private let channels: [any CableChannel]

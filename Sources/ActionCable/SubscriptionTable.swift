@@ -14,12 +14,25 @@ struct SubscriptionTable {
     typealias Number = UInt32
 
     enum Command: Equatable {
-        case subscribe, unsubscribe
+        /// With what it goes on from, by the extended protocol.
+        case subscribe(CableResumption?)
+        case unsubscribe
         case message([UInt8]?)
+        case history(CableHistory?)
+        case presence(CablePresenceWish)
+
+        var isSubscribe: Bool {
+            if case .subscribe = self { true } else { false }
+        }
 
         /// Bytes that it says.
         var size: Int {
-            if case .message(let data?) = self { data.count } else { 0 }
+            switch self {
+            case .message(let data): data?.count ?? 0
+            case .history(let history): history?.size ?? 0
+            case .subscribe(let resumption): resumption?.history?.size ?? 0
+            case .unsubscribe, .presence: 0
+            }
         }
     }
 
@@ -42,8 +55,10 @@ struct SubscriptionTable {
 
     /// What to do now.
     enum Step: Equatable {
-        case begin(Number)
+        case begin(Number, CableResumption? = nil)
         case perform(Number, [UInt8]?)
+        case replay(CableHistory?)
+        case tellPresence(CablePresenceWish)
         case end(Number)
     }
 
@@ -56,8 +71,8 @@ struct SubscriptionTable {
 
         /// Whether the last of all commands leaves something subscribed, if nothing is rejected.
         var willBeSubscribed: Bool {
-            for command in queue.reversed() where command == .subscribe || command == .unsubscribe {
-                return command == .subscribe
+            for command in queue.reversed() where command.isSubscribe || command == .unsubscribe {
+                return command.isSubscribe
             }
             return isConfirmed || isWorking
         }
@@ -81,31 +96,31 @@ struct SubscriptionTable {
     // MARK: Commands
 
     mutating func receive(_ command: CableCommand) -> Reception {
-        let identifier = command.identifier
+        let (identifier, command) = (command.identifier, Command(command))
         guard let entry = entries[identifier] else {
-            guard case .subscribe = command else { return .ignored(.notSubscribed) }
+            guard command.isSubscribe else { return .ignored(.notSubscribed) }
             guard !identifier.isTooLong, entries.count < limit else { return .rejected }
             guard waiting < CableLimits.waitingCommands else { return .overflow }
             entries[identifier] = Entry(number: 0)
-            return enqueue(.subscribe, identifier)
+            return enqueue(command, identifier)
         }
         switch command {
         case .subscribe:
-            guard entry.willBeSubscribed else { return enqueue(.subscribe, identifier) }
+            guard entry.willBeSubscribed else { return enqueue(command, identifier) }
             let isSettled = entry.isConfirmed && !entry.queue.contains(.unsubscribe)
             return isSettled ? .confirmedAgain : .repeated
         case .unsubscribe:
             guard entry.willBeSubscribed else { return .ignored(.notSubscribed) }
             let reception = enqueue(.unsubscribe, identifier)
             return reception == .queued ? .muted : reception
-        case .message(_, let data):
+        case .message, .history, .presence:
             guard entry.willBeSubscribed else { return .ignored(.notSubscribed) }
-            return enqueue(.message(data), identifier)
+            return enqueue(command, identifier)
         }
     }
 
     private mutating func enqueue(_ command: Command, _ identifier: CableIdentifier) -> Reception {
-        if case .message = command {
+        if !command.isSubscribe, command != .unsubscribe {
             guard waiting < CableLimits.waitingCommands, waitingBytes + command.size <= CableLimits.waitingBytes
             else { return .busy }
         }
@@ -123,12 +138,14 @@ struct SubscriptionTable {
         waitingBytes -= command.size
         entries[identifier]?.queue.removeFirst()
         switch command {
-        case .subscribe:
+        case .subscribe(let resumption):
             lastNumber &+= 1
             entries[identifier]?.number = lastNumber
             entries[identifier]?.isWorking = true
-            return .begin(lastNumber)
+            return .begin(lastNumber, resumption)
         case .message(let data): return .perform(entry.number, data)
+        case .history(let history): return .replay(history)
+        case .presence(let wish): return .tellPresence(wish)
         case .unsubscribe:
             entries[identifier]?.isConfirmed = false
             forget(identifier)
@@ -176,7 +193,7 @@ struct SubscriptionTable {
     /// - Returns: How many of them there were.
     mutating func remove(_ number: Number, of identifier: CableIdentifier) -> Int {
         guard isCurrent(number, of: identifier), var entry = entries[identifier] else { return 0 }
-        let next = entry.queue.firstIndex(of: .subscribe) ?? entry.queue.endIndex
+        let next = entry.queue.firstIndex(where: \.isSubscribe) ?? entry.queue.endIndex
         let lost = entry.queue[..<next]
         waiting -= lost.count
         waitingBytes -= lost.reduce(0) { $0 + $1.size }
@@ -188,4 +205,22 @@ struct SubscriptionTable {
         forget(identifier)
         return messages
     }
+}
+
+extension SubscriptionTable.Command {
+    fileprivate init(_ command: CableCommand) {
+        switch command {
+        case .subscribe: self = .subscribe(nil)
+        case .resume(_, let resumption): self = .subscribe(resumption)
+        case .unsubscribe: self = .unsubscribe
+        case .message(_, let data): self = .message(data)
+        case .history(_, let history): self = .history(history)
+        case .presence(_, let wish): self = .presence(wish)
+        }
+    }
+}
+
+extension CableHistory {
+    /// Bytes that it says, about.
+    fileprivate var size: Int { positions.reduce(0) { $0 + $1.stream.utf8.count + $1.epoch.utf8.count + 40 } }
 }

@@ -23,7 +23,7 @@ package struct ConversationMember: Sendable {
     var expiry: Double? { identity.expiry }
 
     /// Whether it is here for this conversation too, and its ticket as well.
-    func allows(_ conversation: UUID) -> Bool {
+    package func allows(_ conversation: UUID) -> Bool {
         (only ?? conversation) == conversation && identity.allows(.conversation(conversation))
     }
 

@@ -46,9 +46,11 @@ final class ConversationPresence {
     }
 
     /// Who is in a conversation's company, when that is to be told: somebody else is, or was, and it isn't what was told last.
-    func company(of conversation: UUID) -> [Int]? {
+    ///
+    /// - Parameter orAlone: Also that nobody else is.
+    func company(of conversation: UUID, orAlone: Bool = false) -> [Int]? {
         guard let place = places[conversation], let people = place.people, people != place.told else { return nil }
-        guard place.told != nil || people.contains(where: { $0 != Self.identity(of: user) }) else { return nil }
+        guard orAlone || place.told != nil || people.contains(where: { $0 != Self.identity(of: user) }) else { return nil }
         return people.compactMap(Self.user)
     }
 

@@ -24,10 +24,13 @@ struct ConversationProgress {
         var wasEmpty = false
     }
 
-    /// - Parameter after: Where to begin in some of them; the others begin now.
-    init(_ positions: [ConversationPositions.Position], after: [UUID: Int]) {
+    /// - Parameters:
+    ///   - after: Where to begin in some of them.
+    ///   - othersAreNew: Whether the others begin at their beginning, being made since it was looked up; or now.
+    init(_ positions: [ConversationPositions.Position], after: [UUID: Int], othersAreNew: Bool = false) {
         for position in positions {
-            let offset = min(after[position.conversation] ?? position.lastOffset, position.lastOffset)
+            let unknown = othersAreNew ? 0 : position.lastOffset
+            let offset = min(after[position.conversation] ?? unknown, position.lastOffset)
             heard[position.conversation] = offset
             // What was said last is read last.
             if offset < position.lastOffset {
@@ -75,6 +78,15 @@ struct ConversationProgress {
             behind[index].wasEmpty = fresh.isEmpty
         }
         return fresh
+    }
+
+    /// What was heard behind these offsets is heard again. Not while something is read.
+    mutating func rewind(to offsets: [UUID: Int]) {
+        for (conversation, offset) in offsets {
+            guard let last = heard[conversation], offset < last else { continue }
+            heard[conversation] = offset
+            fallBehind(in: conversation, to: last)
+        }
     }
 
     /// It is none of its conversations any more.

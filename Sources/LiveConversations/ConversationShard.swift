@@ -37,8 +37,13 @@ package final class ConversationShard {
     }
 
     /// Lets somebody in, as the user that the device is, or was lately; `nil` if its ticket is over.
+    ///
+    /// - Parameters:
+    ///   - after: Where it begins in some conversations.
+    ///   - othersAreNew: In the others it begins at their beginning, and not with what is said now.
     package func enter(
-        _ member: ConversationMember, user: String, after: [UUID: Int], _ sink: any ConversationSink
+        _ member: ConversationMember, user: String, after: [UUID: Int], othersAreNew: Bool = false,
+        _ sink: any ConversationSink
     ) -> ConversationSubscriber? {
         let left = timeLeft(of: member)
         if let left, left <= 0 {
@@ -47,7 +52,7 @@ package final class ConversationShard {
         }
         lastNumber += 1
         let subscriber = ConversationSubscriber(
-            member, user: user, after: after, Number(number: lastNumber), sink, on: self)
+            member, user: user, after: after, othersAreNew: othersAreNew, Number(number: lastNumber), sink, on: self)
         subscribers[subscriber.number] = subscriber
         subscribe(subscriber)
         readPositions(for: subscriber)

@@ -1,7 +1,7 @@
 import Access
 import Basics
 import Domain
-import FoundationEssentials
+package import FoundationEssentials
 package import Messaging
 package import Rooms
 import Server
@@ -20,10 +20,19 @@ package protocol ConversationSink: AnyObject {
     func awaitTurn()
     /// What was read is sent, or there was nothing.
     func endTurn()
+    /// What ``ConversationSubscriber/awaitCatchUp()`` was about is sent.
+    func caughtUp()
     /// Whether it is told who is there.
     var wantsPresence: Bool { get }
+    /// Also that it is there alone.
+    var wantsPresenceAlone: Bool { get }
     /// The subscriber breaks the rules, or is not to be here any more.
     func end(_ cause: ConversationSinkEnd)
+}
+
+extension ConversationSink {
+    package func caughtUp() {}
+    package var wantsPresenceAlone: Bool { false }
 }
 
 /// Who sends for one subscriber alone has it read whenever it can.
@@ -62,7 +71,9 @@ package final class ConversationSubscriber: Peer {
     private(set) var user: String
     let number: ConversationShard.Number
     /// Where it begins.
-    private let after: [UUID: Int]
+    private var after: [UUID: Int]
+    /// In the others at their beginning.
+    private let othersAreNew: Bool
     private let sink: any ConversationSink
     private unowned let shard: ConversationShard
     /// ``ConversationShard``'s to set.
@@ -79,6 +90,10 @@ package final class ConversationSubscriber: Peer {
     private var turns: [Turn] = []
     /// What was read is sent, and the peer has yet to take it.
     private var awaitsDrain = false
+    /// So many times the sink is told once it has all that was said up to now.
+    private var awaitedCatchUps = 0
+    /// To be heard again once what is read now is sent.
+    private var rewinds: [UUID: Int] = [:]
 
     private enum Turn {
         /// Of what it is behind.
@@ -88,12 +103,14 @@ package final class ConversationSubscriber: Peer {
     }
 
     init(
-        _ member: ConversationMember, user: String, after: [UUID: Int], _ number: ConversationShard.Number,
+        _ member: ConversationMember, user: String, after: [UUID: Int], othersAreNew: Bool,
+        _ number: ConversationShard.Number,
         _ sink: any ConversationSink, on shard: ConversationShard
     ) {
         self.member = member
         self.user = user
         self.after = after
+        self.othersAreNew = othersAreNew
         self.number = number
         self.sink = sink
         self.shard = shard
@@ -174,7 +191,7 @@ package final class ConversationSubscriber: Peer {
 
     /// Somebody has come or gone.
     func tellPresence(in conversation: UUID) {
-        guard let users = presence?.company(of: conversation) else { return }
+        guard let users = presence?.company(of: conversation, orAlone: sink.wantsPresenceAlone) else { return }
         guard let names = shard.names(of: users, for: self, in: conversation) else { return }
         presence?.told(in: conversation)
         sink.send(.presence(conversation: conversation, users: names))
@@ -207,7 +224,7 @@ package final class ConversationSubscriber: Peer {
         let allowed = positions.offsets.filter { member.allows($0.conversation) }
         switch state {
         case .opening:
-            state = .hearing(ConversationProgress(allowed, after: after), isReading: false)
+            state = .hearing(ConversationProgress(allowed, after: after, othersAreNew: othersAreNew), isReading: false)
             sink.send(
                 .handshake(
                     id: UUID(), ConversationPositions(user: positions.user, userID: positions.userID, offsets: allowed))
@@ -224,9 +241,44 @@ package final class ConversationSubscriber: Peer {
 
     /// Reads what it is behind, if anything, a page at a time.
     private func proceed() {
-        guard case .hearing(let progress, false) = state, !progress.isCaughtUp else { return }
+        guard case .hearing(let progress, false) = state else { return }
+        guard !progress.isCaughtUp else { return tellCaughtUp() }
         state = .hearing(progress, isReading: true)
         awaitTurn(.backlog)
+    }
+
+    private func tellCaughtUp() {
+        while awaitedCatchUps > 0 {
+            awaitedCatchUps -= 1
+            sink.caughtUp()
+        }
+    }
+
+    // MARK: What it has missed
+
+    /// ``ConversationSink/caughtUp()`` says when it has all.
+    package func awaitCatchUp() {
+        awaitedCatchUps += 1
+        proceed()
+    }
+
+    /// It is told anew what was said behind these offsets. ``ConversationSink/caughtUp()`` says when it has all.
+    package func replay(after offsets: [UUID: Int]) {
+        let allowed = offsets.filter { member.allows($0.key) }
+        switch state {
+        case .opening: after.merge(allowed) { min($0, $1) }
+        case .hearing: rewinds.merge(allowed) { min($0, $1) }
+        }
+        awaitedCatchUps += 1
+        rewind()
+        proceed()
+    }
+
+    private func rewind() {
+        guard !rewinds.isEmpty, case .hearing(var progress, false) = state else { return }
+        progress.rewind(to: rewinds)
+        rewinds = [:]
+        state = .hearing(progress, isReading: false)
     }
 
     private func awaitTurn(_ turn: Turn) {
@@ -255,6 +307,7 @@ package final class ConversationSubscriber: Peer {
 
     private func endTurn(_ progress: ConversationProgress) {
         state = .hearing(progress, isReading: false)
+        rewind()
         endTurn()
         proceed()
     }

@@ -23,10 +23,11 @@ package enum DatabaseSchema {
         PostgresMigration(version: 14, name: "absence", sql: text(PackageResources._014_absence_sql)),
         PostgresMigration(version: 15, name: "gathered", sql: text(PackageResources._015_gathered_sql)),
         PostgresMigration(version: 16, name: "invitations", sql: text(PackageResources._016_invitations_sql)),
+        PostgresMigration(version: 17, name: "epochs", sql: text(PackageResources._017_epochs_sql)),
     ]
 
     private static let functions = PostgresFunctions(
-        revision: 17, oldestUsable: 14,
+        revision: 18, oldestUsable: 14,
         scripts: SchedulingSchema.scripts + DeliverySchema.scripts + MessagingSchema.scripts + [
             PostgresFunctions.Script(name: "daemons", sql: text(PackageResources.daemons_sql)),
             PostgresFunctions.Script(name: "export", sql: text(PackageResources.export_sql)),

@@ -147,7 +147,7 @@ import Wire
             var begun: [(CableIdentifier, SubscriptionTable.Number)] = []
             func settle(_ identifier: CableIdentifier) {
                 while let step = table.next(of: identifier) {
-                    if case .begin(let number) = step { begun.append((identifier, number)) }
+                    if case .begin(let number, _) = step { begun.append((identifier, number)) }
                 }
             }
             for _ in 0..<100 {

@@ -24,6 +24,21 @@ import Testing
         ConversationPositions.Position(conversation: conversation, lastOffset: offset)
     }
 
+    @Test(
+        "A11: what was heard is heard again from an offset on; who begins with all begins new ones at their beginning")
+    func rewind() {
+        var progress = ConversationProgress([position(one, 5), position(other, 3)], after: [:])
+        progress.rewind(to: [one: 2, other: 9, UUID(): 0])
+        #expect(!progress.isCaughtUp)
+        #expect(progress.next?.conversation == one && progress.next?.after == 2)
+        #expect(progress.published(page(one, 6...6)).isEmpty)
+        #expect(progress.read(page(one, 3...6)).map(\.offset) == [3, 4, 5, 6])
+        #expect(progress.isCaughtUp)
+        #expect(progress.published(page(one, 7...7)).map(\.offset) == [7])
+        let new = ConversationProgress([position(one, 5), position(other, 3)], after: [one: 5], othersAreNew: true)
+        #expect(new.next?.conversation == other && new.next?.after == 0)
+    }
+
     @Test("What comes next is heard, what was heard isn't, and what lacks something waits until that was read")
     func gaps() {
         var progress = ConversationProgress([position(one, 3)], after: [:])

@@ -4,6 +4,7 @@ import Domain
 import FoundationEssentials
 import LiveConversations
 import Messaging
+import Postgres
 import Rooms
 import Server
 import Sockets
@@ -13,6 +14,7 @@ import Wire
 /// it is told who is there.
 struct ConversationChannel: CableChannel {
     let name: StaticString = "ConversationChannel"
+    let keepsHistory = true
     let conversations: Conversations
 
     func subscribe(
@@ -48,15 +50,27 @@ private final class ConversationSubscription: CableSubscription, ConversationSin
     /// `nil`: all.
     private let conversation: UUID?
     private let after: [UUID: Int]
-    let wantsPresence: Bool
+    /// It is told who is there as it is told everything else.
+    private let tellsPresence: Bool
     private let conversations: Conversations
     private unowned let outlet: CableOutlet
-    private var state = State.opening([])
+    private var state = State.opening([], [])
     /// Of a page that was read, what the peer has yet to be sent.
-    private var unsent: ArraySlice<CableContent> = []
+    private var unsent: ArraySlice<KeptContent> = []
+    /// What was missed, as the client has said, and is yet to be looked up.
+    private var unread: [CableHistory] = []
+    /// By the extended protocol: who is there, and whether the peer is told who comes and goes.
+    private var present: Presence = .unknown(isAsked: false)
+    private var tellsJoins: Bool
+
+    private enum Presence {
+        /// It hasn't been told yet.
+        case unknown(isAsked: Bool)
+        case known([String])
+    }
 
     private enum State {
-        case opening([ConversationCommand])
+        case opening([ConversationCommand], [CableHistory])
         case inside(ConversationSubscriber)
         case over
     }
@@ -68,7 +82,8 @@ private final class ConversationSubscription: CableSubscription, ConversationSin
         self.member = member
         self.conversation = conversation
         self.after = after
-        self.wantsPresence = wantsPresence
+        tellsPresence = wantsPresence
+        tellsJoins = outlet.joins
         self.conversations = conversations
         self.outlet = outlet
     }
@@ -76,14 +91,21 @@ private final class ConversationSubscription: CableSubscription, ConversationSin
     // MARK: Coming and going
 
     func open() {
-        outlet.run { [conversations, device = member.device] in
-            try await conversations.store.positions(of: device)
+        outlet.run { [conversations, device = member.device, only = conversation, history = outlet.history] in
+            // Before what was missed is looked up: where it stands then is behind that.
+            let positions = try await conversations.store.positions(of: device)
+            var kept: [UUID: KeptHistory]?
+            if let history {
+                kept = try await conversations.store.histories(
+                    of: device, only: only, since: history.since, named: history.conversations)
+            }
+            return (positions, kept)
         } then: { [weak self] outcome in
             guard let self else { return }
             switch outcome {
-            case .success(let positions):
+            case .success(let (positions, kept)):
                 let isInside = conversation.map { own in positions.offsets.contains { $0.conversation == own } }
-                if isInside ?? true { enter(as: positions.user) } else { outlet.reject() }
+                if isInside ?? true { enter(as: positions.user, kept) } else { outlet.reject() }
             case .failure(is RequestError): outlet.reject()
             // The database is away: the client waits, as it would for a slow network.
             case .failure: outlet.call(after: CableLimits.retryPause) { [weak self] in self?.open() }
@@ -91,15 +113,24 @@ private final class ConversationSubscription: CableSubscription, ConversationSin
         }
     }
 
-    private func enter(as user: String) {
+    /// - Parameter kept: If it goes on from what it has missed.
+    private func enter(as user: String, _ kept: [UUID: KeptHistory]?) {
         // Does what has waited: something is said, or this is over.
         outlet.confirm()
         guard case .opening = state else { return }
+        let missed = kept.flatMap { kept in outlet.history?.starts(in: kept, after: after, for: member) }
+        if kept != nil, missed == nil { outlet.rejectHistory() }
         let shard = conversations.shard(on: outlet.reactor, loop: outlet.loop)
-        guard let subscriber = shard.enter(member, user: user, after: after, self) else { return }
-        guard case .opening(let said) = state else { return shard.leave(subscriber) }
+        guard
+            let subscriber = shard.enter(
+                member, user: user, after: missed ?? after,
+                othersAreNew: missed != nil && outlet.history?.since != nil, self)
+        else { return }
+        guard case .opening(let said, let histories) = state else { return shard.leave(subscriber) }
         state = .inside(subscriber)
+        if missed != nil { subscriber.awaitCatchUp() }
         for command in said { subscriber.received(command) }
+        for history in histories { replay(history) }
     }
 
     func end() {
@@ -121,11 +152,49 @@ private final class ConversationSubscription: CableSubscription, ConversationSin
             throw .unknownAction
         }
         switch state {
-        case .opening(let said): state = .opening(said + [wanted])
+        case .opening(let said, let histories): state = .opening(said + [wanted], histories)
         case .inside(let subscriber): subscriber.received(wanted)
         case .over: break
         }
     }
+
+    // MARK: What it has missed
+
+    func replay(_ history: CableHistory) {
+        switch state {
+        case .opening(let said, let histories): state = .opening(said, histories + [history])
+        case .inside:
+            unread.append(history)
+            if unread.count == 1 { readFirst() }
+        case .over: break
+        }
+    }
+
+    /// One is looked up at a time, however many are asked for.
+    private func readFirst() {
+        guard let history = unread.first else { return }
+        outlet.run { [conversations, device = member.device, only = conversation] in
+            try await conversations.store.histories(
+                of: device, only: only, since: history.since, named: history.conversations)
+        } then: { [weak self] outcome in
+            guard let self, case .inside(let subscriber) = state else { return }
+            switch outcome {
+            case .success(let kept):
+                if let missed = history.starts(in: kept, for: member) {
+                    subscriber.replay(after: missed)
+                } else {
+                    outlet.rejectHistory()
+                }
+            case .failure(let error as PostgresError) where error.isUnavailable:
+                return outlet.call(after: CableLimits.retryPause) { [weak self] in self?.readFirst() }
+            case .failure: outlet.rejectHistory()
+            }
+            unread.removeFirst()
+            readFirst()
+        }
+    }
+
+    func caughtUp() { outlet.confirmHistory() }
 
     private func command(
         _ members: JSONObject, _ read: (JSONObject) throws(RequestError) -> ConversationCommand
@@ -168,7 +237,10 @@ private final class ConversationSubscription: CableSubscription, ConversationSin
         switch event {
         // A message that one has said comes as one.
         case .handshake, .sent: break
-        case .message, .left, .presence, .history, .error: outlet.send(event.content)
+        case .presence(_, let users):
+            if outlet.isExtended { tellPresence(users) }
+            if tellsPresence { outlet.send(event.content) }
+        case .message, .left, .history, .error: outlet.send(event.content)
         }
     }
 
@@ -176,7 +248,7 @@ private final class ConversationSubscription: CableSubscription, ConversationSin
         let contents = shared?.form { ConversationContents(page) } ?? ConversationContents(page)
         // What was read leaves as the peer takes it.
         guard shared == nil else {
-            for index in messages.indices { outlet.send(contents[index]) }
+            for index in messages.indices { send(contents[index]) }
             return
         }
         unsent += messages.indices.map { contents[$0] }
@@ -184,7 +256,43 @@ private final class ConversationSubscription: CableSubscription, ConversationSin
     }
 
     private func sendUnsent() {
-        while outlet.hasRoom, let content = unsent.popFirst() { outlet.send(content) }
+        while outlet.hasRoom, let content = unsent.popFirst() { send(content) }
+    }
+
+    private func send(_ kept: KeptContent) { outlet.send(kept.content, at: kept.position) }
+
+    // MARK: Who is there, by the extended protocol
+
+    /// Of all conversations at once it isn't told.
+    var wantsPresence: Bool { tellsPresence || wantsPresenceAlone }
+    var wantsPresenceAlone: Bool { outlet.isExtended && conversation != nil }
+
+    func tellPresence(_ wish: CablePresenceWish) -> Bool {
+        guard conversation != nil else { return false }
+        switch wish {
+        case .join: tellsJoins = true
+        case .leave: tellsJoins = false
+        case .presence:
+            switch present {
+            case .unknown: present = .unknown(isAsked: true)
+            case .known(let users): outlet.send(CablePresence.info(users))
+            }
+        }
+        return true
+    }
+
+    private func tellPresence(_ users: [String]) {
+        let before = present
+        present = .known(users)
+        guard conversation != nil else { return }
+        switch before {
+        case .unknown(let isAsked):
+            if isAsked { outlet.send(CablePresence.info(users)) }
+        case .known(let before):
+            guard tellsJoins else { return }
+            for user in users where !before.contains(user) { outlet.send(CablePresence.join(user)) }
+            for user in before where !users.contains(user) { outlet.send(CablePresence.leave(user)) }
+        }
     }
 
     func reportDrain() { outlet.reportsDrain = true }
@@ -208,15 +316,26 @@ private final class ConversationSubscription: CableSubscription, ConversationSin
     }
 }
 
+/// A message as it is told, and where it stands.
+private struct KeptContent {
+    let content: CableContent
+    let position: CablePosition
+}
+
 /// Messages as they are told, made once for all cables of a loop.
 private final class ConversationContents {
-    private let contents: [CableContent]
+    private let contents: [KeptContent]
 
     init(_ page: ConversationPage) {
-        contents = page.messages.map { ConversationEvent.message($0, routingKey: page.routingKey).content }
+        let stream = Topic.conversation(page.conversation).name
+        contents = page.messages.map { message in
+            KeptContent(
+                content: ConversationEvent.message(message, routingKey: page.routingKey).content,
+                position: CablePosition(stream: stream, epoch: page.epoch, offset: message.offset))
+        }
     }
 
-    subscript(index: Int) -> CableContent { contents[index] }
+    subscript(index: Int) -> KeptContent { contents[index] }
 }
 
 extension ConversationEvent {

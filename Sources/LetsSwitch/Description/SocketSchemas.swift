@@ -154,19 +154,56 @@ struct SocketSchemas {
     private static let cable = SocketSchemas(
         title: "Action Cable: /cable",
         server: [
-            .message("welcome"), .message("ping", [.member("message", .count)]),
+            .message(
+                "welcome",
+                [
+                    .optional("sid", .said("By the extended protocol, as what follows: the session.", .text())),
+                    .optional("restored", .boolean), .optional("restored_ids", .array(.text(length: 0...1_024))),
+                ]), .message("ping", [.member("message", .count)]),
             .message("confirm_subscription", [identifier]), .message("reject_subscription", [identifier]),
+            .message("confirm_history", [identifier]), .message("reject_history", [identifier]),
+            .message("presence", [identifier, .member("message", .either(extendedPresence))]),
             .message(
                 "disconnect",
                 [
                     .member("reason", .words(CableDisconnect.allCases.map(\.rawValue))), .member("reconnect", .boolean),
                 ]),
-            .object([identifier, .member("message", .either(contents))]),
+            .object([
+                identifier, .member("message", .either(contents)), .optional("stream_id", .text()),
+                .optional("epoch", .text()), .optional("offset", .count),
+            ]),
         ],
         client: [
-            .command("subscribe"), .command("unsubscribe"),
+            .command("subscribe", [.optional("history", missed), .optional("presence", .object([]))]),
+            .command("unsubscribe"), .command("history", [.member("history", missed)]),
+            .command("join", [.optional("presence", .object([]))]), .command("leave"), .command("presence"),
+            .object([.member("command", .words(["pong"]))]),
             .command("message", [.member("data", .said("An object with action, as a string.", .text()))]),
         ])
+
+    /// What a client of the extended protocol has missed, as it says.
+    private static let missed = JSONSchema.object([
+        .optional("since", .count),
+        .optional(
+            "streams",
+            .said(
+                "By a stream's stream_id: the last that was heard of it.",
+                .map(.object([.member("offset", .count), .member("epoch", .text())])))),
+    ])
+    private static let extendedPresence: [JSONSchema] = [
+        .message("join", [.member("id", .text()), .member("info", .object([.member("name", .text())]))]),
+        .message("leave", [.member("id", .text())]),
+        .message(
+            "info",
+            [
+                .member("total", .count),
+                .member(
+                    "records",
+                    .array(
+                        .object([.member("id", .text()), .member("info", .object([.member("name", .text())]))]))),
+            ]),
+        .message("error"),
+    ]
 
     /// The client's own string.
     fileprivate static let identifier = JSONSchema.Member.member(

@@ -97,16 +97,19 @@ package struct ConversationPage: Sendable {
     package let lastOffset: Int
     /// The names of those inside, in order, with dots between them.
     package let routingKey: String
+    /// Another, where the conversation's id was another conversation's before.
+    package let epoch: String
 
     package init(
         conversation: UUID, kind: Conversation.Kind, messages: [ConversationMessage], lastOffset: Int,
-        routingKey: String
+        routingKey: String, epoch: String = ""
     ) {
         self.conversation = conversation
         self.kind = kind
         self.messages = messages
         self.lastOffset = lastOffset
         self.routingKey = routingKey
+        self.epoch = epoch
     }
 
     /// `"messages":[…],"lastOffset":…`, within an object.

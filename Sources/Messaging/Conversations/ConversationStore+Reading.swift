@@ -78,6 +78,31 @@ extension ConversationStore {
             })
     }
 
+    /// From where on a device's conversations can be told anew.
+    ///
+    /// - Parameters:
+    ///   - only: That one; `nil`: all.
+    ///   - since: In epoch seconds.
+    ///   - named: Of which it needs not be known what was said since then.
+    package func histories(
+        of device: DeviceID, only: UUID? = nil, since: Int?, named: [UUID] = []
+    ) async throws -> [UUID: KeptHistory] {
+        let rows = try await database.query(
+            Statement.histories,
+            [
+                .text(device.text), only.map { .text($0.uuidString) } ?? .null,
+                since.map { .double(Double($0)) } ?? .null, .textArray(named.map(\.uuidString)),
+                .integer(settings.perDevice + Self.leftPositions),
+            ])
+        var histories: [UUID: KeptHistory] = [:]
+        for row in rows {
+            histories[try row.uuid("conversation_id")] = KeptHistory(
+                epoch: try row.string("epoch"), lastOffset: try row.integer("last_number"),
+                firstOffset: try row.integer("first_number"), sinceOffset: try row.optionalInteger("since_number"))
+        }
+        return histories
+    }
+
     /// Which messages of a conversation are wanted.
     package enum MessageRange: Sendable, Hashable {
         /// The first behind an offset.
@@ -115,6 +140,6 @@ extension ConversationStore {
         return ConversationPage(
             conversation: conversation, kind: try Conversation.Kind(first), messages: messages,
             lastOffset: try first.integer("last_number"),
-            routingKey: try first.string("names"))
+            routingKey: try first.string("names"), epoch: try first.string("epoch"))
     }
 }

@@ -17,7 +17,7 @@ package struct ConversationStore: Sendable {
     enum Statement {
         static let all = [
             takeName, make, askPartner, participant, send, receive, userName, userNames, users, conversations,
-            positions, messages,
+            positions, histories, messages,
         ]
 
         static let takeName = PostgresStatement(
@@ -46,6 +46,9 @@ package struct ConversationStore: Sendable {
             name: "list_conversations", sql: "SELECT * FROM letsswitch.list_conversations($1, $2, $3, $4)")
         static let positions = PostgresStatement(
             name: "conversation_positions", sql: "SELECT * FROM letsswitch.positions($1, $2)")
+        static let histories = PostgresStatement(
+            name: "conversation_histories",
+            sql: "SELECT * FROM letsswitch.histories($1, $2::uuid, $3, $4::text[]::uuid[], $5)")
         static let messages = PostgresStatement(
             name: "list_messages", sql: "SELECT * FROM letsswitch.list_messages($1, $2, $3, $4, $5, $6)")
     }
@@ -195,7 +198,7 @@ package struct ConversationStore: Sendable {
             let message = try ConversationMessage(row)
             let page = ConversationPage(
                 conversation: message.conversation, kind: try Conversation.Kind(row), messages: [message],
-                lastOffset: message.offset, routingKey: try row.string("names"))
+                lastOffset: message.offset, routingKey: try row.string("names"), epoch: try row.string("epoch"))
             entries.append(Sent.Entry(page: page, isNew: code == "sent"))
         }
         return Sent(entries: entries)

@@ -135,7 +135,7 @@ CREATE FUNCTION letsswitch.receive_message(
     p_has_room boolean, p_has_room_for_conversation boolean, p_origin text
 ) RETURNS TABLE (
     code text, conversation_id uuid, kind text, number bigint, id uuid, author text, content text, sent_at bigint, names text,
-    makes_conversation boolean
+    makes_conversation boolean, epoch text
 )
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -174,7 +174,7 @@ BEGIN
     RETURN QUERY
     SELECT
         sent.code, sent.conversation_id, sent.kind, sent.number, sent.id, sent.author, sent.content, sent.sent_at, sent.names,
-        coalesce(v_makes, false)
+        coalesce(v_makes, false), sent.epoch
     FROM letsswitch.send_messages(
         v_user.device_id, ARRAY[v_conversation], ARRAY[p_id], p_content, NULL, p_most, p_has_room,
         p_has_room_for_conversation, p_origin, false) AS sent;

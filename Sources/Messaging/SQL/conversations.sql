@@ -318,7 +318,7 @@ CREATE FUNCTION letsswitch.send_messages(
     p_has_room boolean, p_has_room_for_conversation boolean, p_origin text, p_goes_out boolean DEFAULT true
 ) RETURNS TABLE (
     code text, conversation_id uuid, kind text, number bigint, id uuid, author text, content text, sent_at bigint, names text,
-    makes_conversation boolean
+    makes_conversation boolean, epoch text
 )
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -434,7 +434,7 @@ BEGIN
         -- Of one, it is known.
         CASE WHEN cardinality(p_ids) = 1 AND v_names IS NOT NULL THEN v_names
             ELSE array_to_string(letsswitch.names_in(said.conversation_id), '.') END,
-        v_makes
+        v_makes, conversation.epoch
     FROM unnest(p_ids) WITH ORDINALITY AS wanted (id, place)
     JOIN letsswitch.message AS said ON said.id = wanted.id
     JOIN letsswitch.conversation ON conversation.id = said.conversation_id
@@ -510,25 +510,76 @@ LANGUAGE sql STABLE AS $$
     ORDER BY own.has_left, own.used_at DESC
 $$;
 
+-- The number of the last message of a conversation that was said before an instant, of those up to p_last; 0 if none was. Instants grow with
+-- numbers: so it is looked for by halves, in as many steps as p_last has bits, whatever was purged between.
+CREATE FUNCTION letsswitch.number_before(p_conversation uuid, p_last bigint, p_at timestamptz) RETURNS bigint
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    -- What was said before is up to v_low, what wasn't behind v_high.
+    v_low bigint := 0;
+    v_high bigint := p_last;
+    v_middle bigint;
+    v_sent timestamptz;
+BEGIN
+    WHILE v_low < v_high LOOP
+        v_middle := v_low + (v_high - v_low + 1) / 2;
+        v_sent := NULL;
+        SELECT said.sent_at INTO v_sent FROM letsswitch.message AS said
+        WHERE said.conversation_id = p_conversation AND said.number <= v_middle ORDER BY said.number DESC LIMIT 1;
+        IF v_sent IS NULL OR v_sent < p_at THEN
+            v_low := v_middle;
+        ELSE
+            v_high := v_middle - 1;
+        END IF;
+    END LOOP;
+    RETURN v_low;
+END
+$$;
+
+-- From where on a user's conversations can be told anew, as positions has them; with p_conversation, that one. `first_number` is that of the
+-- first message that is kept; what was said since p_since, an instant in epoch seconds, lies behind `since_number`, which is NULL without
+-- p_since and of p_named.
+CREATE FUNCTION letsswitch.histories(
+    p_device text, p_conversation uuid, p_since double precision, p_named uuid[], p_limit integer
+) RETURNS TABLE (conversation_id uuid, epoch text, last_number bigint, first_number bigint, since_number bigint)
+LANGUAGE sql STABLE AS $$
+    SELECT
+        own.conversation_id, conversation.epoch, own.last_number,
+        coalesce((
+            SELECT kept.number FROM letsswitch.message AS kept
+            WHERE kept.conversation_id = own.conversation_id ORDER BY kept.number LIMIT 1
+        ), conversation.last_number + 1),
+        CASE
+            WHEN p_since IS NULL OR own.conversation_id = ANY (p_named) THEN NULL
+            WHEN conversation.used_at < since.at THEN own.last_number
+            ELSE letsswitch.number_before(own.conversation_id, own.last_number, since.at)
+        END
+    FROM letsswitch.positions(p_device, p_limit) AS own
+    JOIN letsswitch.conversation ON conversation.id = own.conversation_id
+    CROSS JOIN LATERAL (SELECT to_timestamp(p_since) AS at) AS since
+    WHERE p_conversation IS NULL OR own.conversation_id = p_conversation
+$$;
+
 -- What was said in a conversation, in order: after p_after the first p_limit messages, or, with p_before, the last ones before that; fewer
 -- where all would be more than p_bytes of JSON, each as a socket is told it, but one at least. One row without a message if there is none.
 -- With p_device as that one sees it; no row if it isn't, nor was, in it. Without, everything.
 CREATE FUNCTION letsswitch.list_messages(
     p_device text, p_conversation uuid, p_after bigint, p_before bigint, p_limit integer, p_bytes integer
 ) RETURNS TABLE (
-    kind text, last_number bigint, names text, number bigint, id uuid, author text, content text, sent_at bigint
+    kind text, last_number bigint, names text, epoch text, number bigint, id uuid, author text, content text, sent_at bigint
 )
 LANGUAGE sql STABLE AS $$
     SELECT
-        seen.kind, seen.last_number, seen.names, said.number, said.id, said.author, said.content,
+        seen.kind, seen.last_number, seen.names, seen.epoch, said.number, said.id, said.author, said.content,
         floor(extract(epoch FROM said.sent_at))::bigint
     FROM (
-        SELECT stands.kind, stands.last_number, array_to_string(letsswitch.names_in(p_conversation), '.') AS names
+        SELECT
+            stands.kind, stands.last_number, stands.epoch, array_to_string(letsswitch.names_in(p_conversation), '.') AS names
         FROM (
-            SELECT conversation.kind, conversation.last_number FROM letsswitch.conversation
+            SELECT conversation.kind, conversation.last_number, conversation.epoch FROM letsswitch.conversation
             WHERE p_device IS NULL AND conversation.id = p_conversation
             UNION ALL
-            SELECT conversation.kind, coalesce(own.left_number, conversation.last_number)
+            SELECT conversation.kind, coalesce(own.left_number, conversation.last_number), conversation.epoch
             FROM letsswitch.user_of(p_device) AS me
             JOIN letsswitch.participant AS own ON own.user_id = me.id AND own.conversation_id = p_conversation
             JOIN letsswitch.conversation ON conversation.id = own.conversation_id

@@ -63,7 +63,7 @@ LANGUAGE sql STABLE AS $$
         SELECT 'names', to_jsonb(own) - 'device_id'
         FROM letsswitch.chat_user AS own WHERE own.device_id = p_device ORDER BY own.id)
     UNION ALL (
-        SELECT 'conversations', to_jsonb(conversation) - 'look_at' || (to_jsonb(participant) - 'conversation_id' - 'user_id')
+        SELECT 'conversations', to_jsonb(conversation) - 'look_at' - 'epoch' || (to_jsonb(participant) - 'conversation_id' - 'user_id')
         FROM letsswitch.chat_user AS own
         JOIN letsswitch.participant ON participant.user_id = own.id
         JOIN letsswitch.conversation ON conversation.id = participant.conversation_id

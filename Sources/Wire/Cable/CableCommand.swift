@@ -10,27 +10,70 @@ package enum CableCommand: Sendable, Equatable {
     case unsubscribe(CableIdentifier)
     /// The string that should hold an object, unescaped; `nil` when it isn't a string.
     case message(CableIdentifier, data: [UInt8]?)
+    /// Of the extended protocol: `subscribe` with a history, or with presence.
+    case resume(CableIdentifier, CableResumption)
+    /// Of the extended protocol: replay what was missed. `nil`: what was missed can't be read.
+    case history(CableIdentifier, CableHistory?)
+    /// Of the extended protocol.
+    case presence(CableIdentifier, CablePresenceWish)
+
+    /// Whether it is the answer to a ping: of the extended protocol, and of no effect.
+    package static func isPong(_ message: UnsafeRawBufferPointer) -> Bool {
+        JSONObject(message)?.string("command") == Array("pong".utf8)
+    }
 
     /// Reads a message whole.
-    package init(_ message: UnsafeRawBufferPointer) throws(CableFault) {
+    ///
+    /// - Parameter isExtended: Whether it may be one of the extended protocol.
+    package init(_ message: UnsafeRawBufferPointer, isExtended: Bool = false) throws(CableFault) {
         guard let object = JSONObject(message) else { throw .noObject }
-        guard let command = object.string("command").flatMap(Name.init) else { throw .unknownCommand }
+        guard let command = object.string("command").flatMap(Name.init), isExtended || !command.isExtended else {
+            throw .unknownCommand
+        }
         guard let identifier = object.string("identifier").map(CableIdentifier.init) else { throw .noIdentifier }
         switch command {
-        case .subscribe: self = .subscribe(identifier)
+        case .subscribe:
+            let resumption = isExtended ? Self.resumption(object) : nil
+            self = resumption.map { .resume(identifier, $0) } ?? .subscribe(identifier)
         case .unsubscribe: self = .unsubscribe(identifier)
         case .message: self = .message(identifier, data: object.string("data"))
+        case .history: self = .history(identifier, Self.history(object))
+        case .join: self = .presence(identifier, .join)
+        case .leave: self = .presence(identifier, .leave)
+        case .presence: self = .presence(identifier, .presence)
         }
+    }
+
+    private static func history(_ object: JSONObject) -> CableHistory? {
+        guard case .nested(let json)? = object["history"] else { return nil }
+        return CableHistory(json)
+    }
+
+    /// `nil`: the client wants what comes, and nothing else.
+    private static func resumption(_ object: JSONObject) -> CableResumption? {
+        let history = history(object)
+        let joins = if case .nested? = object["presence"] { true } else { false }
+        return history != nil || joins ? CableResumption(history: history, joins: joins) : nil
     }
 
     package var identifier: CableIdentifier {
         switch self {
-        case .subscribe(let identifier), .unsubscribe(let identifier), .message(let identifier, _): identifier
+        case .subscribe(let identifier), .unsubscribe(let identifier), .message(let identifier, _),
+            .resume(let identifier, _), .history(let identifier, _), .presence(let identifier, _):
+            identifier
         }
     }
 
     private enum Name: String, CaseIterable {
         case subscribe, unsubscribe, message
+        case history, join, leave, presence
+
+        var isExtended: Bool {
+            switch self {
+            case .subscribe, .unsubscribe, .message: false
+            case .history, .join, .leave, .presence: true
+            }
+        }
 
         init?(_ bytes: [UInt8]) {
             guard let name = Self.allCases.first(where: { $0.rawValue.utf8.elementsEqual(bytes) }) else { return nil }

@@ -6,6 +6,16 @@ package enum CableMessage: Sendable, Equatable {
     case confirmation(CableIdentifier)
     case rejection(CableIdentifier)
     case message(CableIdentifier, CableContent)
+    /// Of the extended protocol: a welcome with the session's name, and what of the last one goes on.
+    case session(String, restored: [CableIdentifier])
+    /// Of the extended protocol: a message of a stream that is kept.
+    case kept(CableIdentifier, CableContent, CablePosition)
+    /// Of the extended protocol: what was missed was replayed.
+    case historyConfirmation(CableIdentifier)
+    /// Of the extended protocol: what was missed isn't to be had.
+    case historyRejection(CableIdentifier)
+    /// Of the extended protocol: who is there.
+    case presence(CableIdentifier, CablePresence)
     case disconnect(CableDisconnect)
 
     /// Writes the object to the end of `buffer`.
@@ -20,6 +30,23 @@ package enum CableMessage: Sendable, Equatable {
             buffer.append(contentsOf: #","message":"#.utf8)
             buffer.append(contentsOf: content.json)
             buffer.append(UInt8(ascii: "}"))
+        case .session(let name, let restored): Self.session(name, restored, into: &buffer)
+        case .kept(let identifier, let content, let position):
+            Self.begin(identifier, into: &buffer)
+            buffer.append(contentsOf: #","message":"#.utf8)
+            buffer.append(contentsOf: content.json)
+            buffer.append(contentsOf: #","stream_id":"#.utf8)
+            JSONText.append(string: Array(position.stream.utf8), to: &buffer)
+            buffer.append(contentsOf: #","epoch":"#.utf8)
+            JSONText.append(string: Array(position.epoch.utf8), to: &buffer)
+            buffer.append(contentsOf: #","offset":\#(position.offset)}"#.utf8)
+        case .historyConfirmation(let identifier): Self.answer("confirm_history", to: identifier, into: &buffer)
+        case .historyRejection(let identifier): Self.answer("reject_history", to: identifier, into: &buffer)
+        case .presence(let identifier, let presence):
+            Self.begin(identifier, into: &buffer)
+            buffer.append(contentsOf: #","type":"presence","message":"#.utf8)
+            buffer.append(contentsOf: presence.json)
+            buffer.append(UInt8(ascii: "}"))
         case .disconnect(let reason):
             buffer.append(
                 contentsOf:
@@ -31,6 +58,20 @@ package enum CableMessage: Sendable, Equatable {
         var bytes: [UInt8] = []
         encode(into: &bytes)
         return bytes
+    }
+
+    private static func session(_ name: String, _ restored: [CableIdentifier], into buffer: inout [UInt8]) {
+        buffer.append(contentsOf: #"{"type":"welcome","sid":"#.utf8)
+        JSONText.append(string: Array(name.utf8), to: &buffer)
+        if !restored.isEmpty {
+            buffer.append(contentsOf: #","restored":true,"restored_ids":["#.utf8)
+            for (place, identifier) in restored.enumerated() {
+                if place > 0 { buffer.append(UInt8(ascii: ",")) }
+                JSONText.append(string: identifier.bytes, to: &buffer)
+            }
+            buffer.append(UInt8(ascii: "]"))
+        }
+        buffer.append(UInt8(ascii: "}"))
     }
 
     private static func answer(_ type: String, to identifier: CableIdentifier, into buffer: inout [UInt8]) {

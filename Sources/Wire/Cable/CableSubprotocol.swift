@@ -2,11 +2,14 @@
 ///
 /// | offered                                              | answered                  |
 /// |------------------------------------------------------|---------------------------|
+/// | a list with `actioncable-v1-ext-json`                | that, the extended one    |
 /// | a list with `actioncable-v1-json`                    | that                      |
 /// | `actioncable-unsupported`, and none that is known    | that, and a disconnection |
 /// | nothing, or unknown ones only                        | none; the same protocol   |
 package enum CableSubprotocol: Sendable, Hashable {
     case json
+    /// AnyCable's: a client that was away is told what it has missed.
+    case extended
     /// Rails' JavaScript offers it last, and stays away for good where it is answered.
     case unsupported
     case none
@@ -18,7 +21,9 @@ package enum CableSubprotocol: Sendable, Hashable {
                 return Array(start.reversed().drop(while: Self.isBlank).reversed())
             }
         }
-        self = [.json, .unsupported].first { known in offers.contains(Array((known.token ?? "").utf8)) } ?? .none
+        self =
+            [.extended, .json, .unsupported].first { known in offers.contains(Array((known.token ?? "").utf8)) }
+            ?? .none
     }
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == ASCII.space || byte == ASCII.tab }
@@ -27,6 +32,7 @@ package enum CableSubprotocol: Sendable, Hashable {
     package var token: String? {
         switch self {
         case .json: "actioncable-v1-json"
+        case .extended: "actioncable-v1-ext-json"
         case .unsupported: "actioncable-unsupported"
         case .none: nil
         }

@@ -46,6 +46,15 @@ package struct JSONObject: Sendable, Equatable {
         return members.last { $0.name.elementsEqual(name) }?.value
     }
 
+    /// The same, of a name that isn't known before.
+    package subscript(name: [UInt8]) -> Value? { members.last { $0.name == name }?.value }
+
+    /// Of its members, each once, in the order in which they come.
+    package var names: [[UInt8]] {
+        var seen: Set<[UInt8]> = []
+        return members.map(\.name).filter { seen.insert($0).inserted }
+    }
+
     /// The bytes of a member that is a string.
     package func string(_ name: StaticString) -> [UInt8]? {
         guard case .string(let bytes)? = self[name] else { return nil }

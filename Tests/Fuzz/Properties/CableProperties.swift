@@ -8,6 +8,15 @@ enum CableProperties {
         let outcome = withExactMemory(message) { memory in
             Result { () throws(CableFault) in try CableCommand(UnsafeRawBufferPointer(memory)) }
         }
+        let extended = message.withUnsafeBytes { bytes in
+            Result { () throws(CableFault) in try CableCommand(bytes, isExtended: true) }
+        }
+        if case .success(let command) = outcome, case .success(let extended) = extended {
+            try require(command.identifier == extended.identifier, "another identifier by the extended protocol")
+        }
+        if let history = CableHistory(message) {
+            try require(history.positions.allSatisfy { $0.offset >= 0 }, "an offset below zero")
+        }
         let object = JSONObject(message)
         if case .object? = tree {
             try require(object != nil, "an object that isn't read")

@@ -16,7 +16,6 @@ import Testing
         "A1: a handshake agrees on the subprotocol that is known, and without one the protocol is the same",
         arguments: [
             ("actioncable-v1-json, actioncable-unsupported", "actioncable-v1-json"), (nil, nil), ("chat", nil),
-            ("actioncable-v1-ext-json", nil), ("actioncable-v1-ext-json, actioncable-v1-json", "actioncable-v1-json"),
         ] as [(String?, String?)])
     func subprotocols(offered: String?, answered: String?) async throws {
         try await Journey.run { journey in

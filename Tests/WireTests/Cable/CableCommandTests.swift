@@ -87,4 +87,38 @@ import Testing
         for text in ["", "[]", "7", #"{"action":7}"#, #"{"action":["ale"]}"#] { #expect(action(text) == nil) }
         #expect(try #require(action(#"{"action":"speak","content":"x"}"#)).members.string("content") == Array("x".utf8))
     }
+
+    @Test("A11: commands of the extended protocol are none to the plain one")
+    func extended() throws {
+        func extended(_ text: String) throws -> CableCommand {
+            try Array(text.utf8).withUnsafeBytes { try CableCommand($0, isExtended: true) }
+        }
+        let x = CableIdentifier("x")
+        let history = #"{"since":1795320000,"streams":{"a":{"offset":12,"epoch":"b"}}}"#
+        let missed = CableHistory(
+            since: 1_795_320_000, positions: [CablePosition(stream: "a", epoch: "b", offset: 12)])
+        for (text, command) in [
+            (#"{"command":"history","identifier":"x","history":\#(history)}"#, .history(x, missed)),
+            (#"{"command":"join","identifier":"x","presence":{"id":"1"}}"#, .presence(x, .join)),
+            (#"{"command":"leave","identifier":"x"}"#, .presence(x, .leave)),
+            (#"{"command":"presence","identifier":"x"}"#, .presence(x, .presence)),
+        ] as [(String, CableCommand)] {
+            #expect(fault(text) == .unknownCommand)
+            #expect(try extended(text) == command)
+        }
+        let subscribe = #"{"command":"subscribe","identifier":"x","history":\#(history),"presence":{"id":"1"}}"#
+        #expect(try command(subscribe) == .subscribe(x))
+        #expect(try extended(subscribe) == .resume(x, CableResumption(history: missed, joins: true)))
+        #expect(try extended(#"{"command":"subscribe","identifier":"x"}"#) == .subscribe(x))
+        for text in [
+            "7", "[]", #"{"streams":{"a":7}}"#, #"{"streams":{"a":{"offset":-1,"epoch":"b"}}}"#, #"{"since":"x"}"#,
+        ] {
+            let command = #"{"command":"history","identifier":"x","history":\#(text)}"#
+            #expect(try extended(command) == .history(x, nil), "\(text)")
+        }
+        let empty = CableHistory(since: nil)
+        for text in ["{}", #"{"since":null,"streams":{}}"#, #"{"since":false}"#] {
+            #expect(CableHistory(Array(text.utf8)) == empty)
+        }
+    }
 }

@@ -23,6 +23,30 @@ import Testing
         )
     }
 
+    @Test("A11: so have those of the extended protocol")
+    func extendedOrder() {
+        let identifier = #""{\"channel\":\"RoomChannel\",\"id\":\"7\"}""#
+        #expect(text(.session("s", restored: [])) == #"{"type":"welcome","sid":"s"}"#)
+        #expect(
+            text(.session("s", restored: [room, CableIdentifier("\"")]))
+                == #"{"type":"welcome","sid":"s","restored":true,"restored_ids":[\#(identifier),"\""]}"#)
+        #expect(
+            text(.kept(room, CableContent("message"), CablePosition(stream: "a", epoch: "b", offset: 12)))
+                == #"{"identifier":\#(identifier),"message":{"type":"message","data":{}},"stream_id":"a","epoch":"b","offset":12}"#
+        )
+        #expect(text(.historyConfirmation(room)) == #"{"identifier":\#(identifier),"type":"confirm_history"}"#)
+        #expect(text(.historyRejection(room)) == #"{"identifier":\#(identifier),"type":"reject_history"}"#)
+        for (presence, message) in [
+            (.join("user1"), #"{"type":"join","id":"user1","info":{"name":"user1"}}"#),
+            (.leave("user1"), #"{"type":"leave","id":"user1"}"#), (.unavailable, #"{"type":"error"}"#),
+            (.info(["user1"]), #"{"type":"info","total":1,"records":[{"id":"user1","info":{"name":"user1"}}]}"#),
+        ] as [(CablePresence, String)] {
+            #expect(
+                text(.presence(room, presence))
+                    == #"{"identifier":\#(identifier),"type":"presence","message":\#(message)}"#)
+        }
+    }
+
     @Test(
         "A disconnection says why, and whether to come again",
         arguments: [
@@ -49,9 +73,10 @@ import Testing
         arguments: [
             (["actioncable-v1-json, actioncable-unsupported"], .json),
             (["actioncable-unsupported,actioncable-v1-json"], .json),
-            (["chat", " actioncable-v1-json\t"], .json), (["actioncable-v1-ext-json, actioncable-v1-json"], .json),
+            (["chat", " actioncable-v1-json\t"], .json), (["actioncable-v1-ext-json, actioncable-v1-json"], .extended),
+            (["actioncable-v1-json", "actioncable-v1-ext-json"], .extended),
             (["actioncable-unsupported"], .unsupported), (["chat,actioncable-unsupported"], .unsupported),
-            ([], .none), (["chat"], .none), (["actioncable-v1-ext-json"], .none), (["Actioncable-V1-Json"], .none),
+            ([], .none), (["chat"], .none), (["actioncable-v1-ext-json"], .extended), (["Actioncable-V1-Json"], .none),
             ([""], .none), (["actioncable-v1-jsonx"], .none),
         ] as [([String], CableSubprotocol)])
     func subprotocols(offers: [String], expected: CableSubprotocol) throws {
