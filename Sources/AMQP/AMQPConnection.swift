@@ -21,7 +21,7 @@ package final class AMQPConnection: Sendable {
     /// How long the thread gets for an orderly end, and again for any.
     private static let endTimeout: Duration = .seconds(1)
 
-    private enum Standing {
+    private enum Phase {
         case new
         case started
         case stopped
@@ -31,7 +31,7 @@ package final class AMQPConnection: Sendable {
     private let declarations: [AMQPDeclaration]
     private let mailbox = ConnectionMailbox()
     /// Held while an event is told.
-    private let standing = Locked(Standing.new)
+    private let phase = Locked(Phase.new)
 
     /// - Parameter declarations: What the connection begins with, each time that it is made.
     package init(_ configuration: AMQPConfiguration, declaring declarations: [AMQPDeclaration]) {
@@ -43,16 +43,16 @@ package final class AMQPConnection: Sendable {
     ///
     /// - Parameter receive: Told one event at a time, on the connection's thread. Must not block, nor wait for the connection.
     package func start(_ receive: @escaping @Sendable (AMQPEvent) -> Void) {
-        let starts = standing.withLock { standing in
-            guard case .new = standing else { return false }
-            standing = .started
+        let starts = phase.withLock { phase in
+            guard case .new = phase else { return false }
+            phase = .started
             return true
         }
         guard starts else { return }
         // A queue of its own is a thread of its own.
         DispatchQueue(label: "amqp.connection").async { [self] in
             ConnectionDriver(configuration, declarations, mailbox) { event in
-                self.standing.withLock { if case .started = $0 { receive(event) } }
+                self.phase.withLock { if case .started = $0 { receive(event) } }
             }.run()
             mailbox.ended()
         }
@@ -60,9 +60,9 @@ package final class AMQPConnection: Sendable {
 
     /// Ends the connection, within two seconds or so whatever the broker does. No event comes after it returns; what waits fails.
     package func stop() async {
-        let wasStarted = standing.withLock { standing in
-            defer { standing = .stopped }
-            if case .new = standing { return false }
+        let wasStarted = phase.withLock { phase in
+            defer { phase = .stopped }
+            if case .new = phase { return false }
             return true
         }
         guard wasStarted else { return }

@@ -2,7 +2,7 @@ import CRabbitMQ
 import Glibc
 
 /// What a broker says by itself.
-enum BrokerWord: Equatable {
+enum BrokerFrame: Equatable {
     case delivered(AMQPDelivery)
     /// It takes nothing at present.
     case blocked(reason: String)
@@ -21,7 +21,7 @@ extension AMQPSession {
     /// Hands over what has come, without waiting. Heartbeats of both sides are seen to.
     ///
     /// - Returns: Whether there may be more.
-    func receive(_ take: (BrokerWord) -> Void) throws(AMQPError) -> Bool {
+    func receive(_ take: (BrokerFrame) -> Void) throws(AMQPError) -> Bool {
         defer { library.releaseBuffers(connection) }
         for _ in 0..<Self.framesAtOnce {
             var frame = amqp_frame_t()
@@ -36,7 +36,7 @@ extension AMQPSession {
         return true
     }
 
-    private func word(in frame: amqp_frame_t) throws(AMQPError) -> BrokerWord? {
+    private func word(in frame: amqp_frame_t) throws(AMQPError) -> BrokerFrame? {
         switch Int32(frame.frame_type) {
         case AMQP_FRAME_METHOD: return try word(in: frame.payload.method)
         case AMQP_FRAME_HEADER:
@@ -52,7 +52,7 @@ extension AMQPSession {
         }
     }
 
-    private func word(in method: amqp_method_t) throws(AMQPError) -> BrokerWord? {
+    private func word(in method: amqp_method_t) throws(AMQPError) -> BrokerFrame? {
         switch method.id {
         case CAMQP_CONNECTION_CLOSE, CAMQP_CHANNEL_CLOSE:
             throw refusal(method, "the connection was closed")

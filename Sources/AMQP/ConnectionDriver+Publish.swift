@@ -44,7 +44,7 @@ extension ConnectionDriver {
                 if isTimeOver { return .refused("the broker takes nothing: \(reason)") }
                 try awaitWords(from: session, until: deadline)
             case .taking:
-                if Waiting.wait(readable: [], writable: session.descriptor, until: .now()) { return nil }
+                if DescriptorWait.wait(readable: [], writable: session.descriptor, until: .now()) { return nil }
                 if isTimeOver { return .refused("the broker doesn't read what it is sent") }
                 try awaitWords(from: session, orRoom: true, until: deadline)
             case .waiting, .ended: return .away("there is no connection")

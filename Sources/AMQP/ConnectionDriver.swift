@@ -15,7 +15,7 @@ final class ConnectionDriver {
     /// The library may hold frames that the socket doesn't show.
     private var hasMore = false
     /// What has come at once, and nobody has been told of yet.
-    private var words: [BrokerWord] = []
+    private var words: [BrokerFrame] = []
 
     init(
         _ configuration: AMQPConfiguration, _ declarations: [AMQPDeclaration], _ mailbox: ConnectionMailbox,
@@ -36,7 +36,7 @@ final class ConnectionDriver {
             switch life.next(at: .now()) {
             case .connect: connect()
             case .wait(let until):
-                Waiting.wait(readable: [mailbox.wakeUp.descriptor], until: until)
+                DescriptorWait.wait(readable: [mailbox.wakeUp.descriptor], until: until)
                 mailbox.wakeUp.clear()
             case .serve: serve()
             case .end: return end()
@@ -105,7 +105,7 @@ final class ConnectionDriver {
         guard !hasMore, !mailbox.hasWork else { return }
         // Heartbeats are sent, and missed, within calls only.
         let pause = max(.milliseconds(500), configuration.heartbeat / 2)
-        Waiting.wait(readable: [mailbox.wakeUp.descriptor, session.descriptor], until: .now() + pause)
+        DescriptorWait.wait(readable: [mailbox.wakeUp.descriptor, session.descriptor], until: .now() + pause)
     }
 
     /// What has come. Whoever is told may take its time: only the broker is watched meanwhile.
@@ -124,7 +124,7 @@ final class ConnectionDriver {
     /// - Parameter orRoom: It is enough if something can be sent.
     func awaitWords(from session: AMQPSession, orRoom: Bool = false, until deadline: MonotonicTime) throws(AMQPError) {
         if !hasMore {
-            Waiting.wait(
+            DescriptorWait.wait(
                 readable: [session.descriptor, mailbox.wakeUp.descriptor], writable: orRoom ? session.descriptor : -1,
                 until: deadline)
             // Whoever wakes us asks for more, which has to wait: no reason to turn round without rest. What it asked for is seen
@@ -134,7 +134,7 @@ final class ConnectionDriver {
         try receive(from: session)
     }
 
-    private func take(_ word: BrokerWord) {
+    private func take(_ word: BrokerFrame) {
         switch word {
         case .delivered(let delivery): tell(.delivered(delivery))
         case .blocked(let reason):

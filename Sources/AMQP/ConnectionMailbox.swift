@@ -6,14 +6,14 @@ final class ConnectionMailbox: Sendable {
     /// While the thread is at work on one, so many may wait.
     private static let limit = 1_024
 
-    private enum Standing {
+    private enum Intake {
         /// Nothing is taken: there is no connection. The words say why.
         case closed(AMQPError)
         case open
     }
 
     private struct State {
-        var standing = Standing.closed(.away("there is no connection yet"))
+        var intake = Intake.closed(.away("there is no connection yet"))
         var commands: [ConnectionCommand] = []
         /// -1 if there is none.
         var socket: Int32 = -1
@@ -30,8 +30,8 @@ final class ConnectionMailbox: Sendable {
     /// Hands a command over, or fails it at once.
     func submit(_ command: ConnectionCommand) {
         let failure: AMQPError? = state.withLock { state in
-            guard case .open = state.standing else {
-                guard case .closed(let error) = state.standing else { return nil }
+            guard case .open = state.intake else {
+                guard case .closed(let error) = state.intake else { return nil }
                 return error
             }
             guard state.commands.count < Self.limit || !command.hasCaller else {
@@ -79,13 +79,13 @@ final class ConnectionMailbox: Sendable {
     }
 
     func open() {
-        state.withLock { $0.standing = .open }
+        state.withLock { $0.intake = .open }
     }
 
     /// What waits fails, and what comes from now on.
     func close(_ error: AMQPError) {
         let commands = state.withLock { state in
-            state.standing = .closed(error)
+            state.intake = .closed(error)
             defer { state.commands = [] }
             return state.commands
         }

@@ -4,7 +4,7 @@ import Server
 
 /// How many messages each device may send, on whatever sockets and loops. Any thread.
 package final class DeviceMessageRates: Sendable {
-    private struct Purses {
+    private struct Allowances {
         var paidUntil: [DeviceID: UInt64] = [:]
         /// With so many, those who are no better off than a newcomer are forgotten.
         var nextSweep = 1024
@@ -12,7 +12,7 @@ package final class DeviceMessageRates: Sendable {
 
     let limit: RateLimit
     package let perSecond: Int
-    private let purses = Locked(Purses())
+    private let allowances = Locked(Allowances())
 
     package init(perSecond rate: Int, burst: Int) {
         perSecond = rate
@@ -21,12 +21,12 @@ package final class DeviceMessageRates: Sendable {
 
     /// Whether the device may send one more.
     package func pays(_ device: DeviceID, at now: MonotonicTime) -> Bool {
-        purses.withLock { purses in
-            guard let paid = limit.paying(purses.paidUntil[device] ?? 0, at: now) else { return false }
-            purses.paidUntil[device] = paid
-            if purses.paidUntil.count >= purses.nextSweep {
-                purses.paidUntil = purses.paidUntil.filter { $0.value > now.nanoseconds }
-                purses.nextSweep = max(1024, 2 * purses.paidUntil.count)
+        allowances.withLock { allowances in
+            guard let paid = limit.paying(allowances.paidUntil[device] ?? 0, at: now) else { return false }
+            allowances.paidUntil[device] = paid
+            if allowances.paidUntil.count >= allowances.nextSweep {
+                allowances.paidUntil = allowances.paidUntil.filter { $0.value > now.nanoseconds }
+                allowances.nextSweep = max(1024, 2 * allowances.paidUntil.count)
             }
             return true
         }

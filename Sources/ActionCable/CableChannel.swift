@@ -10,12 +10,13 @@ package protocol CableChannel: Sendable {
     /// Whether what was said is kept: a client of the extended protocol that was away is told what it has missed, and is inside again.
     var keepsHistory: Bool { get }
 
-    /// Somebody wants to subscribe. Checks the parameters and the right, and calls ``CableOutlet/confirm()`` or ``CableOutlet/reject()``,
+    /// Somebody wants to subscribe. Checks the parameters and the right, and calls ``SubscriptionOutlet/confirm()`` or ``SubscriptionOutlet/reject()``,
     /// now or later. On the connection's loop.
     ///
     /// - Throws: ``CableRejection``, for what is wrong at once.
     /// - Returns: What the outlet holds until the subscription ends, confirmed or not.
-    func subscribe(_ parameters: CableParameters, _ outlet: CableOutlet) throws(CableRejection) -> any CableSubscription
+    func subscribe(_ parameters: CableParameters, _ outlet: SubscriptionOutlet) throws(CableRejection)
+        -> any CableSubscription
 }
 
 extension CableChannel {
@@ -29,8 +30,8 @@ package protocol CableSubscription: AnyObject {
     /// - Throws: ``CableActionError``, which the client is told.
     func perform(_ action: CableAction) throws(CableActionError)
 
-    /// The client has missed something, and is to be told by ``CableOutlet/confirmHistory()`` when it has all, or
-    /// ``CableOutlet/rejectHistory()``. Called only where the channel keeps it.
+    /// The client has missed something, and is to be told by ``SubscriptionOutlet/confirmHistory()`` when it has all, or
+    /// ``SubscriptionOutlet/rejectHistory()``. Called only where the channel keeps it.
     func replay(_ history: CableHistory)
 
     /// The client wants to know who is there. By the extended protocol.
@@ -41,10 +42,10 @@ package protocol CableSubscription: AnyObject {
     /// It is over: the client unsubscribed or left, was rejected, or the channel ended it. Called once.
     func end()
 
-    /// The kernel has taken all that was sent. Called only while ``CableOutlet/reportsDrain`` is set.
+    /// The kernel has taken all that was sent. Called only while ``SubscriptionOutlet/reportsDrain`` is set.
     func allSent()
 
-    /// It is this one's turn to send of its backlog, until ``CableOutlet/endTurn()``. Called once for each ``CableOutlet/awaitTurn()``.
+    /// It is this one's turn to send of its backlog, until ``SubscriptionOutlet/endTurn()``. Called once for each ``SubscriptionOutlet/awaitTurn()``.
     func hasTurn()
 }
 
@@ -81,7 +82,7 @@ extension CableParameters {
     /// Who subscribes: the device that the identifier names, else whoever the connection is.
     ///
     /// - Throws: ``CableRejection`` when the device isn't the connection's to name.
-    package func identity(of outlet: CableOutlet) throws(CableRejection) -> Identity {
+    package func identity(of outlet: SubscriptionOutlet) throws(CableRejection) -> Identity {
         guard has("deviceId") else { return outlet.identity }
         do {
             let identity = try outlet.verifier.identity(outlet.identity, naming: try DeviceID(text("deviceId")))

@@ -36,7 +36,7 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
     let identity: Identity
     private var state: State
     private var table: SubscriptionTable
-    private var outlets: [CableIdentifier: CableOutlet] = [:]
+    private var outlets: [CableIdentifier: SubscriptionOutlet] = [:]
     /// By the extended protocol.
     private var session: Session?
 
@@ -48,13 +48,13 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
     }
 
     /// Those who have a backlog, in the order in which they asked. The first has its turn.
-    private var backlogs: [CableOutlet] = []
+    private var backlogs: [SubscriptionOutlet] = []
     /// How many places its subscriptions have in a topic.
     private var places: [Topic: Int] = [:]
     /// ``CableShard``'s to set.
     var place: PingWheel<CableConnection>.Place?
     private var expiry: TimerID?
-    private var purse: MessagePurse
+    private var allowance: MessageAllowance
     /// In matches' rooms; few connections are in any.
     private(set) lazy var sender = shard.cables.rooms.shard(on: shard.reactor).makeSender()
 
@@ -66,7 +66,7 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
         case .welcome(let identity), .extended(let identity, _): self.identity = identity
         case .disconnect: identity = .none
         }
-        purse = MessagePurse(of: identity.device, shard.cables.messageRates)
+        allowance = MessageAllowance(of: identity.device, shard.cables.messageRates)
         table = SubscriptionTable(limit: shard.cables.limits.subscriptions)
         shard.reactor.callAtEndOfTurn(self)
     }
@@ -156,7 +156,7 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
     // MARK: Receiving
 
     func webSocket(_ webSocket: WebSocket, received message: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode) {
-        guard purse.pays(at: shard.reactor.now) else {
+        guard allowance.pays(at: shard.reactor.now) else {
             return cutOff("more than \(shard.cables.limits.messageRate) messages a second")
         }
         do throws(CableFault) {
@@ -224,7 +224,7 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
     private func begin(
         _ identifier: CableIdentifier, _ number: SubscriptionTable.Number, _ resumption: CableResumption?
     ) {
-        let outlet = CableOutlet(identifier, number, resumption, identity: identity, of: self, on: shard)
+        let outlet = SubscriptionOutlet(identifier, number, resumption, identity: identity, of: self, on: shard)
         outlet.isMuted = !table.isHeard(number, of: identifier)
         outlets[identifier] = outlet
         guard let parameters = identifier.parameters, let channel = shard.cables.channel(named: parameters.channel)
@@ -234,30 +234,30 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
 
     // MARK: What becomes of subscriptions
 
-    func confirmed(_ outlet: CableOutlet) {
+    func confirmed(_ outlet: SubscriptionOutlet) {
         table.confirm(outlet.number, of: outlet.identifier)
         if !outlet.isMuted, !outlet.isRestored { send(.confirmation(outlet.identifier)) }
         if outlet.goesOn, let session { shard.cables.sessions.add(outlet.identifier, to: session.name) }
         if !outlet.isBeginning { proceed(outlet.identifier) }
     }
 
-    func rejected(_ outlet: CableOutlet) {
+    func rejected(_ outlet: SubscriptionOutlet) {
         if !outlet.isMuted { sendRejection(of: outlet.identifier) }
         ended(outlet)
     }
 
-    func ended(_ outlet: CableOutlet) {
+    func ended(_ outlet: SubscriptionOutlet) {
         metrics.ignored.add(.notSubscribed, table.remove(outlet.number, of: outlet.identifier))
         forget(outlet.identifier)
         if outlets[outlet.identifier] === outlet { outlets[outlet.identifier] = nil }
         if !outlet.isBeginning { proceed(outlet.identifier) }
     }
 
-    func beginWork(_ outlet: CableOutlet) {
+    func beginWork(_ outlet: SubscriptionOutlet) {
         table.beginWork(outlet.number, of: outlet.identifier)
     }
 
-    func endWork(_ outlet: CableOutlet, _ body: () -> Void) {
+    func endWork(_ outlet: SubscriptionOutlet, _ body: () -> Void) {
         table.endWork(outlet.number, of: outlet.identifier)
         body()
         proceed(outlet.identifier)
@@ -317,12 +317,12 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
 
     // MARK: Backlogs
 
-    func awaitTurn(_ outlet: CableOutlet) {
+    func awaitTurn(_ outlet: SubscriptionOutlet) {
         backlogs.append(outlet)
         if backlogs.count == 1 { outlet.hasTurn() }
     }
 
-    func endTurn(_ outlet: CableOutlet) {
+    func endTurn(_ outlet: SubscriptionOutlet) {
         guard let index = backlogs.firstIndex(where: { $0 === outlet }) else { return }
         backlogs.remove(at: index)
         if index == 0 { backlogs.first?.hasTurn() }

@@ -14,7 +14,7 @@ package final class ConversationBridge: Service {
     private let inbox: BridgeInbox
     private let metrics: BridgeMetrics
     private let log: Log
-    private let standing = Locked(BridgeStanding())
+    private let connections = Locked(BridgeConnectionPair())
     /// What ``run()`` does but for the connections.
     private let working = Locked<Task<Void, Never>?>(nil)
     /// Of what there is to end, the connections' part.
@@ -92,8 +92,8 @@ package final class ConversationBridge: Service {
         await published
     }
 
-    private func note(_ event: AMQPEvent, of side: BridgeStanding.Side) {
-        let news = standing.withLock { $0.take(event, of: side) }
+    private func note(_ event: AMQPEvent, of side: BridgeConnectionPair.Side) {
+        let news = connections.withLock { $0.take(event, of: side) }
         guard let news else { return }
         switch news {
         case .stands:
@@ -107,7 +107,7 @@ package final class ConversationBridge: Service {
 }
 
 /// Two connections are one bridge: it stands when both do.
-struct BridgeStanding: Sendable {
+struct BridgeConnectionPair: Sendable {
     enum Side: Hashable, Sendable {
         case publisher, consumer
     }

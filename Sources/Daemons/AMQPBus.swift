@@ -25,7 +25,7 @@ package final class AMQPBus: Bus {
     private let state: Locked<State>
 
     private struct State {
-        var standing = AMQPBusStanding()
+        var connections = AMQPConnectionPair()
         var receive: (@Sendable (BusEvent) -> Void)?
     }
 
@@ -60,7 +60,7 @@ package final class AMQPBus: Bus {
     package func stop() async {
         state.withLock { state in
             state.receive = nil
-            state.standing = AMQPBusStanding()
+            state.connections = AMQPConnectionPair()
         }
         async let published: Void = publisher.stop()
         await consumer.stop()
@@ -68,7 +68,7 @@ package final class AMQPBus: Bus {
     }
 
     package func send(_ packets: [BusPacket]) async throws(BusError) {
-        guard state.withLock({ $0.standing.isConnected }) else { throw .away }
+        guard state.withLock({ $0.connections.isConnected }) else { throw .away }
         do throws(AMQPError) {
             try await publisher.publish(packets.map { AMQPBusMessage.message($0, from: id) })
         } catch {
@@ -82,18 +82,18 @@ package final class AMQPBus: Bus {
     // MARK: - Events
 
     /// On the threads of both connections.
-    private func heard(_ event: AMQPEvent, from side: AMQPBusStanding.Side) {
+    private func heard(_ event: AMQPEvent, from side: AMQPConnectionPair.Side) {
         state.withLock { state in
             switch event {
-            case .connected: tell(state.standing.connected(side), state)
+            case .connected: tell(state.connections.connected(side), state)
             case .lost(let message):
-                let wasConnected = state.standing.isConnected
-                tell(state.standing.lost(side, message), state)
+                let wasConnected = state.connections.isConnected
+                tell(state.connections.lost(side, message), state)
                 // A bus begins anew as a whole.
                 if wasConnected, side == .publisher { consumer.reconnect(because: "the other connection was lost") }
             case .delivered(let delivery):
                 let packet = AMQPBusMessage.packet(delivery.body, key: delivery.routingKey, for: id)
-                if state.standing.isConnected { tell(packet, state) }
+                if state.connections.isConnected { tell(packet, state) }
             // Whoever sends is told.
             case .blocked, .unblocked: break
             }

@@ -31,18 +31,18 @@ package final class BusMetrics: Sendable {
     package init() {}
 
     /// Which bus is used from now on, and whether it stands.
-    package func uses(_ kind: Kind, isConnected: Bool) {
+    package func noteBus(_ kind: Kind, isConnected: Bool) {
         gauges.withLock { ($0.kind, $0.isConnected) = (kind, isConnected && kind != .none) }
     }
 
     /// The others that are alive. A bus whose name this build doesn't know counts as none: nothing crosses.
-    package func knows(_ others: [DaemonInfo]) {
+    package func noteDaemons(_ others: [DaemonInfo]) {
         let counts = Dictionary(grouping: others) { Kind(rawValue: $0.bus) ?? .none }.mapValues(\.count)
         gauges.withLock { $0.daemons = counts }
     }
 
     /// How long a packet took that this daemon sent to itself.
-    package func echoed(after delay: Duration) {
+    package func noteEcho(after delay: Duration) {
         gauges.withLock { $0.delay = delay }
     }
 

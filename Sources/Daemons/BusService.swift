@@ -72,7 +72,7 @@ package actor BusService: Service {
     }
 
     /// Waits until the rooms hang together with those of other daemons, if there are any, but no longer than `limit`. Once.
-    package func settles(within limit: Duration) async {
+    package func waitUntilSettled(within limit: Duration) async {
         await withTimeout(limit) {
             for await _ in settling.stream { return }
         } onTimeout: { [settling] in
@@ -83,8 +83,8 @@ package actor BusService: Service {
     /// A daemon has come or gone, or notifications may have been missed.
     ///
     /// - Parameter id: Which one, as the notification says.
-    package func hasNews(of id: String? = nil) async {
-        await registry?.hasNews(of: id)
+    package func lookAgain(of id: String? = nil) async {
+        await registry?.lookAgain(of: id)
     }
 
     // MARK: The others
@@ -92,7 +92,7 @@ package actor BusService: Service {
     func take(_ news: DaemonRegistry.News) async {
         switch news {
         case .others(let daemons):
-            metrics.knows(daemons)
+            metrics.noteDaemons(daemons)
             let alive = Set(daemons.map(\.id))
             for newcomer in daemons where !others.contains(newcomer.id) { compare(newcomer) }
             await relay?.forget(others.subtracting(alive))
@@ -124,15 +124,15 @@ package actor BusService: Service {
         ending = nil
         guard relay == nil, !isStopping else { return }
         let (kind, metrics, log) = (BusMetrics.Kind(rawValue: own.bus) ?? .none, metrics, log)
-        metrics.uses(kind, isConnected: false)
+        metrics.noteBus(kind, isConnected: false)
         let relay = makeRelay { [weak registry, settling] report in
             switch report {
             case .connected:
                 settling.continuation.yield()
-                metrics.uses(kind, isConnected: true)
+                metrics.noteBus(kind, isConnected: true)
                 log.info("the bus stands", ["bus": .string(kind.rawValue)])
             case .disconnected(let message):
-                metrics.uses(kind, isConnected: false)
+                metrics.noteBus(kind, isConnected: false)
                 log.warning("the bus is away", ["bus": .string(kind.rawValue), "error": .string(message)])
             case .lost(let ales): metrics.lost.add(Int(clamping: ales))
             case .dropped(let ales): metrics.dropped.add(Int(clamping: ales))
@@ -140,7 +140,7 @@ package actor BusService: Service {
             case .received(let packets, let senders):
                 metrics.packets.add(.received, packets)
                 for sender in senders { registry?.heard(from: sender) }
-            case .delay(let delay): metrics.echoed(after: delay)
+            case .delay(let delay): metrics.noteEcho(after: delay)
             }
         }
         self.relay = relay
@@ -169,7 +169,7 @@ package actor BusService: Service {
             parting = Task { [parting] in
                 await parting?.value
                 await relay.end()
-                if self.relay == nil { metrics.uses(.none, isConnected: false) }
+                if self.relay == nil { metrics.noteBus(.none, isConnected: false) }
             }
         }
         await parting?.value

@@ -6,7 +6,7 @@ package import Rooms
 /// Says that this daemon lives, every five seconds, and knows which others do.
 ///
 /// One statement does both: it counts on in our row, and returns all (``DaemonRoster`` judges them). Who comes and who ends notifies
-/// ``DaemonStore/channel``; ``hasNews(of:)`` then looks at once, so that two daemons know of each other within moments. While the
+/// ``DaemonStore/channel``; ``lookAgain(of:)`` then looks at once, so that two daemons know of each other within moments. While the
 /// database is away, nobody is declared gone.
 package actor DaemonRegistry: Service {
     /// What the registry tells, one after the other, each time awaited before it goes on.
@@ -82,7 +82,7 @@ package actor DaemonRegistry: Service {
     /// A notification on ``DaemonStore/channel`` has come, or some may have been missed: looks at once.
     ///
     /// - Parameter id: The notification's payload.
-    package func hasNews(of id: String? = nil) async {
+    package func lookAgain(of id: String? = nil) async {
         guard id != own.id.description else { return }
         await timer.wake()
     }

@@ -14,13 +14,13 @@ import Rooms
 /// No system's clock matters, but for whether a row that nobody knew yet is believed at once or at its next beat. Time during which we
 /// couldn't look proves nothing against anybody.
 struct DaemonRoster {
-    private enum Standing {
+    private enum Liveness {
         case alive, doubtful, gone
     }
 
     private struct Entry {
         var row: DaemonRow
-        var standing: Standing
+        var liveness: Liveness
         /// When it was first seen, was last seen to have counted, or was heard.
         var lastSign: MonotonicTime
     }
@@ -40,11 +40,11 @@ struct DaemonRoster {
 
     /// The others that are alive, in the order of their ids.
     var alive: [DaemonInfo] {
-        entries.values.filter { $0.standing == .alive }.map(\.row.info).sorted { $0.id.description < $1.id.description }
+        entries.values.filter { $0.liveness == .alive }.map(\.row.info).sorted { $0.id.description < $1.id.description }
     }
 
     /// Rows that have stood still for too long.
-    var gone: [DaemonRow] { entries.values.filter { $0.standing == .gone }.map(\.row) }
+    var gone: [DaemonRow] { entries.values.filter { $0.liveness == .gone }.map(\.row) }
 
     /// The rows at `now`, and who has been heard on the bus since the last look.
     mutating func look(at rows: [DaemonRow], heard: Set<DaemonID> = [], now: MonotonicTime) {
@@ -69,12 +69,12 @@ struct DaemonRoster {
 
     private func entry(of row: DaemonRow, isHeard: Bool, _ now: MonotonicTime) -> Entry {
         guard var entry = entries[row.info.id] else {
-            return Entry(row: row, standing: row.isFresh || isHeard ? .alive : .doubtful, lastSign: now)
+            return Entry(row: row, liveness: row.isFresh || isHeard ? .alive : .doubtful, lastSign: now)
         }
         let isSign = isHeard || row.beats != entry.row.beats
         entry.row = row
-        if isSign { (entry.standing, entry.lastSign) = (.alive, now) }
-        if now - entry.lastSign >= timing.patience { entry.standing = .gone }
+        if isSign { (entry.liveness, entry.lastSign) = (.alive, now) }
+        if now - entry.lastSign >= timing.patience { entry.liveness = .gone }
         return entry
     }
 }

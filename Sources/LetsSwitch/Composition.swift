@@ -238,7 +238,7 @@ struct Composition: Sendable {
             case .listening:
                 Task { await scheduler.resynchronise() }
                 deliveries.wake()
-                Task { await bus.hasNews() }
+                Task { await bus.lookAgain() }
                 Task { await questions.feeds.resynchronise() }
                 conversations.resynchronise()
                 bridge?.heard()
@@ -260,7 +260,7 @@ struct Composition: Sendable {
             case .notification(DeliveryStore.notifications, let payload):
                 if let name = ProviderName(rawValue: payload) { deliveries.wake(name) }
             case .notification(DaemonStore.channel, let payload):
-                Task { await bus.hasNews(of: payload) }
+                Task { await bus.lookAgain(of: payload) }
             case .notification(QuestionStore.channel, let payload):
                 Task { await questions.feeds.receive(payload) }
             case .notification(ConnectionKicks.channel, let payload):
@@ -307,7 +307,8 @@ struct Composition: Sendable {
         let before: [any Service] = [
             DatabaseService(database: database), ListenerService(listener: listener),
             AcknowledgementService(streams: streams, acknowledgements: acknowledgements),
-            EndingEarly(service: deliveries, reserve: reserve), AttendanceService(rooms: rooms, writer: attendance),
+            EarlyEndingService(service: deliveries, reserve: reserve),
+            AttendanceService(rooms: rooms, writer: attendance),
             erasures, series, rematches, scheduler, database.storage, listeners, bus,
         ]
         services = ServiceGroup(before + (bridge.map { [$0] } ?? []) + (sampling.map { [$0] } ?? []))

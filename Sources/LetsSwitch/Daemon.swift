@@ -88,7 +88,7 @@ package actor Daemon {
         guard !isStopping else { return }
         await parts?.services.start()
         // Who connects to a daemon that has just come hears the others at once.
-        await parts?.bus.settles(within: Self.busPatience)
+        await parts?.bus.waitUntilSettled(within: Self.busPatience)
         do {
             clock = try ClockStepWatcher { [weak self] in
                 Task { await self?.clockWasSet() }

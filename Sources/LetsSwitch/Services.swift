@@ -55,7 +55,7 @@ struct AttendanceService: Service {
 }
 
 /// A service that leaves some of the time for its end to those that end after it.
-struct EndingEarly: Service {
+struct EarlyEndingService: Service {
     let service: any Service
     let reserve: Duration
 

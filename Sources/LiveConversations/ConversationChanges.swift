@@ -18,13 +18,13 @@ package actor ConversationChanges {
 
     private let store: ConversationStore
     private let log: Log
-    private let audience: ConversationAudience
+    private let audience: ConversationListeners
     private let publish: @Sendable (ConversationChange) -> Void
     private var waiting: [ConversationNotice] = []
     private var isReading = false
 
     init(
-        store: ConversationStore, log: Log, audience: ConversationAudience,
+        store: ConversationStore, log: Log, audience: ConversationListeners,
         publish: @escaping @Sendable (ConversationChange) -> Void
     ) {
         self.store = store

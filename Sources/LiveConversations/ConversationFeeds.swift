@@ -42,7 +42,7 @@ package actor ConversationFeeds {
 
     private let store: ConversationStore
     private let log: Log
-    private let audience: ConversationAudience
+    private let audience: ConversationListeners
     private let patience: Duration
     private let publish: @Sendable (ConversationPage) -> Void
     private var feeds: [UUID: Feed] = [:]
@@ -54,7 +54,7 @@ package actor ConversationFeeds {
     ///   - patience: For what was stored here to come by itself.
     ///   - publish: Tells those who take part.
     init(
-        store: ConversationStore, log: Log, audience: ConversationAudience, patience: Duration = .milliseconds(250),
+        store: ConversationStore, log: Log, audience: ConversationListeners, patience: Duration = .milliseconds(250),
         publish: @escaping @Sendable (ConversationPage) -> Void
     ) {
         self.store = store

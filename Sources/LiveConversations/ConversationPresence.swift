@@ -50,7 +50,9 @@ final class ConversationPresence {
     /// - Parameter orAlone: Also that nobody else is.
     func company(of conversation: UUID, orAlone: Bool = false) -> [Int]? {
         guard let place = places[conversation], let people = place.people, people != place.told else { return nil }
-        guard orAlone || place.told != nil || people.contains(where: { $0 != Self.identity(of: user) }) else { return nil }
+        guard orAlone || place.told != nil || people.contains(where: { $0 != Self.identity(of: user) }) else {
+            return nil
+        }
         return people.compactMap(Self.user)
     }
 
@@ -76,7 +78,7 @@ final class ConversationPresence {
         return Int(exactly: value)
     }
 
-    private final class Place: Peer {
+    private final class Place: RoomPeer {
         var member: Member?
         private(set) var people: Set<UUID>?
         var told: Set<UUID>?

@@ -66,7 +66,7 @@ package final class ConversationShard {
         subscriber.place = place(of: subscriber, as: subscriber.user)
     }
 
-    private func place(of peer: any Peer, as user: String) -> Place {
+    private func place(of peer: any RoomPeer, as user: String) -> Place {
         conversations.audience.enter(user)
         return Place(
             user: user,

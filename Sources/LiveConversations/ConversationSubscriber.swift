@@ -59,7 +59,7 @@ package enum ConversationSinkEnd {
 /// ```
 /// opening (what is published is noted) ──positions──► hearing: what was missed, then what is said
 /// ```
-package final class ConversationSubscriber: Peer {
+package final class ConversationSubscriber: RoomPeer {
     private enum State {
         /// It is asked where its conversations stand. What is published meanwhile is told by that, or looked for after it.
         case opening

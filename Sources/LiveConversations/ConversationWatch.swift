@@ -3,7 +3,7 @@ package import Rooms
 package import Sockets
 
 /// Somebody who is told that something happens in a device's conversations, and can do without one or the other. On its loop.
-package final class ConversationWatch: Peer {
+package final class ConversationWatch: RoomPeer {
     let member: ConversationMember
     let number: ConversationShard.Number
     private let tell: (Publication) -> Void

@@ -15,7 +15,7 @@ package final class Conversations: Sendable {
     package let feeds: ConversationFeeds
     package let changes: ConversationChanges
     /// Those who hear conversations, on all loops.
-    package let audience: ConversationAudience
+    package let audience: ConversationListeners
     let names = UserNames()
     /// By number.
     let users = KnownUsers()
@@ -44,7 +44,7 @@ package final class Conversations: Sendable {
         self.metrics = metrics
         self.log = log
         self.rates = rates
-        let audience = ConversationAudience()
+        let audience = ConversationListeners()
         self.audience = audience
         feeds = ConversationFeeds(store: store, log: log, audience: audience) { page in
             let publication = ConversationPublication(page: page)

@@ -14,12 +14,12 @@ package final class ListenerWriter: Service {
     }
 
     private let store: ListenerStore
-    private let audience: ConversationAudience
+    private let audience: ConversationListeners
     private let log: Log
     private let state = Locked(State())
     private let timer = WakeableTimer()
 
-    package init(store: ListenerStore, audience: ConversationAudience, log: Log) {
+    package init(store: ListenerStore, audience: ConversationListeners, log: Log) {
         self.store = store
         self.audience = audience
         self.log = log

@@ -45,7 +45,7 @@ package actor QuestionFeeds {
     }
 
     private let store: QuestionStore
-    private let audience: QuestionAudience
+    private let audience: SessionOccupancy
     /// What is known of these sessions, for those who can't wait.
     nonisolated let entrances = SessionEntrances()
     private let log: Log
@@ -62,7 +62,7 @@ package actor QuestionFeeds {
     ///   - audience: Who is in which session.
     ///   - publish: Tells those in a session.
     init(
-        store: QuestionStore, audience: QuestionAudience, log: Log,
+        store: QuestionStore, audience: SessionOccupancy, log: Log,
         publish: @escaping @Sendable (QuestionPublication, UUID) -> Void
     ) {
         self.store = store

@@ -11,20 +11,20 @@ import Wire
 final class QuestionSocket: WebSocketHandler, QuestionSink {
     private let socket: WebSocket
     private let shard: QuestionShard
-    private var purse: MessagePurse
+    private var allowance: MessageAllowance
     /// nil: the session was full, or it is over.
     private var subscriber: QuestionSubscriber?
 
     init(_ socket: WebSocket, _ member: QuestionMember, paying rates: DeviceMessageRates, on shard: QuestionShard) {
         self.socket = socket
         self.shard = shard
-        purse = MessagePurse(of: member.device, rates)
+        allowance = MessageAllowance(of: member.device, rates)
         subscriber = shard.enter(member, self)
     }
 
     func webSocket(_ webSocket: WebSocket, received message: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode) {
-        guard purse.pays(at: webSocket.reactor.now) else {
-            return socket.close(.policyViolation, "more than \(purse.rates.perSecond) messages a second")
+        guard allowance.pays(at: webSocket.reactor.now) else {
+            return socket.close(.policyViolation, "more than \(allowance.rates.perSecond) messages a second")
         }
         subscriber?.received(QuestionMessage(message))
     }

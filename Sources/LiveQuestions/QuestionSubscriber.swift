@@ -66,7 +66,7 @@ package enum QuestionSinkEnd {
 /// ```
 /// reading (a part of the list) ⇄ sending ──► live: every change from the list on
 /// ```
-package final class QuestionSubscriber: Peer {
+package final class QuestionSubscriber: RoomPeer {
     private enum Following {
         /// It doesn't.
         case none

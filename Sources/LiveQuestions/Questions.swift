@@ -13,7 +13,7 @@ package final class Questions: Sendable {
     let store: QuestionStore
     let rooms: Rooms
     package let feeds: QuestionFeeds
-    package let audience: QuestionAudience
+    package let audience: SessionOccupancy
     package let metrics: QuestionMetrics
     /// For tasks that do little but wait for the database.
     let executor: any TaskExecutor
@@ -44,7 +44,7 @@ package final class Questions: Sendable {
         self.executor = executor
         self.metrics = metrics
         self.log = log
-        audience = QuestionAudience(limit: sessionSize)
+        audience = SessionOccupancy(limit: sessionSize)
         votes = VoteCounter { try await store.count($0) }
         feeds = QuestionFeeds(store: store, audience: audience, log: log) { publication, session in
             rooms.publish([(publication, Self.room(of: session, keys))])

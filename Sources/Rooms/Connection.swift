@@ -5,7 +5,7 @@ package import Sockets
 package final class Connection {
     package let room: Room
     /// Who gets what the room is told.
-    package let peer: any Peer
+    package let peer: any RoomPeer
     /// Where the room is; lives as long as its loop serves.
     private unowned let shard: RoomShard
     /// See ``place``. An optional would take four bytes more, of each of a hundred thousand.
@@ -13,7 +13,7 @@ package final class Connection {
     /// Ales of this turn that are not for this peer.
     var exempt = AleCount()
 
-    init(_ peer: any Peer, in room: Room, on shard: RoomShard) {
+    init(_ peer: any RoomPeer, in room: Room, on shard: RoomShard) {
         self.peer = peer
         self.room = room
         self.shard = shard
@@ -48,7 +48,7 @@ package final class Connection {
 }
 
 /// Whoever can be in rooms: a WebSocket, an event stream, a test's recorder. All calls come on the loop.
-package protocol Peer: AnyObject {
+package protocol RoomPeer: AnyObject {
     /// Ales of a kind came, so many in this turn; `frame` is one of them as a WebSocket frame, the loop's own.
     ///
     /// The one call that is made per delivered ale: it may neither allocate nor wait.

@@ -5,11 +5,11 @@ package import FoundationEssentials
 package struct PresenceCount: Message, Hashable {
     package let count: Int
     /// For who said who it is.
-    package let partner: PartnerStanding?
+    package let partner: PartnerPresence?
     /// Who they are, in a room where that is told (``RoomPolicy/Presence/named``).
     package let people: Set<UUID>
 
-    package init(_ count: Int, partner: PartnerStanding? = nil, people: Set<UUID> = []) {
+    package init(_ count: Int, partner: PartnerPresence? = nil, people: Set<UUID> = []) {
         self.count = count
         self.partner = partner
         self.people = people

@@ -99,14 +99,14 @@ extension RoomShard {
     private func perform(_ request: RoomRequest, from lane: Lane) {
         switch request {
         case .enter(let member, let room, let policy, let claimedIdentity, let others):
-            let standing = standing(of: room, policy: policy)
-            if case .open = standing {
+            let decision = decision(of: room, policy: policy)
+            if case .open = decision {
                 let connection = enter(
                     room, StandIn(for: member, at: lane), policy: policy, claimedIdentity: claimedIdentity)
                 lane.standIns[member] = connection
                 people.unite([connection] + others.compactMap { lane.standIns[$0] })
             }
-            lane.add(.decided(member, standing))
+            lane.add(.decided(member, decision))
         case .cheer(let count, let kind, let places):
             let places = places.map { lane.standIns[$0] }
             // It may have been too late, for a room that has closed.
@@ -129,8 +129,8 @@ extension RoomShard {
 
     private func perform(_ delivery: RoomDelivery) {
         switch delivery {
-        case .decided(let member, let standing):
-            lanes.members[member]?.decide(standing)
+        case .decided(let member, let decision):
+            lanes.members[member]?.decide(decision)
         case .ales(let count, let kind, let member):
             lanes.members[member]?.peer.deliver(ales: count, of: kind, frame: aleFrames[Int(kind.rawValue)])
         case .published(let message, let members):

@@ -109,7 +109,7 @@ package final class RoomShard: TurnEndHandler {
 
     // MARK: Admission
 
-    package enum Standing: Sendable {
+    package enum EntryDecision: Sendable {
         case open
         case full
         /// As the database said so long ago.
@@ -118,7 +118,7 @@ package final class RoomShard: TurnEndHandler {
         case unknown
     }
 
-    package func standing(of room: UUID, policy: RoomPolicy) -> Standing {
+    package func decision(of room: UUID, policy: RoomPolicy) -> EntryDecision {
         guard isOpen(room, policy) else {
             return refusals.refusal(of: room, at: loop.now).map { .refused($0.state, age: $0.age) } ?? .unknown
         }
@@ -144,7 +144,7 @@ package final class RoomShard: TurnEndHandler {
     ///
     /// - Parameter claimedIdentity: Which of those whom the room is for the peer says it is; not checked here.
     package func enter(
-        _ id: UUID, _ peer: any Peer, policy: RoomPolicy, claimedIdentity: UUID? = nil
+        _ id: UUID, _ peer: any RoomPeer, policy: RoomPolicy, claimedIdentity: UUID? = nil
     ) -> Connection {
         let elsewhere = policy.presence == .untold ? 0 : connectionsElsewhere(in: id)
         let (room, others) = map.room(

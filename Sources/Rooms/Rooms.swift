@@ -140,7 +140,7 @@ package final class Rooms: Sendable {
     package var hasNoSubscribers: Bool { subscriptions.load(ordering: .relaxed) == 0 }
 
     /// Has a peer told what is published to a room, on the peer's loop. Ends with ``unsubscribe(_:)``.
-    package func subscribe(_ peer: any Peer, to room: UUID, on reactor: Reactor) -> Connection {
+    package func subscribe(_ peer: any RoomPeer, to room: UUID, on reactor: Reactor) -> Connection {
         subscriptions.add(1, ordering: .relaxed)
         return shard(on: reactor).enter(room, peer, policy: .subscription)
     }

@@ -5,8 +5,8 @@ package import FoundationEssentials
 ///
 /// ```
 /// let sender = rooms.shard(on: reactor).makeSender()                  // one for each socket
-/// let member = sender.enter(room, peer, policy: policy) { standing in
-///     switch standing {
+/// let member = sender.enter(room, peer, policy: policy) { decision in
+///     switch decision {
 ///     case .open:     …          // it is in: its peer is told what comes from now on
 ///     case .full:     …
 ///     case .refused:  …          // as the database said a moment ago
@@ -35,10 +35,10 @@ package final class Sender {
     /// - Parameters:
     ///   - peer: Told what comes, from `whenDecided` on until ``Member/leave()``.
     ///   - claimedIdentity: Which of those whom the room is for the peer says it is; not checked here.
-    ///   - whenDecided: Called later, on this loop, once; never after ``Member/leave()``. ``RoomShard/Standing/open``: it is in.
+    ///   - whenDecided: Called later, on this loop, once; never after ``Member/leave()``. ``RoomShard/EntryDecision/open``: it is in.
     package func enter(
-        _ room: UUID, _ peer: any Peer, policy: RoomPolicy, claimedIdentity: UUID? = nil,
-        whenDecided: @escaping (RoomShard.Standing) -> Void
+        _ room: UUID, _ peer: any RoomPeer, policy: RoomPolicy, claimedIdentity: UUID? = nil,
+        whenDecided: @escaping (RoomShard.EntryDecision) -> Void
     ) -> Member {
         let member = Member(shard.lanes.nextMember(), peer, in: room, of: self, whenDecided)
         let request = RoomRequest.enter(
@@ -72,14 +72,14 @@ package final class Sender {
 /// A sender's place in one room. On the sender's loop.
 package final class Member {
     private enum State {
-        case undecided((RoomShard.Standing) -> Void)
+        case undecided((RoomShard.EntryDecision) -> Void)
         case member
         /// Not let in, or gone.
         case gone
     }
 
     package let room: UUID
-    package let peer: any Peer
+    package let peer: any RoomPeer
     let id: MemberID
     private let sender: Sender
     private var state: State
@@ -87,8 +87,8 @@ package final class Member {
     fileprivate var cheers = AleEntries()
 
     fileprivate init(
-        _ id: MemberID, _ peer: any Peer, in room: UUID, of sender: Sender,
-        _ whenDecided: @escaping (RoomShard.Standing) -> Void
+        _ id: MemberID, _ peer: any RoomPeer, in room: UUID, of sender: Sender,
+        _ whenDecided: @escaping (RoomShard.EntryDecision) -> Void
     ) {
         self.id = id
         self.peer = peer
@@ -139,10 +139,10 @@ package final class Member {
 
     // MARK: What the home says
 
-    func decide(_ standing: RoomShard.Standing) {
+    func decide(_ decision: RoomShard.EntryDecision) {
         guard case .undecided(let whenDecided) = state else { return }
-        if case .open = standing { state = .member } else { end() }
-        whenDecided(standing)
+        if case .open = decision { state = .member } else { end() }
+        whenDecided(decision)
     }
 
     func close() {

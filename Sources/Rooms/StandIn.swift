@@ -2,7 +2,7 @@ import FoundationEssentials
 import Sockets
 
 /// Is in a room, at its home, for a ``Member`` on some loop: what it is told goes there at the end of the turn.
-final class StandIn: Peer {
+final class StandIn: RoomPeer {
     private let member: MemberID
     private unowned let lane: Lane
     /// Where its ales add up until they are carried.

@@ -65,7 +65,8 @@ extension HTTPConnection {
 
     /// Goes on, on this loop, with a request that another loop received.
     static func resume(
-        _ detached: DetachedSocket, from peer: Peer, on reactor: Reactor, server: ServerShard, with request: Request,
+        _ detached: DetachedSocket, from peer: HTTPPeer, on reactor: Reactor, server: ServerShard,
+        with request: Request,
         route: WebSocketRoute, unread: [UInt8]
     ) {
         guard let socket = try? StreamSocket(detached, on: reactor) else { return }

@@ -55,7 +55,7 @@ final class HTTPConnection: StreamSocketHandler {
 
     let socket: StreamSocket
     let server: ServerShard
-    var peer: Peer
+    var peer: HTTPPeer
     private var parser: HTTPRequestParser
     var state = State.idle
     /// Bytes that came while a request was being answered.
@@ -69,7 +69,7 @@ final class HTTPConnection: StreamSocketHandler {
 
     /// Begins to serve a connection.
     @discardableResult
-    init(on socket: StreamSocket, from peer: Peer, server: ServerShard) {
+    init(on socket: StreamSocket, from peer: HTTPPeer, server: ServerShard) {
         self.socket = socket
         self.peer = peer
         self.server = server

@@ -7,11 +7,11 @@ import Wire
 /// The header is mandatory: a connection that begins otherwise is closed, since nobody can tell for whom it is.
 final class ProxyHandshakeConnection: StreamSocketHandler {
     private let server: ServerShard
-    private var peer: Peer
+    private var peer: HTTPPeer
     private var parser = ProxyHeaderParser()
 
     @discardableResult
-    init(on socket: StreamSocket, from peer: Peer, server: ServerShard) {
+    init(on socket: StreamSocket, from peer: HTTPPeer, server: ServerShard) {
         self.server = server
         self.peer = peer
         socket.handler = self
@@ -23,7 +23,7 @@ final class ProxyHandshakeConnection: StreamSocketHandler {
         do throws(ProxyHeaderError) {
             guard let header = try parser.next(&input) else { return }
             if case .source(let address) = header {
-                peer = Peer(address, by: peer.entrance, trusted: server.application.edge.trustedProxies)
+                peer = HTTPPeer(address, by: peer.entrance, trusted: server.application.edge.trustedProxies)
             }
         } catch {
             server.counters.refusedProxies += 1
@@ -58,11 +58,11 @@ final class ProxyHandshakeConnection: StreamSocketHandler {
 /// Waits for a connection's TLS handshake, and hands the socket over to HTTP.
 final class TLSHandshakeConnection: TLSHandshakeHandler {
     private let server: ServerShard
-    private let peer: Peer
+    private let peer: HTTPPeer
 
     /// - Parameter received: What the peer sent already, behind a PROXY header.
     @discardableResult
-    init(on socket: StreamSocket, from peer: Peer, server: ServerShard, received: UnsafeRawBufferPointer) {
+    init(on socket: StreamSocket, from peer: HTTPPeer, server: ServerShard, received: UnsafeRawBufferPointer) {
         self.server = server
         self.peer = peer
         // Without a context none of the endpoints is made to speak TLS.

@@ -12,7 +12,7 @@ package final class ServerShard {
     let pingInterval: UInt64
     /// ``ServerLimits/messageRate``.
     let messageRate: RateLimit
-    /// The same purse, out of which a fragment of a message takes less.
+    /// The same allowance, out of which a fragment of a message takes less.
     let fragmentRate: RateLimit
     /// zlib's memory, for the WebSockets of this loop that keep none.
     let deflatePool = WebSocketDeflatePool()
@@ -86,7 +86,7 @@ package final class ServerShard {
             counters.refusedConnections += 1
             return
         }
-        var peer = Peer(address.map(IPAddress.init), by: entrance, trusted: application.edge.trustedProxies)
+        var peer = HTTPPeer(address.map(IPAddress.init), by: entrance, trusted: application.edge.trustedProxies)
         if entrance.expectsProxyHeader {
             guard peer.isProxy else {
                 counters.refusedProxies += 1
@@ -103,7 +103,7 @@ package final class ServerShard {
         }
     }
 
-    private func begin(_ connection: DetachedSocket, from peer: Peer, on reactor: Reactor) {
+    private func begin(_ connection: DetachedSocket, from peer: HTTPPeer, on reactor: Reactor) {
         // Refused by the kernel or by a loop that stops: it is closed.
         guard let socket = try? StreamSocket(connection, on: reactor) else { return }
         socket.companion = peer.permit
@@ -130,7 +130,7 @@ package final class ServerShard {
     ///
     /// - Returns: Why the address may not have it.
     private func count(
-        _ peer: inout Peer, for head: HTTPRequestHead?, at now: MonotonicTime
+        _ peer: inout HTTPPeer, for head: HTTPRequestHead?, at now: MonotonicTime
     ) -> AddressLimiter.Refusal? {
         let subscriber = peer.subscriber(of: head, trusted: application.edge.trustedProxies)
         guard subscriber != peer.permit?.address else { return nil }
@@ -151,7 +151,7 @@ package final class ServerShard {
     }
 
     /// The same for a connection that is served already.
-    func count(_ peer: inout Peer, for head: HTTPRequestHead?, on socket: StreamSocket) -> AddressLimiter.Refusal? {
+    func count(_ peer: inout HTTPPeer, for head: HTTPRequestHead?, on socket: StreamSocket) -> AddressLimiter.Refusal? {
         let refusal = count(&peer, for: head, at: socket.reactor.now)
         socket.companion = peer.permit
         return refusal

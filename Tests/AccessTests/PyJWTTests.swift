@@ -26,7 +26,9 @@ import Wire
         ["claims": claims, "key": .string(key), "algorithm": .string(algorithm)]
     }
 
-    @Test(.enabled(if: PythonPackages.ofTests.areInstalled, Comment(rawValue: PythonPackages.ofTests.hint)))
+    @Test(
+        "PyJWT makes tickets that are believed here, and believes those made here",
+        .enabled(if: PythonPackages.ofTests.areInstalled, Comment(rawValue: PythonPackages.ofTests.hint)))
     func tickets() async throws {
         var settings = TicketSettings()
         settings.secrets = try [Self.secret, "a newer secret of 32 bytes or more"].map {

@@ -2,7 +2,7 @@ import Basics
 import Testing
 
 @Suite struct BackoffTests {
-    @Test("waits double to a limit, and chance takes up to half of each")
+    @Test("Waits double to a limit, and chance takes up to half of each")
     func doubling() {
         var backoff = Backoff(minimum: .milliseconds(50), maximum: .seconds(2))
         let waits = (0..<40).map { _ in backoff.next(random: 0) }
@@ -23,7 +23,7 @@ import Testing
         #expect(none.delay(afterAttempt: 80, random: 0) == .zero)
     }
 
-    @Test("after a success it begins anew")
+    @Test("After a success it begins anew")
     func reset() {
         var backoff = Backoff(minimum: .seconds(1), maximum: .seconds(60))
         for _ in 0..<5 { _ = backoff.next(random: 0) }
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(
-        "steps are taken by the number of attempts, and the last stays",
+        "Steps are taken by the number of attempts, and the last stays",
         arguments: [(-1, 1), (0, 1), (1, 1), (2, 5), (3, 30), (4, 30), (Int.max, 30)])
     func steps(attempt: Int, seconds: Int) {
         let backoff = Backoff(steps: [.seconds(1), .seconds(5), .seconds(30)], jitter: 0.1)
@@ -41,7 +41,7 @@ import Testing
         #expect(backoff.delay(afterAttempt: attempt, random: 0.5) == .seconds(seconds) * 0.95)
     }
 
-    @Test("no steps, no wait")
+    @Test("No steps, no wait")
     func noSteps() {
         #expect(Backoff(steps: [], jitter: 0.5).delay(afterAttempt: 1, random: 0) == .zero)
     }

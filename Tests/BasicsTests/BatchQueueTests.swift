@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test("items leave in order, so many at a time, each batch under its number")
+    @Test("Items leave in order, so many at a time, each batch under its number")
     func order() {
         var queue = Self.queue(0..<10)
         for expected in ["1: [0, 1, 2, 3]", "2: [4, 5, 6, 7]", "3: [8, 9]"] {
@@ -32,7 +32,7 @@ import Testing
         #expect(queue.count == 0)
     }
 
-    @Test("what comes while a batch is written waits for the next")
+    @Test("What comes while a batch is written waits for the next")
     func lateItems() {
         var queue = Self.queue(0..<2)
         #expect(Self.next(&queue) == "1: [0, 1]")
@@ -42,7 +42,7 @@ import Testing
         #expect(Self.next(&queue) == "2: [2]")
     }
 
-    @Test("all or none is taken when the room is short")
+    @Test("All or none is taken when the room is short")
     func limit() {
         var queue = Self.queue(0..<9)
         let tooMany = queue.add([9, 10])
@@ -51,7 +51,7 @@ import Testing
         #expect(justEnough && queue.count == 10)
     }
 
-    @Test("while the destination is away it is the same batch again and again, under its number")
+    @Test("While the destination is away it is the same batch again and again, under its number")
     func unavailable() {
         var queue = Self.queue(0..<5)
         for _ in 0..<3 {
@@ -64,7 +64,7 @@ import Testing
         #expect(Self.next(&queue) == "2: [4]")
     }
 
-    @Test("at the end nobody waits for a destination that is away")
+    @Test("At the end nobody waits for a destination that is away")
     func finishing() {
         var queue = Self.queue(0..<5)
         #expect(Self.next(&queue) == "1: [0, 1, 2, 3]")
@@ -78,7 +78,7 @@ import Testing
         #expect(Self.next(&queue) == "idle")
     }
 
-    @Test("one item that is refused is found by halves, and the others are written")
+    @Test("One item that is refused is found by halves, and the others are written")
     func refused() {
         var queue = Self.queue(0..<8)
         var written: [Int] = []
@@ -98,7 +98,7 @@ import Testing
         #expect(sizes == [4, 2, 1, 2, 1, 1, 2, 3])
     }
 
-    @Test("what fails is tried so often", arguments: [1, 3])
+    @Test("What fails is tried so often", arguments: [1, 3])
     func failed(tries: Int) {
         var queue = Self.queue(0..<1, tries: tries)
         for _ in 1..<tries {

@@ -28,7 +28,7 @@ import Testing
         BatchLimits(itemsPerBatch: 3, waitingItems: 5, retryPause: retryPause)
     }
 
-    @Test("what is added is written, and the end waits for it")
+    @Test("What is added is written, and the end waits for it")
     func writing() async {
         let destination = RecordingDestination()
         let writer = BatchWriter(destination, limits: Self.limits())
@@ -40,7 +40,7 @@ import Testing
         #expect(destination.events.all.last == "3: [5]")
     }
 
-    @Test("too much is dropped, and said")
+    @Test("Too much is dropped, and said")
     func tooMuch() async {
         let destination = RecordingDestination()
         let writer = BatchWriter(destination, limits: Self.limits())
@@ -49,7 +49,7 @@ import Testing
         #expect(destination.events.all == ["dropped [1, 2, 3, 4, 5, 6]"])
     }
 
-    @Test("it goes on when the destination is there again")
+    @Test("It goes on when the destination is there again")
     func outage() async throws {
         let destination = RecordingDestination([.unavailable(Away()), .unavailable(Away())])
         let writer = BatchWriter(destination, limits: Self.limits())
@@ -59,7 +59,7 @@ import Testing
         #expect(destination.events.all == ["1: [1]", "1: [1]", "1: [1]"])
     }
 
-    @Test("the end doesn't wait for a long pause, nor for a destination that is away")
+    @Test("The end doesn't wait for a long pause, nor for a destination that is away")
     func endOfAnOutage() async throws {
         let destination = RecordingDestination([.unavailable(Away()), .unavailable(Away())])
         let writer = BatchWriter(destination, limits: Self.limits(retryPause: .seconds(3600)))

@@ -3,7 +3,7 @@ import Dispatch
 import Testing
 
 @Suite struct SaturatingNumbersTests {
-    @Test("numbers beyond what a duration or an integer holds are the nearest that it does")
+    @Test("Numbers beyond what a duration or an integer holds are the nearest that it does")
     func saturation() {
         #expect(Duration.seconds(saturating: 1.5) == .milliseconds(1500))
         #expect(Duration.seconds(saturating: .nan) == .zero)
@@ -14,7 +14,7 @@ import Testing
         #expect(Int(saturating: 1e19) == .max && Int(saturating: -.infinity) == .min)
     }
 
-    @Test("a wait for Dispatch is never negative, and for ever when it is longer than Dispatch counts")
+    @Test("A wait for Dispatch is never negative, and for ever when it is longer than Dispatch counts")
     func dispatchIntervals() {
         #expect(Duration.seconds(-1).dispatchInterval == .nanoseconds(0))
         #expect(Duration.milliseconds(3).dispatchInterval == .nanoseconds(3_000_000))

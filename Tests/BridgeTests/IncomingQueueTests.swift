@@ -42,16 +42,16 @@ import Testing
 }
 
 /// Two connections, one bridge.
-@Suite struct BridgeStandingTests {
+@Suite struct BridgeConnectionPairTests {
     @Test("It stands when both do, is away when one is, and says neither twice")
-    func standing() {
-        var standing = BridgeStanding()
-        #expect(standing.take(.lost(message: "refused"), of: .publisher) == .away("refused"))
-        #expect(standing.take(.lost(message: "refused"), of: .consumer) == nil)
-        #expect(standing.take(.connected, of: .publisher) == nil)
-        #expect(standing.take(.connected, of: .consumer) == .stands)
-        #expect(standing.take(.blocked(reason: "memory"), of: .publisher) == nil)
-        #expect(standing.take(.lost(message: "refused"), of: .consumer) == .away("refused"))
-        #expect(standing.take(.connected, of: .consumer) == .stands)
+    func connections() {
+        var connections = BridgeConnectionPair()
+        #expect(connections.take(.lost(message: "refused"), of: .publisher) == .away("refused"))
+        #expect(connections.take(.lost(message: "refused"), of: .consumer) == nil)
+        #expect(connections.take(.connected, of: .publisher) == nil)
+        #expect(connections.take(.connected, of: .consumer) == .stands)
+        #expect(connections.take(.blocked(reason: "memory"), of: .publisher) == nil)
+        #expect(connections.take(.lost(message: "refused"), of: .consumer) == .away("refused"))
+        #expect(connections.take(.connected, of: .consumer) == .stands)
     }
 }

@@ -20,21 +20,24 @@ import Wire
         try [4] + coordinates.flatMap { try #require(Base64.decode($0)) }
     }
 
-    @Test func aScalarHasThePublicPointOfRFC7515() throws {
+    @Test("A scalar has the public point of RFC 7515")
+    func aScalarHasThePublicPointOfRFC7515() throws {
         let scalar = try #require(Base64.decode(Self.scalar))
         let key = try P256PrivateKey(scalar: scalar)
         #expect(key.publicPoint == (try Self.point()))
         #expect(try key.scalar() == scalar)
     }
 
-    @Test func theTokenOfRFC7515IsAccepted() throws {
+    @Test("The token of RFC 7515 is accepted")
+    func theTokenOfRFC7515IsAccepted() throws {
         let (header, claims) = try ES256Verifier(P256PublicKey(point: Self.point())).decode(Self.token)
         #expect(header == ["alg": "ES256"])
         #expect(claims["iss"] == "joe")
         #expect(claims["exp"] == 1_300_819_380)
     }
 
-    @Test func whatIsSignedIsAcceptedAndNothingElse() throws {
+    @Test("What is signed is accepted, and nothing else")
+    func whatIsSignedIsAcceptedAndNothingElse() throws {
         let scalar = try #require(Base64.decode(Self.scalar))
         let key = try P256PrivateKey(scalar: scalar)
         let verifier = ES256Verifier(try P256PublicKey(point: key.publicPoint))
@@ -50,7 +53,8 @@ import Wire
         #expect(!verifier.accepts(try other.signature(of: []), of: []))
     }
 
-    @Test func aTokenSaysWhatItWasGiven() throws {
+    @Test("A token says what it was given")
+    func aTokenSaysWhatItWasGiven() throws {
         let key = try P256PrivateKey.generate()
         let token = try JSONWebToken(
             header: Array(#"{"alg":"ES256","kid":"ABC123DEFG"}"#.utf8), claims: Array(#"{"iat":1437179036}"#.utf8),
@@ -61,14 +65,16 @@ import Wire
         #expect(!token.text.contains("="))
     }
 
-    @Test func twoKeysAgreeOnASecretFromEitherSide() throws {
+    @Test("Two keys agree on a secret from either side")
+    func twoKeysAgreeOnASecretFromEitherSide() throws {
         let (one, other) = (try P256PrivateKey.generate(), try P256PrivateKey.generate())
         let secret = try one.sharedSecret(with: P256PublicKey(point: other.publicPoint))
         #expect(secret == (try other.sharedSecret(with: P256PublicKey(point: one.publicPoint))))
         #expect(secret.count == 32)
     }
 
-    @Test func aPointOffTheCurveIsNoKey() throws {
+    @Test("A point off the curve is no key")
+    func aPointOffTheCurveIsNoKey() throws {
         let point = try Self.point()
         #expect(throws: Never.self) { try P256PublicKey(point: point) }
         var off = point
@@ -82,7 +88,8 @@ import Wire
         }
     }
 
-    @Test func aScalarThatIsNotOfTheGroupIsNoKey() throws {
+    @Test("A scalar that isn't of the group is no key")
+    func aScalarThatIsNotOfTheGroupIsNoKey() throws {
         let order = bytes("ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551")
         var last = order
         last[31] -= 1
@@ -92,7 +99,8 @@ import Wire
         }
     }
 
-    @Test func aKeyIsReadFromPEMAsTheOpenSSLCommandWritesIt() async throws {
+    @Test("A key is read from PEM as the OpenSSL command writes it")
+    func aKeyIsReadFromPEMAsTheOpenSSLCommandWritesIt() async throws {
         let authority = try await TestAuthority()
         let path = "\(authority.directory)/key.p8"
         try await authority.openssl([
@@ -118,7 +126,8 @@ import Wire
     }
 
     /// RFC 8188 §3.1, whose record is one byte of padding longer than the text.
-    @Test func aes128GCMIsThatOfRFC8188() throws {
+    @Test("AES-128-GCM is that of RFC 8188")
+    func aes128GCMIsThatOfRFC8188() throws {
         let key = try #require(Base64.decode("_wniytB-ofscZDh4tbSjHw"))
         let nonce = try #require(Base64.decode("Bcs8gkIRKLI8GeI8"))
         let sealed = try AES128GCM.seal(Array("I am the walrus".utf8) + [2], key: key, nonce: nonce)

@@ -10,37 +10,37 @@ import Testing
     @Test("The bus is there when both connections are")
     func connected() {
         for (first, second) in [
-            (AMQPBusStanding.Side.publisher, AMQPBusStanding.Side.consumer), (.consumer, .publisher),
+            (AMQPConnectionPair.Side.publisher, AMQPConnectionPair.Side.consumer), (.consumer, .publisher),
         ] {
-            var standing = AMQPBusStanding()
-            #expect(standing.connected(first) == nil)
-            #expect(!standing.isConnected)
-            #expect(standing.connected(second) == .connected)
-            #expect(standing.isConnected)
-            #expect(standing.connected(second) == nil)
+            var connections = AMQPConnectionPair()
+            #expect(connections.connected(first) == nil)
+            #expect(!connections.isConnected)
+            #expect(connections.connected(second) == .connected)
+            #expect(connections.isConnected)
+            #expect(connections.connected(second) == nil)
         }
     }
 
     @Test("It is away when one of them is, and says so once")
     func lost() {
-        var standing = AMQPBusStanding()
-        #expect(standing.lost(.publisher, "no broker") == .lost(message: "no broker"))
-        #expect(standing.lost(.consumer, "no broker") == nil)
-        #expect(standing.lost(.consumer, "no password") == .lost(message: "no password"))
-        _ = standing.connected(.publisher)
-        _ = standing.connected(.consumer)
-        #expect(standing.lost(.consumer, "no password") == .lost(message: "no password"))
-        #expect(standing.connected(.consumer) == .connected)
+        var connections = AMQPConnectionPair()
+        #expect(connections.lost(.publisher, "no broker") == .lost(message: "no broker"))
+        #expect(connections.lost(.consumer, "no broker") == nil)
+        #expect(connections.lost(.consumer, "no password") == .lost(message: "no password"))
+        _ = connections.connected(.publisher)
+        _ = connections.connected(.consumer)
+        #expect(connections.lost(.consumer, "no password") == .lost(message: "no password"))
+        #expect(connections.connected(.consumer) == .connected)
     }
 
     @Test("Without the connection that publishes, the other one begins anew: what it was bound to is forgotten")
     func publisherLost() {
-        var standing = AMQPBusStanding()
-        _ = standing.connected(.publisher)
-        _ = standing.connected(.consumer)
-        #expect(standing.lost(.publisher, "reset") == .lost(message: "reset"))
-        #expect(standing.connected(.publisher) == nil)
-        #expect(standing.connected(.consumer) == .connected)
+        var connections = AMQPConnectionPair()
+        _ = connections.connected(.publisher)
+        _ = connections.connected(.consumer)
+        #expect(connections.lost(.publisher, "reset") == .lost(message: "reset"))
+        #expect(connections.connected(.publisher) == nil)
+        #expect(connections.connected(.consumer) == .connected)
     }
 
     @Test("A packet comes out as it went in, by the key of its destination")

@@ -78,7 +78,7 @@ import Testing
             event in
             sink.yield(event)
             guard case .notification(_, let id) = event else { return }
-            Task { for member in members { await member.registry.hasNews(of: id) } }
+            Task { for member in members { await member.registry.lookAgain(of: id) } }
         }
         await listener.start()
         for await event in events where event == .listening { break }

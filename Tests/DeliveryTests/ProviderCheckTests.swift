@@ -7,8 +7,8 @@ import Wire
 
 @testable import Delivery
 
-@Suite("What check says of providers")
-struct ProviderCheckTests {
+/// What check says of providers.
+@Suite struct ProviderCheckTests {
     private typealias Verdict = ProviderCheck.Verdict
 
     private func isWorking(_ verdict: Verdict) -> Bool? {
@@ -20,7 +20,7 @@ struct ProviderCheckTests {
     }
 
     @Test(
-        "a webhook need not know HEAD",
+        "A webhook need not know HEAD",
         arguments: [
             (200, true), (204, true), (405, true), (501, true), (401, true), (404, nil), (410, nil), (500, nil),
             (502, nil),
@@ -30,7 +30,7 @@ struct ProviderCheckTests {
     }
 
     @Test(
-        "an ntfy server has to know the token",
+        "An ntfy server has to know the token",
         arguments: [(200, true), (401, false), (403, false), (404, nil), (503, nil)] as [(Int, Bool?)])
     func ntfy(_ status: Int, _ works: Bool?) {
         #expect(isWorking(ProviderCheck.ntfy(OutgoingResponse(status: status))) == works)
@@ -47,7 +47,7 @@ struct ProviderCheckTests {
         #expect(isWorking(ProviderCheck.apns(APNsResponse(status: status, reason: reason))) == works)
     }
 
-    @Test("what a server refuses fails, for all that it answers")
+    @Test("What a server refuses fails, for all that it answers")
     func refused() async throws {
         let authority = try await TestAuthority()
         try await PushRecorder.run { recorder in

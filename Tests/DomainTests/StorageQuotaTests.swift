@@ -19,7 +19,7 @@ import Testing
         #expect(quota.isFull(.calendars) && !quota.isFull(.tasks))
     }
 
-    @Test("/metrics shows how full they are")
+    @Test("`/metrics` shows how full they are")
     func metrics() {
         let quota = StorageQuota(StorageLimits(tasks: 3, addresses: 10, calendars: 9))
         quota.found([.tasks: 2, .calendars: 7])

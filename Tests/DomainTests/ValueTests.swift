@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct ValueTests {
     @Test(
-        "an instant of RFC 3339 is read with any offset",
+        "An instant of RFC 3339 is read with any offset",
         arguments: [
             ("1970-01-01T00:00:00Z", 0),
             ("2026-11-22T09:00:00Z", 1_795_338_000),
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(
-        "what is no instant to the second is refused",
+        "What is no instant to the second is refused",
         arguments: [
             "", "2026-11-22", "2026-11-22T09:00Z", "2026-11-22T09:00:00", "2026-11-22T09:00:00.5Z",
             "2026-11-22T24:00:00Z",
@@ -35,7 +35,7 @@ import Testing
         #expect(Instant(text) == nil)
     }
 
-    @Test("an instant is written as it is read, on the days of two leap cycles")
+    @Test("An instant is written as it is read, on the days of two leap cycles")
     func anInstantIsWrittenAsItIsReadOnEveryDayOfTwoLeapCycles() throws {
         for day in stride(from: -150_000, through: 150_000, by: 7) {
             let instant = Instant(seconds: day * 86_400 + (day & 0xFFFF))
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test("an epoch time with fractions is the second it lies in")
+    @Test("An epoch time with fractions is the second it lies in")
     func anEpochTimeWithFractionsIsTheSecondItLiesIn() {
         #expect(Instant(epoch: 1.9) == Instant(seconds: 1))
         #expect(Instant(epoch: -0.5) == Instant(seconds: -1))
@@ -52,20 +52,20 @@ import Testing
     }
 
     @Test(
-        "a wall time is read with or without seconds",
+        "A wall time is read with or without seconds",
         arguments: [("00:00", 0), ("09:00", 32_400), ("09:00:30", 32_430), ("23:59:59", 86_399)])
     func aWallTimeIsReadWithOrWithoutSeconds(text: String, seconds: Int) {
         #expect(WallTime(text)?.seconds == seconds)
     }
 
     @Test(
-        "what no clock shows is refused",
+        "What no clock shows is refused",
         arguments: ["25:00", "24:00", "9:00", "09:60", "09:00:60", "09", "09:00:", "09:00Z", "-9:00", ""])
     func whatNoClockShowsIsRefused(text: String) {
         #expect(WallTime(text) == nil)
     }
 
-    @Test("devices whose names only look alike are two")
+    @Test("Devices whose names only look alike are two")
     func devicesWhoseNamesOnlyLookAlikeAreTwo() {
         let composed = DeviceID(stored: "caf\u{E9}")
         let decomposed = DeviceID(stored: "cafe\u{301}")
@@ -73,13 +73,13 @@ import Testing
         #expect(Set([composed, decomposed, composed]).count == 2)
     }
 
-    @Test("a device is never printed whole")
+    @Test("A device is never printed whole")
     func aDeviceIsNeverPrintedWhole() {
         #expect(DeviceID(stored: "0123456789").description == "0123…")
         #expect(DeviceID(stored: "01234567").description == "…")
     }
 
-    @Test("a device's tag is stable, short, and not the id") func aDevicesTagIsStableShortAndNotTheId() {
+    @Test("A device's tag is stable, short, and not the id") func aDevicesTagIsStableShortAndNotTheId() {
         let tag = DeviceTag("5F0C5C1E-9D3D-4E8A-B7A1-1A2B3C4D5E6F").description
         #expect(tag == DeviceTag("5F0C5C1E-9D3D-4E8A-B7A1-1A2B3C4D5E6F").description)
         #expect(tag.count == 8 && tag.allSatisfy(\.isHexDigit))

@@ -6,8 +6,8 @@ import Wire
 
 @testable import HTTPClient
 
-@Suite("Requests to other servers")
-struct HTTPClientTests {
+/// Requests to other servers.
+@Suite struct HTTPClientTests {
     private func client(_ change: (inout HTTPClient.Configuration) -> Void = { _ in }) -> HTTPClient {
         var configuration = HTTPClient.Configuration(agent: "tests")
         configuration.allowsPrivateAddresses = true
@@ -29,7 +29,7 @@ struct HTTPClientTests {
         }
     }
 
-    @Test("method, target, fields and body arrive as they are, and status, fields and body come back")
+    @Test("Method, target, fields and body arrive as they are, and status, fields and body come back")
     func exchange() async throws {
         try await HTTPRecorder.run(
             answer: HTTPRecorder.Answer { _ in
@@ -61,7 +61,7 @@ struct HTTPClientTests {
         }
     }
 
-    @Test("redirects are answers")
+    @Test("Redirects are answers")
     func redirect() async throws {
         try await HTTPRecorder.run(
             answer: HTTPRecorder.Answer { _ in
@@ -76,7 +76,7 @@ struct HTTPClientTests {
         }
     }
 
-    @Test("of a long body the beginning is read")
+    @Test("Of a long body the beginning is read")
     func longBody() async throws {
         try await HTTPRecorder.run(
             answer: HTTPRecorder.Answer { _ in
@@ -91,7 +91,7 @@ struct HTTPClientTests {
         }
     }
 
-    @Test("many requests at once all get their own answers, and so many at most are on their way")
+    @Test("Many requests at once all get their own answers, and so many at most are on their way")
     func many() async throws {
         try await HTTPRecorder.run(answer: HTTPRecorder.Answer { Response(body: .bytes($0.body)) }) { recorder in
             let client = client { $0.maxInFlight = 7 }
@@ -108,7 +108,7 @@ struct HTTPClientTests {
         }
     }
 
-    @Test("more than may wait are refused at once")
+    @Test("More than may wait are refused at once")
     func crowded() async throws {
         let gate = AsyncStream<Void>.makeStream()
         try await HTTPRecorder.run(
@@ -144,7 +144,7 @@ struct HTTPClientTests {
         }
     }
 
-    @Test("a server that doesn't answer is given up, and a cancelled task doesn't wait for it")
+    @Test("A server that doesn't answer is given up, and a cancelled task doesn't wait for it")
     func waits() async throws {
         let gate = AsyncStream<Void>.makeStream()
         try await HTTPRecorder.run(
@@ -165,7 +165,7 @@ struct HTTPClientTests {
         }
     }
 
-    @Test("a client that is shut down ends what is on its way, and takes no more")
+    @Test("A client that is shut down ends what is on its way, and takes no more")
     func shutdown() async throws {
         let gate = AsyncStream<Void>.makeStream()
         try await HTTPRecorder.run(
@@ -185,7 +185,7 @@ struct HTTPClientTests {
         }
     }
 
-    @Test("what can't be reached says why")
+    @Test("What can't be reached says why")
     func unreachable() async throws {
         let url = try await HTTPRecorder.run { $0.url("/hook") }
         guard case .cannotConnect = await error(client(), OutgoingRequest(.post, url)) else {
@@ -199,13 +199,13 @@ struct HTTPClientTests {
     }
 
     @Test(
-        "what is no URL for us is none",
+        "What is no URL for us is none",
         arguments: ["", "ftp://127.0.0.1/", "file:///etc/passwd", "http://", "gopher://127.0.0.1:1/_x", "http://a b/"])
     func noURL(_ url: String) async {
         #expect(await error(client(), OutgoingRequest(.post, url)) == .invalidURL)
     }
 
-    @Test("a field that would be two is refused")
+    @Test("A field that would be two is refused")
     func injection() async {
         let request = OutgoingRequest(.post, "http://127.0.0.1:1/", headers: [HTTPField("X-Test", "a\r\nX-Evil: b")])
         guard case .failed = await error(client(), request) else {
@@ -214,7 +214,7 @@ struct HTTPClientTests {
         }
     }
 
-    @Test("private addresses aren't connected to unless they are allowed")
+    @Test("Private addresses aren't connected to unless they are allowed")
     func privateAddresses() async throws {
         try await HTTPRecorder.run { recorder in
             guard case .tcp(_, let port) = recorder.endpoint else { return }
@@ -228,7 +228,7 @@ struct HTTPClientTests {
         }
     }
 
-    @Test("a certificate counts when its authority is trusted")
+    @Test("A certificate counts when its authority is trusted")
     func certificates() async throws {
         let authority = try await TestAuthority()
         let stranger = try await TestAuthority()
@@ -246,7 +246,7 @@ struct HTTPClientTests {
         }
     }
 
-    @Test("a connection whose peer gives no sign any more counts as broken after some seconds")
+    @Test("A connection whose peer gives no sign any more counts as broken after some seconds")
     func silence() async {
         _ = await withCheckedContinuation { continuation in
             var configuration = HTTPClient.Configuration(agent: "tests")
@@ -262,7 +262,7 @@ struct HTTPClientTests {
         }
     }
 
-    @Test("over HTTP/2 many requests share a connection")
+    @Test("Over HTTP/2 many requests share a connection")
     func http2() async throws {
         let authority = try await TestAuthority()
         let identity = try await authority.issue()

@@ -115,7 +115,7 @@ import Testing
             let text = String(repeating: "x", count: ConversationMessage.maximumScalars)
             for _ in 1...50 { try await world.say(text) }
             let published = EventRecorder<Int>()
-            let audience = ConversationAudience()
+            let audience = ConversationListeners()
             audience.enter("user2")
             let feeds = ConversationFeeds(
                 store: world.store, log: Log(level: .error, format: nil), audience: audience,

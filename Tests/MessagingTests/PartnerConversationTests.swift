@@ -48,7 +48,7 @@ import Testing
 
         private func describe(_ body: () async throws -> PartnerConversation) async throws -> String {
             do {
-                switch try await body().standing {
+                switch try await body().progress {
                 case .waiting(let own, let partner): return "\(own) \(partner)"
                 case .opened(let conversation, let isNew): return "\(isNew ? "made" : "there") \(conversation.name)"
                 }

@@ -25,7 +25,7 @@ import Testing
             decoding: FileHandle(fileDescriptor: descriptor, closeOnDealloc: true).readDataToEndOfFile(), as: UTF8.self)
     }
 
-    @Test("a line of text is for the eye") func aLineOfTextIsForTheEye() {
+    @Test("A line of text is for the eye") func aLineOfTextIsForTheEye() {
         let values: Log.Values = [
             "task": "1C0A", "late_ms": 12, "ok": true, "why": "said \"no\"\n", "none": "", "share": .double(0.5),
         ]
@@ -35,18 +35,18 @@ import Testing
         )
     }
 
-    @Test("colours are for terminals") func coloursAreForTerminals() {
+    @Test("Colours are for terminals") func coloursAreForTerminals() {
         #expect(text(.text, "e", [:], colours: true) == "08:59:00.012 \u{1B}[33mwarning\u{1B}[0m e\n")
     }
 
-    @Test("a line of JSON is an object with the time first") func aLineOfJSONIsAnObjectWithTheTimeFirst() throws {
+    @Test("A line of JSON is an object with the time first") func aLineOfJSONIsAnObjectWithTheTimeFirst() throws {
         #expect(
             text(.json, "reminder", ["late_ms": 12, "ratio": .double(.infinity), "a": "b"])
                 == #"{"ts":"2026-11-22T08:59:00.012Z","level":"warning","msg":"reminder","late_ms":12,"ratio":null,"a":"b"}"#
                 + "\n")
     }
 
-    @Test("every scalar survives JSON, on one line") func everyScalarSurvivesJSONOnOneLine() throws {
+    @Test("Every scalar survives JSON, on one line") func everyScalarSurvivesJSONOnOneLine() throws {
         for range in [0...0x2FF, 0x2000...0x2040, 0x1F600...0x1F610] as [ClosedRange<UInt32>] {
             let original = String(String.UnicodeScalarView(range.compactMap(Unicode.Scalar.init)))
             let line = text(.json, original, ["key \"\n": .string(original)])
@@ -57,12 +57,12 @@ import Testing
         }
     }
 
-    @Test("a terminal never gets a control sequence from a value") func aTerminalNeverGetsAControlSequenceFromAValue() {
+    @Test("A terminal never gets a control sequence from a value") func aTerminalNeverGetsAControlSequenceFromAValue() {
         let line = text(.text, "e\u{1B}[2J", ["v": "\u{1B}]0;x\u{7}\r\u{9B}"])
         #expect(line == "08:59:00.012 warning e\\u001b[2J v=\"\\u001b]0;x\\u0007\\r\\u009b\"\n")
     }
 
-    @Test("what nobody sees, or turns round what follows it, shows")
+    @Test("What nobody sees, or turns round what follows it, shows")
     func aTerminalTurnsNothingRound() throws {
         let text = "a\u{202E}b\u{2069}\u{200B}\u{FEFF}\u{E0041}é語"
         let escaped = #"a\u202eb\u2069\u200b\ufeff\udb40\udc41é語"#
@@ -73,13 +73,13 @@ import Testing
         #expect(object?["msg"].map { Array($0.utf8) } == Array(text.utf8))
     }
 
-    @Test("a text beyond 1,024 scalars is clipped") func aLongTextIsClipped() {
+    @Test("A text beyond 1,024 scalars is clipped") func aLongTextIsClipped() {
         let longest = String(repeating: "é", count: LogLine.maxScalars)
         #expect(text(.text, "e", ["v": .string(longest)]).hasSuffix(" v=\(longest)\n"))
         #expect(text(.text, "e", ["v": .string(longest + "xy")]).hasSuffix(" v=\(longest)…\n"))
     }
 
-    @Test("timestamps agree with Foundation's calendar") func timestampsAgreeWithFoundationsCalendar() {
+    @Test("Timestamps agree with Foundation's calendar") func timestampsAgreeWithFoundationsCalendar() {
         let formatter = ISO8601DateFormatter()
         for seconds in stride(from: Int64(-2_300_000_000), to: 8_000_000_000, by: 7_654_321) {
             var bytes: [UInt8] = []
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test("a level that is off evaluates nothing, and what is on comes out in order")
+    @Test("A level that is off evaluates nothing, and what is on comes out in order")
     func aLevelThatIsOffEvaluatesNothingAndWhatIsOnComesOutInOrder() throws {
         let (read, write) = try openPipe()
         let log = Log(level: .info, line: LogLine(format: .text, colours: false), descriptor: write)
@@ -112,7 +112,7 @@ import Testing
         #expect(lines == ["info    first", "error   x v=x"])
     }
 
-    @Test("from many threads every line arrives whole") func fromManyThreadsEveryLineArrivesWhole() throws {
+    @Test("From many threads every line arrives whole") func fromManyThreadsEveryLineArrivesWhole() throws {
         let (read, write) = try openPipe()
         let log = Log(level: .info, line: LogLine(format: .json, colours: false), descriptor: write)
         let lines = OutputCollector(descriptor: read)
@@ -138,7 +138,7 @@ import Testing
         _ = fcntl(descriptor, F_SETFL, flags)
     }
 
-    @Test("a reader that sleeps costs lines, not time, and is told how many")
+    @Test("A reader that sleeps costs lines, not time, and is told how many")
     func aReaderThatSleepsCostsLinesNotTimeAndIsToldHowMany() throws {
         let (read, write) = try openPipe()
         let log = Log(level: .info, line: LogLine(format: .text, colours: false), descriptor: write, limit: 4_096)
@@ -161,7 +161,7 @@ import Testing
         #expect(output.last?.hasSuffix("last") == true)
     }
 
-    @Test("a closed pipe and a full disk are survived") func aClosedPipeAndAFullDiskAreSurvived() throws {
+    @Test("A closed pipe and a full disk are survived") func aClosedPipeAndAFullDiskAreSurvived() throws {
         signal(SIGPIPE, SIG_IGN)
         let (read, write) = try openPipe()
         close(read)

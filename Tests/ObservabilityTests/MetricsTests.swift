@@ -11,7 +11,7 @@ import Testing
         return String(decoding: text.bytes, as: UTF8.self)
     }
 
-    @Test("a page has a head for each family and a line for each sample")
+    @Test("A page has a head for each family and a line for each sample")
     func aPageHasAHeadForEachFamilyAndALineForEachSample() {
         let page = render {
             $0.counter("a_total", "Things.", 3)
@@ -36,7 +36,7 @@ import Testing
                 """)
     }
 
-    @Test("labels and help are escaped, each its own way") func labelsAndHelpAreEscapedEachItsOwnWay() {
+    @Test("Labels and help are escaped, each its own way") func labelsAndHelpAreEscapedEachItsOwnWay() {
         let page = render { $0.gauge("g", "a \\ \"b\"\nc", [MetricSample(["l": "a \\ \"b\"\nc"], 0)]) }
         #expect(
             page == """
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(
-        "numbers are written as Prometheus reads them",
+        "Numbers are written as Prometheus reads them",
         arguments: [
             (Double.infinity, "+Inf"), (-.infinity, "-Inf"), (.nan, "NaN"), (1e300, "1e+300"), (0.0001, "0.0001"),
             (1_048_576, "1048576"), (-2, "-2"),
@@ -57,12 +57,12 @@ import Testing
         #expect(render { $0.gauge("g", "h", value) }.hasSuffix("\ng \(text)\n"))
     }
 
-    @Test("a family without samples is left out") func aFamilyWithoutSamplesIsLeftOut() {
+    @Test("A family without samples is left out") func aFamilyWithoutSamplesIsLeftOut() {
         #expect(render { $0.counter("a_total", "h", []) }.isEmpty)
         #expect(render { $0.histogram("a", "h", []) }.isEmpty)
     }
 
-    @Test("a histogram is cumulative, its bounds inclusive") func aHistogramIsCumulativeItsBoundsInclusive() {
+    @Test("A histogram is cumulative, its bounds inclusive") func aHistogramIsCumulativeItsBoundsInclusive() {
         var histogram = Histogram(bounds: [0.1, 1])
         for value in [0.05, 0.1, 0.5, 2, 3] { histogram.observe(value) }
         #expect(
@@ -78,7 +78,7 @@ import Testing
                 """)
     }
 
-    @Test("histograms of several loops add up") func histogramsOfSeveralLoopsAddUp() {
+    @Test("Histograms of several loops add up") func histogramsOfSeveralLoopsAddUp() {
         var (a, b, both) = (Histogram(bounds: [1]), Histogram(bounds: [1]), Histogram(bounds: [1]))
         a.observe(0.5)
         b.observe(2)
@@ -87,7 +87,7 @@ import Testing
         #expect(a == both)
     }
 
-    @Test("many threads lose no observation") func manyThreadsLoseNoObservation() {
+    @Test("Many threads lose no observation") func manyThreadsLoseNoObservation() {
         let histogram = SharedHistogram(bounds: [0.001, 1])
         DispatchQueue.concurrentPerform(iterations: 8) { _ in
             for _ in 0..<1000 { histogram.observe(.milliseconds(500)) }
@@ -97,7 +97,7 @@ import Testing
         #expect(histogram.snapshot.sum == 4000)
     }
 
-    @Test("the process is read from its stat line, whatever its name")
+    @Test("The process is read from its stat line, whatever its name")
     func theProcessIsReadFromItsStatLineWhateverItsName() throws {
         let stat =
             "42 (a) b (c) S 1 42 42 0 -1 4194560 1 0 0 0 150 50 0 0 20 0 7 0 1000 4096000 25 18446744073709551615 1"
@@ -112,7 +112,7 @@ import Testing
         #expect(ProcessMetrics.bootSeconds("cpu 1 2\nbtime 1700000000\nx 1\n") == 1_700_000_000)
     }
 
-    @Test("this process is alive, small and young") func thisProcessIsAliveSmallAndYoung() throws {
+    @Test("This process is alive, small and young") func thisProcessIsAliveSmallAndYoung() throws {
         let metrics = try #require(ProcessMetrics.current())
         #expect(metrics.residentBytes > 1_000_000 && metrics.residentBytes < metrics.virtualBytes)
         #expect(metrics.threads >= 1)

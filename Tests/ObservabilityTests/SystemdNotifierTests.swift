@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(
-        "nobody to tell is no harm",
+        "Nobody to tell is no harm",
         arguments: [nil, "", "relative", "/tmp/nobody-listens-here", "/" + String(repeating: "x", count: 500)])
     func nobodyToTellIsNoHarm(_ socket: String?) {
         SystemdNotifier(socket: socket).ready(status: "up")

@@ -5,7 +5,7 @@ import Testing
 /// From the promise to the ale, in real time.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageRoomTests {
-    @Test("two people register, are reminded, enter, count down together and cheer; then the room is over")
+    @Test("Two people register, are reminded, enter, count down together and cheer; then the room is over")
     func journey() async throws {
         try await PageWorld.run(paced: ["--reminder-lead": 7, "--room-duration": 4]) { world in
             let ada = try await world.visit(.init(device: "ada"))
@@ -74,7 +74,7 @@ struct PageRoomTests {
         }
     }
 
-    @Test("without a partner there is the same countdown, alone")
+    @Test("Without a partner there is the same countdown, alone")
     func alone() async throws {
         try await PageWorld.run(paced: ["--reminder-lead": 6]) { world in
             let page = try await world.visit(
@@ -101,7 +101,7 @@ struct PageRoomTests {
         }
     }
 
-    @Test("a reminder is taken down when the task begins")
+    @Test("A reminder is taken down when the task begins")
     func reminder() async throws {
         try await PageWorld.run(paced: ["--reminder-lead": 3]) { world in
             let page = try await world.visit(.init(device: "ada"))
@@ -116,7 +116,7 @@ struct PageRoomTests {
         }
     }
 
-    @Test("the way to a room, as a notification shows it, is found in what is known, or by the server, or not at all")
+    @Test("The way to a room, as a notification shows it, is found in what is known, or by the server, or not at all")
     func wayIn() async throws {
         try await PageWorld.run { world in
             try await world.register("ada", "History", at: PageWorld.hour(16))
@@ -156,7 +156,7 @@ struct PageRoomTests {
         }
     }
 
-    @Test("a room that is lost is entered again by itself", arguments: [SIGKILL, SIGTERM])
+    @Test("A room that is lost is entered again by itself", arguments: [SIGKILL, SIGTERM])
     func reconnecting(_ signal: Int32) async throws {
         try await PageWorld.run(["--reminder-lead", "30s"]) { world in
             let start = PageWorld.second(in: 30 + 2 * world.pace)

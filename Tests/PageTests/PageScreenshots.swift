@@ -8,7 +8,7 @@ private let screenshotDirectory = ProcessInfo.processInfo.environment["LETSSWITC
 @Suite(
     .enabled(if: screenshotDirectory != nil && Chromium.isInstalled, "LETSSWITCH_SCREENSHOTS names no directory"))
 struct PageScreenshots {
-    @Test("day, registration, waiting room and countdown, on a desk and on a phone")
+    @Test("Day, registration, waiting room and countdown, on a desk and on a phone")
     func screenshots() async throws {
         try await PageWorld.run { world in
             for (device, title, hour) in [

@@ -4,7 +4,7 @@ import Testing
 
 /// How the page is served, seen by a client that is no browser.
 @Suite struct PageServingTests {
-    @Test("the document is compressed for who takes it so, and revalidated by its tag")
+    @Test("The document is compressed for who takes it so, and revalidated by its tag")
     func document() async throws {
         try await PageWorld.run { world in
             let plain = try await world.get("/")
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test("everything is guarded by a strict policy, of the type that it says, and under 60 KB in all")
+    @Test("Everything is guarded by a strict policy, of the type that it says, and under 60 KB in all")
     func files() async throws {
         try await PageWorld.run { world in
             var targets: Set = ["/", "/page/worker.js"]

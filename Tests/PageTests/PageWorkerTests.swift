@@ -34,7 +34,7 @@ struct PageWorkerTests {
         return value
     }
 
-    @Test("a cache that takes nothing spoils neither the worker nor an answer")
+    @Test("A cache that takes nothing spoils neither the worker nor an answer")
     func fullStorage() async throws {
         let seen = try await Self.run(
             caches: """
@@ -48,7 +48,7 @@ struct PageWorkerTests {
         #expect(seen == "/page/app.js")
     }
 
-    @Test("a page that doesn't come whole is not taken")
+    @Test("A page that doesn't come whole is not taken")
     func incomplete() async throws {
         let seen = try await Self.run(
             caches: "{ open: async () => { throw new Error('opened') } }",
@@ -57,7 +57,7 @@ struct PageWorkerTests {
         #expect(seen == "The page did not come whole.")
     }
 
-    @Test("what is kept of this build comes without the network, and what is said to the server goes by")
+    @Test("What is kept of this build comes without the network, and what is said to the server goes by")
     func answers() async throws {
         let seen = try await Self.run(
             caches: "{ match: async (path, { cacheName }) => cacheName.length > 10 ? 'kept ' + path : undefined }",
@@ -67,7 +67,7 @@ struct PageWorkerTests {
         #expect(seen == ["kept /", "kept /page/words.js", "nothing", "nothing"])
     }
 
-    @Test("the page of conversations is kept when it asks for that, and given to who doesn't say who it is")
+    @Test("The page of conversations is kept when it asks for that, and given to who doesn't say who it is")
     func conversations() async throws {
         let seen = try await Self.run(
             caches: """
@@ -91,7 +91,7 @@ struct PageWorkerTests {
             ])
     }
 
-    @Test("a push that can't be read is shown all the same")
+    @Test("A push that can't be read is shown all the same")
     func garbledPush() async throws {
         let seen = try await Self.run(
             caches: "{}", fetch: "null",
@@ -99,7 +99,7 @@ struct PageWorkerTests {
         #expect(seen == ["Let’s Switch"])
     }
 
-    @Test("a push of messages shows their words, and a tap leads to the conversation, in its window if there is one")
+    @Test("A push of messages shows their words, and a tap leads to the conversation, in its window if there is one")
     func messages() async throws {
         let seen = try await Self.run(
             caches: "{}", fetch: "null",

@@ -8,8 +8,7 @@ import Testing
 @testable import Rooms
 
 /// Several daemons' rooms in one process, on a bus in memory.
-@Suite("Relays between daemons")
-struct BusRelayTests {
+@Suite struct BusRelayTests {
     /// A daemon: its rooms on a loop, and its relay.
     private final class Daemon: Sendable {
         let id = DaemonID()
@@ -124,7 +123,7 @@ struct BusRelayTests {
         }
     }
 
-    @Test("each ale reaches everybody in the room on every daemon once, but its sender")
+    @Test("Each ale reaches everybody in the room on every daemon once, but its sender")
     func ales() async throws {
         let daemons = try await daemons(3)
         for daemon in daemons { for _ in 0..<2 { await daemon.enter(room) } }
@@ -142,7 +141,7 @@ struct BusRelayTests {
         }
     }
 
-    @Test("a cut is counted by who misses something, nobody leaves, and all is whole after it")
+    @Test("A cut is counted by who misses something, nobody leaves, and all is whole after it")
     func cut() async throws {
         let daemons = try await daemons(2)
         for daemon in daemons { await daemon.enter(room) }
@@ -163,7 +162,7 @@ struct BusRelayTests {
         for daemon in daemons { await daemon.end() }
     }
 
-    @Test("what the bus refuses is given up and counted, and what it loses on the way is noticed")
+    @Test("What the bus refuses is given up and counted, and what it loses on the way is noticed")
     func refusal() async throws {
         let daemons = try await daemons(2)
         for daemon in daemons { await daemon.enter(room) }
@@ -184,7 +183,7 @@ struct BusRelayTests {
     }
 
     @Test(
-        "presence is told across daemons; a daemon that ends leaves its people for the grace, one that dies takes them along"
+        "Presence is told across daemons; a daemon that ends leaves its people for the grace, one that dies takes them along"
     )
     func presence() async throws {
         let daemons = try await daemons(3)
@@ -202,7 +201,7 @@ struct BusRelayTests {
         for index in [0, 2] { await daemons[index].end() }
     }
 
-    @Test("what comes while a relay ends isn't told to the rooms that it has left")
+    @Test("What comes while a relay ends isn't told to the rooms that it has left")
     func lateNews() async throws {
         let group = try EventLoopGroup(count: 1)
         let loop = try #require(group.loops.first)
@@ -235,7 +234,7 @@ struct BusRelayTests {
         func send(_ packets: [BusPacket]) async throws(BusError) {}
     }
 
-    @Test("an echo says how long the bus takes")
+    @Test("An echo says how long the bus takes")
     func echo() async throws {
         let daemons = try await daemons(1)
         try await eventually("the echo is back") { daemons[0].report.delays > 0 }

@@ -5,8 +5,7 @@ import Testing
 @testable import Rooms
 
 /// How many people are in a room, told to those who ask.
-@Suite("Presence")
-struct PresenceTests {
+@Suite struct PresenceTests {
     private let rooms = RoomsUnderTest(grace: .seconds(15))
     private let room = UUID()
 
@@ -23,7 +22,7 @@ struct PresenceTests {
         rooms.loop.endTurn()
     }
 
-    @Test("a newcomer is told at once; the others when it changes, once a second at most; who didn't ask, never")
+    @Test("A newcomer is told at once; the others when it changes, once a second at most; who didn't ask, never")
     func changes() {
         let silent = enter()
         let first = enter(watches: true)
@@ -44,7 +43,7 @@ struct PresenceTests {
         #expect(silent.peer.counts.isEmpty)
     }
 
-    @Test("what changes back within the second is not told")
+    @Test("What changes back within the second is not told")
     func flapping() {
         let watcher = enter(watches: true)
         let other = enter()
@@ -57,7 +56,7 @@ struct PresenceTests {
         #expect(watcher.peer.counts == [1, 2, 1])
     }
 
-    @Test("who said who it is and is back within the grace never left")
+    @Test("Who said who it is and is back within the grace never left")
     func grace() {
         let person = UUID()
         let watcher = enter(watches: true)
@@ -76,7 +75,7 @@ struct PresenceTests {
         #expect(watcher.peer.counts == [1, 2, 1])
     }
 
-    @Test("a partner is expected, here, away for the grace, back without having left, and gone")
+    @Test("A partner is expected, here, away for the grace, back without having left, and gone")
     func partner() {
         let (ada, bob) = (UUID(), UUID())
         let watcher = enter(as: ada, watches: true)
@@ -102,7 +101,7 @@ struct PresenceTests {
         #expect(enter(as: ada, watches: true).peer.partners == [.left])
     }
 
-    @Test("who doesn't say who it is may be the partner, is told of none, and has left when it leaves")
+    @Test("Who doesn't say who it is may be the partner, is told of none, and has left when it leaves")
     func unnamedPartner() {
         let watcher = enter(as: UUID(), watches: true)
         let silent = enter(watches: true)
@@ -113,7 +112,7 @@ struct PresenceTests {
         #expect(silent.peer.partners.isEmpty)
     }
 
-    @Test("a partner on another daemon is here while it has a connection there, and away until its grace is over")
+    @Test("A partner on another daemon is here while it has a connection there, and away until its grace is over")
     func partnerElsewhere() {
         let (ada, bob) = (UUID(), UUID())
         let watcher = enter(as: ada, watches: true)
@@ -127,7 +126,7 @@ struct PresenceTests {
         #expect(watcher.peer.partners == [.expected, .here, .away, .here, .left])
     }
 
-    @Test("a person with two connections is one; a connection of nobody is somebody")
+    @Test("A person with two connections is one; a connection of nobody is somebody")
     func people() {
         let person = UUID()
         let watcher = enter(watches: true)
@@ -144,7 +143,7 @@ struct PresenceTests {
         #expect(watcher.peer.counts == [1, 2, 4, 3])
     }
 
-    @Test("a room that is over forgets who was in it, and tells nobody")
+    @Test("A room that is over forgets who was in it, and tells nobody")
     func closing() {
         let person = UUID()
         let watcher = enter(watches: true)
@@ -157,7 +156,7 @@ struct PresenceTests {
         #expect(enter(watches: true).peer.counts == [1])
     }
 
-    @Test("those of other daemons count; for the room's size their connections, for presence their people")
+    @Test("Those of other daemons count; for the room's size their connections, for presence their people")
     func elsewhere() {
         let person = UUID()
         let watcher = enter(as: person, watches: true)
@@ -168,7 +167,7 @@ struct PresenceTests {
         #expect(watcher.peer.counts == [1, 8])
         #expect(enter().connection.isMember)
         #expect(!enter().connection.isMember)
-        guard case .full = rooms.shard.standing(of: room, policy: .match(capacity: 10)) else {
+        guard case .full = rooms.shard.decision(of: room, policy: .match(capacity: 10)) else {
             return #expect(Bool(false), "the room is full")
         }
         advance()
@@ -180,8 +179,7 @@ struct PresenceTests {
 }
 
 /// How many people are in a hall, where thousands may come within a minute.
-@Suite("Presence in halls")
-struct HallPresenceTests {
+@Suite struct HallPresenceTests {
     private final class News: @unchecked Sendable {
         // Sendable holds: a manual loop is called by one test, on one thread.
         var all: [RoomNews] = []
@@ -203,7 +201,7 @@ struct HallPresenceTests {
     }
 
     @Test(
-        "a newcomer is told with all others, once a second at most; a person is one, and counts for the grace after it left"
+        "A newcomer is told with all others, once a second at most; a person is one, and counts for the grace after it left"
     )
     func counts() {
         let person = UUID()
@@ -234,7 +232,7 @@ struct HallPresenceTests {
     }
 
     @Test(
-        "who is there is counted once a second at most, also where nobody is to be told of it; and who leaves watches no more"
+        "Who is there is counted once a second at most, also where nobody is to be told of it; and who leaves watches no more"
     )
     func looks() {
         let now = rooms.loop.now
@@ -251,7 +249,7 @@ struct HallPresenceTests {
         #expect(board.isEmpty)
     }
 
-    @Test("other daemons are told twice a second at most, however many come and go, and their people count")
+    @Test("Other daemons are told twice a second at most, however many come and go, and their people count")
     func news() {
         let news = News()
         rooms.shard.join { news.all.append($0) }
@@ -284,8 +282,7 @@ struct HallPresenceTests {
 }
 
 /// What a loop's rooms tell other daemons.
-@Suite("News for other daemons")
-struct RoomNewsTests {
+@Suite struct RoomNewsTests {
     private final class News: @unchecked Sendable {
         // Sendable holds: a manual loop is called by one test, on one thread.
         var all: [RoomNews] = []
@@ -304,7 +301,7 @@ struct RoomNewsTests {
         return (peer, rooms.shard.enter(room, peer, policy: .match(capacity: 10), claimedIdentity: person))
     }
 
-    @Test("alone, a loop tells nothing; then who is there, and from then on who comes and goes, once a turn")
+    @Test("Alone, a loop tells nothing; then who is there, and from then on who comes and goes, once a turn")
     func members() {
         let first = enter()
         rooms.loop.endTurn()
@@ -324,7 +321,7 @@ struct RoomNewsTests {
         #expect(news.all.count == 2)
     }
 
-    @Test("who leaves in the turn in which others are first told isn't told of after it")
+    @Test("Who leaves in the turn in which others are first told isn't told of after it")
     func firstTurn() {
         let first = enter()
         rooms.loop.endTurn()
@@ -334,7 +331,7 @@ struct RoomNewsTests {
         #expect(news.all.map(\.members) == [[MembersOfRoom(room, RoomMembers())]])
     }
 
-    @Test("a room that closes within its last person's grace is told of as empty")
+    @Test("A room that closes within its last person's grace is told of as empty")
     func closedWithinTheGrace() {
         let person = UUID()
         join()
@@ -348,7 +345,7 @@ struct RoomNewsTests {
     }
 
     @Test(
-        "ales are told while somebody is in the room elsewhere: those of own members, added up, and never those that came"
+        "Ales are told while somebody is in the room elsewhere: those of own members, added up, and never those that came"
     )
     func ales() {
         let peers = [enter(), enter()]
@@ -370,7 +367,7 @@ struct RoomNewsTests {
         #expect(news.all.count == 1)
     }
 
-    @Test("the last ale of who leaves in the same turn is told too")
+    @Test("The last ale of who leaves in the same turn is told too")
     func lastWord() {
         let peer = enter()
         join()

@@ -39,7 +39,7 @@ struct Numbered: Message, Hashable {
 }
 
 /// Keeps what it was told.
-final class RecordingPeer: Peer {
+final class RecordingPeer: RoomPeer {
     enum Event: Hashable {
         case ales(Int)
         /// Of a kind.
@@ -51,7 +51,7 @@ final class RecordingPeer: Peer {
 
     private(set) var events: [Event] = []
     /// Where its partner was, each time that it was told.
-    private(set) var partners: [PartnerStanding] = []
+    private(set) var partners: [PartnerPresence] = []
     /// Done with each message, as it is delivered.
     var react: ((RecordingPeer) -> Void)?
     private(set) var forms: [ObjectIdentifier] = []

@@ -3,8 +3,8 @@ import Testing
 
 @testable import Rooms
 
-@Suite("What daemons say to each other")
-struct RelayMessageTests {
+/// What daemons say to each other.
+@Suite struct RelayMessageTests {
     private static let room = UUID(uuid: (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
 
     private static let messages: [RelayMessage] = [
@@ -23,18 +23,18 @@ struct RelayMessageTests {
         ]),
     ]
 
-    @Test("to bytes and back", arguments: messages)
+    @Test("To bytes and back", arguments: messages)
     func roundTrip(_ message: RelayMessage) throws {
         #expect(try RelayMessage(message.bytes) == message)
     }
 
-    @Test("an ale's bytes are as written down")
+    @Test("An ale's bytes are as written down")
     func vector() {
         let bytes = RelayMessage.ales([.init(room: Self.room, first: 0x0102, count: 3)]).bytes
         #expect(bytes == [1, 4] + (0..<16) + [2, 1, 0, 0, 0, 0, 0, 0] + [3, 0, 0, 0])
     }
 
-    @Test("a kind's bytes are as written down, and one that this build doesn't know is plain")
+    @Test("A kind's bytes are as written down, and one that this build doesn't know is plain")
     func kinds() throws {
         let known = RelayMessage.cheers([.init(room: Self.room, first: 0x0102, count: 3, kind: .spark)])
         let bytes: [UInt8] = [1, 8] + (0..<16) + [2, 1, 0, 0, 0, 0, 0, 0] + [3, 0, 0, 0]
@@ -43,7 +43,7 @@ struct RelayMessageTests {
         #expect(try RelayMessage(bytes + [200]) == unknown)
     }
 
-    @Test("what is cut off is malformed, or a shorter list", arguments: messages)
+    @Test("What is cut off is malformed, or a shorter list", arguments: messages)
     func cut(_ message: RelayMessage) {
         let bytes = message.bytes
         for length in 0..<bytes.count {
@@ -52,21 +52,21 @@ struct RelayMessageTests {
         }
     }
 
-    @Test("another language and another kind are told apart")
+    @Test("Another language and another kind are told apart")
     func foreign() {
         #expect(throws: RelayMessage.Failure.language(2)) { try RelayMessage([2, 1]) }
         #expect(throws: RelayMessage.Failure.kind(200)) { try RelayMessage([1, 200]) }
         #expect(throws: RelayMessage.Failure.malformed) { try RelayMessage([]) }
     }
 
-    @Test("numbers that would not fit are malformed")
+    @Test("Numbers that would not fit are malformed")
     func overflow() {
         var bytes = RelayMessage.ales([.init(room: Self.room, first: 0, count: 1)]).bytes
         for index in 18..<26 { bytes[index] = 0xFF }
         #expect(throws: RelayMessage.Failure.malformed) { try RelayMessage(bytes) }
     }
 
-    @Test("who is beyond the limit is told as nobody in particular")
+    @Test("Who is beyond the limit is told as nobody in particular")
     func manyPeople() throws {
         let people = Set((0..<20_000).map { _ in UUID() })
         let message = RelayMessage.members(

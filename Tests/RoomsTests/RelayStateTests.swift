@@ -6,8 +6,7 @@ import Testing
 @testable import Rooms
 
 /// Two and more daemons as values, with a medium that loses what a test says.
-@Suite("What a daemon knows of the others' rooms")
-struct RelayStateTests {
+@Suite struct RelayStateTests {
     private final class Daemon {
         let id = DaemonID()
         var state: RelayState
@@ -93,7 +92,7 @@ struct RelayStateTests {
 
     private let room = UUID()
 
-    @Test("ales go to the daemons that have somebody in the room, and to no others")
+    @Test("Ales go to the daemons that have somebody in the room, and to no others")
     func interest() {
         let daemons = Daemons(3)
         daemons[0].enter(room, 1)
@@ -112,7 +111,7 @@ struct RelayStateTests {
         #expect(daemons.all.allSatisfy { $0.lost == 0 })
     }
 
-    @Test("a room in which nobody else has anybody costs no packet")
+    @Test("A room in which nobody else has anybody costs no packet")
     func alone() {
         let daemons = Daemons(2)
         daemons[0].enter(room, 2)
@@ -121,7 +120,7 @@ struct RelayStateTests {
         #expect(daemons[0].state.nextBatch().isEmpty)
     }
 
-    @Test("who is in a room elsewhere is summed up; a person counts once wherever it is")
+    @Test("Who is in a room elsewhere is summed up; a person counts once wherever it is")
     func members() {
         let daemons = Daemons(3)
         let person = UUID()
@@ -133,7 +132,7 @@ struct RelayStateTests {
         #expect(daemons[0].state.membersElsewhere(of: room).connections == 3)
     }
 
-    @Test("what is lost on the way is counted by who misses it, to the ale")
+    @Test("What is lost on the way is counted by who misses it, to the ale")
     func loss() {
         let daemons = Daemons(2)
         for index in 0..<2 { daemons[index].enter(room, 1) }
@@ -151,7 +150,7 @@ struct RelayStateTests {
         #expect(daemons[0].lost == 0)
     }
 
-    @Test("what was lost at the end, with nothing after it, is counted when the bus is back")
+    @Test("What was lost at the end, with nothing after it, is counted when the bus is back")
     func lossAtTheEnd() {
         let daemons = Daemons(2)
         for index in 0..<2 { daemons[index].enter(room, 1) }
@@ -166,7 +165,7 @@ struct RelayStateTests {
         #expect(daemons[1].lost == 4)
     }
 
-    @Test("of the sender that was cut off itself, the others count what it couldn't send")
+    @Test("Of the sender that was cut off itself, the others count what it couldn't send")
     func away() {
         let daemons = Daemons(2)
         for index in 0..<2 { daemons[index].enter(room, 1) }
@@ -184,7 +183,7 @@ struct RelayStateTests {
         #expect(daemons[1].lost == 6)
     }
 
-    @Test("who missed that somebody came or left learns it by the next beat")
+    @Test("Who missed that somebody came or left learns it by the next beat")
     func missedNews() {
         let daemons = Daemons(2)
         daemons[0].enter(room, 1)
@@ -201,7 +200,7 @@ struct RelayStateTests {
         #expect(daemons[1].state.membersElsewhere(of: other).connections == 1)
     }
 
-    @Test("who missed that a room was left learns it by the list of all")
+    @Test("Who missed that a room was left learns it by the list of all")
     func missedEnd() {
         let daemons = Daemons(2)
         daemons[0].enter(room, 1)
@@ -215,7 +214,7 @@ struct RelayStateTests {
         #expect(daemons[1].state.membersElsewhere(of: room).isEmpty)
     }
 
-    @Test("a daemon that begins is told all rooms, and tells all of its own")
+    @Test("A daemon that begins is told all rooms, and tells all of its own")
     func newcomer() {
         let daemons = Daemons(2)
         let rooms = (0..<50).map { _ in UUID() }
@@ -229,7 +228,7 @@ struct RelayStateTests {
         #expect(rooms.prefix(3).allSatisfy { daemons[0].state.membersElsewhere(of: $0).connections == 2 })
     }
 
-    @Test("a daemon that dies takes its members along; of one that says farewell, people count until the grace is over")
+    @Test("A daemon that dies takes its members along; of one that says farewell, people count until the grace is over")
     func ends() throws {
         let daemons = Daemons(3)
         let person = UUID()
@@ -251,7 +250,7 @@ struct RelayStateTests {
         #expect(daemons[2].state.membersElsewhere(of: room).isEmpty)
     }
 
-    @Test("of what a slow bus gathers, as much is told as can be passed on at once; the rest is dropped, and missed")
+    @Test("Of what a slow bus gathers, as much is told as can be passed on at once; the rest is dropped, and missed")
     func flood() {
         let daemons = Daemons(2)
         for index in 0..<2 { daemons[index].enter(room, 1) }
@@ -267,7 +266,7 @@ struct RelayStateTests {
         #expect(daemons[1].lost == 2 * UInt64(limit))
     }
 
-    @Test("who is silent for half a minute is gone, though nobody says so, unless the bus was away; and may come back")
+    @Test("Who is silent for half a minute is gone, though nobody says so, unless the bus was away; and may come back")
     func silence() {
         let daemons = Daemons(2)
         daemons[0].enter(room, 1)
@@ -290,7 +289,7 @@ struct RelayStateTests {
         #expect(listener.state.membersElsewhere(of: room).connections == 1)
     }
 
-    @Test("a room of many costs as much to hear of as one of few")
+    @Test("A room of many costs as much to hear of as one of few")
     func manyRooms() {
         /// What it takes to hear the list of all rooms, on this thread.
         func work(_ count: Int) -> Double {
@@ -316,7 +315,7 @@ struct RelayStateTests {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    @Test("nothing that a foreign daemon sends ends this one", arguments: 0..<32)
+    @Test("Nothing that a foreign daemon sends ends this one", arguments: 0..<32)
     func garbage(_ seed: UInt64) {
         var random = SplitMix(state: seed)
         var state = RelayState(id: DaemonID(), packetSize: 200, grace: .seconds(15))

@@ -4,8 +4,7 @@ import Testing
 @testable import Rooms
 
 /// Whatever joins, leaves, says and closes in whatever order: each member hears each message once, in order, and never its own.
-@Suite("Properties of rooms")
-struct RoomProperties {
+@Suite struct RoomProperties {
     /// A peer, and what it should have been told by a reckoning that knows nothing of how rooms work.
     private final class Member {
         let peer = RecordingPeer()
@@ -21,7 +20,7 @@ struct RoomProperties {
         }
     }
 
-    @Test("against a plain reckoning", arguments: 0..<64)
+    @Test("Against a plain reckoning", arguments: 0..<64)
     func reckoning(_ seed: UInt64) {
         var random = SplitMix(state: seed)
         let rooms = RoomsUnderTest()

@@ -14,7 +14,7 @@ import Testing
         rooms.shard.enter(room ?? self.room, peer, policy: Self.policy, claimedIdentity: identity)
     }
 
-    @Test("an ale reaches everybody in the room but its sender, once, at the end of the turn")
+    @Test("An ale reaches everybody in the room but its sender, once, at the end of the turn")
     func ale() {
         let peers = (0..<3).map { _ in RecordingPeer() }
         let connections = peers.map { enter($0) }
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(
-        "ales of a kind are counted apart, by the same rule: all of a kind but one's own, and but those of before one came"
+        "Ales of a kind are counted apart, by the same rule: all of a kind but one's own, and but those of before one came"
     )
     func kinds() {
         let early = [RecordingPeer(), RecordingPeer()]
@@ -54,7 +54,7 @@ import Testing
         #expect(early[1].events.last == .ales(1) && late.events.last == .ales(1))
     }
 
-    @Test("the ales of a turn leave together: each is owed all but its own, and but those of before it came")
+    @Test("The ales of a turn leave together: each is owed all but its own, and but those of before it came")
     func owed() {
         let early = [RecordingPeer(), RecordingPeer()]
         let connections = early.map { enter($0) }
@@ -69,7 +69,7 @@ import Testing
         #expect(late.events == [.ales(1)])
     }
 
-    @Test("who has left gets nothing and sends nothing, and the room may be another's by then")
+    @Test("Who has left gets nothing and sends nothing, and the room may be another's by then")
     func left() {
         let peers = [RecordingPeer(), RecordingPeer()]
         let connections = peers.map { enter($0) }
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(
-        "a message is given to all at once and in order, after the ales that came before it, and made into each form once"
+        "A message is given to all at once and in order, after the ales that came before it, and made into each form once"
     )
     func messages() {
         let peers = (0..<3).map { _ in RecordingPeer() }
@@ -105,7 +105,7 @@ import Testing
         #expect(Set(peers[0].forms).count == 2)
     }
 
-    @Test("who leaves while a message is given out, and who comes, gets nothing of it")
+    @Test("Who leaves while a message is given out, and who comes, gets nothing of it")
     func changesWhileDelivering() {
         let peers = (0..<3).map { _ in RecordingPeer() }
         let connections = peers.map { enter($0) }
@@ -122,7 +122,7 @@ import Testing
         #expect(newcomer.messages == [2])
     }
 
-    @Test("a room that closes sends what is owed, says so, and is empty; nobody leaves it any more")
+    @Test("A room that closes sends what is owed, says so, and is empty; nobody leaves it any more")
     func closing() {
         let peers = [RecordingPeer(), RecordingPeer()]
         let connections = peers.map { enter($0) }
@@ -136,24 +136,24 @@ import Testing
         #expect(rooms.reported.map(\.kind) == [.joined, .joined])
     }
 
-    @Test("a room holds as many as its policy says")
+    @Test("A room holds as many as its policy says")
     func capacity() {
         let connections = (0..<4).map { _ in enter(RecordingPeer()) }
         #expect(connections.map(\.isMember) == [true, true, true, false])
-        guard case .full = rooms.shard.standing(of: room, policy: Self.policy) else {
+        guard case .full = rooms.shard.decision(of: room, policy: Self.policy) else {
             Issue.record("a full room has a place")
             return
         }
         connections[3].leave()
         connections[1].leave()
-        guard case .open = rooms.shard.standing(of: room, policy: Self.policy) else {
+        guard case .open = rooms.shard.decision(of: room, policy: Self.policy) else {
             Issue.record("a place that was left isn't there")
             return
         }
         #expect(enter(RecordingPeer()).isMember)
     }
 
-    @Test("who comes and goes is reported together, with how many are there, and who they say they are")
+    @Test("Who comes and goes is reported together, with how many are there, and who they say they are")
     func presence() {
         let ada = UUID()
         let connections = [enter(RecordingPeer(), as: ada), enter(RecordingPeer())]
@@ -177,8 +177,8 @@ import Testing
     private let room = UUID()
     private static let policy = RoomPolicy.match(capacity: 3)
 
-    private var standing: String {
-        switch rooms.shard.standing(of: room, policy: Self.policy) {
+    private var decision: String {
+        switch rooms.shard.decision(of: room, policy: Self.policy) {
         case .open: "open"
         case .full: "full"
         case .unknown: "unknown"
@@ -186,36 +186,36 @@ import Testing
         }
     }
 
-    @Test("a room is entered while it is open")
+    @Test("A room is entered while it is open")
     func open() {
-        #expect(standing == "unknown")
+        #expect(decision == "unknown")
         #expect(!rooms.shard.enter(room, RecordingPeer(), policy: Self.policy).isMember)
         rooms.shard.open([room])
-        #expect(standing == "open" && rooms.shard.openCount == 1)
+        #expect(decision == "open" && rooms.shard.openCount == 1)
         #expect(rooms.shard.enter(room, RecordingPeer(), policy: Self.policy).isMember)
         rooms.shard.close([room])
-        #expect(standing == "unknown" && rooms.shard.openCount == 0)
+        #expect(decision == "unknown" && rooms.shard.openCount == 0)
     }
 
-    @Test("a refusal is believed for a second, and not when the room has opened meanwhile")
+    @Test("A refusal is believed for a second, and not when the room has opened meanwhile")
     func refusals() {
         rooms.shard.remember(.closed, of: room)
-        #expect(standing == "closed, 0.0 seconds")
+        #expect(decision == "closed, 0.0 seconds")
         rooms.loop.advance(by: .milliseconds(999))
-        #expect(standing == "closed, 0.999 seconds")
+        #expect(decision == "closed, 0.999 seconds")
         rooms.loop.advance(by: .milliseconds(1))
-        #expect(standing == "unknown")
+        #expect(decision == "unknown")
         rooms.shard.remember(.notOpen(opensAt: 1000.5, now: 1000), of: room)
         rooms.loop.advance(by: .milliseconds(499))
-        #expect(standing.hasPrefix("notOpen"))
+        #expect(decision.hasPrefix("notOpen"))
         rooms.loop.advance(by: .milliseconds(1))
-        #expect(standing == "unknown")
+        #expect(decision == "unknown")
         rooms.shard.remember(.unknown, of: room)
         rooms.shard.open([room])
-        #expect(standing == "open")
+        #expect(decision == "open")
     }
 
-    @Test("made-up ids fill the cache of refusals only so far")
+    @Test("Made-up ids fill the cache of refusals only so far")
     func flood() {
         var cache = RefusalCache()
         let first = UUID()

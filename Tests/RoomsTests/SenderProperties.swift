@@ -5,8 +5,7 @@ import Testing
 
 /// Whatever joins, leaves, says and closes on whatever loop, and however long the ways between them take: each member hears each other
 /// sender's ales and messages once, in order, and never its own.
-@Suite("Properties of rooms on several loops")
-struct SenderProperties {
+@Suite struct SenderProperties {
     /// Somebody in a room, and what it should have been told by a reckoning that knows nothing of how rooms work.
     private final class Hearer {
         enum Place {
@@ -70,7 +69,7 @@ struct SenderProperties {
         rooms = (0..<4).map { loops.room(on: $0 % 3) }
     }
 
-    @Test("against a plain reckoning", arguments: 0..<48)
+    @Test("Against a plain reckoning", arguments: 0..<48)
     func reckoning(_ seed: UInt64) {
         var random = SplitMix(state: seed)
         let senders = (0..<6).map { loops.shards[$0 % 3].makeSender() }

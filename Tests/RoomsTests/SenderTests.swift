@@ -7,15 +7,14 @@ import Testing
 @testable import Rooms
 
 /// Sockets that stay on their loop, in rooms of any.
-@Suite("Senders, and their places in rooms of any loop")
-struct SenderTests {
+@Suite struct SenderTests {
     private let loops = LoopsUnderTest(3)
     private static let policy = RoomPolicy.match(capacity: 5)
 
     /// A place, and what came to it.
     private struct Place {
         final class Decisions {
-            var all: [RoomShard.Standing] = []
+            var all: [RoomShard.EntryDecision] = []
         }
 
         let peer: RecordingPeer
@@ -44,7 +43,7 @@ struct SenderTests {
         return (peer, loops.home(of: room).enter(room, peer, policy: Self.policy))
     }
 
-    @Test("who is in a room from its own loop, from others, and by /socket: each hears the others once, and not itself")
+    @Test("Who is in a room from its own loop, from others, and by /socket: each hears the others once, and not itself")
     func ales() {
         let room = loops.room(on: 0)
         let socket = enterAtHome(room)
@@ -59,7 +58,7 @@ struct SenderTests {
         #expect(loops.home(of: room).occupancy == (1, 4))
     }
 
-    @Test("a sender with several places in a room hears itself on none, and others on each", arguments: 0..<2)
+    @Test("A sender with several places in a room hears itself on none, and others on each", arguments: 0..<2)
     func severalPlaces(_ loop: Int) {
         let room = loops.room(on: 0)
         let sender = loops.shards[loop].makeSender()
@@ -86,7 +85,7 @@ struct SenderTests {
         #expect(socket.peer.ales == 5)
     }
 
-    @Test("who comes hears what is said from its confirmation on, and is confirmed first", arguments: 0..<2)
+    @Test("Who comes hears what is said from its confirmation on, and is confirmed first", arguments: 0..<2)
     func newcomer(_ loop: Int) {
         let room = loops.room(on: 0)
         let socket = enterAtHome(room)
@@ -103,7 +102,7 @@ struct SenderTests {
         #expect(place.peer.ales == before + 1)
     }
 
-    @Test("a message reaches every place, after the ales before it, and is made into each form once a loop")
+    @Test("A message reaches every place, after the ales before it, and is made into each form once a loop")
     func messages() {
         let room = loops.room(on: 0)
         let socket = enterAtHome(room)
@@ -123,7 +122,7 @@ struct SenderTests {
         #expect(socket.peer.messages == [1])
     }
 
-    @Test("ales add up while the other loop is busy: one mail is under way, however many turns end meanwhile")
+    @Test("Ales add up while the other loop is busy: one mail is under way, however many turns end meanwhile")
     func pressure() {
         let room = loops.room(on: 0)
         let socket = enterAtHome(room)
@@ -141,7 +140,7 @@ struct SenderTests {
         #expect(socket.peer.events == [.ales(1), .ales(99)])
     }
 
-    @Test("members of both kinds fill one room, and a place that is left is another's")
+    @Test("Members of both kinds fill one room, and a place that is left is another's")
     func capacity() {
         let room = loops.room(on: 0)
         let sockets = (0..<2).map { _ in enterAtHome(room) }
@@ -163,7 +162,7 @@ struct SenderTests {
         #expect(loops.shards.allSatisfy { $0.lanes.members.isEmpty && $0.lanes.all.allSatisfy { $0.standIns.isEmpty } })
     }
 
-    @Test("who leaves gets nothing more, not even what is on its way; before it was let in, it isn't told that either")
+    @Test("Who leaves gets nothing more, not even what is on its way; before it was let in, it isn't told that either")
     func leaving() {
         let room = loops.room(on: 0)
         let socket = enterAtHome(room)
@@ -185,7 +184,7 @@ struct SenderTests {
         #expect(loops.home(of: room).occupancy == (1, 1))
     }
 
-    @Test("a room that closes tells its members on all loops, after what they are owed; nobody leaves it any more")
+    @Test("A room that closes tells its members on all loops, after what they are owed; nobody leaves it any more")
     func closing() {
         let room = loops.room(on: 0)
         let socket = enterAtHome(room)
@@ -206,7 +205,7 @@ struct SenderTests {
         #expect(loops.home(of: room).occupancy == (0, 0))
     }
 
-    @Test("who comes and goes is reported at the home, as of all members")
+    @Test("Who comes and goes is reported at the home, as of all members")
     func reports() {
         let room = loops.room(on: 0)
         let ada = UUID()
@@ -220,7 +219,7 @@ struct SenderTests {
         #expect(loops.reported.map(\.peers) == [1, 0])
     }
 
-    @Test("presence counts all members, a sender once, and is told on all loops")
+    @Test("Presence counts all members, a sender once, and is told on all loops")
     func presence() {
         let room = loops.room(on: 0)
         let watcher = enter(room, loops.shards[1].makeSender())
@@ -250,7 +249,7 @@ struct SenderTests {
         #expect(watcher.peer.counts.last == 3)
     }
 
-    @Test("other daemons hear of a room once, from its home, and what they say reaches all loops")
+    @Test("Other daemons hear of a room once, from its home, and what they say reaches all loops")
     func otherDaemons() {
         let room = loops.room(on: 0)
         let told = Told()
@@ -279,7 +278,7 @@ struct SenderTests {
 @Suite struct SenderAdmissionTests {
     private let loops = LoopsUnderTest(2, anyRoomIsOpen: false)
 
-    @Test("the home says why a room can't be entered, as to /socket", arguments: 0..<2)
+    @Test("The home says why a room can't be entered, as to /socket", arguments: 0..<2)
     func refusals(_ loop: Int) {
         let room = loops.room(on: 0)
         var standings: [String] = []
@@ -315,7 +314,7 @@ struct SenderTests {
 
     private let key = LoopLocal<Peers>()
 
-    @Test("each ale reaches everybody else on every loop, once, whatever comes at the same time")
+    @Test("Each ale reaches everybody else on every loop, once, whatever comes at the same time")
     func ales() async throws {
         let group = try EventLoopGroup(count: 3)
         for loop in group.loops { await loop.start() }

@@ -18,25 +18,25 @@ import Testing
         }
     }
 
-    @Test("serve is what happens without a command") func serveIsWhatHappensWithoutACommand() throws {
+    @Test("`serve` is what happens without a command") func serveIsWhatHappensWithoutACommand() throws {
         #expect(try parse(["serve", "--echo"]) == parse(["--echo"]))
     }
 
     @Test(
-        "help is given whatever else is asked",
+        "Help is given whatever else is asked",
         arguments: [["--help"], ["-h"], ["serve", "--help"], ["--bogus", "--help"], ["--help", "--version"]])
     func helpIsGivenWhateverElseIsAsked(_ arguments: [String]) throws {
         #expect(try parse(arguments, ["LETSSWITCH_ROOM_SIZE": "many"]) == .help)
     }
 
-    @Test("the version is told") func theVersionIsTold() throws {
+    @Test("The version is told") func theVersionIsTold() throws {
         #expect(try parse(["--version"]) == .version)
         #expect(ProductVersion.text.contains(ProductVersion.number))
         #expect(ProductVersion.text.contains("libpq 1"))
     }
 
     @Test(
-        "what can't be is refused by name",
+        "What can't be is refused by name",
         arguments: [
             (["--room-size", "many"], "--room-size: \"many\""), (["--room-size=1"], "--room-size: \"1\""),
             (["--room-size", "+5"], "--room-size: \"+5\""), (["--reminder-lead", "0"], "--reminder-lead: \"0\""),
@@ -56,7 +56,7 @@ import Testing
         #expect(try complaint(arguments).hasPrefix(beginning))
     }
 
-    @Test("backup and restore want a file, and a private cluster", arguments: ["backup", "restore"])
+    @Test("Backup and restore want a file, and a private cluster", arguments: ["backup", "restore"])
     func backupAndRestoreWantAFileAndAPrivateCluster(command: String) throws {
         guard case .backup(let order) = try parse([command, "a file", "--state-dir=/state"]) else {
             Issue.record("no backup")
@@ -72,7 +72,7 @@ import Testing
         #expect(elsewhere.hasPrefix("\(command): tasks are in postgresql://host/database, "))
     }
 
-    @Test("commands to a daemon that runs have their own arguments before the flags")
+    @Test("Commands to a daemon that runs have their own arguments before the flags")
     func commandsToADaemonThatRuns() throws {
         let room = UUID()
         for (arguments, order) in [
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test(
-        "an unknown flag is answered with the nearest, if one is near",
+        "An unknown flag is answered with the nearest, if one is near",
         arguments: [
             ("--reminder-laed", "--reminder-lead"), ("--openrooms", "--open-rooms"), ("--lisen", "--listen"),
             ("--verison", "--version"), ("--state-directory=x", nil),
@@ -108,7 +108,7 @@ import Testing
     }
 
     @Test(
-        "a bad value in the environment is refused by the variable's name",
+        "A bad value in the environment is refused by the variable's name",
         arguments: [
             ["LETSSWITCH_ROOM_SIZE": "many"], ["LETSSWITCH_ECHO": "2"], ["LETSSWITCH_LISTEN": "127.0.0.1:1,x"],
             ["PORT": "http"], ["LETSSWITCH_REMINDER_LEAD": "soon"],
@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test(
-        "a switch is turned by words and digits",
+        "A switch is turned by words and digits",
         arguments: [
             ("1", true), ("true", true), ("YES", true), ("on", true), ("0", false), ("false", false), ("no", false),
             ("Off", false),
@@ -132,11 +132,11 @@ import Testing
         }
     }
 
-    @Test("a flag turns off what the environment turned on") func aFlagTurnsOffWhatTheEnvironmentTurnedOn() throws {
+    @Test("A flag turns off what the environment turned on") func aFlagTurnsOffWhatTheEnvironmentTurnedOn() throws {
         #expect(try parse(["--echo=false"], ["LETSSWITCH_ECHO": "1"]) == .serve(Configuration()))
     }
 
-    @Test("a mistyped variable is a warning that names the nearest")
+    @Test("A mistyped variable is a warning that names the nearest")
     func aMistypedVariableIsAWarningThatNamesTheNearest() throws {
         let environment = [
             "LETSSWITCH_REMINDERLEAD": "5", "LETSSWITCH_COLOUR_OF_THE_SKY": "x", "HOME": "/", "LETSSWITCH_ECHO": "1",
@@ -152,7 +152,7 @@ import Testing
             ])
     }
 
-    @Test("help names every flag with its default") func helpNamesEveryFlagWithItsDefault() {
+    @Test("Help names every flag with its default") func helpNamesEveryFlagWithItsDefault() {
         let help = HelpText.render()
         for setting in Setting.all {
             #expect(help.contains("\n  \(setting.flag)"))
@@ -161,7 +161,7 @@ import Testing
         #expect(help.split(separator: "\n").allSatisfy { $0.count <= 110 })
     }
 
-    @Test("no two settings share a name") func noTwoSettingsShareAName() {
+    @Test("No two settings share a name") func noTwoSettingsShareAName() {
         #expect(Set(Setting.all.map(\.name)).count == Setting.all.count)
     }
 }

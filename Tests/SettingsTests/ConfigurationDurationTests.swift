@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct ConfigurationDurationTests {
     @Test(
-        "a duration is seconds, or has a unit, and may have a fraction",
+        "A duration is seconds, or has a unit, and may have a fraction",
         arguments: [
             ("90", Duration.seconds(90)), ("90s", .seconds(90)), ("5m", .seconds(300)), ("1h", .seconds(3600)),
             ("30d", .seconds(2_592_000)), ("0.5", .milliseconds(500)), ("1.5h", .seconds(5400)), ("0", .zero),
@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(
-        "what is no duration is refused",
+        "What is no duration is refused",
         arguments: [
             "", "s", ".", ".5", "5.", "-1", "+1", "1e3", "1 s", " 1", "1S", "1ms", "1w", "1.2.3", "0x10", "inf", "nan",
             "1000000000", "0.0000000001", "1,5", "٣",
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(
-        "a duration is shown in its largest whole unit",
+        "A duration is shown in its largest whole unit",
         arguments: [
             (Duration.seconds(60), "1m"), (.seconds(90), "90s"), (.seconds(3600), "1h"), (.seconds(2_592_000), "30d"),
             (.milliseconds(1500), "1.5s"), (.milliseconds(1), "0.001s"), (.zero, "0s"),
@@ -35,7 +35,7 @@ import Testing
         #expect(DurationText.format(duration) == text)
     }
 
-    @Test("what is shown can be read") func whatIsShownCanBeRead() throws {
+    @Test("What is shown can be read") func whatIsShownCanBeRead() throws {
         var random = SystemRandomNumberGenerator()
         for _ in 0..<1000 {
             let duration =

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct ConfigurationListenAddressTests {
     @Test(
-        "an address is read and written the same",
+        "An address is read and written the same",
         arguments: [
             ("127.0.0.1:8080", ListenAddress.tcp(host: "127.0.0.1", port: 8080)),
             ("0.0.0.0:0", .tcp(host: "0.0.0.0", port: 0)),
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(
-        "what is no address is refused",
+        "What is no address is refused",
         arguments: [
             "", "8080", ":8080", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:+1",
             "127.0.0.1:8o", "127.0.0.1: 1", "127.1:80", "256.0.0.1:80", "::1:80", "[::1]", "[::1]80", "[::1:80",
@@ -33,7 +33,7 @@ import Testing
         #expect(throws: InvalidValue.self) { try ListenAddress(parsing: text) }
     }
 
-    @Test("a socket's path has at most 107 bytes") func aSocketsPathHasAtMost107Bytes() throws {
+    @Test("A socket's path has at most 107 bytes") func aSocketsPathHasAtMost107Bytes() throws {
         let longest = "/" + String(repeating: "é", count: 53)
         #expect(try ListenAddress(parsing: "unix:\(longest)") == .unix(path: longest))
         #expect(throws: InvalidValue.self) { try ListenAddress(parsing: "unix:\(longest)x") }

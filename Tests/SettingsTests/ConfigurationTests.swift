@@ -33,7 +33,7 @@ import Wire
         }
     }
 
-    @Test("nothing given, the defaults of the contract hold") func nothingGivenTheDefaultsOfTheContractHold() throws {
+    @Test("Nothing given, the defaults of the contract hold") func nothingGivenTheDefaultsOfTheContractHold() throws {
         let configuration = try configuration()
         #expect(configuration.listen == [.tcp(host: "127.0.0.1", port: 8080)])
         #expect(configuration.database == .privateCluster)
@@ -49,7 +49,7 @@ import Wire
         #expect(configuration.warnings.isEmpty)
     }
 
-    @Test("a flag wins over its variable, the variable over the default")
+    @Test("A flag wins over its variable, the variable over the default")
     func aFlagWinsOverItsVariableTheVariableOverTheDefault() throws {
         let environment = ["LETSSWITCH_REMINDER_LEAD": "5m", "LETSSWITCH_ROOM_SIZE": "7"]
         let configuration = try configuration(["--reminder-lead", "2s"], environment)
@@ -58,7 +58,7 @@ import Wire
         #expect(configuration.schedule.roomDuration == .seconds(3600))
     }
 
-    @Test("an empty variable counts as not set") func anEmptyVariableCountsAsNotSet() throws {
+    @Test("An empty variable counts as not set") func anEmptyVariableCountsAsNotSet() throws {
         let environment = [
             "LETSSWITCH_LISTEN": "", "LETSSWITCH_ECHO": "", "PORT": "", "DATABASE_URL": "", "PGHOST": "",
             "NOTIFY_SOCKET": "", "STATE_DIRECTORY": "",
@@ -66,7 +66,7 @@ import Wire
         #expect(try configuration([], environment) == Configuration())
     }
 
-    @Test("listen repeats as a flag, and is a list as a variable") func listenRepeatsAsAFlagAndIsAListAsAVariable()
+    @Test("`listen` repeats as a flag, and is a list as a variable") func listenRepeatsAsAFlagAndIsAListAsAVariable()
         throws
     {
         let expected: [ListenAddress] = [.tcp(host: "::1", port: 1), .unix(path: "/run/a.sock")]
@@ -77,7 +77,7 @@ import Wire
         }
     }
 
-    @Test("proxies and origins are lists, however they are given")
+    @Test("Proxies and origins are lists, however they are given")
     func proxiesAndOriginsAreListsHoweverTheyAreGiven() throws {
         var proxies = TrustedNetworks()
         for network in ["10.0.0.0/8", "unix"] { proxies.insert(network) }
@@ -108,7 +108,7 @@ import Wire
     }
 
     @Test(
-        "the database is chosen in the order of the contract",
+        "The database is chosen in the order of the contract",
         arguments: [
             (
                 ["--database-url", "postgresql://flag"], ["DATABASE_URL": "postgres://b"],
@@ -129,7 +129,7 @@ import Wire
         #expect(try configuration(arguments, environment).database == expected)
     }
 
-    @Test("a database that can't be one is refused without repeating what may be a password")
+    @Test("A database that can't be one is refused without repeating what may be a password")
     func aDatabaseThatCantBeOneIsRefusedWithoutRepeatingWhatMayBeAPassword() throws {
         for (arguments, environment) in [
             (["--database-url", "hunter2"], [:]), ([], ["DATABASE_URL": "hunter2"]),
@@ -150,7 +150,7 @@ import Wire
         #expect(try configuration(["--state-dir", "s"], systemd).stateDirectory == "s")
     }
 
-    @Test("messages that no send queue could hold are refused") func messagesThatNoSendQueueCouldHoldAreRefused() throws
+    @Test("Messages that no send queue could hold are refused") func messagesThatNoSendQueueCouldHoldAreRefused() throws
     {
         let arguments = ["--send-queue-bytes", "2048", "--max-message-bytes"]
         #expect(try configuration(arguments + ["2038"]).limits.maxMessageBytes == 2038)
@@ -158,12 +158,12 @@ import Wire
         #expect(complaint.hasPrefix("--send-queue-bytes: 2048") && complaint.contains("--max-message-bytes"))
     }
 
-    @Test("tasks are not purged while their room is open") func tasksAreNotPurgedWhileTheirRoomIsOpen() throws {
+    @Test("Tasks are not purged while their room is open") func tasksAreNotPurgedWhileTheirRoomIsOpen() throws {
         #expect(throws: UsageError.self) { try configuration(["--retention", "1h", "--room-duration", "61m"]) }
         #expect(try configuration(["--retention", "1h", "--room-duration", "1h"]).schedule.retention == .seconds(3600))
     }
 
-    @Test("the bus is one that there is, and RabbitMQ's has a URL, which no complaint repeats")
+    @Test("The bus is one that there is, and RabbitMQ's has a URL, which no complaint repeats")
     func theBusIsOneThatThereIs() throws {
         #expect(try configuration().bus == .automatic)
         #expect(try configuration(["--bus", "none"]).bus == .none)
@@ -178,7 +178,7 @@ import Wire
         }
     }
 
-    @Test("every setting is read by its flag and by its variable", arguments: Setting.all)
+    @Test("Every setting is read by its flag and by its variable", arguments: Setting.all)
     func everySettingIsReadByItsFlagAndByItsVariable(_ setting: Setting) throws {
         let sample = Self.samples[setting.name] ?? (setting.kind == .boolean ? "yes" : nil)
         let value = try #require(sample, "no sample for \(setting.flag)")

@@ -3,8 +3,8 @@ import Testing
 @testable import Delivery
 @testable import Settings
 
-@Suite("The providers' settings")
-struct ProviderSettingsTests {
+/// The providers' settings.
+@Suite struct ProviderSettingsTests {
     private static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
     private func configure(_ arguments: [String], _ environment: [String: String] = [:]) throws -> Configuration {
@@ -14,13 +14,13 @@ struct ProviderSettingsTests {
         return configuration
     }
 
-    @Test("without any there are no providers")
+    @Test("Without any there are no providers")
     func none() throws {
         #expect(try configure([]).providers == ProviderSettings())
         #expect(try configure([]).providers.names.isEmpty)
     }
 
-    @Test("a webhook has a URL and secrets, by flags or variables")
+    @Test("A webhook has a URL and secrets, by flags or variables")
     func webhook() throws {
         let flags = try configure(["--webhook-url", "https://example.org/hook", "--webhook-secret", Self.secret])
         let variables = try configure(
@@ -34,7 +34,7 @@ struct ProviderSettingsTests {
         #expect(two.providers.webhook.secrets.count == 2)
     }
 
-    @Test("descriptors are kept for what the providers may have open at once")
+    @Test("Descriptors are kept for what the providers may have open at once")
     func descriptors() throws {
         let none = try configure([])
         let webPush = try configure(["--web-push-contact", "mailto:ops@example.org"])
@@ -43,7 +43,7 @@ struct ProviderSettingsTests {
         #expect(both.reservedDescriptors - webPush.reservedDescriptors == 16)
     }
 
-    @Test("addresses lose the slash at their end")
+    @Test("Addresses lose the slash at their end")
     func addresses() throws {
         let providers = try configure(["--ntfy-server", "https://ntfy.sh/", "--public-url", "https://example.org/ls/"])
             .providers
@@ -52,7 +52,7 @@ struct ProviderSettingsTests {
     }
 
     @Test(
-        "what can't be is refused, and no secret repeated",
+        "What can't be is refused, and no secret repeated",
         arguments: [
             ["--webhook-url", "example.org"], ["--webhook-url", "https://a:b@example.org/"],
             ["--webhook-url", "https://example.org/"], ["--webhook-secret", secret],
@@ -67,7 +67,7 @@ struct ProviderSettingsTests {
     }
 
     @Test(
-        "a URL is taken apart as browsers do",
+        "A URL is taken apart as browsers do",
         arguments: [
             ("https://Example.org/a?b#c", "https://example.org"), ("http://127.0.0.1:8080", "http://127.0.0.1:8080"),
             ("https://[::1]:443/x", "https://[::1]"), ("http://a.example:80?x", "http://a.example"),
@@ -77,7 +77,7 @@ struct ProviderSettingsTests {
     }
 
     @Test(
-        "and what is none is none",
+        "And what is none is none",
         arguments: [
             "", "https://", "https://:80", "ftp://a", "https://a:0", "https://a:65536", "https://a:b", "https://[::1",
             "https://[]", "//a", "https:/a", "https://a b", "https://ä", "https://a\n",

@@ -2,8 +2,9 @@ import Testing
 
 @testable import Sockets
 
-@Suite("Pages that only the start needed") struct StartPagesTests {
-    @Test("a page that was changed is told from one that is as in its file") func changedPagesAreKnown() {
+/// Pages that only the start needed.
+@Suite struct StartPagesTests {
+    @Test("A page that was changed is told from one that is as in its file") func changedPagesAreKnown() {
         let (present, swapped, file) = (UInt64(1) << 63, UInt64(1) << 62, UInt64(1) << 61)
         #expect(StartPages.isAsInFile(0))
         #expect(StartPages.isAsInFile(present | file | 0x1234))
@@ -12,7 +13,7 @@ import Testing
         #expect(!StartPages.isAsInFile(swapped | file))
     }
 
-    @Test("they are given back, again and again, and what goes on comes back") func theyAreGivenBack() async {
+    @Test("They are given back, again and again, and what goes on comes back") func theyAreGivenBack() async {
         for _ in 0..<3 { #expect(StartPages.release() > 1_000_000) }
         let sums = await withTaskGroup(of: Int.self, returning: [Int].self) { group in
             for number in 0..<4 {

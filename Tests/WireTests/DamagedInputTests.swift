@@ -4,7 +4,8 @@ import Testing
 
 /// Streams that were right once: whatever the damage, every split has the same outcome, and nothing is read out of bounds.
 @Suite struct DamagedInputTests {
-    @Test func requestsHaveOneOutcome() {
+    @Test("Damaged requests have one outcome, however they arrive")
+    func requestsHaveOneOutcome() {
         var random = SeededRandom(seed: 1)
         let limits = HTTPLimits(headBytes: 120, targetBytes: 30, fields: 4, bodyBytes: 16, chunkLineBytes: 12)
         let streams = HTTPRequestParserTests.streams.map { Array($0.utf8) } + HTTPRequestRefusalTests.all.map(\.bytes)
@@ -21,7 +22,8 @@ import Testing
         #expect(refused.count > 25)
     }
 
-    @Test func framesHaveOneOutcome() {
+    @Test("Damaged frames have one outcome, however they arrive")
+    func framesHaveOneOutcome() {
         var random = SeededRandom(seed: 2)
         let cases = ConformanceCase.all.filter { $0.bytes.count < 400 }
         var refused = Set<WebSocketError>()

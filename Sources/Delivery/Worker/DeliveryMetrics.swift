@@ -32,7 +32,7 @@ package final class DeliveryMetrics: Sendable {
 
     func isWaiting(_ count: Int) { waitingCount.store(count, ordering: .relaxed) }
     func isSending(_ count: Int) { sendingCount.store(count, ordering: .relaxed) }
-    func rests(_ isResting: Bool) { self.isResting.store(isResting, ordering: .relaxed) }
+    func noteResting(_ isResting: Bool) { self.isResting.store(isResting, ordering: .relaxed) }
 
     /// Writes nothing when there is no provider.
     package static func write(_ providers: [DeliveryMetrics], to text: inout MetricsText) {

@@ -65,7 +65,7 @@ extension DeliveryWorker {
                     "seconds": .int(Int(rest.pause / .seconds(1))),
                 ])
         }
-        metrics.rests(true)
+        metrics.noteResting(true)
         release(leases.clearStock(), after: rest.pause)
     }
 
@@ -80,7 +80,7 @@ extension DeliveryWorker {
     /// The provider was turned away for good.
     private func turnAway(_ reason: String) {
         guard state.turnAway() else { return }
-        metrics.rests(true)
+        metrics.noteResting(true)
         log.error(
             "a provider is off until the next start",
             ["channel": .string(name.rawValue), "reason": .string(reason)])

@@ -123,7 +123,7 @@ actor DeliveryWorker {
         case .sleep(let pause): return pause
         case .end: return .zero
         case .leaseAgain:
-            metrics.rests(false)
+            metrics.noteResting(false)
             log.info("a provider is tried again", ["channel": .string(name.rawValue)])
             return try await leaseMore()
         case .lease: return try await leaseMore()

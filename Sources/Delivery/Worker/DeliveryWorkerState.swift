@@ -14,7 +14,7 @@ struct DeliveryWorkerState: Sendable, Hashable {
     /// The longest rest; then the provider is tried again.
     static let longestRest = Duration.seconds(900)
 
-    private enum Standing: Hashable {
+    private enum Phase: Hashable {
         /// The database doesn't know of this start yet.
         case starting
         /// The database has numbered it.
@@ -51,18 +51,18 @@ struct DeliveryWorkerState: Sendable, Hashable {
         case release(after: Duration)
     }
 
-    private var standing = Standing.starting
+    private var phase = Phase.starting
     private var hasDatabase = true
 
-    var isStopping: Bool { standing == .stopping }
+    var isStopping: Bool { phase == .stopping }
 
     mutating func next(at now: MonotonicTime) -> Step {
-        switch standing {
+        switch phase {
         case .starting: return .start
         case .serving: return .lease
         case .resting(_, let until) where until > now: return .sleep(min(until - now, Self.heartbeat))
         case .resting(let start, _):
-            standing = .serving(start: start)
+            phase = .serving(start: start)
             return .leaseAgain
         case .turnedAway(let start): return .turnAway(start: start)
         case .off(isForAll: true): return .clear
@@ -72,7 +72,7 @@ struct DeliveryWorkerState: Sendable, Hashable {
     }
 
     func disposition(at now: MonotonicTime) -> Disposition {
-        switch standing {
+        switch phase {
         case .serving: .send
         case .resting(_, let until): .release(after: max(.zero, until - now))
         case .starting, .turnedAway, .off, .stopping: .release(after: .zero)
@@ -83,7 +83,7 @@ struct DeliveryWorkerState: Sendable, Hashable {
 
     /// The database has numbered the start.
     mutating func started(_ start: Int) {
-        if case .starting = standing { standing = .serving(start: start) }
+        if case .starting = phase { phase = .serving(start: start) }
     }
 
     /// The fault is the provider's own.
@@ -91,12 +91,12 @@ struct DeliveryWorkerState: Sendable, Hashable {
     /// - Returns: How long it rests; nil when it does so longer already, or sends nothing anyway. And whether it didn't rest before.
     mutating func rest(for pause: Duration, at now: MonotonicTime) -> (pause: Duration, isNew: Bool)? {
         let pause = min(max(pause, RetryDecision.shortestWait), Self.longestRest)
-        switch standing {
+        switch phase {
         case .serving(let start):
-            standing = .resting(start: start, until: now + pause)
+            phase = .resting(start: start, until: now + pause)
             return (pause, true)
         case .resting(let start, let until) where now + pause > until:
-            standing = .resting(start: start, until: now + pause)
+            phase = .resting(start: start, until: now + pause)
             return (pause, false)
         default: return nil
         }
@@ -106,9 +106,9 @@ struct DeliveryWorkerState: Sendable, Hashable {
     ///
     /// - Returns: Whether that is news.
     mutating func turnAway() -> Bool {
-        switch standing {
+        switch phase {
         case .serving(let start), .resting(let start, _):
-            standing = .turnedAway(start: start)
+            phase = .turnedAway(start: start)
             return true
         case .starting, .turnedAway, .off, .stopping: return false
         }
@@ -118,11 +118,11 @@ struct DeliveryWorkerState: Sendable, Hashable {
     ///
     /// - Parameter isForAll: Nobody has started with the provider since.
     mutating func leave(isForAll: Bool) {
-        if case .turnedAway = standing { standing = .off(isForAll: isForAll) }
+        if case .turnedAway = phase { phase = .off(isForAll: isForAll) }
     }
 
     mutating func stop() {
-        standing = .stopping
+        phase = .stopping
     }
 
     /// The database has answered, or hasn't.

@@ -29,7 +29,7 @@ extension Connection: WebSocketHandler {
 }
 
 /// What a WebSocket of `/socket` is sent.
-extension WebSocket: Peer {
+extension WebSocket: RoomPeer {
     package func deliver(ales count: Int, of kind: CheerKind, frame: SharedBytes) {
         send(frame: frame, times: count)
     }

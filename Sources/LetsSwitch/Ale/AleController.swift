@@ -46,7 +46,7 @@ struct AleController: RouteCollection, Sendable {
             throw Abort(
                 .badRequest, code: "invalid_request", reason: "id is the UUID of a room: /socket?id=<room uuid>.")
         }
-        switch rooms.shard(on: reactor).standing(of: room, policy: matches.policy) {
+        switch rooms.shard(on: reactor).decision(of: room, policy: matches.policy) {
         case .open:
             return .admitted
         case .full:

@@ -18,7 +18,7 @@ struct ConversationChannel: CableChannel {
     let conversations: Conversations
 
     func subscribe(
-        _ parameters: CableParameters, _ outlet: CableOutlet
+        _ parameters: CableParameters, _ outlet: SubscriptionOutlet
     ) throws(CableRejection) -> any CableSubscription {
         do {
             let id = parameters.text("id") ?? parameters.text("chatId")
@@ -53,7 +53,7 @@ private final class ConversationSubscription: CableSubscription, ConversationSin
     /// It is told who is there as it is told everything else.
     private let tellsPresence: Bool
     private let conversations: Conversations
-    private unowned let outlet: CableOutlet
+    private unowned let outlet: SubscriptionOutlet
     private var state = State.opening([], [])
     /// Of a page that was read, what the peer has yet to be sent.
     private var unsent: ArraySlice<KeptContent> = []
@@ -77,7 +77,7 @@ private final class ConversationSubscription: CableSubscription, ConversationSin
 
     init(
         _ member: ConversationMember, _ conversation: UUID?, after: [UUID: Int], wantsPresence: Bool,
-        _ conversations: Conversations, by outlet: CableOutlet
+        _ conversations: Conversations, by outlet: SubscriptionOutlet
     ) {
         self.member = member
         self.conversation = conversation

@@ -19,7 +19,7 @@ struct QuestionsChannel: CableChannel {
     let hasOpenSession: Bool
 
     func subscribe(
-        _ parameters: CableParameters, _ outlet: CableOutlet
+        _ parameters: CableParameters, _ outlet: SubscriptionOutlet
     ) throws(CableRejection) -> any CableSubscription {
         guard let session = parameters.text("session").flatMap(UUID.init(text:)),
             hasOpenSession || session != QuestionSession.open.id,
@@ -44,7 +44,7 @@ private final class QuestionsSubscription: CableSubscription, QuestionSink {
     private let member: QuestionMember
     let wantsPresence: Bool
     private let questions: Questions
-    private unowned let outlet: CableOutlet
+    private unowned let outlet: SubscriptionOutlet
     private var state = State.opening([])
     /// Of the list and of what changes, what the peer has yet to be sent: others of its subscriptions may have much to say at the same time.
     private var waiting: ArraySlice<SharedContents> = []
@@ -55,7 +55,7 @@ private final class QuestionsSubscription: CableSubscription, QuestionSink {
         case over
     }
 
-    init(_ member: QuestionMember, wantsPresence: Bool, _ questions: Questions, by outlet: CableOutlet) {
+    init(_ member: QuestionMember, wantsPresence: Bool, _ questions: Questions, by outlet: SubscriptionOutlet) {
         self.member = member
         self.wantsPresence = wantsPresence
         self.questions = questions

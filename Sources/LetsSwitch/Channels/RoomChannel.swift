@@ -17,7 +17,7 @@ struct RoomChannel: CableChannel {
     let keys: RoomKeys
 
     func subscribe(
-        _ parameters: CableParameters, _ outlet: CableOutlet
+        _ parameters: CableParameters, _ outlet: SubscriptionOutlet
     ) throws(CableRejection) -> any CableSubscription {
         guard let room = parameters.text("id").flatMap(UUID.init(text:)) else { throw CableRejection() }
         let identity = try parameters.identity(of: outlet)
@@ -34,7 +34,7 @@ struct RoomChannel: CableChannel {
 }
 
 /// A place in a match's room. Nobody is told of ales that its own connection sends, by whichever subscription.
-private final class RoomSubscription: CableSubscription, Peer {
+private final class RoomSubscription: CableSubscription, RoomPeer {
     /// Who is there, as far as it says so.
     enum Person {
         /// As ``AleController`` knows people: who comes by both doors is one.
@@ -57,7 +57,7 @@ private final class RoomSubscription: CableSubscription, Peer {
 
     private let room: UUID
     private let matches: MatchRooms
-    private unowned let outlet: CableOutlet
+    private unowned let outlet: SubscriptionOutlet
     private let person: Person?
     private let wantsPresence: Bool
     private var member: Member?
@@ -65,7 +65,7 @@ private final class RoomSubscription: CableSubscription, Peer {
     /// Those that it was sent yet.
     private var aleFrames: [CheerKind: SharedBytes] = [:]
 
-    init(to room: UUID, _ matches: MatchRooms, by outlet: CableOutlet, person: Person?, wantsPresence: Bool) {
+    init(to room: UUID, _ matches: MatchRooms, by outlet: SubscriptionOutlet, person: Person?, wantsPresence: Bool) {
         self.room = room
         self.matches = matches
         self.outlet = outlet
@@ -81,8 +81,8 @@ private final class RoomSubscription: CableSubscription, Peer {
         }
     }
 
-    private func entered(_ standing: RoomShard.Standing) {
-        switch standing {
+    private func entered(_ decision: RoomShard.EntryDecision) {
+        switch decision {
         case .open:
             outlet.confirm()
             if wantsPresence { member?.watchPresence() }

@@ -17,7 +17,7 @@ import Wire
 ///
 /// Reserved before the database is asked for the backlog, so that no reminder falls between the two; whatever comes both
 /// ways is sent once.
-final class EventStream: Peer {
+final class EventStream: RoomPeer {
     /// Events that may come while one query takes its time.
     private static let collectedLimit = 1024
 

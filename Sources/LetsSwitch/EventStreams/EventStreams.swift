@@ -202,7 +202,7 @@ final class StreamQuota {
     }
 }
 
-extension EventStreams: ReminderAudience {
+extension EventStreams: ReminderReceiver {
     func slotsClosed(_ slots: Set<Instant>) {
         slotsChanged(Dictionary(slots.map { ($0, []) }) { first, _ in first })
     }

@@ -14,7 +14,7 @@ struct MetricsPage: Sendable {
     let product: ProductMetrics
     let rooms: Rooms
     let cables: Cables
-    let questions: QuestionAudience
+    let questions: SessionOccupancy
     let providers: [DeliveryMetrics]
     /// `nil`: there is no broker.
     let bridge: BridgeMetrics?

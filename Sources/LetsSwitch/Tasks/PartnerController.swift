@@ -31,7 +31,7 @@ struct PartnerController: RouteCollection, Sendable {
         // Both look at their day again, and the partner finds that it was asked.
         await changes.publish(
             ScheduleChange(startsAt: found.startsAt, devices: [asked.device, found.partner], slotOpened: nil))
-        switch found.standing {
+        switch found.progress {
         case .waiting: return .json(found.json, status: .accepted)
         case .opened(let conversation, let isNew):
             if isNew {

@@ -9,12 +9,12 @@ import Wire
 /// nobody ──one asks──► asked, the other is told ──the other asks──► opened
 /// ```
 package struct PartnerConversation: Sendable {
-    package enum Standing: Sendable {
+    package enum Progress: Sendable {
         case waiting(hasAsked: Bool, partnerHasAsked: Bool)
         case opened(Conversation, isNew: Bool)
     }
 
-    package let standing: Standing
+    package let progress: Progress
     /// Who is to be told; never shown.
     package let partner: DeviceID
     /// When the match starts.
@@ -23,7 +23,7 @@ package struct PartnerConversation: Sendable {
     package var json: [UInt8] {
         var json = JSONText()
         json.object { object in
-            switch standing {
+            switch progress {
             case .waiting(let hasAsked, let partnerHasAsked):
                 object.member("asked", hasAsked)
                 object.member("partnerAsked", partnerHasAsked)
@@ -83,17 +83,17 @@ extension ConversationStore {
                 .integer(settings.perDevice), .boolean(!storage.isFull(.conversations)),
             ])[0]
         let code = try row.string("code")
-        let standing: PartnerConversation.Standing
+        let progress: PartnerConversation.Progress
         switch code {
-        case "nobody_asked": standing = .waiting(hasAsked: false, partnerHasAsked: false)
-        case "asked": standing = .waiting(hasAsked: true, partnerHasAsked: false)
-        case "partner_asked": standing = .waiting(hasAsked: false, partnerHasAsked: true)
-        case "made", "there": standing = .opened(try Conversation(row), isNew: code == "made")
+        case "nobody_asked": progress = .waiting(hasAsked: false, partnerHasAsked: false)
+        case "asked": progress = .waiting(hasAsked: true, partnerHasAsked: false)
+        case "partner_asked": progress = .waiting(hasAsked: false, partnerHasAsked: true)
+        case "made", "there": progress = .opened(try Conversation(row), isNew: code == "made")
         default: throw try refusal(code)
         }
         if code == "made" { storage.added(.conversations) }
         return PartnerConversation(
-            standing: standing, partner: DeviceID(stored: try row.string("partner_device")),
+            progress: progress, partner: DeviceID(stored: try row.string("partner_device")),
             startsAt: try row.instant("starts_at"))
     }
 }

@@ -121,8 +121,8 @@ final class PipelineConnection {
     }
 
     /// What is needed to ask the server to cancel the running query, from any thread.
-    func cancelRequest() -> CancelRequest? {
-        CancelRequest(connection.pointer)
+    func cancelRequest() -> BackendCancelRequest? {
+        BackendCancelRequest(connection.pointer)
     }
 
     func close() {

@@ -182,7 +182,7 @@ package actor PostgresSession {
 
     /// What runs is not to run on when nobody waits for it any more.
     private func giveUp(_ message: String) {
-        if let request = connection.flatMap({ CancelRequest($0.pointer) }) {
+        if let request = connection.flatMap({ BackendCancelRequest($0.pointer) }) {
             CancelSender.shared.send { request.send() }
         }
         end(message)

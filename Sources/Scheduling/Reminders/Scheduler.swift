@@ -20,7 +20,7 @@ import Synchronization
 /// of it by NOTIFY, and open the same rooms and reach their own audience.
 package actor Scheduler: Service {
     private nonisolated let work: SchedulerWork
-    private nonisolated let audience: any ReminderAudience
+    private nonisolated let audience: any ReminderReceiver
     private let rooms: Rooms
     private let metrics: SchedulingMetrics
     private let log: Log
@@ -43,7 +43,7 @@ package actor Scheduler: Service {
     ///   - claimed: Called when this daemon has claimed something; NOTIFY says so too, unless its connection is dead.
     package init(
         claims: ReminderStore, store: ReminderStore, erasures: ErasureStore, retention: Double, rooms: Rooms,
-        audience: any ReminderAudience, metrics: SchedulingMetrics, log: Log,
+        audience: any ReminderReceiver, metrics: SchedulingMetrics, log: Log,
         claimed: @escaping @Sendable () -> Void = {}
     ) {
         work = SchedulerWork(

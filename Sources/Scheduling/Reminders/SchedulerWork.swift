@@ -18,7 +18,7 @@ struct SchedulerWork: Sendable {
     /// Seconds after which what is past is forgotten.
     let retention: Double
     let rooms: Rooms
-    let audience: any ReminderAudience
+    let audience: any ReminderReceiver
     let log: Log
 
     /// Does what an action asks of the database.

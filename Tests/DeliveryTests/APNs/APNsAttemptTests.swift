@@ -53,14 +53,18 @@ import Testing
             Row(302, "", .done(.refused("status 302"))), Row(502, "", .done(.retry(after: nil, "status 502"))),
         ]
 
-    @Test(arguments: rows)
+    @Test(
+        "Every answer has its consequence",
+        arguments: rows)
     func everyAnswerHasItsConsequence(_ row: Row) {
         var attempt = APNsAttempt(isSandbox: false)
         let answer = APNsResponse(status: row.status, reason: row.reason)
         #expect(attempt.next(after: answer, registeredAt: 1000) == row.step)
     }
 
-    @Test(arguments: [false, true])
+    @Test(
+        "A bad token is tried at the other host once, and forgotten then",
+        arguments: [false, true])
     func aBadTokenIsTriedAtTheOtherHostOnceAndForgottenThen(_ isSandbox: Bool) {
         var attempt = APNsAttempt(isSandbox: isSandbox)
         let answer = APNsResponse(status: 400, reason: "BadDeviceToken")
@@ -69,7 +73,8 @@ import Testing
         #expect(attempt.next(after: answer, registeredAt: 0) == .done(.gone("status 400 BadDeviceToken")))
     }
 
-    @Test func aBadTokenThatTheKeyCannotBeUsedForElsewhereIsForgotten() {
+    @Test("A bad token that the key can't be used for elsewhere is forgotten")
+    func aBadTokenThatTheKeyCannotBeUsedForElsewhereIsForgotten() {
         var attempt = APNsAttempt(isSandbox: false)
         #expect(attempt.next(after: APNsResponse(status: 400, reason: "BadDeviceToken"), registeredAt: 0) == .again)
         #expect(
@@ -77,7 +82,8 @@ import Testing
                 == .done(.gone("status 403 BadEnvironmentKeyIdInToken")))
     }
 
-    @Test func aProvidersTokenIsRenewedOnce() {
+    @Test("A provider's token is renewed once")
+    func aProvidersTokenIsRenewedOnce() {
         var attempt = APNsAttempt(isSandbox: false)
         let answer = APNsResponse(status: 403, reason: "ExpiredProviderToken")
         guard case .renewToken = attempt.next(after: answer, registeredAt: 0) else {
@@ -89,7 +95,8 @@ import Testing
                 == .done(.paused(for: .seconds(300), "status 403 ExpiredProviderToken")))
     }
 
-    @Test func aPayloadIsCutOnce() {
+    @Test("A payload is cut once")
+    func aPayloadIsCutOnce() {
         var attempt = APNsAttempt(isSandbox: false)
         let answer = APNsResponse(status: 413, reason: "PayloadTooLarge")
         #expect(attempt.maxPayloadBytes == 4096)
@@ -99,7 +106,9 @@ import Testing
     }
 
     /// Apple's time is in milliseconds, ours in seconds.
-    @Test(arguments: [(999.0, true), (1000.0, true), (1000.001, false), (2000.0, false)])
+    @Test(
+        "A token that was registered since is kept",
+        arguments: [(999.0, true), (1000.0, true), (1000.001, false), (2000.0, false)])
     func aTokenThatWasRegisteredSinceIsKept(_ registeredAt: Double, _ isGone: Bool) {
         var attempt = APNsAttempt(isSandbox: false)
         let step = attempt.next(
@@ -108,7 +117,8 @@ import Testing
         #expect(step == .done(isGone ? .gone(words) : .retry(after: nil, words)))
     }
 
-    @Test func whatAppleAsksForInSecondsIsHeeded() {
+    @Test("What Apple asks for in seconds is heeded")
+    func whatAppleAsksForInSecondsIsHeeded() {
         for (status, reason) in [(429, "TooManyRequests"), (503, "ServiceUnavailable")] {
             var attempt = APNsAttempt(isSandbox: false)
             let answer = APNsResponse(status: status, reason: reason, retryAfter: .seconds(17))

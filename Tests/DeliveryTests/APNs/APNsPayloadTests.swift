@@ -12,7 +12,8 @@ import Testing
             isPaired: isPaired)
     }
 
-    @Test func aReminderIsAnAlertAndWhatTheAppNeeds() throws {
+    @Test("A reminder is an alert and what the app needs")
+    func aReminderIsAnAlertAndWhatTheAppNeeds() throws {
         #expect(
             try TestJSON(parsing: APNsPayload.json(Self.delivery())) == [
                 "aps": [
@@ -26,7 +27,8 @@ import Testing
             ])
     }
 
-    @Test func withoutAPartnerThereIsNoRoom() throws {
+    @Test("Without a partner there is no room")
+    func withoutAPartnerThereIsNoRoom() throws {
         let alone = try TestJSON(parsing: APNsPayload.json(Self.delivery(isPaired: false)))
         #expect(alone["aps"]["alert"]["body"] == "Starts at 10:00.")
         #expect(alone["aps"]["thread-id"] == "b6adffec-4189-45d4-84b7-a182871a405b")
@@ -36,7 +38,8 @@ import Testing
         #expect(erased["aps"]["alert"]["body"] == "Starts at 10:00. Somebody starts with you.")
     }
 
-    @Test func titlesThatRunTheOtherWayTurnNothingElseRound() throws {
+    @Test("Titles that run the other way turn nothing else round")
+    func titlesThatRunTheOtherWayTurnNothingElseRound() throws {
         let json = try TestJSON(
             parsing: APNsPayload.json(Self.delivery(title: "a\u{2067}b", partner: "שלום\u{2069}")))
         #expect(json["aps"]["alert"]["title"].string == "a\u{2067}b\u{2069}")
@@ -47,7 +50,9 @@ import Testing
     }
 
     /// The longest titles that there may be, of what JSON writes longest too.
-    @Test(arguments: ["x", "é", "🎹", "\u{1}", "\"", "e\u{301}"])
+    @Test(
+        "No payload is longer than Apple's limit",
+        arguments: ["x", "é", "🎹", "\u{1}", "\"", "e\u{301}"])
     func noPayloadIsLongerThanApplesLimit(_ character: String) throws {
         let title = String(repeating: character, count: 200 / character.unicodeScalars.count)
         for limit in [APNsPayload.maxBytes, APNsPayload.shortBytes] {
@@ -58,7 +63,8 @@ import Testing
         }
     }
 
-    @Test func titlesThatFitAreNotCut() throws {
+    @Test("Titles that fit aren't cut")
+    func titlesThatFitAreNotCut() throws {
         let title = String(repeating: "语", count: 200)
         let json = try TestJSON(parsing: APNsPayload.json(Self.delivery(title: title, partner: title)))
         #expect(json["aps"]["alert"]["title"].string == title)

@@ -44,7 +44,8 @@ import Wire
         .json(Array(#"{"reason":"\#(reason)"\#(more)}"#.utf8), status: HTTPStatus(code: status))
     }
 
-    @Test func aReminderGoesOverHTTP2AsAppleWantsIt() async throws {
+    @Test("A reminder goes over HTTP/2 as Apple wants it")
+    func aReminderGoesOverHTTP2AsAppleWantsIt() async throws {
         try await Self.run { world in
             #expect(await world.provider.send(Self.delivery) == .accepted)
             let received = try await world.recorder.next()
@@ -67,7 +68,8 @@ import Wire
         }
     }
 
-    @Test func manyRemindersShareAConnectionAndAToken() async throws {
+    @Test("Many reminders share a connection and a token")
+    func manyRemindersShareAConnectionAndAToken() async throws {
         try await Self.run { world in
             let accepted = await withTaskGroup(of: AttemptOutcome.self) { group in
                 for _ in 0..<300 { group.addTask { await world.provider.send(Self.delivery) } }
@@ -81,7 +83,8 @@ import Wire
     }
 
     /// Each answer as it comes over the wire; what follows from it is `APNsAttemptTests`' matter.
-    @Test func whatAppleAnswersIsRead() async throws {
+    @Test("What Apple answers is read")
+    func whatAppleAnswersIsRead() async throws {
         try await Self.run { world in
             func outcome(_ responses: Response...) async -> AttemptOutcome {
                 await world.recorder.answers.script(responses)
@@ -112,7 +115,8 @@ import Wire
         }
     }
 
-    @Test func aPayloadThatIsTooLargeIsSentShorter() async throws {
+    @Test("A payload that is too large is sent shorter")
+    func aPayloadThatIsTooLargeIsSentShorter() async throws {
         try await Self.run { world in
             await world.recorder.answers.script([Self.refusal(413, "PayloadTooLarge")])
             let title = String(repeating: "\u{1}", count: 200)
@@ -125,7 +129,8 @@ import Wire
         }
     }
 
-    @Test func aServerThatNobodyVouchesForGetsNothing() async throws {
+    @Test("A server that nobody vouches for gets nothing")
+    func aServerThatNobodyVouchesForGetsNothing() async throws {
         try await Self.run { world in
             let stranger = try await TestAuthority()
             var (settings, _) = try await APNsSettings.forTests(in: stranger)

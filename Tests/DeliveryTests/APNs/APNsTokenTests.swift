@@ -14,14 +14,16 @@ import Testing
         return (APNsToken(credentials), ES256Verifier(try P256PublicKey(point: key.publicPoint)))
     }
 
-    @Test func aTokenNamesKeyTeamAndTime() throws {
+    @Test("A token names key, team and time")
+    func aTokenNamesKeyTeamAndTime() throws {
         var (token, verifier) = try Self.token()
         let (header, claims) = try verifier.decode(token.text(at: Self.start))
         #expect(header == ["alg": "ES256", "kid": "ABC123DEFG"])
         #expect(claims == ["iss": "DEF123GHIJ", "iat": .number(Double(Self.start))])
     }
 
-    @Test func aTokenIsUsedForFortyMinutes() throws {
+    @Test("A token is used for forty minutes")
+    func aTokenIsUsedForFortyMinutes() throws {
         var (token, verifier) = try Self.token()
         let first = try token.text(at: Self.start)
         for later in [0, 1, 1200, 2399] { #expect(try token.text(at: Self.start + later) == first) }
@@ -30,7 +32,8 @@ import Testing
         #expect(try verifier.decode(second).claims["iat"].int == Self.start + 2400)
     }
 
-    @Test func aClockThatIsPutBackMakesANewToken() throws {
+    @Test("A clock that is put back makes a new token")
+    func aClockThatIsPutBackMakesANewToken() throws {
         var (token, verifier) = try Self.token()
         let first = try token.text(at: Self.start)
         let second = try token.text(at: Self.start - 1)
@@ -39,7 +42,8 @@ import Testing
     }
 
     /// However many requests hear that it has expired, one other is made; and none within 20 minutes.
-    @Test func anExpiredTokenIsReplacedOnce() throws {
+    @Test("An expired token is replaced once")
+    func anExpiredTokenIsReplacedOnce() throws {
         var (token, _) = try Self.token()
         let first = try token.text(at: Self.start)
         let tooEarly = token.hasExpired(first, at: Self.start + 1199)

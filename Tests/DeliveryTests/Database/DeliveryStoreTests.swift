@@ -8,8 +8,8 @@ import Testing
 @testable import Delivery
 @testable import Scheduling
 
-@Suite("Deliveries in the database")
-struct DeliveryStoreTests {
+/// Deliveries in the database.
+@Suite struct DeliveryStoreTests {
     private static let before = "2026-11-22T08:00:00Z"
 
     private func device(_ name: String) -> DeviceID { DeviceID(stored: name) }
@@ -18,7 +18,7 @@ struct DeliveryStoreTests {
         FinishedDelivery(id: delivery.id, attempt: delivery.attempt, decision: decision)
     }
 
-    @Test("a claim writes one delivery for each reminder and address of the providers in use")
+    @Test("A claim writes one delivery for each reminder and address of the providers in use")
     func claimWrites() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.addresses.register("t-ada", of: device("ada"), in: .ntfy, most: 1)
@@ -46,7 +46,7 @@ struct DeliveryStoreTests {
         }
     }
 
-    @Test("without providers a claim writes nothing")
+    @Test("Without providers a claim writes nothing")
     func nothing() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.addresses.register("t-ada", of: device("ada"), in: .ntfy, most: 1)
@@ -56,7 +56,7 @@ struct DeliveryStoreTests {
         }
     }
 
-    @Test("a delivery that can't be written keeps neither the others nor any reminder from their minute")
+    @Test("A delivery that can't be written keeps neither the others nor any reminder from their minute")
     func poison() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.addresses.register("good", of: device("ada"), in: .ntfy, most: 1)
@@ -79,7 +79,7 @@ struct DeliveryStoreTests {
         }
     }
 
-    @Test("a task that is claimed by itself has its deliveries too")
+    @Test("A task that is claimed by itself has its deliveries too")
     func alone() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.addresses.register("t-ada", of: device("ada"), in: .ntfy, most: 1)
@@ -92,7 +92,7 @@ struct DeliveryStoreTests {
         }
     }
 
-    @Test("a match whose halves are claimed one after the other opens its room once")
+    @Test("A match whose halves are claimed one after the other opens its room once")
     func opensOnce() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.serve([.webhook])
@@ -109,7 +109,7 @@ struct DeliveryStoreTests {
         }
     }
 
-    @Test("what one has leased is nobody else's until the lease ends, and comes again under the same id")
+    @Test("What one has leased is nobody else's until the lease ends, and comes again under the same id")
     func leases() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.addresses.register("t-ada", of: device("ada"), in: .ntfy, most: 1)
@@ -135,7 +135,7 @@ struct DeliveryStoreTests {
         }
     }
 
-    @Test("two who lease at once share the work")
+    @Test("Two who lease at once share the work")
     func sharing() async throws {
         try await ScheduleDatabase.with(now: Self.before, connections: 8) { database in
             for index in 0..<40 {
@@ -153,7 +153,7 @@ struct DeliveryStoreTests {
         }
     }
 
-    @Test("a reminder counts as delivered when the first provider took it, and once")
+    @Test("A reminder counts as delivered when the first provider took it, and once")
     func delivered() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.addresses.register("t-ada", of: device("ada"), in: .ntfy, most: 1)
@@ -169,7 +169,7 @@ struct DeliveryStoreTests {
         }
     }
 
-    @Test("an attempt that was no fault of the delivery doesn't count")
+    @Test("An attempt that was no fault of the delivery doesn't count")
     func again() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.addresses.register("t-ada", of: device("ada"), in: .ntfy, most: 1)
@@ -187,7 +187,7 @@ struct DeliveryStoreTests {
         }
     }
 
-    @Test("what is gone takes its address along, unless that was registered anew since")
+    @Test("What is gone takes its address along, unless that was registered anew since")
     func gone() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.addresses.register("old", of: device("ada"), in: .webPush, most: 10)
@@ -203,7 +203,7 @@ struct DeliveryStoreTests {
         }
     }
 
-    @Test("nothing is sent from the start on, and it is told as expired")
+    @Test("Nothing is sent from the start on, and it is told as expired")
     func deadline() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.addresses.register("t-ada", of: device("ada"), in: .ntfy, most: 1)
@@ -216,7 +216,7 @@ struct DeliveryStoreTests {
         }
     }
 
-    @Test("a person who is erased has no addresses any more, and gets nothing that was under way")
+    @Test("A person who is erased has no addresses any more, and gets nothing that was under way")
     func erased() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.addresses.register("t-ada", of: device("ada"), in: .ntfy, most: 1)
@@ -234,7 +234,7 @@ struct DeliveryStoreTests {
         }
     }
 
-    @Test("a person who cancelled before is erased from what the webhook was to be told, and nobody else")
+    @Test("A person who cancelled before is erased from what the webhook was to be told, and nobody else")
     func erasedAfterCancelling() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.serve([.webhook])
@@ -254,7 +254,7 @@ struct DeliveryStoreTests {
         }
     }
 
-    @Test("reminders and what isn't urgent are taken each up to a limit, and fall due each at a time")
+    @Test("Reminders and what isn't urgent are taken each up to a limit, and fall due each at a time")
     func kinds() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.writeEvents(0..<20)
@@ -271,7 +271,7 @@ struct DeliveryStoreTests {
         }
     }
 
-    @Test("an event is tried for a day and ten minutes, so that the last of its attempts is one")
+    @Test("An event is tried for a day and ten minutes, so that the last of its attempts is one")
     func patience() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.writeEvents([1])
@@ -279,7 +279,7 @@ struct DeliveryStoreTests {
         }
     }
 
-    @Test("an address belongs to the device that registered it last")
+    @Test("An address belongs to the device that registered it last")
     func moved() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.addresses.register("beef", of: device("ada"), in: .apns, most: 1)
@@ -290,7 +290,7 @@ struct DeliveryStoreTests {
         }
     }
 
-    @Test("a device has so many addresses at most: the oldest go")
+    @Test("A device has so many addresses at most: the oldest go")
     func most() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             for index in 0..<12 {
@@ -305,7 +305,7 @@ struct DeliveryStoreTests {
         }
     }
 
-    @Test("whoever comes first makes a secret, and all have the same")
+    @Test("Whoever comes first makes a secret, and all have the same")
     func secrets() async throws {
         try await ScheduleDatabase.with(now: nil, connections: 8) { database in
             let values = try await withThrowingTaskGroup(of: [UInt8].self) { group in
@@ -322,7 +322,7 @@ struct DeliveryStoreTests {
         }
     }
 
-    @Test("the purge forgets what nobody sends, and what is over for long")
+    @Test("The purge forgets what nobody sends, and what is over for long")
     func purge() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.addresses.register("t-ada", of: device("ada"), in: .ntfy, most: 1)
@@ -340,7 +340,7 @@ struct DeliveryStoreTests {
         }
     }
 
-    @Test("when too much waits, the oldest go")
+    @Test("When too much waits, the oldest go")
     func dropped() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.writeEvents(0..<30)

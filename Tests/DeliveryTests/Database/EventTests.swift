@@ -11,13 +11,13 @@ import Testing
 @testable import Delivery
 @testable import Scheduling
 
-@Suite("Events in the database")
-struct EventTests {
+/// Events in the database.
+@Suite struct EventTests {
     private static let before = "2026-11-22T08:00:00Z"
 
     private func device(_ name: String) -> DeviceID { DeviceID(stored: name) }
 
-    @Test("whatever happens at once, who applies the events in the order of their numbers has the tasks that there are")
+    @Test("Whatever happens at once, who applies the events in the order of their numbers has the tasks that there are")
     func order() async throws {
         try await ScheduleDatabase.with(now: Self.before, connections: 8) { database in
             try await database.serve([.webhook])
@@ -66,7 +66,7 @@ struct EventTests {
         }
     }
 
-    @Test("nobody is told of anything when nobody listens")
+    @Test("Nobody is told of anything when nobody listens")
     func nobody() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             _ = try await database.claimMatch(for: [.ntfy])
@@ -75,7 +75,7 @@ struct EventTests {
         }
     }
 
-    @Test("a person who is erased is told of once, and nothing that waits names what was theirs")
+    @Test("A person who is erased is told of once, and nothing that waits names what was theirs")
     func erased() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             _ = try await database.claimMatch(for: [.webhook])
@@ -97,7 +97,7 @@ struct EventTests {
         }
     }
 
-    @Test("a match that ends is told before what ended it, its room's end at once, and the reminder goes to nobody")
+    @Test("A match that ends is told before what ended it, its room's end at once, and the reminder goes to nobody")
     func leave() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let firing = try await database.claimMatch(for: [.webhook])
@@ -117,7 +117,7 @@ struct EventTests {
         }
     }
 
-    @Test("an event goes when the last who is told of it has had it")
+    @Test("An event goes when the last who is told of it has had it")
     func done() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.writeEvents(1...2)
@@ -132,7 +132,7 @@ struct EventTests {
         }
     }
 
-    @Test("who was in a match's room is kept, whoever listens, and a report is written once")
+    @Test("Who was in a match's room is kept, whoever listens, and a report is written once")
     func attendance() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let firing = try await database.claimMatch(for: [])
@@ -177,7 +177,7 @@ struct EventTests {
         }
     }
 
-    @Test("a daemon that dies has its people leave; what it says of them later, given up too early, counts once")
+    @Test("A daemon that dies has its people leave; what it says of them later, given up too early, counts once")
     func deadDaemon() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let firing = try await database.claimMatch(for: [])
@@ -231,7 +231,7 @@ struct EventTests {
         }
     }
 
-    @Test("a room's end gets its number when it comes, and says who was there")
+    @Test("A room's end gets its number when it comes, and says who was there")
     func closed() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let firing = try await database.claimMatch(for: [.webhook])

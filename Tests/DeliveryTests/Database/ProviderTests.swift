@@ -7,13 +7,13 @@ import Testing
 @testable import Delivery
 @testable import Scheduling
 
-@Suite("Providers in the database")
-struct ProviderTests {
+/// Providers in the database.
+@Suite struct ProviderTests {
     private static let before = "2026-11-22T08:00:00Z"
     private let ada = DeviceID(stored: "ada")
 
     @Test(
-        "a claim writes for what somebody serves, whoever claims, until it was turned away and from the next start on")
+        "A claim writes for what somebody serves, whoever claims, until it was turned away and from the next start on")
     func turnedAway() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.addresses.register("t", of: ada, in: .ntfy, most: 1)
@@ -36,7 +36,7 @@ struct ProviderTests {
         }
     }
 
-    @Test("what nobody has served for a day is out of use, and what somebody serves isn't")
+    @Test("What nobody has served for a day is out of use, and what somebody serves isn't")
     func purged() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.serve([.ntfy, .webhook])
@@ -54,7 +54,7 @@ struct ProviderTests {
         }
     }
 
-    @Test("an address that comes between claim and start gets the reminder, once")
+    @Test("An address that comes between claim and start gets the reminder, once")
     func late() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let firing = try await database.claimMatch(for: [.ntfy])
@@ -78,7 +78,7 @@ struct ProviderTests {
         }
     }
 
-    @Test("an address that comes while the claim is under way gets the reminder")
+    @Test("An address that comes while the claim is under way gets the reminder")
     func meanwhile() async throws {
         try await ScheduleDatabase.with(now: Self.before, connections: 4) { database in
             try await database.serve([.ntfy])

@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test("a device with thirty thousand tasks is gone for everybody when it is answered, before they are deleted")
+    @Test("A device with thirty thousand tasks is gone for everybody when it is answered, before they are deleted")
     func goneAtOnce() async throws {
         try await with(count: 30_000) { database in
             let room = try #require(try await database.day("big", "2026-11-22").slot("10:00")?.roomId)
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test("a helping costs by what it takes, however much there is")
+    @Test("A helping costs by what it takes, however much there is")
     func cost() async throws {
         try await with(count: 20_000) { database in
             #expect(try await database.erasures.erase(big).hasMore)
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("while somebody is being erased, and a helping is held up, others are claimed and registered")
+    @Test("While somebody is being erased, and a helping is held up, others are claimed and registered")
     func holdsNothingUp() async throws {
         try await with(count: 2_000) { database in
             #expect(try await database.erasures.erase(big).hasMore)
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test("what one daemon began to delete another ends, and what can't be deleted keeps nobody else's")
+    @Test("What one daemon began to delete another ends, and what can't be deleted keeps nobody else's")
     func workers() async throws {
         try await with(count: 2_000) { database in
             try await database.crowd(of: "poison", count: 600, after: "2026-11-22 12:00Z")

@@ -3,13 +3,13 @@ import Testing
 
 @testable import Delivery
 
-@Suite("Types of events")
-struct EventTypeTests {
+/// Types of events.
+@Suite struct EventTypeTests {
     private static let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Sources")
     private static let all = Set(EventType.allCases.map(\.rawValue))
 
-    @Test("operators are told of all of them, and of no other")
+    @Test("Operators are told of all of them, and of no other")
     func page() throws {
         let page = try String(contentsOf: Self.sources.appending(path: "Delivery/WEBHOOK.md"), encoding: .utf8)
         let paragraphs = page.split(separator: "\n\n")
@@ -18,7 +18,7 @@ struct EventTypeTests {
         #expect(Set(named) == Self.all.union([Delivery.reminder, Delivery.messages]))
     }
 
-    @Test("the database writes all of them, and no other")
+    @Test("The database writes all of them, and no other")
     func functions() throws {
         var written: Set<String> = []
         for target in try FileManager.default.contentsOfDirectory(atPath: Self.sources.path) where target != "Schema" {

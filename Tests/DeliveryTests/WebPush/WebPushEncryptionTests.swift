@@ -12,7 +12,8 @@ import Wire
     }
 
     /// RFC 8291 §5 and appendix A, to the byte.
-    @Test func aMessageIsThatOfRFC8291() throws {
+    @Test("A message is that of RFC 8291")
+    func aMessageIsThatOfRFC8291() throws {
         let keys = WebPushKeys(
             publicKey: try P256PublicKey(
                 point: Self.bytes(
@@ -29,14 +30,16 @@ import Wire
     }
 
     /// RFC 8188 §3.1.
-    @Test func theContentCodingIsThatOfRFC8188() throws {
+    @Test("The content coding is that of RFC 8188")
+    func theContentCodingIsThatOfRFC8188() throws {
         let body = try EncryptedContent.encode(
             Array("I am the walrus".utf8), keyMaterial: Self.bytes("yqdlZ-tYemfogSmv7Ws5PQ"), keyName: [],
             salt: Self.bytes("I1BsxtFttlv3u_Oo94xnmw"))
         #expect(Base64.encodeForURL(body) == "I1BsxtFttlv3u_Oo94xnmwAAEAAA-NAVub2qFgBEuQKRapoZu-IxkIva3MEB1PD-ly8Thjg")
     }
 
-    @Test func aBrowserReadsWhatWasEncryptedForIt() throws {
+    @Test("A browser reads what was encrypted for it")
+    func aBrowserReadsWhatWasEncryptedForIt() throws {
         let (browser, other) = (try WebPushReceiver(), try WebPushReceiver())
         let keys = WebPushKeys(
             publicKey: try P256PublicKey(point: browser.key.publicPoint), secret: browser.secret)
@@ -52,7 +55,8 @@ import Wire
     }
 
     /// RFC 8292 §2.4: its token is accepted, and ours has its shape.
-    @Test func aTokenIsThatOfRFC8292() throws {
+    @Test("A token is that of RFC 8292")
+    func aTokenIsThatOfRFC8292() throws {
         let point = try Self.bytes(
             "BA1Hxzyi1RUM1b5wjxsn7nGxAszw2u61m164i3MrAIxHF6YK5h4SDYic-dRuU_RCPCfA5aq9ojSwk5Y2EmClBPs")
         let (header, claims) = try ES256Verifier(P256PublicKey(point: point)).decode(
@@ -73,7 +77,8 @@ import Wire
         #expect(decoded.claims == claims)
     }
 
-    @Test func aTokenIsUsedForSixHoursAndForOnePushServiceOnly() throws {
+    @Test("A token is used for six hours, and for one push service only")
+    func aTokenIsUsedForSixHoursAndForOnePushServiceOnly() throws {
         let start = 1_795_338_000
         var tokens = VAPIDTokenCache(key: try .generate(), contact: "mailto:ops@example.org")
         let first = try tokens.authorization(for: "https://a.example", at: start)
@@ -88,13 +93,15 @@ import Wire
         #expect(try tokens.authorization(for: "https://b.example", at: start) != other)
     }
 
-    @Test(arguments: [
-        (200, AttemptOutcome.accepted), (201, .accepted), (202, .accepted), (404, .gone("status 404")),
-        (410, .gone("status 410")), (413, .refused("status 413")), (400, .refused("status 400")),
-        (401, .refused("status 401")), (403, .refused("status 403")), (301, .refused("status 301")),
-        (429, .retry(after: .seconds(7), "status 429")), (503, .retry(after: .seconds(7), "status 503")),
-        (500, .retry(after: .seconds(7), "status 500")),
-    ])
+    @Test(
+        "Every answer has its consequence",
+        arguments: [
+            (200, AttemptOutcome.accepted), (201, .accepted), (202, .accepted), (404, .gone("status 404")),
+            (410, .gone("status 410")), (413, .refused("status 413")), (400, .refused("status 400")),
+            (401, .refused("status 401")), (403, .refused("status 403")), (301, .refused("status 301")),
+            (429, .retry(after: .seconds(7), "status 429")), (503, .retry(after: .seconds(7), "status 503")),
+            (500, .retry(after: .seconds(7), "status 500")),
+        ])
     func everyAnswerHasItsConsequence(_ status: Int, _ outcome: AttemptOutcome) {
         let response = OutgoingResponse(status: status, headers: [HTTPField("Retry-After", "7")])
         #expect(WebPushProvider.outcome(of: response) == outcome)

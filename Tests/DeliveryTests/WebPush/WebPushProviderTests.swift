@@ -6,7 +6,8 @@ import Testing
 
 @Suite struct WebPushProviderTests {
     /// Anybody may name an address; this machine and its neighbours are none.
-    @Test func aPrivateAddressGetsNothing() async throws {
+    @Test("A private address gets nothing")
+    func aPrivateAddressGetsNothing() async throws {
         try await PushRecorder.run { service in
             var settings = WebPushSettings()
             settings.contact = "mailto:ops@example.org"

@@ -6,9 +6,9 @@ import Wire
 
 @testable import Delivery
 
-@Suite("The webhook's messages")
-struct WebhookTests {
-    @Test("the signature is that of the reference libraries' own test")
+/// The webhook's messages.
+@Suite struct WebhookTests {
+    @Test("The signature is that of the reference libraries' own test")
     func vector() throws {
         let secret = try #require(WebhookSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"))
         let message = WebhookMessage(id: "msg_p5jXN8AQM9LWM0D4loKWxJek", body: Array(#"{"test": 2432232314}"#.utf8))
@@ -20,7 +20,7 @@ struct WebhookTests {
             ])
     }
 
-    @Test("while secrets rotate there is a signature by each")
+    @Test("While secrets rotate there is a signature by each")
     func rotation() throws {
         let secrets = try ["A", "B"].map {
             try #require(WebhookSecret("whsec_" + String(repeating: $0, count: 32)))
@@ -32,7 +32,7 @@ struct WebhookTests {
         #expect(signatures.allSatisfy { $0.hasPrefix("v1,") })
     }
 
-    @Test("a body is type, timestamp and data, and the same on every try")
+    @Test("A body is type, timestamp and data, and the same on every try")
     func body() {
         let delivery = Delivery.sample(event: "room.closed", payload: #"{"roomId":"X"}"#)
         #expect(
@@ -42,7 +42,7 @@ struct WebhookTests {
         #expect(WebhookMessage(again) == WebhookMessage(delivery))
     }
 
-    @Test("several go as an array, each with the id that tells it")
+    @Test("Several go as an array, each with the id that tells it")
     func batch() throws {
         let deliveries = [
             Delivery.sample(event: "room.closed", id: 1), .sample(event: "room.opened", attempt: 2, id: 2),
@@ -55,7 +55,7 @@ struct WebhookTests {
     }
 
     @Test(
-        "a secret is 24 to 64 bytes in base64 behind its prefix",
+        "A secret is 24 to 64 bytes in base64 behind its prefix",
         arguments: [
             ("whsec_" + String(repeating: "A", count: 32), true), ("whsec_" + String(repeating: "A", count: 28), false),
             ("whsec_" + String(repeating: "A", count: 88), false), (String(repeating: "A", count: 32), false),
@@ -67,7 +67,7 @@ struct WebhookTests {
     }
 
     @Test(
-        "what an answer means",
+        "What an answer means",
         arguments: [
             (200, nil, AttemptOutcome.accepted), (204, nil, .accepted),
             (301, nil, .retry(after: nil, "status 301")), (400, nil, .retry(after: nil, "status 400")),

@@ -2,8 +2,8 @@ import Testing
 
 @testable import Delivery
 
-@Suite("Places of attempts")
-struct AttemptLimiterTests {
+/// Places of attempts.
+@Suite struct AttemptLimiterTests {
     /// As many as may begin now.
     private func fill(_ places: inout AttemptLimiter, isUrgent: Bool) -> Int {
         var count = 0
@@ -14,7 +14,7 @@ struct AttemptLimiterTests {
         return count
     }
 
-    @Test("what isn't urgent has half of them, and what is urgent all that are free")
+    @Test("What isn't urgent has half of them, and what is urgent all that are free")
     func halves() {
         var places = AttemptLimiter(count: 32)
         let others = fill(&places, isUrgent: false)
@@ -27,7 +27,7 @@ struct AttemptLimiterTests {
         #expect(none == 0)
     }
 
-    @Test("a single place is everybody's")
+    @Test("A single place is everybody's")
     func single() {
         var places = AttemptLimiter(count: 1)
         let others = fill(&places, isUrgent: false)
@@ -35,7 +35,7 @@ struct AttemptLimiterTests {
         #expect(others == 1 && urgent == 0)
     }
 
-    @Test("a stock that is full of one kind leaves room for leases of the other")
+    @Test("A stock that is full of one kind leaves room for leases of the other")
     func leases() {
         let limits = LeaseLimits(inHand: 0, others: 64, concurrency: 32, batch: 1)
         #expect(limits == LeaseLimits(urgent: 64, others: 0))
@@ -45,7 +45,7 @@ struct AttemptLimiterTests {
         #expect(LeaseLimits(inHand: 64, others: 64, concurrency: 32, batch: 1).isEmpty)
     }
 
-    @Test("for batches more is leased, up to what one statement takes and the stock holds")
+    @Test("For batches more is leased, up to what one statement takes and the stock holds")
     func batches() {
         let empty = LeaseLimits(inHand: 0, others: 0, concurrency: 32, batch: 500)
         #expect(empty == LeaseLimits(urgent: 500, others: 500))

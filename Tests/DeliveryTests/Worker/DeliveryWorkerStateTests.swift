@@ -3,8 +3,8 @@ import Testing
 
 @testable import Delivery
 
-@Suite("A delivery worker's state")
-struct DeliveryWorkerStateTests {
+/// A delivery worker's state.
+@Suite struct DeliveryWorkerStateTests {
     private func at(_ seconds: Double) -> MonotonicTime { MonotonicTime(nanoseconds: UInt64(seconds * 1e9)) }
 
     private func serving() -> DeliveryWorkerState {
@@ -13,7 +13,7 @@ struct DeliveryWorkerStateTests {
         return state
     }
 
-    @Test("it leases once the database has numbered its start")
+    @Test("It leases once the database has numbered its start")
     func starts() {
         var state = DeliveryWorkerState()
         let first = state.next(at: at(0))
@@ -25,7 +25,7 @@ struct DeliveryWorkerStateTests {
         #expect(state.disposition(at: at(0)) == .send)
     }
 
-    @Test("it rests as long as the longest pause that was asked for, and says once that it does")
+    @Test("It rests as long as the longest pause that was asked for, and says once that it does")
     func rests() {
         var state = serving()
         let first = state.rest(for: .seconds(10), at: at(0))
@@ -39,7 +39,7 @@ struct DeliveryWorkerStateTests {
         #expect(steps == [.sleep(DeliveryWorkerState.heartbeat), .sleep(.seconds(1)), .leaseAgain, .lease])
     }
 
-    @Test("a rest is neither nothing nor for ever")
+    @Test("A rest is neither nothing nor for ever")
     func bounds() {
         var state = serving()
         let least = state.rest(for: .zero, at: at(0))
@@ -49,7 +49,7 @@ struct DeliveryWorkerStateTests {
     }
 
     @Test(
-        "turned away, also from its rest, it tells the database, and is off for all or for itself",
+        "Turned away, also from its rest, it tells the database, and is off for all or for itself",
         arguments: [true, false])
     func turnedAway(isForAll: Bool) {
         var state = serving()
@@ -66,7 +66,7 @@ struct DeliveryWorkerStateTests {
         #expect(rest == nil)
     }
 
-    @Test("stopped it does nothing any more, whatever happens")
+    @Test("Stopped it does nothing any more, whatever happens")
     func stops() {
         var state = serving()
         state.stop()
@@ -80,7 +80,7 @@ struct DeliveryWorkerStateTests {
         #expect(state.disposition(at: at(0)) == .release(after: .zero))
     }
 
-    @Test("that the database is away is news once, and so is its return")
+    @Test("That the database is away is news once, and so is its return")
     func database() {
         var state = DeliveryWorkerState()
         let news = [true, false, false, true].map { state.noteDatabase(isThere: $0) }

@@ -8,8 +8,8 @@ import Testing
 @testable import Delivery
 @testable import Scheduling
 
-@Suite("Delivery workers")
-struct DeliveryWorkerTests {
+/// Delivery workers.
+@Suite struct DeliveryWorkerTests {
     private static let before = "2026-11-22T08:00:00Z"
 
     /// A worker at work for the length of `body`.
@@ -40,7 +40,7 @@ struct DeliveryWorkerTests {
         try await database.count("provider WHERE name = 'webhook' AND turned_away_at IS NOT NULL") == 1
     }
 
-    @Test("everything that waits is sent once, however little is sent at once")
+    @Test("Everything that waits is sent once, however little is sent at once")
     func all() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             try await fill(database, 700)
@@ -55,7 +55,7 @@ struct DeliveryWorkerTests {
         }
     }
 
-    @Test("what is written while it sleeps is sent when it is woken")
+    @Test("What is written while it sleeps is sent when it is woken")
     func woken() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             let provider = ScriptedProvider(.webhook)
@@ -67,7 +67,7 @@ struct DeliveryWorkerTests {
         }
     }
 
-    @Test("a reminder that is taken on the second try has the same id on both, and is delivered")
+    @Test("A reminder that is taken on the second try has the same id on both, and is delivered")
     func retry() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.run("UPDATE letsswitch.test_clock SET at = NULL")
@@ -92,7 +92,7 @@ struct DeliveryWorkerTests {
         }
     }
 
-    @Test("a provider at fault rests with all that it has, and loses no attempt by it")
+    @Test("A provider at fault rests with all that it has, and loses no attempt by it")
     func rests() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             try await fill(database, 20)
@@ -108,7 +108,7 @@ struct DeliveryWorkerTests {
         }
     }
 
-    @Test("what a lease brings while the provider begins to rest is given back, and sent after the rest")
+    @Test("What a lease brings while the provider begins to rest is given back, and sent after the rest")
     func restsDuringLease() async throws {
         try await ScheduleDatabase.with(now: nil, connections: 6) { database in
             let paused = EventRecorder<Int>()
@@ -136,7 +136,7 @@ struct DeliveryWorkerTests {
         }
     }
 
-    @Test("what a lease brings after the provider was turned away isn't sent")
+    @Test("What a lease brings after the provider was turned away isn't sent")
     func offDuringLease() async throws {
         try await ScheduleDatabase.with(now: nil, connections: 6) { database in
             let answer = AsyncStream<Void>.makeStream()
@@ -163,7 +163,7 @@ struct DeliveryWorkerTests {
         }
     }
 
-    @Test("what a lease brings after the end is given back at once")
+    @Test("What a lease brings after the end is given back at once")
     func stopsDuringLease() async throws {
         try await ScheduleDatabase.with(now: nil, connections: 6) { database in
             let provider = ScriptedProvider(.webhook)
@@ -179,7 +179,7 @@ struct DeliveryWorkerTests {
         }
     }
 
-    @Test("what is in stock at its deadline isn't sent any more, and the time left is that of the sending")
+    @Test("What is in stock at its deadline isn't sent any more, and the time left is that of the sending")
     func late() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             try await fill(database, 3)
@@ -203,7 +203,7 @@ struct DeliveryWorkerTests {
         }
     }
 
-    @Test("what somebody else has leased after a standstill isn't sent twice")
+    @Test("What somebody else has leased after a standstill isn't sent twice")
     func standstill() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             try await fill(database, 2)
@@ -226,7 +226,7 @@ struct DeliveryWorkerTests {
         }
     }
 
-    @Test("servers that hang keep nothing from one that answers")
+    @Test("Servers that hang keep nothing from one that answers")
     func hanging() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             // Many that hang were there first.
@@ -249,7 +249,7 @@ struct DeliveryWorkerTests {
         }
     }
 
-    @Test("a webhook that says 410 is off from then on, and nothing waits for it")
+    @Test("A webhook that says 410 is off from then on, and nothing waits for it")
     func off() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             try await fill(database, 20)
@@ -264,7 +264,7 @@ struct DeliveryWorkerTests {
         }
     }
 
-    @Test("one that is turned away after another has started leaves all to that one")
+    @Test("One that is turned away after another has started leaves all to that one")
     func leaves() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             try await fill(database, 20)
@@ -288,7 +288,7 @@ struct DeliveryWorkerTests {
         }
     }
 
-    @Test("however many events hang, reminders are sent at once")
+    @Test("However many events hang, reminders are sent at once")
     func urgent() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await fill(database, 100)
@@ -310,7 +310,7 @@ struct DeliveryWorkerTests {
         }
     }
 
-    @Test("what waits together goes together, and what fails in half the number")
+    @Test("What waits together goes together, and what fails in half the number")
     func batches() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             try await fill(database, 64)
@@ -333,7 +333,7 @@ struct DeliveryWorkerTests {
         }
     }
 
-    @Test("what is on its way at the end is waited for, and the rest given back at once")
+    @Test("What is on its way at the end is waited for, and the rest given back at once")
     func stops() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             try await fill(database, 10)
@@ -352,7 +352,7 @@ struct DeliveryWorkerTests {
         }
     }
 
-    @Test("one that hangs at the end is cut off, and tried again by whoever comes next")
+    @Test("One that hangs at the end is cut off, and tried again by whoever comes next")
     func cutOff() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             try await fill(database, 1)
@@ -373,7 +373,7 @@ struct DeliveryWorkerTests {
         }
     }
 
-    @Test("two workers of one provider send everything once")
+    @Test("Two workers of one provider send everything once")
     func two() async throws {
         try await ScheduleDatabase.with(now: nil, connections: 6) { database in
             try await fill(database, 600)

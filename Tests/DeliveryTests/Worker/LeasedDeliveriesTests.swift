@@ -3,8 +3,8 @@ import Testing
 
 @testable import Delivery
 
-@Suite("What a worker has in hand")
-struct LeasedDeliveriesTests {
+/// What a worker has in hand.
+@Suite struct LeasedDeliveriesTests {
     private static let lease = Duration.seconds(8)
 
     private func at(_ seconds: Double) -> MonotonicTime { MonotonicTime(nanoseconds: UInt64(seconds * 1e9)) }
@@ -17,7 +17,7 @@ struct LeasedDeliveriesTests {
         return leases
     }
 
-    @Test("the oldest is sent first, as of the moment when it is")
+    @Test("The oldest is sent first, as of the moment when it is")
     func order() {
         var leases = leases()
         guard case .send(let delivery) = leases.next(at: at(7)) else {
@@ -28,7 +28,7 @@ struct LeasedDeliveriesTests {
         #expect(delivery.timeLeft == 13)
     }
 
-    @Test("reminders go before events, and first attempts before others")
+    @Test("Reminders go before events, and first attempts before others")
     func turns() {
         var leases = LeasedDeliveries()
         leases.take(
@@ -40,7 +40,7 @@ struct LeasedDeliveriesTests {
         #expect(stock.map(\.id).reversed() == [4, 5, 3, 2, 1])
     }
 
-    @Test("what may not go now lets others pass, and what is too much of one server goes back, the last first")
+    @Test("What may not go now lets others pass, and what is too much of one server goes back, the last first")
     func origins() {
         var leases = LeasedDeliveries()
         leases.take((1...6).map { .sample(id: $0) }, at: at(0), for: Self.lease) { $0.id == 6 ? "good" : "bad" }
@@ -55,7 +55,7 @@ struct LeasedDeliveriesTests {
         #expect(stock.map(\.id) == [2, 1])
     }
 
-    @Test("what has another lease by its own fault is taken once")
+    @Test("What has another lease by its own fault is taken once")
     func again() {
         var leases = leases()
         leases.take([.sample(id: 1), .sample(id: 2)], at: at(1), for: Self.lease)
@@ -64,7 +64,7 @@ struct LeasedDeliveriesTests {
         #expect(stock.map(\.id) == [3, 2])
     }
 
-    @Test("from the end of its lease on it isn't sent, unless the lease was renewed")
+    @Test("From the end of its lease on it isn't sent, unless the lease was renewed")
     func lease() {
         var leases = leases()
         #expect(leases.leased(until: at(8)).count == 3)
@@ -82,7 +82,7 @@ struct LeasedDeliveriesTests {
         #expect(leases.count == 2)
     }
 
-    @Test("what the database no longer keeps is let go of, but for what is on its way")
+    @Test("What the database no longer keeps is let go of, but for what is on its way")
     func taken() {
         var leases = leases()
         leases.renewed([1, 2, 3].map { .sample(id: $0) }, kept: [3], at: at(2), for: Self.lease)
@@ -91,7 +91,7 @@ struct LeasedDeliveriesTests {
         #expect(stock.map(\.id) == [3])
     }
 
-    @Test("a renewal of an earlier lease says nothing of a later one")
+    @Test("A renewal of an earlier lease says nothing of a later one")
     func laterLease() {
         var leases = leases()
         leases.remove(1)
@@ -102,7 +102,7 @@ struct LeasedDeliveriesTests {
         #expect(!leases.leased(until: at(12)).contains { $0.id == 1 })
     }
 
-    @Test("after a standstill all that wasn't sent is let go of")
+    @Test("After a standstill all that wasn't sent is let go of")
     func standstill() {
         var leases = leases()
         let before = leases.removeLapsed(at: at(7.9))
@@ -112,7 +112,7 @@ struct LeasedDeliveriesTests {
         #expect(!leases.hasStock)
     }
 
-    @Test("from its deadline on it is late")
+    @Test("From its deadline on it is late")
     func deadline() {
         var leases = leases()
         leases.renewed([2, 3].map { .sample(id: $0) }, kept: [2, 3], at: at(19), for: Self.lease)

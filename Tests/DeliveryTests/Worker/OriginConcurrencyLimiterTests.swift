@@ -2,8 +2,8 @@ import Testing
 
 @testable import Delivery
 
-@Suite("Windows of push services")
-struct OriginConcurrencyLimiterTests {
+/// Windows of push services.
+@Suite struct OriginConcurrencyLimiterTests {
     /// As many as go there now.
     private func fill(_ windows: inout OriginConcurrencyLimiter, _ origin: String) -> Int {
         var count = 0
@@ -18,7 +18,7 @@ struct OriginConcurrencyLimiterTests {
         for _ in 0..<count { windows.end(origin, after: time) }
     }
 
-    @Test("a server that answers has twice as many with each round trip, up to three quarters of the places")
+    @Test("A server that answers has twice as many with each round trip, up to three quarters of the places")
     func grows() {
         var windows = OriginConcurrencyLimiter(places: 100)
         var counts: [Int] = []
@@ -30,7 +30,7 @@ struct OriginConcurrencyLimiterTests {
         #expect(counts == [8, 16, 32, 64, 75, 75])
     }
 
-    @Test("one that hangs has one at a time in the end, and recovers")
+    @Test("One that hangs has one at a time in the end, and recovers")
     func shrinks() {
         var windows = OriginConcurrencyLimiter(places: 100)
         let first = fill(&windows, "a")
@@ -40,7 +40,7 @@ struct OriginConcurrencyLimiterTests {
         #expect(fill(&windows, "a") == 2)
     }
 
-    @Test("servers that nobody knows share half of the places, however many they are")
+    @Test("Servers that nobody knows share half of the places, however many they are")
     func strangers() {
         var windows = OriginConcurrencyLimiter(places: 100)
         let known = fill(&windows, "known")
@@ -53,7 +53,7 @@ struct OriginConcurrencyLimiterTests {
         #expect(fill(&windows, "another") == 1)
     }
 
-    @Test("only what goes to a server that answers is kept in stock")
+    @Test("Only what goes to a server that answers is kept in stock")
     func shares() {
         var windows = OriginConcurrencyLimiter(places: 100)
         #expect(windows.share(of: "a") == 0)
@@ -63,7 +63,7 @@ struct OriginConcurrencyLimiterTests {
         #expect(windows.share(of: "a") == 32)
     }
 
-    @Test("what goes to a server that is a setting has no window")
+    @Test("What goes to a server that is a setting has no window")
     func setting() {
         var windows = OriginConcurrencyLimiter(places: 1)
         for _ in 0..<10 { windows.begin(nil) }

@@ -2,8 +2,8 @@ import Testing
 
 @testable import Delivery
 
-@Suite("What is done about a delivery after an attempt")
-struct RetryDecisionTests {
+/// What is done about a delivery after an attempt.
+@Suite struct RetryDecisionTests {
     private func settle(
         _ outcome: AttemptOutcome, attempt: Int = 1, left: Double = 60, age: Duration = .zero, random: Double = 0,
         event: String = Delivery.reminder
@@ -12,14 +12,14 @@ struct RetryDecisionTests {
             of: .sample(event: event, attempt: attempt, timeLeft: left), outcome, age: age, random: random)
     }
 
-    @Test("what was accepted, refused or is gone is done with")
+    @Test("What was accepted, refused or is gone is done with")
     func final() {
         #expect(settle(.accepted) == .accepted)
         #expect(settle(.gone("")) == .gone)
         #expect(settle(.refused("")) == .dropped(.refused))
     }
 
-    @Test("a reminder is tried again after half a second, twice that, and so on, of which chance leaves off up to half")
+    @Test("A reminder is tried again after half a second, twice that, and so on, of which chance leaves off up to half")
     func backOff() {
         for (attempt, seconds) in [(1, 0.5), (2, 1), (3, 2), (4, 4), (5, 8)] {
             #expect(settle(.retry(after: nil, ""), attempt: attempt) == .again(after: .seconds(seconds), counts: true))
@@ -32,7 +32,7 @@ struct RetryDecisionTests {
         }
     }
 
-    @Test("near the deadline it is tried once more before, and not after")
+    @Test("Near the deadline it is tried once more before, and not after")
     func deadline() {
         #expect(settle(.retry(after: nil, ""), attempt: 6, left: 10) == .again(after: .seconds(5), counts: true))
         #expect(
@@ -42,14 +42,14 @@ struct RetryDecisionTests {
         #expect(settle(.retry(after: nil, ""), attempt: 6, left: 10, age: .seconds(100)) == .dropped(.expired))
     }
 
-    @Test("a server that names a time is given it, a second at least, unless it is then too late")
+    @Test("A server that names a time is given it, a second at least, unless it is then too late")
     func retryAfter() {
         #expect(settle(.retry(after: .seconds(7), "")) == .again(after: .seconds(7), counts: true))
         #expect(settle(.retry(after: .zero, "")) == .again(after: .seconds(1), counts: true))
         #expect(settle(.retry(after: .seconds(60), "")) == .dropped(.expired))
     }
 
-    @Test("but not sooner than the back-off would have it, and chance adds up to a fifth")
+    @Test("But not sooner than the back-off would have it, and chance adds up to a fifth")
     func retryAfterWithBackOff() {
         #expect(settle(.retry(after: .seconds(1), ""), attempt: 5) == .again(after: .seconds(8), counts: true))
         #expect(
@@ -60,14 +60,14 @@ struct RetryDecisionTests {
         #expect(settle(.retry(after: .seconds(56), ""), random: 0.5) == .again(after: .seconds(57), counts: true))
     }
 
-    @Test("the provider's own fault doesn't count as an attempt")
+    @Test("The provider's own fault doesn't count as an attempt")
     func paused() {
         #expect(settle(.paused(for: .seconds(20), "")) == .again(after: .seconds(20), counts: false))
         #expect(settle(.paused(for: .seconds(90), "")) == .dropped(.expired))
         #expect(settle(.paused(for: .seconds(20), "")).outcome == .paused)
     }
 
-    @Test("the webhook's events are tried at the times that Standard Webhooks names, and a last time after a day")
+    @Test("The webhook's events are tried at the times that Standard Webhooks names, and a last time after a day")
     func events() {
         var at = Duration.zero
         var times: [Int] = []

@@ -9,7 +9,7 @@ import Testing
 
 /// AnyCable's extended protocol on `/cable`: what a client says and hears that was away.
 @Suite struct CableExtendedTests {
-    private typealias Peer = ExtendedCablePeer
+    private typealias RoomPeer = ExtendedCablePeer
 
     private func identifier(_ conversation: UUID?) -> String {
         #"{"channel":"ConversationChannel"\#(conversation.map { #","id":"\#($0)""# } ?? "")}"#
@@ -29,19 +29,19 @@ import Testing
         try await with { _, endpoint, pair in
             let mine = identifier(pair)
             try await endpoint.say(1, "1", in: pair)
-            let first = try await Peer.connect(to: endpoint, "d2")
+            let first = try await RoomPeer.connect(to: endpoint, "d2")
             #expect(first.welcome == #"{"type":"welcome","sid":"\#(first.session)"}"#)
-            try await first.say("subscribe", mine, Peer.history(since: Int(Date().timeIntervalSince1970) - 3_600))
+            try await first.say("subscribe", mine, RoomPeer.history(since: Int(Date().timeIntervalSince1970) - 3_600))
             #expect(try await first.cable.hear() == CablePeer.confirmation(mine))
             let (offset, epoch) = try await first.hearMessage()
             #expect(offset == 1 && epoch.count == 8)
-            #expect(try await first.cable.hear() == Peer.answer("confirm_history", mine))
+            #expect(try await first.cable.hear() == RoomPeer.answer("confirm_history", mine))
             try await endpoint.say(1, "2", in: pair)
             #expect(try await first.hearMessage() == (2, epoch))
             await first.close()
             for number in 3...4 { try await endpoint.say(1, "\(number)", in: pair) }
 
-            let second = try await Peer.connect(to: endpoint, "d2", restoring: first.session)
+            let second = try await RoomPeer.connect(to: endpoint, "d2", restoring: first.session)
             #expect(
                 second.welcome
                     == #"{"type":"welcome","sid":"\#(second.session)","restored":true,"restored_ids":[\#(CablePeer.quoted(mine))]}"#
@@ -49,20 +49,20 @@ import Testing
             #expect(second.session != first.session)
             // What is said before it has told what it knows comes behind that.
             try await endpoint.say(1, "5", in: pair)
-            try await second.say("history", mine, Peer.history(pair, after: 2, epoch: epoch))
+            try await second.say("history", mine, RoomPeer.history(pair, after: 2, epoch: epoch))
             for number in 3...5 { #expect(try await second.hearMessage() == (number, epoch)) }
-            #expect(try await second.cable.hear() == Peer.answer("confirm_history", mine))
+            #expect(try await second.cable.hear() == RoomPeer.answer("confirm_history", mine))
             try await endpoint.say(1, "6", in: pair)
             #expect(try await second.hearMessage() == (6, epoch))
 
             // A session goes on once, and for nobody else.
             for (device, session) in [("d2", first.session), ("d1", second.session), ("d2", "none")] {
-                let other = try await Peer.connect(to: endpoint, device, restoring: session)
+                let other = try await RoomPeer.connect(to: endpoint, device, restoring: session)
                 #expect(other.welcome == #"{"type":"welcome","sid":"\#(other.session)"}"#)
             }
             try await second.say("unsubscribe", mine)
             await second.close()
-            let third = try await Peer.connect(to: endpoint, "d2", restoring: second.session)
+            let third = try await RoomPeer.connect(to: endpoint, "d2", restoring: second.session)
             #expect(third.welcome == #"{"type":"welcome","sid":"\#(third.session)"}"#)
         }
     }
@@ -71,16 +71,16 @@ import Testing
     func silentlyRestored() async throws {
         try await with { _, endpoint, pair in
             let mine = identifier(pair)
-            let first = try await Peer.connect(to: endpoint, "d2")
+            let first = try await RoomPeer.connect(to: endpoint, "d2")
             try await first.cable.enter(mine)
             await first.close()
             try await endpoint.say(1, "missed", in: pair)
-            let second = try await Peer.connect(to: endpoint, "d2", restoring: first.session)
+            let second = try await RoomPeer.connect(to: endpoint, "d2", restoring: first.session)
             #expect(second.welcome.contains("restored_ids"))
             try await second.cable.socket.send(text: CablePeer.message(#"{"action":"speak","content":"Hello"}"#, mine))
             #expect(try await second.hearMessage().offset == 2)
             await second.close()
-            let third = try await Peer.connect(to: endpoint, "d2", restoring: second.session)
+            let third = try await RoomPeer.connect(to: endpoint, "d2", restoring: second.session)
             let journey = Task {
                 // Until it is inside, without a word.
                 var number = 0
@@ -101,46 +101,46 @@ import Testing
         try await with { journey, endpoint, pair in
             try await endpoint.say(1, "1", in: pair)
             let epoch = try await journey.sql("SELECT epoch FROM letsswitch.conversation")[0].string("epoch")
-            let peer = try await Peer.connect(to: endpoint, "d2")
+            let peer = try await RoomPeer.connect(to: endpoint, "d2")
             var heard = 1
             for (place, history) in [
-                Peer.history(pair, after: 0, epoch: "other"), Peer.history(UUID(), after: 0, epoch: epoch),
-                Peer.history(pair, after: 9, epoch: epoch),
+                RoomPeer.history(pair, after: 0, epoch: "other"), RoomPeer.history(UUID(), after: 0, epoch: epoch),
+                RoomPeer.history(pair, after: 9, epoch: epoch),
             ].enumerated() {
                 let mine = #"{"channel":"ConversationChannel","n":\#(place)}"#
                 try await peer.say("subscribe", mine, history)
                 #expect(try await peer.cable.hear() == CablePeer.confirmation(mine))
-                #expect(try await peer.cable.hear() == Peer.answer("reject_history", mine))
+                #expect(try await peer.cable.hear() == RoomPeer.answer("reject_history", mine))
                 heard += 1
                 try await endpoint.say(1, "\(heard)", in: pair)
                 #expect(try await peer.hearMessage() == (heard, epoch))
                 // Alone it is the same.
                 try await peer.say("history", mine, history)
-                #expect(try await peer.cable.hear() == Peer.answer("reject_history", mine))
+                #expect(try await peer.cable.hear() == RoomPeer.answer("reject_history", mine))
                 try await peer.say("history", mine, #","history":7"#)
-                #expect(try await peer.cable.hear() == Peer.answer("reject_history", mine))
-                try await peer.say("history", mine, Peer.history(pair, after: heard - 1, epoch: epoch))
+                #expect(try await peer.cable.hear() == RoomPeer.answer("reject_history", mine))
+                try await peer.say("history", mine, RoomPeer.history(pair, after: heard - 1, epoch: epoch))
                 #expect(try await peer.hearMessage() == (heard, epoch))
-                #expect(try await peer.cable.hear() == Peer.answer("confirm_history", mine))
+                #expect(try await peer.cable.hear() == RoomPeer.answer("confirm_history", mine))
                 try await peer.say("unsubscribe", mine)
             }
             // What was purged is gone.
             try await journey.sql("DELETE FROM letsswitch.message WHERE number < 3")
             let mine = identifier(pair)
             for (after, answer) in [(1, "reject_history"), (2, "confirm_history")] {
-                try await peer.say("subscribe", mine, Peer.history(pair, after: after, epoch: epoch))
+                try await peer.say("subscribe", mine, RoomPeer.history(pair, after: after, epoch: epoch))
                 #expect(try await peer.cable.hear() == CablePeer.confirmation(mine))
                 if after == 2 {
                     for number in 3...heard { #expect(try await peer.hearMessage() == (number, epoch)) }
                 }
-                #expect(try await peer.cable.hear() == Peer.answer(answer, mine))
+                #expect(try await peer.cable.hear() == RoomPeer.answer(answer, mine))
                 try await peer.say("unsubscribe", mine)
             }
             // A channel that keeps nothing has no history.
             let reminders = #"{"channel":"RemindersChannel"}"#
-            try await peer.say("subscribe", reminders, Peer.history(since: 0))
+            try await peer.say("subscribe", reminders, RoomPeer.history(since: 0))
             #expect(try await peer.cable.hear() == CablePeer.confirmation(reminders))
-            #expect(try await peer.cable.hear() == Peer.answer("reject_history", reminders))
+            #expect(try await peer.cable.hear() == RoomPeer.answer("reject_history", reminders))
         }
     }
 
@@ -148,7 +148,7 @@ import Testing
     func presence() async throws {
         try await with { _, endpoint, pair in
             let mine = identifier(pair)
-            let peer = try await Peer.connect(to: endpoint, "d2")
+            let peer = try await RoomPeer.connect(to: endpoint, "d2")
             try await peer.cable.socket.send(text: #"{"command":"pong"}"#)
             try await peer.cable.enter(mine)
             func hear(_ presence: String) async throws {
@@ -210,10 +210,11 @@ import Testing
             var (offsets, epoch, session, restored) = ([Int](), "", String?.none, 0)
             for (number, place) in (places.sorted() + [count]).enumerated() {
                 // Mostly where it was.
-                let peer = try await Peer.connect(to: daemons[number % 5 == 4 ? 1 : 0], "d3", restoring: session)
+                let peer = try await RoomPeer.connect(to: daemons[number % 5 == 4 ? 1 : 0], "d3", restoring: session)
                 let history =
                     offsets.isEmpty
-                    ? Peer.history(since: began) : Peer.history(since: began, group, after: offsets.count, epoch: epoch)
+                    ? RoomPeer.history(since: began)
+                    : RoomPeer.history(since: began, group, after: offsets.count, epoch: epoch)
                 if peer.welcome.contains("restored") {
                     restored += 1
                     try await peer.say("history", all, history)

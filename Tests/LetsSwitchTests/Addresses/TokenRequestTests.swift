@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct TokenRequestTests {
     @Test(
-        "a token's members are all required",
+        "A token's members are all required",
         arguments: [
             (#"{"deviceId":"d","token":"","debug":true}"#, "token"),
             (#"{"deviceId":"d","token":"abc","debug":true}"#, "token"),
@@ -19,7 +19,7 @@ import Testing
         #expect(error?.reason.hasPrefix(member + " ") == true)
     }
 
-    @Test("a token has 200 bytes at most")
+    @Test("A token has 200 bytes at most")
     func aTokenHas200BytesAtMost() throws {
         func json(_ bytes: Int) -> [UInt8] {
             Array(#"{"deviceId":"d","token":"\#(String(repeating: "aB", count: bytes))","debug":false}"#.utf8)

@@ -71,12 +71,12 @@ import Testing
         #expect(page(metrics).contains("letsswitch_bus_connected{bus=\"none\"} 0\n"))
         #expect(page(metrics).contains("letsswitch_bus_lost_total 0\n"))
         #expect(!page(metrics).contains("delay"))
-        metrics.uses(.postgresql, isConnected: true)
-        metrics.knows(
+        metrics.noteBus(.postgresql, isConnected: true)
+        metrics.noteDaemons(
             ["postgresql", "postgresql", "pigeons"].map {
                 DaemonInfo(id: DaemonID(), host: "h", build: "1", language: 1, bus: $0)
             })
-        metrics.echoed(after: .milliseconds(2))
+        metrics.noteEcho(after: .milliseconds(2))
         metrics.lost.add(3)
         metrics.packets.add(.sent, 4)
         for line in [

@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(
-        "the database restarted under load: nobody is cut off, what was said is heard or counted as lost, and all is whole soon"
+        "The database restarted under load: nobody is cut off, what was said is heard or counted as lost, and all is whole soon"
     )
     func restart() async throws {
         let cluster = try await TestCluster.dedicated()
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(
-        "the broker killed under load: the same, and the daemons are ready all the while",
+        "The broker killed under load: the same, and the daemons are ready all the while",
         .enabled(if: TestBroker.runs, Comment(rawValue: TestBroker.whySkipped)))
     func broker() async throws {
         let broker = try await TestBroker.start()

@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test("kill -9 of one under load: the others' peers miss nothing of each other, and its members are soon gone")
+    @Test("`kill -9` of one under load: the others' peers miss nothing of each other, and its members are soon gone")
     func killed() async throws {
         try await Journey.run { journey in
             let fleet = try await DaemonFleet.start(3, in: journey)
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test("a daemon that stands still and goes on cuts nobody off, and all is whole again; the others never stopped")
+    @Test("A daemon that stands still and goes on cuts nobody off, and all is whole again; the others never stopped")
     func stopped() async throws {
         if !Self.isLong { LeftOut.say("a daemon stopped for 30 s (2 s instead): make interop") }
         try await Journey.run { journey in
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test(
-        "the clock jumps ahead and back under load: nobody is given up, ales cross, and each reminder comes once to each daemon"
+        "The clock jumps ahead and back under load: nobody is given up, ales cross, and each reminder comes once to each daemon"
     )
     func clockSteps() async throws {
         try await Journey.run { journey in

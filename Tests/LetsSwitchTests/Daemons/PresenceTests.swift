@@ -10,7 +10,7 @@ import Testing
     private static func task() -> String { "&taskId=\(UUID().uuidString)" }
 
     @Test(
-        "a newcomer is told how many are there, everybody who asked hears of changes, and who didn't ask hears ales only"
+        "A newcomer is told how many are there, everybody who asked hears of changes, and who didn't ask hears ales only"
     )
     func counts() async throws {
         try await Journey.run { journey in
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("who says whose it is counts once, and comes back within the grace as if it had never left")
+    @Test("Who says whose it is counts once, and comes back within the grace as if it had never left")
     func grace() async throws {
         try await Journey.run { journey in
             let fleet = try await DaemonFleet.start(2, in: journey, ["--presence-grace", "300s"])
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test("who doesn't come back within the grace is gone, on every daemon")
+    @Test("Who doesn't come back within the grace is gone, on every daemon")
     func graceEnds() async throws {
         try await Journey.run { journey in
             let fleet = try await DaemonFleet.start(2, in: journey, ["--presence-grace", "1s"])
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test("in a session of questions everybody is told how many are there, on both daemons, by sockets and cables")
+    @Test("In a session of questions everybody is told how many are there, on both daemons, by sockets and cables")
     func questions() async throws {
         try await Journey.run { journey in
             let fleet = try await DaemonFleet.start(2, in: journey, ["--presence-grace", "1s"])
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test("the webhook's counts of who came and who left are those of all daemons")
+    @Test("The webhook's counts of who came and who left are those of all daemons")
     func webhook() async throws {
         try await HTTPRecorder.run { recorder in
             try await Journey.run { journey in

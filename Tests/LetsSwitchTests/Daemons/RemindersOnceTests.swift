@@ -12,7 +12,7 @@ import Testing
     private static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
     @Test(
-        "one killed while it claims, the database restarted: each stream and the webhook get each reminder once",
+        "One killed while it claims, the database restarted: each stream and the webhook get each reminder once",
         arguments: Fate.allCases)
     func once(_ fate: Fate) async throws {
         let cluster = try await TestCluster.dedicated()

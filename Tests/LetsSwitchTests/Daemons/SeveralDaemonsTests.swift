@@ -7,7 +7,7 @@ import Testing
 
 /// Two and three daemons on one database, which are one server.
 @Suite struct SeveralDaemonsTests {
-    @Test("every ale reaches everybody else in its room once, wherever they are", arguments: [2, 3])
+    @Test("Every ale reaches everybody else in its room once, wherever they are", arguments: [2, 3])
     func everybodyOnce(count: Int) async throws {
         try await Journey.run { journey in
             let fleet = try await DaemonFleet.start(count, in: journey)
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test("who comes later hears what is said from then on, and a room that is left costs the bus nothing")
+    @Test("Who comes later hears what is said from then on, and a room that is left costs the bus nothing")
     func comingAndGoing() async throws {
         try await Journey.run { journey in
             let fleet = try await DaemonFleet.start(2, in: journey)
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test("a room's size counts all daemons")
+    @Test("A room's size counts all daemons")
     func roomSize() async throws {
         try await Journey.run { journey in
             let fleet = try await DaemonFleet.start(2, in: journey, ["--room-size", "4"])
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("with --bus none ales end at the daemon, and reminders come all the same")
+    @Test("With --bus none ales end at the daemon, and reminders come all the same")
     func noBus() async throws {
         try await Journey.run { journey in
             var fleet = DaemonFleet()

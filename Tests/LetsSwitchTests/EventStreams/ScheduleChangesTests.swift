@@ -17,7 +17,7 @@ import Testing
 
     private func event(_ slot: Instant) -> String { "event: schedule\ndata: {\"startsAt\":\"\(slot)\"}\n\n" }
 
-    @Test("both daemons' streams are told once: the task's own at once, others gathered")
+    @Test("Both daemons' streams are told once: the task's own at once, others gathered")
     func twoDaemons() async throws {
         try await RecordedStreams.run { one in
             try await RecordedStreams.run { other in
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("a slot that changes twice for different people is news to all of them")
+    @Test("A slot that changes twice for different people is news to all of them")
     func gathering() {
         let slot = Self.slot(0)
         var gathered = GatheredChanges()
@@ -79,7 +79,7 @@ import Testing
         #expect(gathered.takeAll().count == GatheredChanges.limit)
     }
 
-    @Test("notices hold as much as PostgreSQL takes, and all arrives, whatever people call their devices")
+    @Test("Notices hold as much as PostgreSQL takes, and all arrives, whatever people call their devices")
     func notices() throws {
         var gathered = GatheredChanges()
         var expected: [Instant: Set<DeviceID>] = [:]

@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test("cancelling races with firing, a thousand times: after a 200 the reminder never comes")
+    @Test("Cancelling races with firing, a thousand times: after a 200 the reminder never comes")
     func thousand() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.schedule.maxTasksPerDevice = 2 * Self.count }

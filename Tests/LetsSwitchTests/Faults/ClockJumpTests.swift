@@ -21,7 +21,7 @@ import Testing
         reading[#"letsswitch_db_query_seconds_count{name="\#(statement)"}"#]
     }
 
-    @Test("an hour ahead or back: nothing fires twice or early, nothing spins, and all is right within a second")
+    @Test("An hour ahead or back: nothing fires twice or early, nothing spins, and all is right within a second")
     func hour() async throws {
         try await Journey.run { journey in
             let (daemon, endpoint) = try await journey.daemonAndEndpoint()
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test("a clock that goes back unnoticed: what seemed due is not claimed before its time, and nobody asks in a loop")
+    @Test("A clock that goes back unnoticed: what seemed due is not claimed before its time, and nobody asks in a loop")
     func unnoticed() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

@@ -11,7 +11,7 @@ import Testing
     enum Fate: CaseIterable { case committed, rolledBack }
 
     @Test(
-        "killed between claim and send: who comes again is reminded, by one reminder a task", arguments: Fate.allCases)
+        "Killed between claim and send: who comes again is reminded, by one reminder a task", arguments: Fate.allCases)
     func betweenClaimAndSend(_ fate: Fate) async throws {
         try await Journey.run { journey in
             let first = try await journey.process()
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(
-        "killed between send and commit: the repeat has the same id, and who names it gets none",
+        "Killed between send and commit: the repeat has the same id, and who names it gets none",
         arguments: Fate.allCases)
     func betweenSendAndCommit(_ fate: Fate) async throws {
         try await Journey.run { journey in

@@ -24,7 +24,7 @@ import Testing
         return answers
     }
 
-    @Test("the database goes and comes under load: 503 at once, rooms go on, then all is as before, reminders included")
+    @Test("The database goes and comes under load: 503 at once, rooms go on, then all is as before, reminders included")
     func outage() async throws {
         let cluster = try await TestCluster.dedicated()
         try await Journey.run(on: cluster, patience: .promised) { journey in
@@ -87,7 +87,7 @@ import Testing
         await cluster.stop()
     }
 
-    @Test("a daemon starts without its database, says so, and works once it is there")
+    @Test("A daemon starts without its database, says so, and works once it is there")
     func awayAtStart() async throws {
         let cluster = try await TestCluster.dedicated()
         try await Journey.run(on: cluster, patience: .promised) { journey in

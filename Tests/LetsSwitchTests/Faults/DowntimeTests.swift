@@ -6,7 +6,7 @@ import Testing
 @testable import LetsSwitch
 
 @Suite struct DowntimeTests {
-    @Test("down across due times: what is still useful fires once, in due order, marked late; the rest is missed")
+    @Test("Down across due times: what is still useful fires once, in due order, marked late; the rest is missed")
     func acrossDueTimes() async throws {
         try await Journey.run { journey in
             let first = try await journey.process()

@@ -9,7 +9,7 @@ import Testing
 /// The network loses a registration, or its answer.
 @Suite struct LostAnswerTests {
     @Test(
-        "never told as a success, and the repeat makes one task of it",
+        "Never told as a success, and the repeat makes one task of it",
         arguments: [(lost: StallingRelay.Direction.toClient, repeated: 200), (lost: .toServer, repeated: 201)])
     func lost(direction: StallingRelay.Direction, repeated: Int) async throws {
         try await Journey.run { journey in
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test("a cancellation whose answer is lost isn't told as a success, and the repeat finds no task")
+    @Test("A cancellation whose answer is lost isn't told as a success, and the repeat finds no task")
     func cancellation() async throws {
         try await Journey.run { journey in
             let (relay, conninfo) = try journey.relay()

@@ -10,7 +10,7 @@ import Testing
 
 /// The database is there, and the daemon's connections to it are not.
 @Suite struct LostConnectionsTests {
-    @Test("every connection is terminated, LISTEN's included: all work again at once, and notifications come as before")
+    @Test("Every connection is terminated, LISTEN's included: all work again at once, and notifications come as before")
     func terminated() async throws {
         try await Journey.run(patience: .promised) { journey in
             let endpoint = try await journey.daemon { $0.database = .url(journey.faultyConninfo) }
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "a database that accepts the connection and says nothing, at start: the daemon serves, and works once it speaks"
+        "A database that accepts the connection and says nothing, at start: the daemon serves, and works once it speaks"
     )
     func silentAtStart() async throws {
         try await Journey.run(patience: .promised) { journey in

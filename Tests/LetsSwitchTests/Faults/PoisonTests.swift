@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(
-        "one that can't be claimed is tried again, later each time, and set aside at its start; the others are in time")
+        "One that can't be claimed is tried again, later each time, and set aside at its start; the others are in time")
     func unclaimable() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test("one that can't be marked as delivered costs the others nothing, and nothing spins over it")
+    @Test("One that can't be marked as delivered costs the others nothing, and nothing spins over it")
     func unmarkable() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test("one whose reader takes nothing waits for it until the start; the others are in time")
+    @Test("One whose reader takes nothing waits for it until the start; the others are in time")
     func unread() async throws {
         try await Journey.run { journey in
             // A Unix socket takes some 200 kB for a reader that doesn't read, whatever the kernel's mood.

@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(
-        "while what asks for missed reminders fails or hangs, and connections are lost, reminders come in time",
+        "While what asks for missed reminders fails or hangs, and connections are lost, reminders come in time",
         arguments: [
             ("reminders_of", Sabotage.fails), ("reminders_of", .hangs), ("open_rooms", .fails),
             ("fired_between", .hangs),
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test("what can't claim isn't ready, and says why; it is again when it can")
+    @Test("What can't claim isn't ready, and says why; it is again when it can")
     func readiness() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test("a claim that was committed and whose answer was lost is counted, and told to its streams")
+    @Test("A claim that was committed and whose answer was lost is counted, and told to its streams")
     func lostClaim() async throws {
         try await Journey.run { journey in
             let (relay, conninfo) = try journey.relay()
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test("with a thousand reminders ahead, whoever comes again gets what is new, and nothing twice")
+    @Test("With a thousand reminders ahead, whoever comes again gets what is new, and nothing twice")
     func manyPending() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {

@@ -7,7 +7,7 @@ import Testing
 
 /// A database that answers, and lacks what is ours.
 @Suite struct SchemaFaultTests {
-    @Test("without our tables every request is told to come again, and is served once they are there")
+    @Test("Without our tables every request is told to come again, and is served once they are there")
     func absent() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test("what can't be purged keeps no reminder waiting, and is tried again much later")
+    @Test("What can't be purged keeps no reminder waiting, and is tried again much later")
     func unpurgeable() async throws {
         try await Journey.run { journey in
             try await journey.sql("ALTER FUNCTION letsswitch.purge RENAME TO test_purge")

@@ -10,7 +10,7 @@ import Testing
 
 /// The database is slow, or some of it is, and nobody waits in vain or for ever.
 @Suite struct SlowDatabaseTests {
-    @Test("a burst that takes longer than a request waits for a silent database is answered whole")
+    @Test("A burst that takes longer than a request waits for a silent database is answered whole")
     func burst() async throws {
         try await Journey.run(patience: .promised) { journey in
             let (relay, conninfo) = try journey.relay()
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("one statement that hangs holds up nobody but itself, and its own request gets a 503 in time")
+    @Test("One statement that hangs holds up nobody but itself, and its own request gets a 503 in time")
     func hangingStatement() async throws {
         try await Journey.run(patience: .promised) { journey in
             let endpoint = try await journey.daemon {
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test("connections that went dead while idle are noticed all at once: the second try is answered")
+    @Test("Connections that went dead while idle are noticed all at once: the second try is answered")
     func deadWhileIdle() async throws {
         try await Journey.run(patience: .promised) { journey in
             let (relay, conninfo) = try journey.relay()

@@ -8,7 +8,7 @@ import Testing
 
 /// Statements that don't get on, and more and more requests that bring the same.
 @Suite struct StuckStatementTests {
-    @Test("a daemon has never more connections than it may, no statement outlives its time, and then all is as before")
+    @Test("A daemon has never more connections than it may, no statement outlives its time, and then all is as before")
     func stuck() async throws {
         let cluster = try await TestCluster.dedicated()
         try await Journey.run(on: cluster, patience: .promised) { journey in
@@ -68,7 +68,7 @@ import Testing
         await cluster.stop()
     }
 
-    @Test("a statement that deadlocks is done all the same, and one that can't be is a 503")
+    @Test("A statement that deadlocks is done all the same, and one that can't be is a 503")
     func deadlock() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

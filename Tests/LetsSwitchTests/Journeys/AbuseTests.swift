@@ -9,7 +9,7 @@ import Testing
 
 /// What people try who want what isn't theirs.
 @Suite struct AbuseTests {
-    @Test("nobody enters a room without its UUID, or before it opens, and what they send meanwhile reaches nobody")
+    @Test("Nobody enters a room without its UUID, or before it opens, and what they send meanwhile reaches nobody")
     func rooms() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("who is flooded with ales, and reads them late, isn't cut off: it misses some")
+    @Test("Who is flooded with ales, and reads them late, isn't cut off: it misses some")
     func flood() async throws {
         try await Journey.run { journey in
             // A Unix socket takes some 200 kB for a reader that doesn't read, whatever the kernel's mood.
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test("an ale for another room is refused, and heard in neither")
+    @Test("An ale for another room is refused, and heard in neither")
     func foreignAle() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test("who doesn't know a deviceId can't see, cancel, change or erase what is its")
+    @Test("Who doesn't know a deviceId can't see, cancel, change or erase what is its")
     func strangers() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test("a stream has its own device's reminders alone, whatever Last-Event-ID it names")
+    @Test("A stream has its own device's reminders alone, whatever Last-Event-ID it names")
     func foreignReminders() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

@@ -23,7 +23,7 @@ import Testing
         return Date(timeIntervalSince1970: Double((now / 86_400 + 1) * 86_400))
     }
 
-    @Test("the bodies that the contract shows are taken as they stand, and answered with what it shows")
+    @Test("The bodies that the contract shows are taken as they stand, and answered with what it shows")
     func bodies() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test("the app's types decode a day as tasks come, pair and go; deleting works by what registering answered")
+    @Test("The app's types decode a day as tasks come, pair and go; deleting works by what registering answered")
     func day() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test("the app's room messages work as text and as binary, and it decodes what comes back")
+    @Test("The app's room messages work as text and as binary, and it decodes what comes back")
     func room() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

@@ -12,7 +12,8 @@ import Testing
         return try #require(try answer.json()["url"].string)
     }
 
-    @Test func aFeedShowsTheDevicesTasksAndNobodyElses() async throws {
+    @Test("A feed shows the device's tasks, and nobody else's")
+    func aFeedShowsTheDevicesTasksAndNobodyElses() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
             let start = try await journey.instant(in: 7200)
@@ -45,7 +46,8 @@ import Testing
         }
     }
 
-    @Test func aProgramThatHasTheFeedAlreadyIsToldSo() async throws {
+    @Test("A program that has the feed already is told so")
+    func aProgramThatHasTheFeedAlreadyIsToldSo() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
             let url = try await Self.subscribe("anna", at: endpoint)
@@ -70,7 +72,8 @@ import Testing
         }
     }
 
-    @Test func aFeedEndsWhenItIsRevokedAndWhenThePersonIsErased() async throws {
+    @Test("A feed ends when it is revoked, and when the person is erased")
+    func aFeedEndsWhenItIsRevokedAndWhenThePersonIsErased() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
             let first = try await Self.subscribe("anna", at: endpoint)
@@ -99,7 +102,9 @@ import Testing
     }
 
     /// On both sides of London's change of clocks; and a title that has everything in it.
-    @Test(.enabled(if: PythonPackages.ofTests.areInstalled, Comment(rawValue: PythonPackages.ofTests.hint)))
+    @Test(
+        "A foreign parser finds the instants and the words",
+        .enabled(if: PythonPackages.ofTests.areInstalled, Comment(rawValue: PythonPackages.ofTests.hint)))
     func aForeignParserFindsTheInstantsAndTheWords() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(
-        "devices that register for one slot at once are all paired, in twos; of an odd number one stays",
+        "Devices that register for one slot at once are all paired, in twos; of an odd number one stays",
         arguments: [400, 401])
     func oneSlot(_ count: Int) async throws {
         try await Journey.run { journey in
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test("who cancels while somebody pairs with them either leaves alone or stays promised, never both")
+    @Test("Who cancels while somebody pairs with them either leaves alone or stays promised, never both")
     func cancelling() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

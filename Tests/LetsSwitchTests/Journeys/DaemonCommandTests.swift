@@ -16,7 +16,7 @@ import Testing
         return (status, daemon.output)
     }
 
-    @Test("--help lists every flag, on standard output")
+    @Test("`--help` lists every flag, on standard output")
     func help() async throws {
         let daemon = try await DaemonProcess.start(["--help"])
         #expect(try await daemon.waitForExit() == .exited(0))
@@ -25,7 +25,7 @@ import Testing
         for setting in Setting.all { #expect(daemon.output.contains(setting.flag)) }
     }
 
-    @Test("completion in bash offers every command, every flag, and files where one is wanted")
+    @Test("Completion in bash offers every command, every flag, and files where one is wanted")
     func completion() async throws {
         let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
@@ -50,7 +50,7 @@ import Testing
         #expect(try await offered("restore", "/etc/os-r") == ["/etc/os-release"])
     }
 
-    @Test("--version tells the versions")
+    @Test("`--version` tells the versions")
     func version() async throws {
         let (status, output) = try await run(["--version"])
         #expect(status == .exited(0))
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(
-        "what can't be understood is told on standard error, with the way to help, and the exit status is 64",
+        "What can't be understood is told on standard error, with the way to help, and the exit status is 64",
         arguments: [
             (["--reminder-laed", "1"], "--reminder-lead"), (["--nonsense"], "--nonsense"), (["sing"], "sing"),
             (["--listen"], "--listen"), (["--listen", "8080"], "--listen"), (["--reminder-lead", "soon"], "soon"),
@@ -72,7 +72,7 @@ import Testing
         #expect(daemon.output.contains(complaint) && daemon.output.contains("--help"))
     }
 
-    @Test("a bad value in the environment is told by the variable's name")
+    @Test("A bad value in the environment is told by the variable's name")
     func badVariable() async throws {
         for (name, value) in [("LETSSWITCH_ROOM_SIZE", "1"), ("PORT", "http"), ("DATABASE_URL", "nonsense")] {
             let (status, output) = try await run([], environment: [name: value])
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test("a port that is in use ends the start: a clear word and status 1")
+    @Test("A port that is in use ends the start: a clear word and status 1")
     func portInUse() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test("an unknown variable of ours is warned of; known ones, PORT and DATABASE_URL work")
+    @Test("An unknown variable of ours is warned of; known ones, PORT and DATABASE_URL work")
     func environment() async throws {
         try await Journey.run { journey in
             let (daemon, endpoint) = try await DaemonProcess.listening(
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test("a flag goes before its variable")
+    @Test("A flag goes before its variable")
     func precedence() async throws {
         try await Journey.run { journey in
             let (daemon, endpoint) = try await journey.process(

@@ -6,7 +6,7 @@ import Testing
 @testable import LetsSwitch
 
 @Suite struct DaemonListenerTests {
-    @Test("one daemon listens on IPv4, IPv6 and a Unix socket, says so, and all lead into the same rooms")
+    @Test("One daemon listens on IPv4, IPv6 and a Unix socket, says so, and all lead into the same rooms")
     func everywhere() async throws {
         try await Journey.run { journey in
             let path = "/tmp/letsswitch-test-\(UUID().uuidString.prefix(8)).sock"
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test("the line at start names address and data, and no password")
+    @Test("The line at start names address and data, and no password")
     func startLine() async throws {
         try await Journey.run { journey in
             // The host is the directory of the server's socket, in a URL.

@@ -17,7 +17,7 @@ import Testing
             }, uniquingKeysWith: { $1 })
     }
 
-    @Test("nothing in the daemon may gain rights, and as root it has those alone that it needs; its cluster has none")
+    @Test("Nothing in the daemon may gain rights, and as root it has those alone that it needs; its cluster has none")
     func rights() async throws {
         await JourneyLimit.shared.enter()
         let directory = "/tmp/letsswitch-state-\(UUID().uuidString.prefix(8))"
@@ -55,7 +55,7 @@ import Testing
         await JourneyLimit.shared.leave()
     }
 
-    @Test("a limit that descriptors lower is said")
+    @Test("A limit that descriptors lower is said")
     func descriptors() async throws {
         try await Journey.run { journey in
             let daemon = try await DaemonProcess.start(

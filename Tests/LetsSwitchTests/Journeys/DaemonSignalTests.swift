@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test("who is in nobody's way doesn't delay the end, and who is delays it by --drain-timeout at most")
+    @Test("Who is in nobody's way doesn't delay the end, and who is delays it by --drain-timeout at most")
     func limit() async throws {
         try await Journey.run { journey in
             let (daemon, endpoint) = try await journey.process(["--drain-timeout", "2s"])
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("a second SIGTERM ends at once, with another status")
+    @Test("A second SIGTERM ends at once, with another status")
     func second() async throws {
         try await Journey.run { journey in
             let (daemon, endpoint) = try await journey.process(["--drain-timeout", "1h", "--body-timeout", "1h"])
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test("the log names no device, no token and no title at its default level")
+    @Test("The log names no device, no token and no title at its default level")
     func privacy() async throws {
         try await Journey.run { journey in
             let (daemon, endpoint) = try await journey.process()

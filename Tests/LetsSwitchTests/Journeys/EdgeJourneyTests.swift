@@ -7,7 +7,7 @@ import Testing
 
 /// What strangers' pages, and names that aren't the daemon's, get of it.
 @Suite struct EdgeJourneyTests {
-    @Test("a page of another server's registers nothing, and cancels nothing")
+    @Test("A page of another server's registers nothing, and cancels nothing")
     func foreignPages() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test("a name that leads here and isn't ours gets neither rooms nor metrics, and the log says how to make it ours")
+    @Test("A name that leads here and isn't ours gets neither rooms nor metrics, and the log says how to make it ours")
     func otherHosts() async throws {
         try await Journey.run { journey in
             let (daemon, endpoint) = try await journey.process(
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test("operators' routes are at their listener alone, once there is one")
+    @Test("Operators' routes are at their listener alone, once there is one")
     func operations() async throws {
         try await Journey.run { journey in
             let (daemon, people) = try await journey.process(["--operations-listen", "127.0.0.1:0"])
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test("close codes that a peer makes up add no lines to the metrics")
+    @Test("Close codes that a peer makes up add no lines to the metrics")
     func closeCodes() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.openRooms = true }

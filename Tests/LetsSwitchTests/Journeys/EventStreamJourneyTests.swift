@@ -7,7 +7,7 @@ import Testing
 @testable import LetsSwitch
 
 @Suite struct EventStreamJourneyTests {
-    @Test("a stream begins with its head and a comment, at once, and names what it is")
+    @Test("A stream begins with its head and a comment, at once, and names what it is")
     func beginning() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test("registering, pairing, retitling and cancelling are each told to the day's streams")
+    @Test("Registering, pairing, retitling and cancelling are each told to the day's streams")
     func changes() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test("a reminder goes to all streams of its device and to nobody else's")
+    @Test("A reminder goes to all streams of its device and to nobody else's")
     func own() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("a device has so many streams and no more; one that ends makes room")
+    @Test("A device has so many streams and no more; one that ends makes room")
     func limit() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.maxStreamsPerDevice = 3 }

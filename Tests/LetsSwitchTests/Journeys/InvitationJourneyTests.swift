@@ -24,7 +24,7 @@ import Testing
         return (try response.json(), "/invitations/\(token)")
     }
 
-    @Test("one opens the link at another daemon and is the partner, both are told; nobody else is paired meanwhile")
+    @Test("One opens the link at another daemon and is the partner, both are told; nobody else is paired meanwhile")
     func accept() async throws {
         try await Journey.run { journey in
             let daemons = [
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("whose guest doesn't come in time is paired with who waits there, and both are told")
+    @Test("Whose guest doesn't come in time is paired with who waits there, and both are told")
     func lapse() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test("a preference is made for a partner, listed, undone; what is wrong is named")
+    @Test("A preference is made for a partner, listed, undone; what is wrong is named")
     func preferences() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

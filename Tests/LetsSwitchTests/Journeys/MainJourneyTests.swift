@@ -9,7 +9,7 @@ import Testing
 
 /// The main job, end to end and by the real clock: register, be paired, be reminded, enter the room, cheer, leave.
 @Suite struct MainJourneyTests {
-    @Test("two people register, are reminded, meet in their room and cheer", arguments: ClientLibrary.allCases)
+    @Test("Two people register, are reminded, meet in their room and cheer", arguments: ClientLibrary.allCases)
     func main(_ library: ClientLibrary) async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test("who is refused learns why, in the order that the contract gives")
+    @Test("Who is refused learns why, in the order that the contract gives")
     func refusals() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test("registration closes at the lead, by the database's clock, and a repeat is harmless until the start")
+    @Test("Registration closes at the lead, by the database's clock, and a repeat is harmless until the start")
     func registrationCloses() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

@@ -6,7 +6,7 @@ import Testing
 @testable import LetsSwitch
 
 @Suite struct OperatorJourneyTests {
-    @Test("a daemon that is up says so, and its errors have the contract's shape")
+    @Test("A daemon that is up says so, and its errors have the contract's shape")
     func health() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(
-        "a request that isn't what the contract asks for is refused, naming the member",
+        "A request that isn't what the contract asks for is refused, naming the member",
         arguments: [
             ("", ""), ("{", ""), ("[]", ""),
             (#"{"startsAt":"START","title":"x"}"#, "deviceId"),
@@ -82,7 +82,7 @@ import Testing
         ("letsswitch_compressed_messages_sent_total", [""]), ("letsswitch_listener_rests_total", [""]),
     ]
 
-    @Test("the metrics page parses, and counts what happened")
+    @Test("The metrics page parses, and counts what happened")
     func metrics() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

@@ -20,7 +20,7 @@ import Testing
             "/task/\(task.id.uuidString)/move", ["deviceId": .string(task.deviceId), "startsAt": "\(start)"])
     }
 
-    @Test("whoever stays is told at once on every daemon, finds a fresh room open, and the old one ends everywhere")
+    @Test("Whoever stays is told at once on every daemon, finds a fresh room open, and the old one ends everywhere")
     func leaveAfterTheLead() async throws {
         try await Journey.run { journey in
             let daemons = [try await journey.daemon(), try await journey.daemon()]
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test("whoever stays is told with the commit, also when nobody is there for the answer")
+    @Test("Whoever stays is told with the commit, also when nobody is there for the answer")
     func lostAnswer() async throws {
         try await Journey.run { journey in
             let daemons = [try await journey.daemon(), try await journey.daemon()]
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test("each says that it has started, and sees how it went, nobody else's, until it is forgotten")
+    @Test("Each says that it has started, and sees how it went, nobody else's, until it is forgotten")
     func history() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test("each is told whether the partner has come, is away for a moment, or has left")
+    @Test("Each is told whether the partner has come, is away for a moment, or has left")
     func presence() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.presenceGrace = .seconds(2) }
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test("a promise is moved whole or not at all, and everybody whom it concerns is told")
+    @Test("A promise is moved whole or not at all, and everybody whom it concerns is told")
     func move() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

@@ -39,7 +39,7 @@ import Testing
         return file?.split(separator: "\n").first.map(String.init)
     }
 
-    @Test("its data is there again after a stop, and after a kill it takes over the cluster that was left running")
+    @Test("Its data is there again after a stop, and after a kill it takes over the cluster that was left running")
     func restarts() async throws {
         try await withStateDirectory { path in
             var (daemon, endpoint) = try await start(path)
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(
-        "a backup is taken while it serves; another state directory that is given it serves the same, and is given it once"
+        "A backup is taken while it serves; another state directory that is given it serves the same, and is given it once"
     )
     func backup() async throws {
         try await withStateDirectory { path in

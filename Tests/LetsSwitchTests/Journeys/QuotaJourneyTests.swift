@@ -16,7 +16,7 @@ import Testing
         Array(#"{"deviceId":"\#(device)","title":"\#(title)","startsAt":"\#(start)"}"#.utf8)
     }
 
-    @Test("one address' flood of requests and of writes draws 429; others, and this machine, go on")
+    @Test("One address' flood of requests and of writes draws 429; others, and this machine, go on")
     func flood() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(
-        "an address takes some new names an hour; repeats and others' names count for nothing, and this machine isn't meant"
+        "An address takes some new names an hour; repeats and others' names count for nothing, and this machine isn't meant"
     )
     func names() async throws {
         try await Journey.run { journey in
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test("a device's quota and full tables are refused with their codes, and counted")
+    @Test("A device's quota and full tables are refused with their codes, and counted")
     func quotas() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {

@@ -26,7 +26,7 @@ import Testing
         return try TestJSON(parsing: bytes)
     }
 
-    @Test("two who wait in vain, on two daemons, are told where to meet, and meet; who comes late is told, and waits")
+    @Test("Two who wait in vain, on two daemons, are told where to meet, and meet; who comes late is told, and waits")
     func rematched() async throws {
         try await Journey.run { journey in
             let daemons = [try await journey.daemon(), try await journey.daemon()]

@@ -12,7 +12,7 @@ import Testing
         #expect(try await daemon.waitForExit() == .signalled(SIGKILL))
     }
 
-    @Test("what was registered before is reminded after; what was out and untaken comes too; open rooms are open")
+    @Test("What was registered before is reminded after; what was out and untaken comes too; open rooms are open")
     func between() async throws {
         try await Journey.run { journey in
             var (daemon, endpoint) = try await journey.process()
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test("down across the minute: the reminder is sent late while it is useful, and the room opens")
+    @Test("Down across the minute: the reminder is sent late while it is useful, and the room opens")
     func acrossTheMinute() async throws {
         try await Journey.run { journey in
             let first = try await journey.process()
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test("down across the start: marked missed and sent to nobody, but the room is open while it lasts")
+    @Test("Down across the start: marked missed and sent to nobody, but the room is open while it lasts")
     func acrossTheStart() async throws {
         try await Journey.run { journey in
             let first = try await journey.process()

@@ -8,7 +8,7 @@ import Testing
 @testable import LetsSwitch
 
 @Suite struct RoomJourneyTests {
-    @Test("with --open-rooms any UUID is a room, and rooms don't hear one another")
+    @Test("With --open-rooms any UUID is a room, and rooms don't hear one another")
     func openRooms() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.openRooms = true }
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test("without it no UUID is a room that nobody has matched")
+    @Test("Without it no UUID is a room that nobody has matched")
     func closedByDefault() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test("a room is full at --room-size, and has room again when somebody leaves, however they leave")
+    @Test("A room is full at --room-size, and has room again when somebody leaves, however they leave")
     func size() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test("a cheer of a kind is heard as such, by socket and cable, also at another daemon; an unknown kind is plain")
+    @Test("A cheer of a kind is heard as such, by socket and cable, also at another daemon; an unknown kind is plain")
     func kinds() async throws {
         try await Journey.run { journey in
             let endpoints = [
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test("a burst of ales reaches everybody, all of them and in frames of their own")
+    @Test("A burst of ales reaches everybody, all of them and in frames of their own")
     func burst() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test("whoever cheers while all do hears all ales but their own, also who came in between, and of who left at once")
+    @Test("Whoever cheers while all do hears all ales but their own, also who came in between, and of who left at once")
     func everybodyCheers() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    @Test("with --echo messages come back as they went; without it there is no such place")
+    @Test("With --echo messages come back as they went; without it there is no such place")
     func echo() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.echo = true }
@@ -183,7 +183,7 @@ import Testing
         }
     }
 
-    @Test("a room closes by the database's clock, also when that is put back just before")
+    @Test("A room closes by the database's clock, also when that is put back just before")
     func clockPutBack() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -207,7 +207,7 @@ import Testing
         }
     }
 
-    @Test("a room that a daemon finds open in the database only closes like any other")
+    @Test("A room that a daemon finds open in the database only closes like any other")
     func foundOpen() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

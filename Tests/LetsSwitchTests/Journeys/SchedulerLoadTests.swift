@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test("a thousand matches due at the same second: each device is reminded once, in time")
+    @Test("A thousand matches due at the same second: each device is reminded once, in time")
     func thousand() async throws {
         try await Journey.run { journey in
             let matches = 1000
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test("a scheduler that sleeps until later is woken by what another daemon registers")
+    @Test("A scheduler that sleeps until later is woken by what another daemon registers")
     func woken() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.schedule.reminderLead = .seconds(1) }

@@ -19,7 +19,7 @@ import Testing
         String("\(try await journey.instant(in: 7200))".dropFirst(11).prefix(5))
     }
 
-    @Test("a series begins, is listed, in days and calendars, changes its title, leaves a day out, and ends")
+    @Test("A series begins, is listed, in days and calendars, changes its title, leaves a day out, and ends")
     func series() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test("whoever ends it with all that is counted on lets the partners know, and what is wrong is named")
+    @Test("Whoever ends it with all that is counted on lets the partners know, and what is wrong is named")
     func leave() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("promises are made ahead each day by one of several daemons, and their people are told")
+    @Test("Promises are made ahead each day by one of several daemons, and their people are told")
     func ahead() async throws {
         try await Journey.run { journey in
             let daemon = try await journey.daemon()

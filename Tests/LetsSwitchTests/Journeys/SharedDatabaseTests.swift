@@ -9,7 +9,7 @@ import Testing
 
 /// Two daemons on one database.
 @Suite struct SharedDatabaseTests {
-    @Test("every reminder comes once to each stream on both, and every room opens on both")
+    @Test("Every reminder comes once to each stream on both, and every room opens on both")
     func both() async throws {
         try await Journey.run { journey in
             let daemons = [try await journey.daemon(), try await journey.daemon()]
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test("a change of a slot is told to the streams of both")
+    @Test("A change of a slot is told to the streams of both")
     func changes() async throws {
         try await Journey.run { journey in
             let (one, other) = (try await journey.daemon(), try await journey.daemon())
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test("who connects later, anywhere, gets what is still ahead, after the reminder seen last")
+    @Test("Who connects later, anywhere, gets what is still ahead, after the reminder seen last")
     func backlog() async throws {
         try await Journey.run { journey in
             let (one, other) = (

@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("peers with TLS and without are in one room; browsers' pages of the server's own may enter")
+    @Test("Peers with TLS and without are in one room; browsers' pages of the server's own may enter")
     func mixed() async throws {
         try await Journey.run { journey in
             let setting = try await Setting(journey)
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test("without a certificate SIGHUP does nothing")
+    @Test("Without a certificate SIGHUP does nothing")
     func nothing() async throws {
         try await Journey.run { journey in
             let (daemon, endpoint) = try await journey.process()
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test("a certificate that can't be used ends the start, before anything else is begun")
+    @Test("A certificate that can't be used ends the start, before anything else is begun")
     func refused() async throws {
         let authority = try await TestAuthority()
         let identity = try await authority.issue()
@@ -142,7 +142,7 @@ import Testing
         #expect(access("\(authority.directory)/state", F_OK) != 0)
     }
 
-    @Test("check says what it found, by its status too")
+    @Test("`check` says what it found, by its status too")
     func check() async throws {
         let authority = try await TestAuthority()
         let identity = try await authority.issue(serial: 0xA1, days: 30)
@@ -163,7 +163,7 @@ import Testing
         #expect(refused.output.contains("error: \(authority.directory)/none: No such file"))
     }
 
-    @Test("what has expired is told, by the time that is given")
+    @Test("What has expired is told, by the time that is given")
     func expired() async throws {
         let authority = try await TestAuthority()
         let identity = try await authority.issue(days: 1)

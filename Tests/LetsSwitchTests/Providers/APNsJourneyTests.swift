@@ -12,7 +12,8 @@ import Wire
 
 /// From `POST /token` to the recorder behind nghttpx.
 @Suite struct APNsJourneyTests {
-    @Test func aReminderReachesThePhoneOnceAndCountsAsDelivered() async throws {
+    @Test("A reminder reaches the phone once, and counts as delivered")
+    func aReminderReachesThePhoneOnceAndCountsAsDelivered() async throws {
         try await PushRecorder.run { recorder in
             let authority = try await TestAuthority()
             let (settings, _) = try await APNsSettings.forTests(in: authority)
@@ -46,7 +47,8 @@ import Wire
         }
     }
 
-    @Test func aTokenThatAppleDoesNotKnowIsForgotten() async throws {
+    @Test("A token that Apple doesn't know is forgotten")
+    func aTokenThatAppleDoesNotKnowIsForgotten() async throws {
         try await PushRecorder.run { recorder in
             let authority = try await TestAuthority()
             let (settings, _) = try await APNsSettings.forTests(in: authority)
@@ -69,7 +71,8 @@ import Wire
         }
     }
 
-    @Test func settingsThatAreNotWholeAreRefused() throws {
+    @Test("Settings that aren't whole are refused")
+    func settingsThatAreNotWholeAreRefused() throws {
         let all = [
             "--apns-key", "/nowhere/AuthKey.p8", "--apns-key-id", "ABC123DEFG", "--apns-team-id", "DEF123GHIJ",
             "--apns-topic", "org.example.app",

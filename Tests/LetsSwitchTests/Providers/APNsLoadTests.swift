@@ -12,7 +12,8 @@ import Testing
 @Suite struct APNsLoadTests {
     private static let asked = ProcessInfo.processInfo.environment["LETSSWITCH_PUSH_LOAD"].flatMap { Int($0) }
 
-    @Test func remindersThatAreDueAtOnceLeaveAtOnce() async throws {
+    @Test("Reminders that are due at once leave at once")
+    func remindersThatAreDueAtOnceLeaveAtOnce() async throws {
         let count = Self.asked ?? 1000
         try await PushRecorder.run { recorder in
             let authority = try await TestAuthority()

@@ -44,7 +44,7 @@ import Wire
         #expect(abs(Double(time) - Date().timeIntervalSince1970) < 120)
     }
 
-    @Test("the webhook hears of a match from registration to the room's end, and who came to it")
+    @Test("The webhook hears of a match from registration to the room's end, and who came to it")
     func webhook() async throws {
         try await HTTPRecorder.run { recorder in
             try await Journey.run { journey in
@@ -110,7 +110,7 @@ import Wire
         }
     }
 
-    @Test("a cancelled task is told too")
+    @Test("A cancelled task is told too")
     func cancelled() async throws {
         try await HTTPRecorder.run { recorder in
             try await Journey.run { journey in
@@ -125,7 +125,7 @@ import Wire
         }
     }
 
-    @Test("a phone with ntfy gets its reminders until it is switched off")
+    @Test("A phone with ntfy gets its reminders until it is switched off")
     func ntfy() async throws {
         try await HTTPRecorder.run { recorder in
             try await Journey.run { journey in
@@ -161,7 +161,7 @@ import Wire
         }
     }
 
-    @Test("without an ntfy server there is no such route")
+    @Test("Without an ntfy server there is no such route")
     func noNtfy() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -169,7 +169,7 @@ import Wire
         }
     }
 
-    @Test("a provider that hangs keeps no stream and no other provider waiting, nor the daemon from ending")
+    @Test("A provider that hangs keeps no stream and no other provider waiting, nor the daemon from ending")
     func hangs() async throws {
         try await HTTPRecorder.run(
             answer: HTTPRecorder.Answer { asked in
@@ -202,7 +202,7 @@ import Wire
         }
     }
 
-    @Test("a receiver that hangs on what isn't urgent gets its reminders at once")
+    @Test("A receiver that hangs on what isn't urgent gets its reminders at once")
     func hangsOnEvents() async throws {
         try await HTTPRecorder.run(
             answer: HTTPRecorder.Answer { asked in
@@ -228,7 +228,7 @@ import Wire
         }
     }
 
-    @Test("a receiver that takes many gets arrays, each signed as a whole")
+    @Test("A receiver that takes many gets arrays, each signed as a whole")
     func batches() async throws {
         try await HTTPRecorder.run { recorder in
             try await Journey.run { journey in
@@ -260,7 +260,7 @@ import Wire
         }
     }
 
-    @Test("a receiver that fails is asked again, with the same id and the same body")
+    @Test("A receiver that fails is asked again, with the same id and the same body")
     func retries() async throws {
         try await HTTPRecorder.run(
             answer: HTTPRecorder.Answer { asked in
@@ -285,7 +285,7 @@ import Wire
         }
     }
 
-    @Test("a daemon that is killed between sending and writing it down: the next sends again, with the same id")
+    @Test("A daemon that is killed between sending and writing it down: the next sends again, with the same id")
     func killed() async throws {
         try await HTTPRecorder.run(
             answer: HTTPRecorder.Answer { asked in
@@ -314,7 +314,7 @@ import Wire
         }
     }
 
-    @Test("check says of each provider whether its server is there")
+    @Test("`check` says of each provider whether its server is there")
     func check() async throws {
         let url = try await HTTPRecorder.run { recorder in
             let providers = try settings(webhook: recorder.url("/hook"), ntfy: recorder.url())

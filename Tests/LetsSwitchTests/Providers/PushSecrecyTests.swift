@@ -10,7 +10,8 @@ import Wire
 
 /// The address of a browser or a calendar is a secret: whoever knows it may send, or read.
 @Suite struct PushSecrecyTests {
-    @Test func noAddressIsInTheLogOrTheMetrics() async throws {
+    @Test("No address is in the log or the metrics")
+    func noAddressIsInTheLogOrTheMetrics() async throws {
         try await PushRecorder.run { service in
             await service.answers.script([
                 Response.text("no", status: .internalServerError), Response.text("no", status: .badRequest),
@@ -47,7 +48,8 @@ import Wire
         }
     }
 
-    @Test func checkSaysWhetherTheKeyIsOneAndAppleIsThere() async throws {
+    @Test("`check` says whether the key is one, and Apple is there")
+    func checkSaysWhetherTheKeyIsOneAndAppleIsThere() async throws {
         let authority = try await TestAuthority()
         try await PushRecorder.run { recorder in
             var settings = ProviderSettings()

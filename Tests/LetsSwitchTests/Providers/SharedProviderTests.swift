@@ -9,7 +9,7 @@ import Testing
 
 /// Daemons on one database that have different providers.
 @Suite struct SharedProviderTests {
-    @Test("whoever claims, the webhook gets everything once")
+    @Test("Whoever claims, the webhook gets everything once")
     func oneHasTheWebhook() async throws {
         try await HTTPRecorder.run { recorder in
             try await Journey.run { journey in

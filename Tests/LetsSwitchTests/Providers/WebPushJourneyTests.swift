@@ -25,7 +25,8 @@ import Wire
         #expect(answer.text == "{}")
     }
 
-    @Test func aReminderReachesABrowserThatAloneCanReadIt() async throws {
+    @Test("A reminder reaches a browser that alone can read it")
+    func aReminderReachesABrowserThatAloneCanReadIt() async throws {
         try await PushRecorder.run { service in
             await service.answers.always(Response(.created))
             try await Journey.run { journey in
@@ -58,7 +59,9 @@ import Wire
     }
 
     /// `http-ece` decrypts it, `py-vapid` and `cryptography` check who sent it: nobody here wrote those.
-    @Test(.enabled(if: PythonPackages.ofTests.areInstalled, Comment(rawValue: PythonPackages.ofTests.hint)))
+    @Test(
+        "A foreign implementation decrypts the message, and knows the sender",
+        .enabled(if: PythonPackages.ofTests.areInstalled, Comment(rawValue: PythonPackages.ofTests.hint)))
     func aForeignImplementationDecryptsTheMessageAndKnowsTheSender() async throws {
         try await PushRecorder.run { service in
             try await Journey.run { journey in
@@ -107,7 +110,8 @@ import Wire
             "text": text.decode(), "verified": claims is not None, "claims": claims, "key": key[2:]}))
         """
 
-    @Test func aSubscriptionThatIsGoneIsForgottenAndADeviceHasTen() async throws {
+    @Test("A subscription that is gone is forgotten, and a device has ten")
+    func aSubscriptionThatIsGoneIsForgottenAndADeviceHasTen() async throws {
         try await PushRecorder.run { service in
             await service.answers.always(Response(.gone))
             try await Journey.run { journey in
@@ -127,7 +131,8 @@ import Wire
         }
     }
 
-    @Test func theKeyIsKeptAndSharedByDaemons() async throws {
+    @Test("The key is kept, and shared by daemons")
+    func theKeyIsKeptAndSharedByDaemons() async throws {
         try await Journey.run { journey in
             var keys: Set<String> = []
             for _ in 0..<3 {
@@ -139,7 +144,8 @@ import Wire
         }
     }
 
-    @Test func aSubscriptionIsTakenBackByItsDeviceOnly() async throws {
+    @Test("A subscription is taken back by its device only")
+    func aSubscriptionIsTakenBackByItsDeviceOnly() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon(Self.configure)
             let url = "https://push.example.net/push/a%20b?c=d&e"
@@ -156,7 +162,8 @@ import Wire
         }
     }
 
-    @Test func whatIsNoSubscriptionIsRefusedByItsMember() async throws {
+    @Test("What is no subscription is refused by its member")
+    func whatIsNoSubscriptionIsRefusedByItsMember() async throws {
         try await Journey.run { journey in
             let strict = try await journey.daemon { $0.providers.webPush.contact = "mailto:ops@example.org" }
             let browser = try WebPushReceiver()
@@ -195,7 +202,8 @@ import Wire
         }
     }
 
-    @Test func withoutAContactThereIsNoWebPush() async throws {
+    @Test("Without a contact there is no web push")
+    func withoutAContactThereIsNoWebPush() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
             let wish: TestJSON = [

@@ -14,7 +14,8 @@ import Testing
         return PostgresClient(configuration: configuration)
     }
 
-    @Test func valuesComeBackAsTheyWent() async throws {
+    @Test("Values come back as they went")
+    func valuesComeBackAsTheyWent() async throws {
         let client = try await Self.client()
         let statement = PostgresStatement(
             name: "echo",
@@ -43,7 +44,8 @@ import Testing
         await client.shutdown()
     }
 
-    @Test func whatCannotBeReadNamesTheColumn() async throws {
+    @Test("What can't be read names the column")
+    func whatCannotBeReadNamesTheColumn() async throws {
         let client = try await Self.client()
         let rows = try await client.query(PostgresStatement(name: "x", sql: "SELECT 'x' AS letter, NULL AS hole"))
         for read in [{ try rows[0].integer("letter") }, { try rows[0].integer("letters") }] {
@@ -56,7 +58,8 @@ import Testing
         await client.shutdown()
     }
 
-    @Test func aFailingQueryLeavesItsPipelineNeighboursAlone() async throws {
+    @Test("A failing query leaves its neighbours in the pipeline alone")
+    func aFailingQueryLeavesItsPipelineNeighboursAlone() async throws {
         let client = try await Self.client { $0.maxConnections = 1 }
         let divide = PostgresStatement(name: "divide", sql: "SELECT 1 / $1::int AS quotient")
         let broken = PostgresStatement(name: "broken", sql: "SELECT nonsense")
@@ -77,7 +80,8 @@ import Testing
         await client.shutdown()
     }
 
-    @Test func anErrorAtCommitIsTheQuerysError() async throws {
+    @Test("An error at commit is the query's error")
+    func anErrorAtCommitIsTheQuerysError() async throws {
         let client = try await Self.client { $0.maxConnections = 1 }
         _ = try await client.query(
             PostgresStatement(
@@ -94,7 +98,8 @@ import Testing
         await client.shutdown()
     }
 
-    @Test func aThousandQueriesShareFourConnections() async throws {
+    @Test("A thousand queries share four connections")
+    func aThousandQueriesShareFourConnections() async throws {
         let client = try await Self.client { $0.maxConnections = 4 }
         let statement = PostgresStatement(
             name: "square", sql: "SELECT $1::int * $1::int AS square, pg_backend_pid() AS pid")
@@ -114,7 +119,8 @@ import Testing
         #expect(await client.counts().connections == 0)
     }
 
-    @Test func aStatementIsPreparedOnceForEachConnection() async throws {
+    @Test("A statement is prepared once for each connection")
+    func aStatementIsPreparedOnceForEachConnection() async throws {
         let client = try await Self.client { $0.maxConnections = 1 }
         let statement = PostgresStatement(
             name: "prepared",
@@ -126,7 +132,8 @@ import Testing
         await client.shutdown()
     }
 
-    @Test func aStatementThatNoLongerFitsTheSchemaWorksAtTheNextTry() async throws {
+    @Test("A statement that no longer fits the schema works at the next try")
+    func aStatementThatNoLongerFitsTheSchemaWorksAtTheNextTry() async throws {
         let client = try await Self.client { $0.maxConnections = 1 }
         _ = try await client.query(PostgresStatement(name: "", sql: "CREATE TABLE wide (a int)"))
         let all = PostgresStatement(name: "all", sql: "SELECT * FROM wide")
@@ -137,7 +144,8 @@ import Testing
         await client.shutdown()
     }
 
-    @Test func aBigQueryAndABigAnswerPassInPieces() async throws {
+    @Test("A big query and a big answer pass in pieces")
+    func aBigQueryAndABigAnswerPassInPieces() async throws {
         let client = try await Self.client { $0.maxConnections = 1 }
         let text = String(repeating: "0123456789", count: 400_000)
         let statement = PostgresStatement(name: "big", sql: "SELECT $1::text AS text")
@@ -148,7 +156,8 @@ import Testing
         await client.shutdown()
     }
 
-    @Test func aQueryOverItsTimeFailsAndTheNextOneWorks() async throws {
+    @Test("A query over its time fails, and the next one works")
+    func aQueryOverItsTimeFailsAndTheNextOneWorks() async throws {
         let client = try await Self.client { $0.maxConnections = 1 }
         let sleep = PostgresStatement(name: "sleep", sql: "SELECT pg_sleep($1)")
         _ = try await client.query(sleep, [.double(0)])
@@ -164,7 +173,8 @@ import Testing
         await client.shutdown()
     }
 
-    @Test func aCancelledTaskIsFreeAtOnce() async throws {
+    @Test("A cancelled task is free at once")
+    func aCancelledTaskIsFreeAtOnce() async throws {
         let (opened, sink) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingOldest(10))
         var configuration = PostgresConfiguration(conninfo: try await TestCluster.shared.makeDatabase())
         configuration.stallTimeout = .seconds(60)
@@ -180,7 +190,8 @@ import Testing
         await client.shutdown()
     }
 
-    @Test func aTerminatedBackendFailsItsQueriesAndIsReplaced() async throws {
+    @Test("A terminated backend fails its queries, and is replaced")
+    func aTerminatedBackendFailsItsQueriesAndIsReplaced() async throws {
         let client = try await Self.client { $0.maxConnections = 1 }
         let pid = PostgresStatement(name: "pid", sql: "SELECT pg_backend_pid() AS pid")
         let before = try await client.query(pid)[0].integer("pid")
@@ -193,7 +204,8 @@ import Testing
         await client.shutdown()
     }
 
-    @Test func aReadOnlyDatabaseIsUnavailable() async throws {
+    @Test("A read-only database is unavailable")
+    func aReadOnlyDatabaseIsUnavailable() async throws {
         let client = try await Self.client { $0.conninfo += " options='-c default_transaction_read_only=on'" }
         let error = await #expect(throws: PostgresError.self) {
             _ = try await client.query(PostgresStatement(name: "", sql: "CREATE TABLE t (a int)"))
@@ -202,7 +214,8 @@ import Testing
         await client.shutdown()
     }
 
-    @Test func sessionsRunInUTC() async throws {
+    @Test("Sessions run in UTC")
+    func sessionsRunInUTC() async throws {
         let client = try await Self.client()
         let rows = try await client.query(
             PostgresStatement(
@@ -213,7 +226,8 @@ import Testing
         await client.shutdown()
     }
 
-    @Test func afterShutdownNothingIsSent() async throws {
+    @Test("After shutdown nothing is sent")
+    func afterShutdownNothingIsSent() async throws {
         let client = try await Self.client()
         let one = PostgresStatement(name: "one", sql: "SELECT 1")
         _ = try await client.query(one)
@@ -223,7 +237,8 @@ import Testing
         #expect(error?.kind == .shutDown)
     }
 
-    @Test func anAbsentDatabaseIsUnavailableWithinTheWait() async throws {
+    @Test("An absent database is unavailable within the wait")
+    func anAbsentDatabaseIsUnavailableWithinTheWait() async throws {
         var configuration = PostgresConfiguration(conninfo: "host=/nowhere dbname=x")
         configuration.stallTimeout = .milliseconds(300)
         configuration.queryTimeout = .seconds(600)

@@ -5,7 +5,8 @@ import Testing
 
 /// A database that goes away and comes back.
 @Suite struct OutageTests {
-    @Test func aStoppedClusterIsNoticedAndItsReturnToo() async throws {
+    @Test("A stopped cluster is noticed, and its return too")
+    func aStoppedClusterIsNoticedAndItsReturnToo() async throws {
         let cluster = try await TestCluster.dedicated()
         var configuration = PostgresConfiguration(conninfo: try await cluster.makeDatabase())
         configuration.stallTimeout = .milliseconds(500)
@@ -33,7 +34,8 @@ import Testing
         await cluster.stop()
     }
 
-    @Test func aFrozenServerLeavesNobodyWaiting() async throws {
+    @Test("A frozen server leaves nobody waiting")
+    func aFrozenServerLeavesNobodyWaiting() async throws {
         let cluster = try await TestCluster.dedicated()
         var configuration = PostgresConfiguration(conninfo: try await cluster.makeDatabase())
         configuration.maxConnections = 1

@@ -8,7 +8,7 @@ import Testing
 
     private static func at(_ seconds: Double) -> ContinuousClock.Instant { Tests.at(seconds) }
 
-    @Test("who waits for the answer of a silent connection fails, and whoever comes next gets another connection")
+    @Test("Who waits for the answer of a silent connection fails, and whoever comes next gets another connection")
     func silent() {
         var machine = Tests.connected { $0.maxConnections = 2 }
         _ = machine.submit(1, deadline: Self.at(20), now: Self.at(10))
@@ -24,7 +24,7 @@ import Testing
         #expect(machine.tick(Self.at(20)) == [.cancelRunning(1), .close(1)])
     }
 
-    @Test("a silent connection that speaks again takes queries again")
+    @Test("A silent connection that speaks again takes queries again")
     func comesRound() {
         var machine = Tests.connected { $0.maxConnections = 2 }
         _ = machine.submit(1, deadline: Self.at(20), now: Self.at(10))
@@ -33,7 +33,7 @@ import Testing
         #expect(machine.finished(1, on: 1, now: Self.at(12.1)) == [.send(2, on: 1)])
     }
 
-    @Test("a pipeline that moves on may take longer than the silence that is borne, also by parts of an answer")
+    @Test("A pipeline that moves on may take longer than the silence that is borne, also by parts of an answer")
     func movesOn() {
         var machine = Tests.connected { $0.maxConnections = 1 }
         for query in 1...4 as ClosedRange<UInt64> {
@@ -50,7 +50,7 @@ import Testing
         #expect(machine.finished(4, on: 1, now: Self.at(17)) == [])
     }
 
-    @Test("who waits for a connection fails after silence on all of them, not after a long queue")
+    @Test("Who waits for a connection fails after silence on all of them, not after a long queue")
     func queue() {
         var machine = Tests.connected {
             $0.maxConnections = 2
@@ -68,7 +68,7 @@ import Testing
         #expect(machine.tick(Self.at(12.5)) == [.fail(4, .noConnection(lastFailure: nil)), .fail(3, .stalled)])
     }
 
-    @Test("with one connection silent, idle ones that were not heard lately either are closed")
+    @Test("With one connection silent, idle ones that were not heard lately either are closed")
     func suspects() {
         var machine = Tests.connected { $0.maxConnections = 3 }
         _ = machine.submit(1, deadline: Self.at(20), now: Self.at(10))
@@ -80,7 +80,7 @@ import Testing
         #expect(machine.tick(Self.at(31.5)) == [.fail(3, .stalled), .close(2)])
     }
 
-    @Test("what waited for its connection has only the rest of the time for its answer")
+    @Test("What waited for its connection has only the rest of the time for its answer")
     func bothWaits() {
         var machine = Tests.machine()
         _ = machine.submit(1, deadline: Self.at(20), now: Self.at(10))
@@ -88,7 +88,7 @@ import Testing
         #expect(machine.tick(Self.at(11.5)) == [.fail(1, .stalled)])
     }
 
-    @Test("a connection that may not write is replaced, but not more than one a second")
+    @Test("A connection that may not write is replaced, but not more than one a second")
     func readOnly() {
         var machine = Tests.connected { $0.maxConnections = 1 }
         _ = machine.submit(1, deadline: Self.at(20), now: Self.at(0.5))
@@ -98,7 +98,7 @@ import Testing
         #expect(machine.submit(3, deadline: Self.at(20), now: Self.at(1.2)) == [])
         #expect(machine.closed(1, now: Self.at(1.2)) == [.connect(2)])
     }
-    @Test("and all others of its age with it, when they have answered what they owe")
+    @Test("And all others of its age with it, when they have answered what they owe")
     func readOnlyGeneration() {
         var machine = Tests.connected { $0.maxConnections = 2 }
         _ = machine.submit(1, deadline: Self.at(20), now: Self.at(1))

@@ -32,7 +32,8 @@ import Testing
         }
     }
 
-    @Test func theFirstQueryOpensAConnectionAndIsSentOnIt() {
+    @Test("The first query opens a connection, and is sent on it")
+    func theFirstQueryOpensAConnectionAndIsSentOnIt() {
         var machine = Self.machine()
         #expect(machine.submit(1, deadline: Self.at(10), now: Self.at(0)) == [.connect(1)])
         #expect(machine.wakeAt == Self.at(1.5))
@@ -41,7 +42,8 @@ import Testing
         #expect(machine.counts.inFlight == 0)
     }
 
-    @Test func aSecondConnectionIsOpenedOnlyWhenTheFirstIsBusy() {
+    @Test("A second connection is opened only when the first is busy")
+    func aSecondConnectionIsOpenedOnlyWhenTheFirstIsBusy() {
         var machine = Self.connected { $0.maxConnections = 2 }
         #expect(machine.submit(1, deadline: Self.at(10), now: Self.at(0)) == [.send(1, on: 1)])
         #expect(machine.submit(2, deadline: Self.at(10), now: Self.at(0)) == [.send(2, on: 1), .connect(2)])
@@ -51,7 +53,8 @@ import Testing
         #expect(machine.submit(4, deadline: Self.at(10), now: Self.at(0)) == [.send(4, on: 2)])
     }
 
-    @Test func beyondThePipelineQueriesWaitInOrder() {
+    @Test("Beyond the pipeline, queries wait in order")
+    func beyondThePipelineQueriesWaitInOrder() {
         var machine = Self.connected {
             $0.maxConnections = 1
             $0.maxPipelined = 2
@@ -66,7 +69,8 @@ import Testing
         #expect(machine.finished(1, on: 1, now: Self.at(0)) == [.send(4, on: 1)])
     }
 
-    @Test func whileTheDatabaseIsAwayAttemptsBackOffAndWaitersGiveUp() {
+    @Test("While the database is away, attempts back off and waiters give up")
+    func whileTheDatabaseIsAwayAttemptsBackOffAndWaitersGiveUp() {
         var machine = Self.machine()
         #expect(machine.submit(1, deadline: Self.at(10), now: Self.at(0)) == [.connect(1)])
         #expect(machine.connectFailed(1, message: "refused", now: Self.at(0)) == [])
@@ -86,7 +90,8 @@ import Testing
         #expect(machine.submit(3, deadline: Self.at(11), now: Self.at(1.7)).first == .send(3, on: 3))
     }
 
-    @Test func aQueryOverItsTimeFailsItsConnectionIsCancelledThenClosed() {
+    @Test("A query over its time fails; its connection is cancelled, then closed")
+    func aQueryOverItsTimeFailsItsConnectionIsCancelledThenClosed() {
         var machine = Self.patient { $0.maxConnections = 1 }
         _ = machine.submit(1, deadline: Self.at(2), now: Self.at(0))
         _ = machine.submit(2, deadline: Self.at(10), now: Self.at(0))
@@ -100,7 +105,8 @@ import Testing
         #expect(machine.closed(1, now: Self.at(3.1)) == [.connect(2)])
     }
 
-    @Test func theNeighbourOfACancelledQueryMayFinish() {
+    @Test("The neighbour of a cancelled query may finish")
+    func theNeighbourOfACancelledQueryMayFinish() {
         var machine = Self.patient { $0.maxConnections = 1 }
         _ = machine.submit(1, deadline: Self.at(2), now: Self.at(0))
         _ = machine.submit(2, deadline: Self.at(10), now: Self.at(0))
@@ -109,7 +115,8 @@ import Testing
         #expect(machine.finished(2, on: 1, now: Self.at(2.2)) == [.close(1)])
     }
 
-    @Test func anOverdueQueryBehindAnotherWaitsForItsTurnToBeCancelled() {
+    @Test("An overdue query behind another waits for its turn to be cancelled")
+    func anOverdueQueryBehindAnotherWaitsForItsTurnToBeCancelled() {
         var machine = Self.patient { $0.maxConnections = 1 }
         _ = machine.submit(1, deadline: Self.at(60), now: Self.at(0))
         _ = machine.submit(2, deadline: Self.at(2), now: Self.at(0))
@@ -117,7 +124,8 @@ import Testing
         #expect(machine.finished(1, on: 1, now: Self.at(3)) == [.cancelRunning(1), .close(1)])
     }
 
-    @Test func aLostConnectionFailsWhatWasInFlightAndNothingIsSentTwice() {
+    @Test("A lost connection fails what was in flight, and nothing is sent twice")
+    func aLostConnectionFailsWhatWasInFlightAndNothingIsSentTwice() {
         var machine = Self.connected { $0.maxConnections = 1 }
         _ = machine.submit(1, deadline: Self.at(10), now: Self.at(5))
         _ = machine.submit(2, deadline: Self.at(10), now: Self.at(5))
@@ -126,13 +134,15 @@ import Testing
         #expect(machine.submit(3, deadline: Self.at(10), now: Self.at(5)) == [.connect(2)])
     }
 
-    @Test func aServerThatHangsUpAtOnceIsNotHammered() {
+    @Test("A server that hangs up at once isn't hammered")
+    func aServerThatHangsUpAtOnceIsNotHammered() {
         var machine = Self.connected { $0.keepAlive = true }
         #expect(machine.lost(1, message: "gone", now: Self.at(0.1)) == [])
         #expect(machine.tick(Self.at(0.15)) == [.connect(2)])
     }
 
-    @Test func idleConnectionsAreClosedExceptTheLast() {
+    @Test("Idle connections are closed, except the last")
+    func idleConnectionsAreClosedExceptTheLast() {
         var machine = Self.connected()
         _ = machine.submit(1, deadline: Self.at(10), now: Self.at(1))
         #expect(machine.submit(2, deadline: Self.at(10), now: Self.at(1)) == [.send(2, on: 1), .connect(2)])
@@ -147,7 +157,8 @@ import Testing
         #expect(machine.counts.connections == 1)
     }
 
-    @Test func theLastIdleConnectionWakesNobodyWhileAnotherOpens() {
+    @Test("The last idle connection wakes nobody while another opens")
+    func theLastIdleConnectionWakesNobodyWhileAnotherOpens() {
         var machine = Self.connected { $0.stallTimeout = .seconds(600) }
         _ = machine.submit(1, deadline: Self.at(500), now: Self.at(1))
         #expect(machine.submit(2, deadline: Self.at(500), now: Self.at(1)) == [.send(2, on: 1), .connect(2)])
@@ -157,14 +168,16 @@ import Testing
         #expect(machine.wakeAt.map { $0 > Self.at(100) } ?? true)
     }
 
-    @Test func anOldConnectionLeavesWhenItsQueriesAreAnswered() {
+    @Test("An old connection leaves when its queries are answered")
+    func anOldConnectionLeavesWhenItsQueriesAreAnswered() {
         var machine = Self.patient { _ in }
         _ = machine.submit(1, deadline: Self.at(3_700), now: Self.at(3_599))
         #expect(machine.tick(Self.at(3_600)).contains(.close(1)) == false)
         #expect(machine.finished(1, on: 1, now: Self.at(3_601)).contains(.close(1)))
     }
 
-    @Test func shuttingDownFailsWaitersLetsOthersFinishAndEndsInTime() {
+    @Test("Shutting down fails waiters, lets others finish, and ends in time")
+    func shuttingDownFailsWaitersLetsOthersFinishAndEndsInTime() {
         var machine = Self.patient {
             $0.maxConnections = 1
             $0.maxPipelined = 2
@@ -181,7 +194,9 @@ import Testing
         #expect(machine.shutDown(now: Self.at(6)) == [])
     }
 
-    @Test(arguments: 0..<50)
+    @Test(
+        "Whatever happens, every query ends exactly once",
+        arguments: 0..<50)
     func whateverHappensEveryQueryEndsExactlyOnce(seed: UInt64) {
         var random = SplitMix(state: seed)
         var machine = Self.machine {

@@ -15,7 +15,8 @@ import Testing
         return rows
     }
 
-    @Test func itIsMadeStartedStoppedAndFoundAgain() async throws {
+    @Test("It is made, started, stopped and found again")
+    func itIsMadeStartedStoppedAndFoundAgain() async throws {
         let directory = TestClusterDirectories.shared.make()
         let cluster = PrivateCluster(stateDirectory: directory, names: .test, isDurable: false)
         let location = try await cluster.start()
@@ -48,7 +49,8 @@ import Testing
         await next.stop()
     }
 
-    @Test func aServerThatWasLeftRunningIsTakenOver() async throws {
+    @Test("A server that was left running is taken over")
+    func aServerThatWasLeftRunningIsTakenOver() async throws {
         let directory = TestClusterDirectories.shared.make()
         var killed: PrivateCluster? = PrivateCluster(stateDirectory: directory, names: .test, isDurable: false)
         let location = try await killed?.start()
@@ -62,7 +64,8 @@ import Testing
         #expect(!Directory(path: "\(directory)/postgres/data/postmaster.pid").exists)
     }
 
-    @Test func aServerThatWasKilledIsStartedAgain() async throws {
+    @Test("A server that was killed is started again")
+    func aServerThatWasKilledIsStartedAgain() async throws {
         let directory = TestClusterDirectories.shared.make()
         let cluster = PrivateCluster(stateDirectory: directory, names: .test, isDurable: false)
         let location = try await cluster.start()
@@ -77,7 +80,8 @@ import Testing
         await cluster.stop()
     }
 
-    @Test func theNumberOfAnotherProcessInTheServersFilesIsNoObstacle() async throws {
+    @Test("The number of another process in the server's files is no obstacle")
+    func theNumberOfAnotherProcessInTheServersFilesIsNoObstacle() async throws {
         let directory = TestClusterDirectories.shared.make()
         let cluster = PrivateCluster(stateDirectory: directory, names: .test, isDurable: false)
         let location = try await cluster.start()
@@ -94,7 +98,8 @@ import Testing
         await cluster.stop()
     }
 
-    @Test func aStateDirectoryBelongsToOneDaemon() async throws {
+    @Test("A state directory belongs to one daemon")
+    func aStateDirectoryBelongsToOneDaemon() async throws {
         let directory = TestClusterDirectories.shared.make()
         let first = PrivateCluster(stateDirectory: directory, names: .test, isDurable: false)
         _ = try await first.start()
@@ -104,7 +109,8 @@ import Testing
         await first.stop()
     }
 
-    @Test func dataOfAnotherMajorVersionIsRefusedWithTheCommandsThatUpgradeIt() async throws {
+    @Test("Data of another major version is refused with the commands that upgrade it")
+    func dataOfAnotherMajorVersionIsRefusedWithTheCommandsThatUpgradeIt() async throws {
         let directory = TestClusterDirectories.shared.make()
         let data = "\(directory)/postgres/data"
         try FileManager.default.createDirectory(atPath: data, withIntermediateDirectories: true)
@@ -120,7 +126,8 @@ import Testing
         #expect(newer?.message.contains("postgresql-99") == true)
     }
 
-    @Test func rubbishOfAnInterruptedInitialisationIsClearedAway() async throws {
+    @Test("Rubbish of an interrupted initialisation is cleared away")
+    func rubbishOfAnInterruptedInitialisationIsClearedAway() async throws {
         let directory = TestClusterDirectories.shared.make()
         let rubbish = "\(directory)/postgres/data.unfinished-1"
         let cluster = PrivateCluster(stateDirectory: directory, names: .test, isDurable: false)
@@ -133,7 +140,8 @@ import Testing
         await cluster.stop()
     }
 
-    @Test func aPathTooLongForASocketGetsItsSocketElsewhere() async throws {
+    @Test("A path too long for a socket gets its socket elsewhere")
+    func aPathTooLongForASocketGetsItsSocketElsewhere() async throws {
         let directory = TestClusterDirectories.shared.make() + "/" + String(repeating: "long", count: 25)
         let cluster = PrivateCluster(stateDirectory: directory, names: .test, isDurable: false)
         let location = try await cluster.start()
@@ -144,7 +152,10 @@ import Testing
         rmdir(location.socketDirectory)
     }
 
-    @Test(.enabled(if: geteuid() == 0)) func aDirectoryThatTheClustersUserCannotEnterIsLeftForAnother() async throws {
+    @Test(
+        "A directory that the cluster's user can't enter is left for another",
+        .enabled(if: geteuid() == 0))
+    func aDirectoryThatTheClustersUserCannotEnterIsLeftForAnother() async throws {
         let parent = TestClusterDirectories.shared.make()
         chmod(parent, 0o700)
         let cluster = PrivateCluster(stateDirectory: "\(parent)/state", names: .test, isDurable: false)
@@ -163,7 +174,8 @@ import Testing
         rmdir("/var/lib/letsswitch")
     }
 
-    @Test func theSecondSignalStopsTheServerWithoutWaiting() async throws {
+    @Test("The second signal stops the server without waiting")
+    func theSecondSignalStopsTheServerWithoutWaiting() async throws {
         let cluster = PrivateCluster(
             stateDirectory: TestClusterDirectories.shared.make(), names: .test, isDurable: false)
         _ = try await cluster.start()
@@ -172,7 +184,8 @@ import Testing
         await cluster.stop()
     }
 
-    @Test func whatTheServersFileSaysIsReadOnlyWhenComplete() {
+    @Test("What the server's file says is read only when complete")
+    func whatTheServersFileSaysIsReadOnlyWhenComplete() {
         let text = "123\n/data\n1700000000\n5432\n/socket\n\n  1  2\nready   \n"
         let file = PostmasterFile(text: text)
         #expect(file?.pid == 123)
@@ -183,10 +196,13 @@ import Testing
         #expect(PostmasterFile(text: "") == nil)
     }
 
-    @Test(arguments: [
-        ("/var/lib/letsswitch/postgres", "/var/lib/letsswitch/postgres/socket"),
-        ("/tmp/with space", "/run/letsswitch-x"), ("/tmp/a,b", "/run/letsswitch-x"), ("/tmp/a'b", "/run/letsswitch-x"),
-    ])
+    @Test(
+        "Sockets go where their path needs no quoting",
+        arguments: [
+            ("/var/lib/letsswitch/postgres", "/var/lib/letsswitch/postgres/socket"),
+            ("/tmp/with space", "/run/letsswitch-x"), ("/tmp/a,b", "/run/letsswitch-x"),
+            ("/tmp/a'b", "/run/letsswitch-x"),
+        ])
     func socketsGoWhereTheirPathNeedsNoQuoting(home: String, sockets: String) {
         #expect(
             ClusterPlacement.sockets(
@@ -194,7 +210,8 @@ import Testing
             ).path == sockets)
     }
 
-    @Test func programsRunToTheirEndOrTheirTime() throws {
+    @Test("Programs run to their end or their time")
+    func programsRunToTheirEndOrTheirTime() throws {
         let echo = try Subprocess(command: ["sh", "-c", "echo out; echo err >&2; env; pwd; exit 3"]).run(
             timeout: .seconds(10))
         #expect(echo.status == 3)

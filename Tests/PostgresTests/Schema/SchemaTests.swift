@@ -61,7 +61,8 @@ import Testing
 
     // MARK: Tables
 
-    @Test func eachMigrationIsAppliedOnceAndInOrder() async throws {
+    @Test("Each migration is applied once, and in order")
+    func eachMigrationIsAppliedOnceAndInOrder() async throws {
         try await Self.with { client async throws in
             #expect(try await client.migrate(Self.schema([Self.first])).migrations == [1])
             #expect(try await client.migrate(Self.schema([Self.second, Self.first])).migrations == [2])
@@ -72,7 +73,8 @@ import Testing
         }
     }
 
-    @Test func daemonsThatStartTogetherTakeTurns() async throws {
+    @Test("Daemons that start together take turns")
+    func daemonsThatStartTogetherTakeTurns() async throws {
         let configuration = try await Self.configuration()
         let schema = Self.schema([Self.kept, Self.second], Self.functions(1, says: "yes"))
         let changes = try await withThrowingTaskGroup(of: PostgresSchema.Change.self) { group in
@@ -90,7 +92,8 @@ import Testing
         #expect(changes.filter(\.replacedFunctions).count == 1)
     }
 
-    @Test func aMigrationThatFailsLeavesNothingOfItself() async throws {
+    @Test("A migration that fails leaves nothing of itself")
+    func aMigrationThatFailsLeavesNothingOfItself() async throws {
         try await Self.with { client async throws in
             let failing = PostgresMigration(version: 2, name: "bad", sql: "CREATE TABLE house.b (n int); SELECT 1 / 0")
             let error = await #expect(throws: PostgresError.self) {
@@ -103,7 +106,8 @@ import Testing
         }
     }
 
-    @Test func aNewerDatabaseIsRefused() async throws {
+    @Test("A newer database is refused")
+    func aNewerDatabaseIsRefused() async throws {
         try await Self.with { client async throws in
             _ = try await client.migrate(Self.schema([Self.first, Self.second]))
             let error = await #expect(throws: PostgresError.self) {
@@ -114,7 +118,8 @@ import Testing
     }
 
     /// Of before the first release, whose migrations nobody carries along.
-    @Test func aDatabaseOfAnotherHistoryIsRefusedAndUntouched() async throws {
+    @Test("A database of another history is refused, and untouched")
+    func aDatabaseOfAnotherHistoryIsRefusedAndUntouched() async throws {
         try await Self.with { client async throws in
             _ = try await client.migrate(Self.schema([Self.first, Self.second]))
             let renamed = PostgresMigration(version: 1, name: "schema", sql: "DROP TABLE house.a")
@@ -130,7 +135,8 @@ import Testing
 
     // MARK: Functions
 
-    @Test func functionsAreMadeAnewWhenTheirTextHasChangedOverDataThatStay() async throws {
+    @Test("Functions are made anew when their text has changed, over data that stay")
+    func functionsAreMadeAnewWhenTheirTextHasChangedOverDataThatStay() async throws {
         try await Self.with { client async throws in
             let change = try await client.migrate(Self.schema([Self.kept], Self.functions(1, says: "yes")))
             #expect(change == PostgresSchema.Change(migrations: [1], replacedFunctions: true))
@@ -144,7 +150,8 @@ import Testing
         }
     }
 
-    @Test func olderFunctionsAreNeverPutInPlaceOfNewer() async throws {
+    @Test("Older functions are never put in place of newer")
+    func olderFunctionsAreNeverPutInPlaceOfNewer() async throws {
         try await Self.with { client async throws in
             _ = try await client.migrate(Self.schema([Self.kept], Self.functions(5, oldestUsable: 4, says: "new")))
             #expect(try await client.migrate(Self.schema([Self.kept], Self.functions(4, says: "old"))).isEmpty)
@@ -160,7 +167,8 @@ import Testing
         }
     }
 
-    @Test func functionsThatFailLeaveThoseOfBefore() async throws {
+    @Test("Functions that fail leave those of before")
+    func functionsThatFailLeaveThoseOfBefore() async throws {
         try await Self.with { client async throws in
             _ = try await client.migrate(Self.schema([Self.kept], Self.functions(1, says: "yes")))
             let broken = PostgresFunctions(
@@ -175,7 +183,8 @@ import Testing
     }
 
     /// A daemon of before the change goes on with its prepared statements.
-    @Test func statementsThatWerePreparedBeforeFindTheNewFunctions() async throws {
+    @Test("Statements that were prepared before find the new functions")
+    func statementsThatWerePreparedBeforeFindTheNewFunctions() async throws {
         try await Self.with { client async throws in
             let say = PostgresStatement(name: "say", sql: "SELECT house.say() AS answer")
             _ = try await client.migrate(Self.schema([Self.kept], Self.functions(1, says: "yes")))

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct HangUpTests {
-    @Test("a server that ends a connection is noticed, also when its farewell and the end come in one moment")
+    @Test("A server that ends a connection is noticed, also when its farewell and the end come in one moment")
     func noticed() async throws {
         let conninfo = try await TestCluster.shared.makeDatabase()
         var configuration = PostgresConfiguration(conninfo: conninfo)

@@ -4,7 +4,8 @@ import TestSupport
 import Testing
 
 @Suite struct ListenerTests {
-    @Test func aListenerHearsAndListensAgainAfterALoss() async throws {
+    @Test("A listener hears, and listens again after a loss")
+    func aListenerHearsAndListensAgainAfterALoss() async throws {
         let configuration = PostgresConfiguration(conninfo: try await TestCluster.shared.makeDatabase())
         let (events, sink) = AsyncStream.makeStream(
             of: PostgresListenerEvent.self, bufferingPolicy: .bufferingOldest(100))
@@ -34,7 +35,8 @@ import Testing
         await session.close()
     }
 
-    @Test func aHalfOpenConnectionIsNoticedByTheHeartbeat() async throws {
+    @Test("A half-open connection is noticed by the heartbeat")
+    func aHalfOpenConnectionIsNoticedByTheHeartbeat() async throws {
         var configuration = PostgresConfiguration(conninfo: try await TestCluster.shared.makeDatabase())
         configuration.heartbeatInterval = .milliseconds(50)
         configuration.heartbeatTimeout = .milliseconds(200)
@@ -64,7 +66,8 @@ import Testing
         await session.close()
     }
 
-    @Test func anAbsentDatabaseIsReportedAndTheListenerStops() async throws {
+    @Test("An absent database is reported, and the listener stops")
+    func anAbsentDatabaseIsReportedAndTheListenerStops() async throws {
         let (events, sink) = AsyncStream.makeStream(
             of: PostgresListenerEvent.self, bufferingPolicy: .bufferingOldest(100))
         let listener = PostgresListener(

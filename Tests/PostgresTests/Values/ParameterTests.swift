@@ -3,44 +3,52 @@ import Testing
 @testable import Postgres
 
 @Suite struct ParameterTests {
-    @Test(arguments: [
-        (PostgresParameter.text("a"), "a"), (.integer(-3), "-3"), (.double(.infinity), "Infinity"),
-        (.double(-.infinity), "-Infinity"), (.double(.nan), "NaN"), (.double(0.1), "0.1"), (.boolean(true), "t"),
-        (.boolean(false), "f"), (.textArray([]), "{}"), (.textArray([nil, "", "NULL"]), #"{NULL,"","NULL"}"#),
-        (.textArray([#"a"b\c"#, "{,}"]), #"{"a\"b\\c","{,}"}"#),
-    ])
+    @Test(
+        "Values are written as PostgreSQL reads them",
+        arguments: [
+            (PostgresParameter.text("a"), "a"), (.integer(-3), "-3"), (.double(.infinity), "Infinity"),
+            (.double(-.infinity), "-Infinity"), (.double(.nan), "NaN"), (.double(0.1), "0.1"), (.boolean(true), "t"),
+            (.boolean(false), "f"), (.textArray([]), "{}"), (.textArray([nil, "", "NULL"]), #"{NULL,"","NULL"}"#),
+            (.textArray([#"a"b\c"#, "{,}"]), #"{"a\"b\\c","{,}"}"#),
+        ])
     func valuesAreWrittenAsPostgreSQLReadsThem(parameter: PostgresParameter, literal: String) {
         #expect(parameter.literal == literal)
     }
 
-    @Test func nullHasNoText() {
+    @Test("Null has no text")
+    func nullHasNoText() {
         #expect(PostgresParameter.null.literal == nil)
     }
 
-    @Test(arguments: [PostgresParameter.text("a\0b"), .textArray(["x", "\0"])])
+    @Test(
+        "Text with U+0000 is refused before anything is sent",
+        arguments: [PostgresParameter.text("a\0b"), .textArray(["x", "\0"])])
     func textWithU0000IsRefusedBeforeAnythingIsSent(parameter: PostgresParameter) {
         let error = #expect(throws: PostgresError.self) { try EncodedParameters([.null, parameter]) }
         #expect(error?.kind == .invalidParameter)
         #expect(error?.message.contains("$2") == true)
     }
 
-    @Test func descriptionsKeepValuesOutOfTheLog() {
+    @Test("Descriptions keep values out of the log")
+    func descriptionsKeepValuesOutOfTheLog() {
         let error = PostgresError(kind: .server(sqlState: "22P02"), message: #"invalid input syntax: "secret""#)
         #expect(!error.description.contains("secret"))
         #expect(error.description.contains("22P02"))
     }
 
-    @Test(arguments: [
-        ("25006" as String?, "ERROR", PostgresError.Kind.refused(sqlState: "25006")),
-        ("53300", "ERROR", .refused(sqlState: "53300")),
-        ("53100", "ERROR", .refused(sqlState: "53100")),
-        ("XX000", "ERROR", .refused(sqlState: "XX000")),
-        ("57014", "ERROR", .unavailable(outcomeUnknown: false)),
-        ("57P01", "FATAL", .unavailable(outcomeUnknown: true)),
-        ("08006", "ERROR", .unavailable(outcomeUnknown: true)),
-        ("23505", "ERROR", .server(sqlState: "23505")),
-        (nil, "ERROR", .unavailable(outcomeUnknown: true)),
-    ])
+    @Test(
+        "SQL states mean what callers can act on",
+        arguments: [
+            ("25006" as String?, "ERROR", PostgresError.Kind.refused(sqlState: "25006")),
+            ("53300", "ERROR", .refused(sqlState: "53300")),
+            ("53100", "ERROR", .refused(sqlState: "53100")),
+            ("XX000", "ERROR", .refused(sqlState: "XX000")),
+            ("57014", "ERROR", .unavailable(outcomeUnknown: false)),
+            ("57P01", "FATAL", .unavailable(outcomeUnknown: true)),
+            ("08006", "ERROR", .unavailable(outcomeUnknown: true)),
+            ("23505", "ERROR", .server(sqlState: "23505")),
+            (nil, "ERROR", .unavailable(outcomeUnknown: true)),
+        ])
     func sqlStatesMeanWhatCallersCanActOn(state: String?, severity: String, kind: PostgresError.Kind) {
         #expect(PostgresError.kind(sqlState: state, severity: severity) == kind)
     }

@@ -25,7 +25,8 @@ import Testing
         return text.components(separatedBy: "\r\n")
     }
 
-    @Test func aTaskIsAnEventWithAnAlarm() {
+    @Test("A task is an event with an alarm")
+    func aTaskIsAnEventWithAnAlarm() {
         #expect(
             Self.lines(Self.feed("History", partner: "Maths"), publicURL: "https://example.org") == [
                 "BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Let's Switch//letsswitchd//EN", "CALSCALE:GREGORIAN",
@@ -41,23 +42,27 @@ import Testing
             ])
     }
 
-    @Test func aCalendarWithoutTasksHasAComponentYet() {
+    @Test("A calendar without tasks has a component yet")
+    func aCalendarWithoutTasksHasAComponentYet() {
         let feed = CalendarFeed(revision: 0, revisedAt: Self.start, entries: [])
         let lines = Self.lines(feed)
         #expect(lines.contains("BEGIN:VTIMEZONE"))
         #expect(!lines.contains("BEGIN:VEVENT"))
     }
 
-    @Test(arguments: [
-        ("a, b; c", #"a\, b\; c"#), (#"C:\n"#, #"C:\\n"#), ("two\nlines", #"two\nlines"#),
-        ("two\r\nlines\rand\n\nmore", #"two\nlines\nand\n\nmore"#), ("a\u{0}b\u{7}c\u{7F}d\te", "a b c d\te"),
-        ("BEGIN:VALARM", "BEGIN:VALARM"), ("\"quoted\": (x)", "\"quoted\": (x)"),
-    ])
+    @Test(
+        "What people write is escaped",
+        arguments: [
+            ("a, b; c", #"a\, b\; c"#), (#"C:\n"#, #"C:\\n"#), ("two\nlines", #"two\nlines"#),
+            ("two\r\nlines\rand\n\nmore", #"two\nlines\nand\n\nmore"#), ("a\u{0}b\u{7}c\u{7F}d\te", "a b c d\te"),
+            ("BEGIN:VALARM", "BEGIN:VALARM"), ("\"quoted\": (x)", "\"quoted\": (x)"),
+        ])
     func whatPeopleWriteIsEscaped(_ title: String, _ written: String) {
         #expect(Self.lines(Self.feed(title)).contains("SUMMARY:\(written)"))
     }
 
-    @Test func titlesThatRunTheOtherWayTurnNothingElseRound() {
+    @Test("Titles that run the other way turn nothing else round")
+    func titlesThatRunTheOtherWayTurnNothingElseRound() {
         let pair = Self.lines(Self.feed("שלום", partner: "a\u{202E}b"))
         #expect(pair.contains("SUMMARY:\u{2068}שלום\u{2069} (with: \u{2068}a\u{202E}b\u{202C}\u{2069})"))
         let alone = Self.lines(Self.feed("\u{2066}שלום"))
@@ -67,18 +72,24 @@ import Testing
         #expect(unfolded.contains("DESCRIPTION:Somebody starts at the same time: \u{2068}a\u{202E}b\u{202C}\u{2069}"))
     }
 
-    @Test(arguments: [(0, "-PT0S"), (1, "-PT1S"), (59, "-PT59S"), (60, "-PT1M"), (90, "-PT90S"), (3600, "-PT60M")])
+    @Test(
+        "The alarm is at the lead",
+        arguments: [(0, "-PT0S"), (1, "-PT1S"), (59, "-PT59S"), (60, "-PT1M"), (90, "-PT90S"), (3600, "-PT60M")])
     func theAlarmIsAtTheLead(_ lead: Int, _ trigger: String) {
         #expect(Self.lines(Self.feed("x", lead: lead)).contains("TRIGGER:\(trigger)"))
     }
 
-    @Test(arguments: [(0, "090100"), (60, "090100"), (600, "091000"), (3600, "100000"), (86_400, "100000")])
+    @Test(
+        "An entry is as long as its room is open, between a minute and an hour",
+        arguments: [(0, "090100"), (60, "090100"), (600, "091000"), (3600, "100000"), (86_400, "100000")])
     func anEntryIsAsLongAsItsRoomIsOpenBetweenAMinuteAndAnHour(_ open: Int, _ end: String) {
         #expect(Self.lines(Self.feed("x", open: open)).contains("DTEND:20261122T\(end)Z"))
     }
 
     /// Every length of line, of characters of one to four bytes: unfolded, it is what it was.
-    @Test(arguments: ["x", "é", "語", "🎹", "x語🎹é"])
+    @Test(
+        "No line is longer than 75 bytes, and no character is cut",
+        arguments: ["x", "é", "語", "🎹", "x語🎹é"])
     func noLineIsLongerThan75BytesAndNoCharacterIsCut(_ character: String) throws {
         for count in 0...160 {
             let title = "T" + String(repeating: character, count: count)

@@ -16,7 +16,7 @@ import Testing
             startedAt: nil, outcome: outcome, wasLetDown: outcome == .letDown)
     }
 
-    @Test("a streak ends with a promise that was missed, and not with one that somebody else broke")
+    @Test("A streak ends with a promise that was missed, and not with one that somebody else broke")
     func streak() {
         let outcomes: [([History.Outcome?], Int)] = [
             ([], 0), ([.missed, .kept], 0), ([nil, .kept, .letDown, .kept, .missed, .kept], 2), ([.kept, .kept], 2),
@@ -24,7 +24,7 @@ import Testing
         for (outcomes, streak) in outcomes { #expect(History(entries: outcomes.map(Self.entry)).streak == streak) }
     }
 
-    @Test("kept is what was said to have started or came to the room; let down, whose partner left or didn't come")
+    @Test("Kept is what was said to have started or came to the room; let down, whose partner left or didn't come")
     func outcomes() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             var tasks: [String: TaskResponse] = [:]

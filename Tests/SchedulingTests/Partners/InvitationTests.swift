@@ -12,7 +12,7 @@ import Testing
     private static let nine = "2026-11-22T09:00:00Z"
     private static let ten = "2026-11-22T10:00:00Z"
 
-    @Test("whoever has the link is the partner, whoever else waits; a repeat changes nothing, and nobody comes after")
+    @Test("Whoever has the link is the partner, whoever else waits; a repeat changes nothing, and nobody comes after")
     func accept() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let host = try #require(try await database.invite("ada", Self.nine).task)
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(
-        "until it lapses nobody sees that it waits; then it finds who waits there, and the link leads on until the lead"
+        "Until it lapses nobody sees that it waits; then it finds who waits there, and the link leads on until the lead"
     )
     func lapse() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test("a promise that is made late, or was there, waits for its guest for half of what is left, at most")
+    @Test("A promise that is made late, or was there, waits for its guest for half of what is left, at most")
     func holds() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:57Z") { database in
             #expect(try await database.register("ada", Self.nine).task?.isPaired == false)
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test(
-        "the guest's own promise becomes the partner if it has none; one that has a partner stays, and so does the host's"
+        "The guest's own promise becomes the partner if it has none; one that has a partner stays, and so does the host's"
     )
     func ownPromise() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test(
-        "no guest comes too late, comes to what is taken back, moved away or erased, or to somebody who has blocked them"
+        "No guest comes too late, comes to what is taken back, moved away or erased, or to somebody who has blocked them"
     )
     func refusals() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test("whose guest comes and leaves waits for anybody, until somebody is invited anew")
+    @Test("Whose guest comes and leaves waits for anybody, until somebody is invited anew")
     func guestLeaves() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let token = try #require(try await database.invite("ada", Self.nine).task?.invitation)
@@ -171,7 +171,7 @@ import Testing
         }
     }
 
-    @Test("of guests who come at once, while others register, one is the partner")
+    @Test("Of guests who come at once, while others register, one is the partner")
     func atOnce() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z", connections: 16) { database in
             for round in 0..<10 {
@@ -198,7 +198,7 @@ import Testing
         }
     }
 
-    @Test("a guest who comes while the host cancels, is erased or claimed finds what is there then", arguments: 0..<3)
+    @Test("A guest who comes while the host cancels, is erased or claimed finds what is there then", arguments: 0..<3)
     func beside(_ way: Int) async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z", connections: 6) { database in
             let host = try #require(try await database.invite("ada", Self.nine).task)
@@ -230,7 +230,7 @@ import Testing
         }
     }
 
-    @Test("tokens are what they are, and nothing else")
+    @Test("Tokens are what they are, and nothing else")
     func tokens() throws {
         let text = "0123456789abcdef0123456789abcdef"
         #expect(InvitationToken(text)?.path == "/#invitation/\(text)")

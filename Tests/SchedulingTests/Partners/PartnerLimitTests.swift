@@ -22,7 +22,7 @@ import Testing
             MoveRequest(task: OwnTask(id: task.id, device: slot.device), slot: slot.slot))
     }
 
-    @Test("whoever is let down between lead and claim is joined as well, and the claim opens one room, told once")
+    @Test("Whoever is let down between lead and claim is joined as well, and the claim opens one room, told once")
     func beforeTheClaim() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.run(
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test("who came late and asks again has the task, also after the start; who was reminded in time has not")
+    @Test("Who came late and asks again has the task, also after the start; who was reminded in time has not")
     func lateRepeat() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let first = try #require(try await database.register("a", Self.nine).task)
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test("who was in the room leaves it when it ends early, and is seen in the one to wait in")
+    @Test("Who was in the room leaves it when it ends early, and is seen in the one to wait in")
     func attendance() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let first = try #require(try await database.register("a", Self.nine).task)
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test("a task that has started and is moved is one more that is open; one that hasn't is not")
+    @Test("A task that has started and is moved is one more that is open; one that hasn't is not")
     func quota() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             var settings = ScheduleSettings()
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test("what is left of an erased person's task is in nobody's way, and a refusal names the time that was asked for")
+    @Test("What is left of an erased person's task is in nobody's way, and a refusal names the time that was asked for")
     func movedTo() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             _ = try await database.register("a", Self.ten)
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test("nobody waits for a partner when there is no room for the two any more")
+    @Test("Nobody waits for a partner when there is no room for the two any more")
     func shortRoom() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             var settings = ScheduleSettings()

@@ -33,7 +33,7 @@ import Testing
         return result
     }
 
-    @Test("who erases what is being moved begins anew: nothing is held of the task as it is now")
+    @Test("Who erases what is being moved begins anew: nothing is held of the task as it is now")
     func eraseBesideMove() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let task = try #require(try await database.register("a", Self.nine).task)
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("what is moved while much of a device is being erased goes with it")
+    @Test("What is moved while much of a device is being erased goes with it")
     func moveBesideLongErasing() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let task = try #require(try await database.register("a", Self.nine).task)
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("leaving locks who was in the room in the order in which reports do")
+    @Test("Leaving locks who was in the room in the order in which reports do")
     func leaveBesideReport() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let task = try #require(try await database.register("a", Self.nine).task)

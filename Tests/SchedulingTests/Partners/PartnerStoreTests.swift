@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test("whoever stays is alone in a room of its own, is told, and is joined as ever")
+    @Test("Whoever stays is alone in a room of its own, is told, and is joined as ever")
     func leave() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let first = try #require(try await database.register("a", Self.nine, "History").task)
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("whoever stays is paired with who waits in the slot, in a room that the other doesn't know")
+    @Test("Whoever stays is paired with who waits in the slot, in a room that the other doesn't know")
     func pairedAnew() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let first = try #require(try await database.register("a", Self.nine).task)
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test("after the lead whoever stays waits in an open room, and one who promises late is the partner, while time is")
+    @Test("After the lead whoever stays waits in an open room, and one who promises late is the partner, while time is")
     func afterTheLead() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let first = try #require(try await database.register("a", Self.nine).task)
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test("nobody is led into a room that was closed, though somebody waits there")
+    @Test("Nobody is led into a room that was closed, though somebody waits there")
     func closedRoom() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let first = try #require(try await database.register("a", Self.nine).task)
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test("two who are alone after the lead are paired, also if one was never anybody's partner")
+    @Test("Two who are alone after the lead are paired, also if one was never anybody's partner")
     func aloneAfterTheLead() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let first = try #require(try await database.register("a", Self.nine).task)
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test("who is in the room and didn't say whose task it is keeps it")
+    @Test("Who is in the room and didn't say whose task it is keeps it")
     func unnamedPeers() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let first = try #require(try await database.register("a", Self.nine).task)
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test("of an erased person's half of a match nothing is left when the other leaves")
+    @Test("Of an erased person's half of a match nothing is left when the other leaves")
     func leaveTheErased() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let first = try #require(try await database.register("a", Self.nine).task)
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test("a task that is moved keeps its id, finds a partner there, and leaves one who is paired anew")
+    @Test("A task that is moved keeps its id, finds a partner there, and leaves one who is paired anew")
     func move() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let first = try #require(try await database.register("a", Self.nine, "History", zone: "Europe/Rome").task)
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    @Test("what can't be moved stays whole")
+    @Test("What can't be moved stays whole")
     func moveRefused() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let first = try #require(try await database.register("a", Self.nine).task)
@@ -183,7 +183,7 @@ import Testing
         }
     }
 
-    @Test("a task that is moved after its reminder is reminded once more, at the new time")
+    @Test("A task that is moved after its reminder is reminded once more, at the new time")
     func movedAfterTheLead() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let first = try #require(try await database.register("a", Self.nine).task)

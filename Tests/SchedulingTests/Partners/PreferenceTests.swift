@@ -30,7 +30,7 @@ import Testing
             """)
     }
 
-    @Test("of several who wait whom one prefers comes first, whoever of the two does; but nobody who is blocked")
+    @Test("Of several who wait whom one prefers comes first, whoever of the two does; but nobody who is blocked")
     func first() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 07:00Z") { database in
             _ = try await Self.prefer("ada", "cem", "2026-11-22T08:00:00Z", database)
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("whoever is let down, or comes by moving, finds such a one first, too")
+    @Test("Whoever is let down, or comes by moving, finds such a one first, too")
     func others() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 07:00Z") { database in
             _ = try await Self.prefer("ada", "cem", Self.eight, database)
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test("people who sit alone are paired with whom they prefer")
+    @Test("People who sit alone are paired with whom they prefer")
     func rematch() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 07:00Z") { database in
             _ = try await Self.prefer("ada", "eva", Self.eight, database)
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test("a preference is its owner's: listed, undone, and forgotten with either device")
+    @Test("A preference is its owner's: listed, undone, and forgotten with either device")
     func list() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 07:00Z") { database in
             let store = database.preferences
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test("a device prefers a thousand at most, listed by the hundred")
+    @Test("A device prefers a thousand at most, listed by the hundred")
     func limit() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 07:00Z") { database in
             let store = database.preferences

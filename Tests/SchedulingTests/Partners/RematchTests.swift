@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(
-        "two who are alone in their rooms a minute after the start are paired in a new one; who didn't come waits for nobody"
+        "Two who are alone in their rooms a minute after the start are paired in a new one; who didn't come waits for nobody"
     )
     func pairs() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test("an odd one stays, and may be joined late by one who registers, or by the partner who is late")
+    @Test("An odd one stays, and may be joined late by one who registers, or by the partner who is late")
     func odd() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let tasks = try await Self.twoMatches(database)
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test("who has lost the connection just now, who doesn't say whose task it is, and who is blocked is moved nowhere")
+    @Test("Who has lost the connection just now, who doesn't say whose task it is, and who is blocked is moved nowhere")
     func exceptions() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let tasks = try await Self.twoMatches(database)
@@ -186,7 +186,7 @@ import Testing
         }
     }
 
-    @Test("whoever was erased leaves nothing behind when the partner is paired anew")
+    @Test("Whoever was erased leaves nothing behind when the partner is paired anew")
     func erased() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let tasks = try await Self.twoMatches(database)
@@ -203,7 +203,7 @@ import Testing
         }
     }
 
-    @Test("whoever comes, goes, leaves, moves, joins late and is paired anew at once is in one pair, or waits")
+    @Test("Whoever comes, goes, leaves, moves, joins late and is paired anew at once is in one pair, or waits")
     func atOnce() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z", connections: 16) { database in
             let people = (0..<24).map { "d\($0)" }

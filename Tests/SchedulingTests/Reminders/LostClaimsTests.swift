@@ -6,7 +6,7 @@ import Testing
 @Suite struct LostClaimsTests {
     private let start = MonotonicTime.now()
 
-    @Test("while no answer is lost, nothing is looked for and each claim is recorded once")
+    @Test("While no answer is lost, nothing is looked for and each claim is recorded once")
     func none() {
         var claims = LostClaims()
         let recorded = [claims.record(3), claims.record(3), claims.record(4)]
@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(
-        "a lost one is looked for at once and again, for as long as it may be under way; what is known isn't recorded twice"
+        "A lost one is looked for at once and again, for as long as it may be under way; what is known isn't recorded twice"
     )
     func lost() {
         var claims = LostClaims()

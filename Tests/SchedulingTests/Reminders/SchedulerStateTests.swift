@@ -23,7 +23,7 @@ import Testing
 
     private func time(_ seconds: Double) -> MonotonicTime { start + .seconds(seconds) }
 
-    @Test("it begins with everything but a claim, all side by side")
+    @Test("It begins with everything but a claim, all side by side")
     func beginning() {
         var state = SchedulerState(at: start)
         #expect(state.actions(at: start) == [.look, .catchUp(settled: 0), .purge])
@@ -31,7 +31,7 @@ import Testing
         #expect(state.nextLook == .infinity)
     }
 
-    @Test("it sleeps until something is due, claims until nothing is left, and looks")
+    @Test("It sleeps until something is due, claims until nothing is left, and looks")
     func claims() {
         var state = settled(due: 1003)
         #expect(state.actions(at: start).isEmpty)
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "when the database's clock has gone back unnoticed it claims in vain once, looks, and sleeps until the time has come"
+        "When the database's clock has gone back unnoticed it claims in vain once, looks, and sleeps until the time has come"
     )
     func clockWentBack() {
         var state = settled(due: 1003)
@@ -63,7 +63,7 @@ import Testing
         #expect(state.actions(at: time(13)) == [.claim])
     }
 
-    @Test("what is due and locked is claimed again and again, less and less often")
+    @Test("What is due and locked is claimed again and again, less and less often")
     func locked() {
         var state = settled(due: 1000)
         var now = start
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(
-        "nothing that hangs or fails keeps it from claiming", arguments: SchedulerJob.allCases.filter { $0 != .claim })
+        "Nothing that hangs or fails keeps it from claiming", arguments: SchedulerJob.allCases.filter { $0 != .claim })
     func independence(job: SchedulerJob) {
         for fails in [false, true] {
             var state = settled(due: 1003, expiry: 1001)
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test("what fails is tried again, after pauses that grow to a limit of its own", arguments: SchedulerJob.allCases)
+    @Test("What fails is tried again, after pauses that grow to a limit of its own", arguments: SchedulerJob.allCases)
     func backOff(job: SchedulerJob) {
         var state = SchedulerJobState.ready
         var now = start
@@ -134,7 +134,7 @@ import Testing
         #expect(state.isFree(at: start) && state.failures == 12)
     }
 
-    @Test("while nobody can say what is due, it claims now and then all the same")
+    @Test("While nobody can say what is due, it claims now and then all the same")
     func blind() {
         var state = SchedulerState(at: start)
         _ = state.actions(at: start)
@@ -145,7 +145,7 @@ import Testing
         #expect(!state.actions(at: time(1.2)).contains(.claim))
     }
 
-    @Test("a claim whose answer was lost is looked for, recorded, and told as any other")
+    @Test("A claim whose answer was lost is looked for, recorded, and told as any other")
     func lost() {
         var state = settled(due: 1000)
         #expect(state.actions(at: start) == [.claim])
@@ -164,7 +164,7 @@ import Testing
         #expect(other.actions(at: start).isEmpty)
     }
 
-    @Test("who is far behind catches up, and a number that is nobody's is not followed for ever")
+    @Test("Who is far behind catches up, and a number that is nobody's is not followed for ever")
     func farBehind() {
         var state = settled()
         state.handle(.announced(batch: 8), at: start)
@@ -177,7 +177,7 @@ import Testing
         #expect(state.pause(at: start) > .seconds(1))
     }
 
-    @Test("a room whose end it wasn't told of is closed when it catches up, but not one that was opened since it asked")
+    @Test("A room whose end it wasn't told of is closed when it catches up, but not one that was opened since it asked")
     func lostEnds() {
         var state = settled()
         let rooms = (0..<3).map { OpenRoom(id: UUID(), closesAt: 2000 + Double($0)) }
@@ -189,7 +189,7 @@ import Testing
         #expect(state.actions(at: start) == [.close([rooms[1].id])])
     }
 
-    @Test("word of a claim that is under way is not followed, unless its answer takes long")
+    @Test("Word of a claim that is under way is not followed, unless its answer takes long")
     func ownWord() {
         var state = settled(due: 1000)
         #expect(state.actions(at: start) == [.claim])
@@ -205,7 +205,7 @@ import Testing
         #expect(state.actions(at: late).isEmpty)
     }
 
-    @Test("rooms close by the clock as it is then, or as far as is known when nobody tells")
+    @Test("Rooms close by the clock as it is then, or as far as is known when nobody tells")
     func closing() {
         let room = UUID()
         var state = settled()
@@ -220,7 +220,7 @@ import Testing
         #expect(state.actions(at: time(5)).contains(.close([room])))
     }
 
-    @Test("what nobody took is given up when that is due, and claiming is no part of it")
+    @Test("What nobody took is given up when that is due, and claiming is no part of it")
     func expiry() {
         var state = settled(expiry: 1002)
         #expect(state.pause(at: start) == .seconds(2))
@@ -229,7 +229,7 @@ import Testing
         #expect(state.actions(at: time(2)) == [.look])
     }
 
-    @Test("it is late when it doesn't get round to claiming, and not for being idle")
+    @Test("It is late when it doesn't get round to claiming, and not for being idle")
     func lateness() {
         var state = settled(due: 1014)
         #expect(state.lateness(at: time(13)) == nil)

@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(
-        "whatever comes at once, each day has one promise of a series, each person one partner, and none is in two pairs"
+        "Whatever comes at once, each day has one promise of a series, each person one partner, and none is in two pairs"
     )
     func atOnce() async throws {
         try await ScheduleDatabase.with(now: "2026-12-01 12:00Z", connections: 16) { database in
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test("of the same series that is begun many times at once there is one, with one promise a day")
+    @Test("Of the same series that is begun many times at once there is one, with one promise a day")
     func begunAtOnce() async throws {
         try await ScheduleDatabase.with(now: "2026-12-01 12:00Z", connections: 8) { database in
             let begun = try await withThrowingTaskGroup(of: Bool.self) { group in

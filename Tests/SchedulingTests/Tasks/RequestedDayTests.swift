@@ -4,7 +4,7 @@ import Testing
 @testable import Scheduling
 
 @Suite struct RequestedDayTests {
-    @Test("a day is a midnight or a plain date")
+    @Test("A day is a midnight or a plain date")
     func aDayIsAMidnightOrAPlainDate() {
         #expect(RequestedDay("2026-11-22") == .date(CalendarDate(days: 20_779)))
         #expect(RequestedDay("2026-11-22T00:00:00Z") == .midnight(Instant(seconds: 20_779 * 86_400)))
@@ -12,7 +12,7 @@ import Testing
         #expect(RequestedDay("tomorrow") == nil)
     }
 
-    @Test("zone names that aren't IANA's are left out")
+    @Test("Zone names that aren't IANA's are left out")
     func zoneNamesThatArentIANAsAreLeftOut() {
         let zones = TimeZoneNames(["Europe/London", "UTC", "posix/UTC", "posixrules", "localtime", "Factory"])
         #expect(zones.count == 2)

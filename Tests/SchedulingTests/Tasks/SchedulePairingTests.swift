@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(
-        "any number of devices that register for one slot at once are paired, but for an odd one",
+        "Any number of devices that register for one slot at once are paired, but for an odd one",
         arguments: [400, 401])
     func crowd(devices: Int) async throws {
         try await ScheduleDatabase.with(now: nil, connections: 25) { database in
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test("one device that asks many times at once has one task")
+    @Test("One device that asks many times at once has one task")
     func retries() async throws {
         try await ScheduleDatabase.with(now: nil, connections: 10) { database in
             let start = Self.tomorrow().description
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test("cancelling races with pairing: nobody has a partner who has left")
+    @Test("Cancelling races with pairing: nobody has a partner who has left")
     func cancelAgainstPair() async throws {
         try await ScheduleDatabase.with(now: nil, connections: 16) { database in
             for minute in 0..<300 {
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test("erasing races with pairing, registering and cancelling of the same people, and nothing locks up")
+    @Test("Erasing races with pairing, registering and cancelling of the same people, and nothing locks up")
     func eraseAgainstAll() async throws {
         try await ScheduleDatabase.with(now: nil, connections: 16) { database in
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test("claims of several clients at once take every due task once, and each match's room is open")
+    @Test("Claims of several clients at once take every due task once, and each match's room is open")
     func claims() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z", connections: 16) { database in
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test("registering at the lead races with the claim: paired and reminded, or single and reminded, or refused")
+    @Test("Registering at the lead races with the claim: paired and reminded, or single and reminded, or refused")
     func registerAgainstClaim() async throws {
         try await ScheduleDatabase.with(now: nil, lead: 0.25, connections: 16) { database in
             // The start of the next whole second but one; its lead is passed while this runs.
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    @Test("cancelling races with the claim: after a cancel that succeeded the reminder never comes")
+    @Test("Cancelling races with the claim: after a cancel that succeeded the reminder never comes")
     func cancelAgainstClaim() async throws {
         try await ScheduleDatabase.with(now: nil, connections: 8) { database in
             for round in 0..<100 {
@@ -182,7 +182,7 @@ import Testing
         }
     }
 
-    @Test("changing a title races with the claim: the reminder has the title that was answered")
+    @Test("Changing a title races with the claim: the reminder has the title that was answered")
     func retitleAgainstClaim() async throws {
         try await ScheduleDatabase.with(now: nil, connections: 8) { database in
             for round in 0..<100 {
@@ -211,7 +211,7 @@ import Testing
         }
     }
 
-    @Test("claiming, delivering, giving up, erasing and purging of the same reminders at once lock nothing up")
+    @Test("Claiming, delivering, giving up, erasing and purging of the same reminders at once lock nothing up")
     func outbox() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z", connections: 16) { database in
             for device in 0..<200 { _ = try await database.register("d\(device)", "2026-11-22T09:00:00Z") }

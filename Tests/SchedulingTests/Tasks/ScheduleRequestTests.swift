@@ -21,7 +21,7 @@ import Testing
         return "{" + members.map { "\"\($0)\":\($1)" }.joined(separator: ",") + "}"
     }
 
-    @Test("the app's body is understood")
+    @Test("The app's body is understood")
     func theAppsBodyIsUnderstood() throws {
         let request = try task(body())
         #expect(request.slot.device.text == "d")
@@ -31,7 +31,7 @@ import Testing
         #expect(request.slot.slot == .on(.midnight(Instant(seconds: 20_779 * 86_400)), time))
     }
 
-    @Test("a plain date is taken, and the zone is UTC unless it is named")
+    @Test("A plain date is taken, and the zone is UTC unless it is named")
     func aPlainDateIsTakenAndTheZoneIsUTCUnlessItIsNamed() throws {
         let request = try task(body(["date": #""2026-11-22""#, "timeZone": nil]))
         #expect(request.slot.timeZone == "UTC")
@@ -46,19 +46,19 @@ import Testing
         #expect(request.slot.slot == .at(Instant(seconds: 1_795_338_000)))
     }
 
-    @Test("flags of the app may be anything or missing", arguments: ["isSent", "isPaired", "debug"])
+    @Test("Flags of the app may be anything or missing", arguments: ["isSent", "isPaired", "debug"])
     func flagsOfTheAppMayBeAnythingOrMissing(member: String) throws {
         for value in ["1", "null", "\"x\"", "[{}]"] { _ = try task(body([member: value])) }
         _ = try task(body([member: nil]))
     }
 
-    @Test("members that the server doesn't know are ignored")
+    @Test("Members that the server doesn't know are ignored")
     func membersThatTheServerDoesntKnowAreIgnored() throws {
         _ = try task(body(["mood": #"{"a":[1,2,{"b":null}]}"#]))
     }
 
     @Test(
-        "a title of nothing that can be seen is refused, and named",
+        "A title of nothing that can be seen is refused, and named",
         arguments: [
             "\u{200B}", "\u{202E}\u{2069}", "\u{3164}", "\u{2800} \u{2800}", "\u{FE0F}", "\u{1}", "\u{E0020}",
             "\u{FFFE}",
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(
-        "a title of which something can be seen is taken as it is",
+        "A title of which something can be seen is taken as it is",
         arguments: [
             "\u{200B}A", "\u{202E}desserts", "שלום", "👩\u{200D}🎨", "\u{1FADF}", "\u{F8FF}", "\u{301}", "語", "-",
             "\u{2063}1",
@@ -83,7 +83,7 @@ import Testing
         #expect(try task(body(["title": json])).title.utf8.elementsEqual(title.utf8))
     }
 
-    @Test("a member missing or of the wrong type is named", arguments: ["deviceId", "title", "date", "startTime"])
+    @Test("A member missing or of the wrong type is named", arguments: ["deviceId", "title", "date", "startTime"])
     func aMemberMissingOrOfTheWrongTypeIsNamed(member: String) {
         for value in [nil, "7", "null", "true", "[]", "{}", #""""#, #"" \t\u00a0\u3000""#, #""a\u0000b""#] {
             let error = #expect(throws: RequestError.self) { try task(body([member: value])) }
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test(
-        "a value that means nothing is named",
+        "A value that means nothing is named",
         arguments: [
             ("timeZone", #""PST""#), ("timeZone", #""UTC+9""#), ("timeZone", #""europe/london""#), ("timeZone", "3"),
             ("timeZone", #""""#), ("timeZone", #""UTC\u0000""#), ("startTime", #""25:00""#),
@@ -107,7 +107,7 @@ import Testing
         #expect(error?.reason.hasPrefix(member + " ") == true)
     }
 
-    @Test("lengths are counted in Unicode scalars")
+    @Test("Lengths are counted in Unicode scalars")
     func lengthsAreCountedInUnicodeScalars() throws {
         // One character each, two scalars.
         let flags = String(repeating: "🇬🇧", count: 100)
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test(
-        "what is no JSON object with the members is refused",
+        "What is no JSON object with the members is refused",
         arguments: ["", "{", "nonsense", "[]", "3", "null", "\"x\"", "{\"deviceId\":\"a\"", "\u{0}", "{}"])
     func whatIsNoJSONObjectWithTheMembersIsRefused(json: String) {
         let error = #expect(throws: RequestError.self) { try task(json) }
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test(
-        "what only a lenient decoder takes for JSON is refused",
+        "What only a lenient decoder takes for JSON is refused",
         arguments: ["1,", "01", "1.", "-", "[1,]", "\"a\tb\"", #""\x""#, "1}\u{0}"])
     func whatOnlyALenientDecoderTakesForJSONIsRefused(value: String) {
         let json = body()
@@ -143,27 +143,27 @@ import Testing
         #expect(throws: RequestError.self) { try TaskRequest.decode([0xFF, 0xFE] + utf16, zones: zones) }
     }
 
-    @Test("half a surrogate pair in a member names the member")
+    @Test("Half a surrogate pair in a member names the member")
     func halfASurrogatePairInAMemberNamesTheMember() {
         let error = #expect(throws: RequestError.self) { try task(body(["title": #""\ud800""#])) }
         #expect(error?.reason.hasPrefix("title ") == true)
     }
 
-    @Test("deep nesting is refused, not followed", arguments: ["[", "{\"a\":", "[{\"a\":"])
+    @Test("Deep nesting is refused, not followed", arguments: ["[", "{\"a\":", "[{\"a\":"])
     func deepNestingIsRefusedNotFollowed(opening: String) {
         let deep = String(repeating: opening, count: 65_536 / opening.utf8.count)
         #expect(throws: RequestError.self) { try task(deep) }
         #expect(throws: RequestError.self) { try task(body(["mood": deep])) }
     }
 
-    @Test("bytes that are no UTF-8 are refused")
+    @Test("Bytes that are no UTF-8 are refused")
     func bytesThatAreNoUTF8AreRefused() {
         #expect(throws: RequestError.self) {
             try TaskRequest.decode([0x7B, 0x22, 0xFF, 0x22, 0x3A, 0x31, 0x7D], zones: zones)
         }
     }
 
-    @Test("cancelling needs no title")
+    @Test("Cancelling needs no title")
     func cancellingNeedsNoTitle() throws {
         let request = try CancelRequest.decode(Array(body(["title": nil]).utf8), zones: zones)
         #expect(request == .slot(try task(body()).slot))
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test("a task's id is read in either case")
+    @Test("A task's id is read in either case")
     func aTasksIdIsReadInEitherCase() throws {
         let upper = try OwnTask(id: "E2F86CEB-4FBA-43E6-8FAC-C8BA5B5696F7", deviceId: "d")
         #expect(try OwnTask(id: "e2f86ceb-4fba-43e6-8fac-c8ba5b5696f7", deviceId: "d") == upper)
@@ -191,7 +191,7 @@ import Testing
         #expect(error?.reason.hasPrefix("deviceId ") == true)
     }
 
-    @Test("a day is asked for by body or by query")
+    @Test("A day is asked for by body or by query")
     func aDayIsAskedForByBodyOrByQuery() throws {
         let byBody = try ScheduleRequest.decode(
             Array(#"{"deviceId":"d","date":"2026-11-22T00:00:00Z"}"#.utf8), zones: zones)

@@ -16,7 +16,7 @@ import Testing
         """
     }
 
-    @Test("who was told 200 has the new title in the partner's reminder, however late it was")
+    @Test("Who was told 200 has the new title in the partner's reminder, however late it was")
     func beforeTheClaim() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:58:59.995Z") { database in
             for device in ["a", "b"] { _ = try await database.register(device, nine, "Old") }
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test("once the partner's reminder has the old title, it is too late, also where one's own is yet to come")
+    @Test("Once the partner's reminder has the old title, it is too late, also where one's own is yet to come")
     func afterTheClaim() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:58Z") { database in
             for device in ["a", "b"] { _ = try await database.register(device, nine, "Old") }
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("nobody is held to the title for a partner who is gone")
+    @Test("Nobody is held to the title for a partner who is gone")
     func erasedPartner() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             for device in ["a", "b"] { _ = try await database.register(device, nine, "Old") }

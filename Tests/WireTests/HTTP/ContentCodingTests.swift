@@ -20,14 +20,14 @@ import Testing
         #expect(head("GET / HTTP/1.1", "Accept-Encoding: \(value)")?.headers.prefersGzip == isPreferred)
     }
 
-    @Test("a client that says nothing gets plain content, and several fields count together")
+    @Test("A client that says nothing gets plain content, and several fields count together")
     func otherFields() {
         #expect(head("GET / HTTP/1.1")?.headers.prefersGzip == false)
         let fields = head("GET / HTTP/1.1", "Accept-Encoding: br", "Accept-Encoding: gzip;q=0.1")
         #expect(fields?.headers.prefersGzip == true)
     }
 
-    @Test("what is compressed is what zlib reads back, the same each time", arguments: [0, 1, 100, 70_000])
+    @Test("What is compressed is what zlib reads back, the same each time", arguments: [0, 1, 100, 70_000])
     func gzip(_ count: Int) throws {
         let content = (0..<count).map { UInt8(truncatingIfNeeded: $0 % 251 * ($0 / 251)) }
         let compressed = try #require(Gzip.compress(content))

@@ -20,7 +20,8 @@ import Testing
         "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n\(chunks)"
     }
 
-    @Test func aHeadMayFillItsLimitAndNotMore() {
+    @Test("A head may fill its limit, and not more")
+    func aHeadMayFillItsLimitAndNotMore() {
         let start = "GET / HTTP/1.1\r\nHost: a\r\nA: "
         let room = 200 - start.utf8.count - 4
         #expect(outcome(start + String(repeating: "x", count: room) + "\r\n\r\n") == nil)
@@ -29,7 +30,8 @@ import Testing
         #expect(outcome(start + String(repeating: "x", count: 1000) + "\n") == .headTooLarge)
     }
 
-    @Test func aTargetMayFillItsLimitAndNotMore() {
+    @Test("A target may fill its limit, and not more")
+    func aTargetMayFillItsLimitAndNotMore() {
         func request(_ length: Int) -> String {
             "GET /\(String(repeating: "x", count: length - 1)) HTTP/1.1\r\nHost: a\r\n\r\n"
         }
@@ -42,13 +44,15 @@ import Testing
         #expect(HTTPParseError.targetTooLong.status == 414 && HTTPParseError.headTooLarge.status == 431)
     }
 
-    @Test func fieldsAreCounted() {
+    @Test("Fields are counted")
+    func fieldsAreCounted() {
         let start = "GET / HTTP/1.1\r\nHost: a\r\n"
         #expect(outcome(start + "A: b\r\nA: b\r\n\r\n") == nil)
         #expect(outcome(start + "A: b\r\nA: b\r\nA: b\r\n\r\n") == .tooManyFields)
     }
 
-    @Test func aBodyMayFillItsLimitAndNotMore() {
+    @Test("A body may fill its limit, and not more")
+    func aBodyMayFillItsLimitAndNotMore() {
         func request(_ length: Int) -> String {
             "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(length)\r\n\r\n\(String(repeating: "x", count: length))"
         }
@@ -59,19 +63,22 @@ import Testing
                 == .bodyTooLarge)
     }
 
-    @Test func chunksAddUpToTheBodysLimit() {
+    @Test("Chunks add up to the body's limit")
+    func chunksAddUpToTheBodysLimit() {
         #expect(outcome(chunked("a\r\n0123456789\r\na\r\n0123456789\r\n0\r\n\r\n")) == nil)
         #expect(outcome(chunked("a\r\n0123456789\r\nb\r\n")) == .bodyTooLarge)
         #expect(outcome(chunked("15\r\n")) == .bodyTooLarge)
     }
 
-    @Test func aChunksLineIsBounded() {
+    @Test("A chunk's line is bounded")
+    func aChunksLineIsBounded() {
         #expect(outcome(chunked("1;345678\r\nx\r\n00000000\r\n\r\n")) == nil)
         #expect(outcome(chunked("1;3456789\r\nx\r\n")) == .chunkLineTooLong)
         #expect(outcome(chunked("000000001\r\n")) == .chunkLineTooLong)
     }
 
-    @Test func chunkExtensionsTogetherAreBounded() {
+    @Test("Chunk extensions together are bounded")
+    func chunkExtensionsTogetherAreBounded() {
         let limits = HTTPLimits(headBytes: 64, bodyBytes: 100, chunkLineBytes: 34)
         let chunk = "1;\(String(repeating: "x", count: 32))\r\na\r\n"
         let head = "P / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -79,7 +86,8 @@ import Testing
         #expect(outcome(head + chunk + chunk + "0;x\r\n\r\n", limits: limits) == .chunkExtensionsTooLarge)
     }
 
-    @Test func trailersAreBounded() {
+    @Test("Trailers are bounded")
+    func trailersAreBounded() {
         #expect(outcome(chunked("0\r\nA: b\r\nA: b\r\nA: b\r\n\r\n")) == nil)
         #expect(outcome(chunked("0\r\nA: b\r\nA: b\r\nA: b\r\nA: b\r\n\r\n")) == .tooManyFields)
         // "A:", the value, and two line ends.
@@ -87,12 +95,14 @@ import Testing
         #expect(outcome(chunked("0\r\nA:\(String(repeating: "x", count: 195))\r\n\r\n")) == .headTooLarge)
     }
 
-    @Test func limitsOutOfRangeAreBroughtIntoIt() {
+    @Test("Limits out of range are brought into it")
+    func limitsOutOfRangeAreBroughtIntoIt() {
         let limits = HTTPLimits(headBytes: 1_000_000, targetBytes: -1, fields: 0, bodyBytes: -1, chunkLineBytes: 0)
         #expect(limits == HTTPLimits(headBytes: 65_535, targetBytes: 1, fields: 1, bodyBytes: 0, chunkLineBytes: 1))
     }
 
-    @Test func aHeadOfTheLargestLimitKeepsItsPlaces() {
+    @Test("A head of the largest limit keeps its places")
+    func aHeadOfTheLargestLimitKeepsItsPlaces() {
         let limits = HTTPLimits(headBytes: 65_535, targetBytes: 10)
         let start = "GET / HTTP/1.1\r\nHost: a\r\nA: "
         let end = "\r\nLast: z\r\n\r\n"
@@ -102,7 +112,9 @@ import Testing
         #expect(transcript.heads.first?.headers.value("a") == filler)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(
+        "A head that comes byte by byte is scanned once",
+        .timeLimit(.minutes(1)))
     func aHeadThatComesByteByByteIsScannedOnce() {
         // A thousand lines of 64 bytes, one byte a call: quadratic work would be two thousand million steps.
         let limits = HTTPLimits(headBytes: 65_535, fields: 1000)

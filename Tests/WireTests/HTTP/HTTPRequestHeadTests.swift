@@ -3,32 +3,38 @@ import Testing
 @testable import Wire
 
 @Suite struct HTTPRequestHeadTests {
-    @Test(arguments: [
-        ("/", []), ("/task", ["task"]), ("/task/", ["task", ""]), ("//", ["", ""]), ("/a/b%2Fc", ["a", "b/c"]),
-        ("/%74ask", ["task"]), ("/a%20b/%C3%A4", ["a b", "ä"]), ("/a/../b", ["a", "..", "b"]), ("/a+b", ["a+b"]),
-        ("/a?b/c", ["a"]), ("http://h", []), ("http://h?a", []), ("http://h/x", ["x"]),
-    ])
+    @Test(
+        "The path is split, then decoded",
+        arguments: [
+            ("/", []), ("/task", ["task"]), ("/task/", ["task", ""]), ("//", ["", ""]), ("/a/b%2Fc", ["a", "b/c"]),
+            ("/%74ask", ["task"]), ("/a%20b/%C3%A4", ["a b", "ä"]), ("/a/../b", ["a", "..", "b"]), ("/a+b", ["a+b"]),
+            ("/a?b/c", ["a"]), ("http://h", []), ("http://h?a", []), ("http://h/x", ["x"]),
+        ])
     func thePathIsSplitThenDecoded(_ target: String, _ segments: [String]) {
         #expect(head("GET \(target) HTTP/1.1")?.pathSegments == segments)
     }
 
-    @Test(arguments: [
-        ("/task", "/task", true), ("/task", "/tas", false), ("/task", "/task/", false), ("/task?a", "/task", true),
-        ("/%74as%6B", "/task", true), ("/a%2Fb", "/a/b", false), ("/a%20b", "/a b", true),
-        ("/a%20b", "/a%20b", false), ("/Task", "/task", false), ("/", "/", true), ("http://h", "/", true),
-        ("http://h/task", "/task", true), ("/%C3%A4", "/ä", true), ("/task", "", false),
-    ])
+    @Test(
+        "A path is compared decoded",
+        arguments: [
+            ("/task", "/task", true), ("/task", "/tas", false), ("/task", "/task/", false), ("/task?a", "/task", true),
+            ("/%74as%6B", "/task", true), ("/a%2Fb", "/a/b", false), ("/a%20b", "/a b", true),
+            ("/a%20b", "/a%20b", false), ("/Task", "/task", false), ("/", "/", true), ("http://h", "/", true),
+            ("http://h/task", "/task", true), ("/%C3%A4", "/ä", true), ("/task", "", false),
+        ])
     func aPathIsComparedDecoded(_ target: String, _ path: String, _ isEqual: Bool) {
         #expect(head("GET \(target) HTTP/1.1")?.path(equals: Array(path.utf8)) == isEqual)
     }
 
-    @Test func aPathIsComparedWithALiteral() {
+    @Test("A path is compared with a literal")
+    func aPathIsComparedWithALiteral() {
         #expect(head("GET /task?x HTTP/1.1")?.path(equals: "/task") == true)
         #expect(head("GET /tasks HTTP/1.1")?.path(equals: "/task") == false)
         #expect(head("OPTIONS * HTTP/1.1")?.path(equals: "*") == false)
     }
 
-    @Test func theRawPathIsForLogs() {
+    @Test("The raw path is for logs")
+    func theRawPathIsForLogs() {
         #expect(head("GET /a%20b?c HTTP/1.1")?.rawPath == "/a%20b")
         #expect(head("GET http://h HTTP/1.1")?.rawPath == "/")
         #expect(head("OPTIONS * HTTP/1.1")?.rawPath == "")
@@ -36,7 +42,8 @@ import Testing
         #expect(head("CONNECT h:443 HTTP/1.1")?.targetForm == .authority)
     }
 
-    @Test func theQueryIsReadAsAForms() {
+    @Test("The query is read as a form's")
+    func theQueryIsReadAsAForms() {
         let items = head("GET /?a=1&b=x+y%2B&&c&=d&a=2&e=f=g&%C3%A4=%26 HTTP/1.1")?.queryItems ?? []
         let expected = [
             ("a", "1"), ("b", "x y+"), ("c", ""), ("", "d"), ("a", "2"), ("e", "f=g"), ("ä", "&"),
@@ -45,7 +52,8 @@ import Testing
         #expect(items.map(\.value) == expected.map(\.1))
     }
 
-    @Test func aQueryValueIsTheFirstOfItsName() {
+    @Test("A query value is the first of its name")
+    func aQueryValueIsTheFirstOfItsName() {
         let request = head("GET /?deviceId=a%20b&id=1&id=2&time+Zone=Europe/London&na%6De=z&s%2Ft=u HTTP/1.1")
         #expect(request?.query("deviceId") == "a b")
         #expect(request?.query("id") == "1")
@@ -58,7 +66,8 @@ import Testing
         #expect(head("GET /? HTTP/1.1")?.queryItems.isEmpty == true)
     }
 
-    @Test func fieldsAreFoundInEitherCase() {
+    @Test("Fields are found in either case")
+    func fieldsAreFoundInEitherCase() {
         let headers = head("GET / HTTP/1.1", "X-One: 1", "x-one:2", "Empty:", "Last: \t a b \t")?.headers
         #expect(headers?.value("x-ONE") == "1")
         #expect(headers?.values("X-One") == ["1", "2"])
@@ -70,7 +79,8 @@ import Testing
         #expect(headers?.map(\.name) == ["Host", "X-One", "x-one", "Empty", "Last"])
     }
 
-    @Test func tokensAreFoundInLists() {
+    @Test("Tokens are found in lists")
+    func tokensAreFoundInLists() {
         let headers = head("GET / HTTP/1.1", "Connection: keep-alive ,, Upgrade", "connection: TE", "A: xUpgrade")?
             .headers
         #expect(headers?.contains("Connection", token: "upgrade") == true)
@@ -79,21 +89,25 @@ import Testing
         #expect(headers?.contains("A", token: "upgrade") == false)
     }
 
-    @Test(arguments: [
-        ("a", "a"), ("a.example:8080", "a.example:8080"), ("127.0.0.1:", "127.0.0.1:"), ("[::1]:80", "[::1]:80"),
-        ("[::ffff:1.2.3.4]", "[::ffff:1.2.3.4]"), ("a_b~c", "a_b~c"), ("%61", "%61"), ("a:65535", "a:65535"),
-    ])
+    @Test(
+        "Hosts that are valid are taken",
+        arguments: [
+            ("a", "a"), ("a.example:8080", "a.example:8080"), ("127.0.0.1:", "127.0.0.1:"), ("[::1]:80", "[::1]:80"),
+            ("[::ffff:1.2.3.4]", "[::ffff:1.2.3.4]"), ("a_b~c", "a_b~c"), ("%61", "%61"), ("a:65535", "a:65535"),
+        ])
     func hostsThatAreValidAreTaken(_ host: String, _ expected: String) {
         #expect(HTTPTranscript("GET / HTTP/1.1\r\nHost: \(host)\r\n\r\n").heads.first?.host == expected)
     }
 
-    @Test func anAbsoluteTargetsHostReplacesTheFields() {
+    @Test("An absolute target's host replaces the field's")
+    func anAbsoluteTargetsHostReplacesTheFields() {
         #expect(head("GET http://other:81/a HTTP/1.1")?.host == "other:81")
         #expect(head("GET HTTPS://other/a HTTP/1.1")?.host == "other")
         #expect(HTTPTranscript("GET / HTTP/1.0\r\n\r\n").heads.first?.host == .some(nil))
     }
 
-    @Test func theByteSetsAreThoseOfTheGrammar() {
+    @Test("The byte sets are those of the grammar")
+    func theByteSetsAreThoseOfTheGrammar() {
         let alphanumerics = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
         let token = Set((alphanumerics + "!#$%&'*+-.^_`|~").utf8)
         let name = Set((alphanumerics + "-._~!$&'()*+,;=").utf8)

@@ -22,7 +22,9 @@ import Testing
         "GET / HTTP/1.1\r\nHost: [::1]:80\r\nA: \u{FC}\r\n\r\n",
     ]
 
-    @Test(arguments: streams)
+    @Test(
+        "Every split gives the same requests",
+        arguments: streams)
     func everySplitGivesTheSameRequests(_ stream: String) {
         let whole = HTTPTranscript(stream)
         #expect(whole.error == nil)
@@ -33,23 +35,28 @@ import Testing
         }
     }
 
-    @Test func pipelinedRequestsComeInOrderWithTheirBodies() {
+    @Test("Pipelined requests come in order, with their bodies")
+    func pipelinedRequestsComeInOrderWithTheirBodies() {
         let requests = HTTPTranscript(Self.streams[2]).requests
         #expect(requests.map(\.body) == [Array("hello".utf8), []])
         #expect(requests.map { $0.head.prefix(10) } == ["POST /task", "GET /b htt"])
         #expect(HTTPTranscript(Self.streams[3]).requests.count == 3)
     }
 
-    @Test func chunksAreJoinedAndTrailersDropped() {
+    @Test("Chunks are joined, and trailers dropped")
+    func chunksAreJoinedAndTrailersDropped() {
         let requests = HTTPTranscript(Self.streams[4]).requests
         #expect(requests.first?.body == Array("hello world".utf8))
         #expect(requests.first?.head.contains("Digest") == false)
         #expect(requests.count == 2)
     }
 
-    @Test(arguments: [
-        "GET / HTTP/1.1\r\nHost: a\r\n\r\n", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nab", streams[5],
-    ])
+    @Test(
+        "Nothing is taken beyond the end",
+        arguments: [
+            "GET / HTTP/1.1\r\nHost: a\r\n\r\n", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nab",
+            streams[5],
+        ])
     func nothingIsTakenBeyondTheEnd(_ stream: String) throws {
         for pieces in arrivals(of: Array(stream.utf8), random: 3) {
             var parser = HTTPRequestParser()
@@ -71,7 +78,8 @@ import Testing
         }
     }
 
-    @Test func theParserTellsWhereItIs() throws {
+    @Test("The parser tells where it is")
+    func theParserTellsWhereItIs() throws {
         var parser = HTTPRequestParser()
         var states: [HTTPRequestParser.Position] = []
         for piece in ["\r", "\n", "P", "OST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n", "a", "b"] {
@@ -84,33 +92,38 @@ import Testing
         #expect(states == [.inHead, .betweenRequests, .inHead, .inBody, .inBody, .betweenRequests])
     }
 
-    @Test(arguments: [
-        ("GET / HTTP/1.1\r\nHost: a\r\n\r\n", true),
-        ("GET / HTTP/1.2\r\nHost: a\r\n\r\n", true),
-        ("GET / HTTP/1.1\r\nHost: a\r\nConnection: Close\r\n\r\n", false),
-        ("GET / HTTP/1.1\r\nHost: a\r\nConnection: a, close ,b\r\n\r\n", false),
-        ("GET / HTTP/1.1\r\nHost: a\r\nConnection: a\r\nConnection: close\r\n\r\n", false),
-        ("GET / HTTP/1.1\r\nHost: a\r\nConnection: closed\r\n\r\n", true),
-        ("GET / HTTP/1.0\r\n\r\n", false),
-        ("GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n", true),
-        ("GET / HTTP/1.0\r\nConnection: keep-alive, close\r\n\r\n", false),
-    ])
+    @Test(
+        "Whether a connection is kept follows version and Connection",
+        arguments: [
+            ("GET / HTTP/1.1\r\nHost: a\r\n\r\n", true),
+            ("GET / HTTP/1.2\r\nHost: a\r\n\r\n", true),
+            ("GET / HTTP/1.1\r\nHost: a\r\nConnection: Close\r\n\r\n", false),
+            ("GET / HTTP/1.1\r\nHost: a\r\nConnection: a, close ,b\r\n\r\n", false),
+            ("GET / HTTP/1.1\r\nHost: a\r\nConnection: a\r\nConnection: close\r\n\r\n", false),
+            ("GET / HTTP/1.1\r\nHost: a\r\nConnection: closed\r\n\r\n", true),
+            ("GET / HTTP/1.0\r\n\r\n", false),
+            ("GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n", true),
+            ("GET / HTTP/1.0\r\nConnection: keep-alive, close\r\n\r\n", false),
+        ])
     func keepAliveFollowsVersionAndConnection(_ stream: String, _ isKeepAlive: Bool) {
         #expect(HTTPTranscript(stream).heads.map(\.isKeepAlive) == [isKeepAlive])
     }
 
-    @Test func continueIsExpectedOnlyBeforeABodyAndIn11() {
+    @Test("100 Continue is expected only before a body, and in HTTP/1.1")
+    func continueIsExpectedOnlyBeforeABodyAndIn11() {
         #expect(head("POST / HTTP/1.1", "Expect: 100-continue", "Content-Length: 1")?.expectsContinue == true)
         #expect(head("POST / HTTP/1.1", "Expect: 100-continue", "Transfer-Encoding: chunked")?.expectsContinue == true)
         #expect(head("POST / HTTP/1.1", "Expect: 100-continue")?.expectsContinue == false)
         #expect(head("POST / HTTP/1.0", "Expect: 100-continue", "Content-Length: 1")?.expectsContinue == false)
     }
 
-    @Test(arguments: [
-        ("GET", HTTPMethod.get), ("HEAD", .head), ("POST", .post), ("PUT", .put), ("PATCH", .patch),
-        ("DELETE", .delete), ("OPTIONS", .options), ("TRACE", .trace), ("get", .other("get")),
-        ("BREW", .other("BREW")), ("ABCDEFGHIJKLMNOPQRSTUVWX", .other("ABCDEFGHIJKLMNOPQRSTUVWX")),
-    ])
+    @Test(
+        "Methods are read with their case",
+        arguments: [
+            ("GET", HTTPMethod.get), ("HEAD", .head), ("POST", .post), ("PUT", .put), ("PATCH", .patch),
+            ("DELETE", .delete), ("OPTIONS", .options), ("TRACE", .trace), ("get", .other("get")),
+            ("BREW", .other("BREW")), ("ABCDEFGHIJKLMNOPQRSTUVWX", .other("ABCDEFGHIJKLMNOPQRSTUVWX")),
+        ])
     func methodsAreReadWithTheirCase(_ name: String, _ method: HTTPMethod) {
         #expect(head("\(name) / HTTP/1.1")?.method == method)
         #expect(method.name == name)

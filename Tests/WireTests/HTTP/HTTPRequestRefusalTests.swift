@@ -224,7 +224,9 @@ import Testing
 
     static var all: [Refusal] { requestLines + targets + lines + hosts + framings + bodies }
 
-    @Test(arguments: all)
+    @Test(
+        "What is wrong is refused for its reason, in every split",
+        arguments: all)
     func isRefusedForItsReasonInEverySplit(_ refusal: Refusal) {
         let whole = HTTPTranscript([refusal.bytes])
         #expect(whole.error == refusal.error)
@@ -234,13 +236,15 @@ import Testing
         }
     }
 
-    @Test func everyReasonFitsItsStatusAndIsToldApart() {
+    @Test("Every reason fits its status, and is told apart")
+    func everyReasonFitsItsStatusAndIsToldApart() {
         let reasons = HTTPParseError.allCases.map(\.reason)
         #expect(Set(reasons).count == reasons.count)
         #expect(reasons.allSatisfy { $0.hasPrefix("RFC ") && $0.hasSuffix(".") })
     }
 
-    @Test func anErrorIsRepeatedUntilTheEnd() {
+    @Test("An error is repeated until the end")
+    func anErrorIsRepeatedUntilTheEnd() {
         var parser = HTTPRequestParser()
         for text in ["GET\r\n", "GET / HTTP/1.1\r\nHost: a\r\n\r\n", ""] {
             withExactMemory(Array(text.utf8)) { memory in

@@ -9,7 +9,8 @@ import Testing
         return String(decoding: buffer, as: UTF8.self)
     }
 
-    @Test func aHeadIsAStatusLineFieldsAndAnEmptyLine() {
+    @Test("A head is a status line, fields and an empty line")
+    func aHeadIsAStatusLineFieldsAndAnEmptyLine() {
         let text = encoded {
             HTTPResponseEncoder.statusLine(.created, into: &$0)
             HTTPResponseEncoder.field("X-One", "1", into: &$0)
@@ -18,29 +19,36 @@ import Testing
         #expect(text == "HTTP/1.1 201 Created\r\nX-One: 1\r\n\r\n")
     }
 
-    @Test(arguments: [
-        ("a\r\nSet-Cookie: b", "a  Set-Cookie: b"), ("a\nb", "a b"), ("\0", ""), (" a\t ", "a"), ("a\tb", "a\tb"),
-        ("ä", "ä"), ("\r\n\r\n<html>", "<html>"), ("a\u{7F}b", "a b"), ("", ""),
-    ])
+    @Test(
+        "A value can't break out of its field",
+        arguments: [
+            ("a\r\nSet-Cookie: b", "a  Set-Cookie: b"), ("a\nb", "a b"), ("\0", ""), (" a\t ", "a"), ("a\tb", "a\tb"),
+            ("ä", "ä"), ("\r\n\r\n<html>", "<html>"), ("a\u{7F}b", "a b"), ("", ""),
+        ])
     func aValueCantBreakOutOfItsField(_ value: String, _ shown: String) {
         #expect(encoded { HTTPResponseEncoder.field(named: "A", value, into: &$0) } == "A: \(shown)\r\n")
         #expect(encoded { HTTPResponseEncoder.field("A", value, into: &$0) } == "A: \(shown)\r\n")
     }
 
-    @Test(arguments: ["", "A:", "A\r\nB", "A B", "ä", "A\0"])
+    @Test(
+        "A field whose name is no token is left out",
+        arguments: ["", "A:", "A\r\nB", "A B", "ä", "A\0"])
     func aFieldWhoseNameIsNoTokenIsLeftOut(_ name: String) {
         #expect(encoded { HTTPResponseEncoder.field(named: name, "x", into: &$0) } == "")
     }
 
-    @Test(arguments: [
-        (0, "0"), (7, "7"), (65_536, "65536"), (Int.max, "9223372036854775807"), (Int.min, "-9223372036854775808"),
-    ])
+    @Test(
+        "Numbers are written in decimal",
+        arguments: [
+            (0, "0"), (7, "7"), (65_536, "65536"), (Int.max, "9223372036854775807"), (Int.min, "-9223372036854775808"),
+        ])
     func numbersAreWrittenInDecimal(_ number: Int, _ text: String) {
         #expect(
             encoded { HTTPResponseEncoder.field("Content-Length", number, into: &$0) } == "Content-Length: \(text)\r\n")
     }
 
-    @Test func chunksCarryTheirSize() {
+    @Test("Chunks carry their size")
+    func chunksCarryTheirSize() {
         let text = encoded {
             HTTPResponseEncoder.chunk(Array("hello, world 12345".utf8), into: &$0)
             HTTPResponseEncoder.chunk([UInt8](), into: &$0)
@@ -49,7 +57,8 @@ import Testing
         #expect(text == "12\r\nhello, world 12345\r\n0\r\n\r\n")
     }
 
-    @Test func aStatusIsThreeDigits() {
+    @Test("A status is three digits")
+    func aStatusIsThreeDigits() {
         #expect(HTTPStatus(code: 99).code == 500)
         #expect(HTTPStatus(code: 1000).code == 500)
         #expect(HTTPStatus(code: 599).code == 599)
@@ -58,20 +67,23 @@ import Testing
         #expect(HTTPStatus.notModified.forbidsBody && !HTTPStatus.ok.forbidsBody)
     }
 
-    @Test func everyParseErrorHasAPhrase() {
+    @Test("Every parse error has a phrase")
+    func everyParseErrorHasAPhrase() {
         for error in HTTPParseError.allCases {
             #expect(HTTPStatus(code: error.status).reasonPhrase.utf8CodeUnitCount > 0)
         }
     }
 
-    @Test(arguments: [
-        (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"), (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
-        (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"), (951_868_799, "Tue, 29 Feb 2000 23:59:59 GMT"),
-        (1_709_251_199, "Thu, 29 Feb 2024 23:59:59 GMT"), (1_709_251_200, "Fri, 01 Mar 2024 00:00:00 GMT"),
-        (4_107_542_399, "Sun, 28 Feb 2100 23:59:59 GMT"), (4_107_542_400, "Mon, 01 Mar 2100 00:00:00 GMT"),
-        (1_795_305_600, "Sun, 22 Nov 2026 00:00:00 GMT"), (253_402_300_799, "Fri, 31 Dec 9999 23:59:59 GMT"),
-        (-1, "Thu, 01 Jan 1970 00:00:00 GMT"), (Int64.max, "Fri, 31 Dec 9999 23:59:59 GMT"),
-    ])
+    @Test(
+        "Dates are IMF-fixdate",
+        arguments: [
+            (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"), (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
+            (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"), (951_868_799, "Tue, 29 Feb 2000 23:59:59 GMT"),
+            (1_709_251_199, "Thu, 29 Feb 2024 23:59:59 GMT"), (1_709_251_200, "Fri, 01 Mar 2024 00:00:00 GMT"),
+            (4_107_542_399, "Sun, 28 Feb 2100 23:59:59 GMT"), (4_107_542_400, "Mon, 01 Mar 2100 00:00:00 GMT"),
+            (1_795_305_600, "Sun, 22 Nov 2026 00:00:00 GMT"), (253_402_300_799, "Fri, 31 Dec 9999 23:59:59 GMT"),
+            (-1, "Thu, 01 Jan 1970 00:00:00 GMT"), (Int64.max, "Fri, 31 Dec 9999 23:59:59 GMT"),
+        ])
     func datesAreIMFFixdate(_ seconds: Int64, _ text: String) {
         #expect(String(decoding: HTTPDate.format(epochSeconds: seconds), as: UTF8.self) == text)
     }

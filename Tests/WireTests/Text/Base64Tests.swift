@@ -10,7 +10,9 @@ import Testing
         ("\0\0", "AAA=", "AAA"), ("???", "Pz8/", "Pz8_"), (">>>", "Pj4+", "Pj4-"),
     ]
 
-    @Test(arguments: texts)
+    @Test(
+        "Both alphabets are those of RFC 4648",
+        arguments: texts)
     func bothAlphabetsAreThoseOfRFC4648(_ text: String, _ padded: String, _ forURLs: String) {
         #expect(Base64.encode(text.utf8) == padded)
         #expect(Base64.encodeForURL(text.utf8) == forURLs)
@@ -18,7 +20,8 @@ import Testing
         #expect(Base64.decode(forURLs) == Array(text.utf8))
     }
 
-    @Test func whatWasEncodedIsDecoded() {
+    @Test("What was encoded is decoded")
+    func whatWasEncodedIsDecoded() {
         var random = SystemRandomNumberGenerator()
         for count in 0...70 {
             let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
@@ -28,10 +31,13 @@ import Testing
     }
 
     /// Foreign characters, impossible lengths, padding in the wrong number or place, bits that no byte has.
-    @Test(arguments: [
-        "Z", "Zm9vY", "Zg=", "Zg===", "Zm9v=", "Zm9v====", "=", "==", "Z===", "Zm=v", "Zm9 ", "Zm9v\n", "Zh==", "Zh",
-        "Zm9=", "Zm9", "Zm9ä", "%%%%",
-    ])
+    @Test(
+        "What is no Base64 is refused",
+        arguments: [
+            "Z", "Zm9vY", "Zg=", "Zg===", "Zm9v=", "Zm9v====", "=", "==", "Z===", "Zm=v", "Zm9 ", "Zm9v\n", "Zh==",
+            "Zh",
+            "Zm9=", "Zm9", "Zm9ä", "%%%%",
+        ])
     func whatIsNoBase64IsRefused(_ text: String) {
         #expect(Base64.decode(text) == nil)
     }

@@ -14,7 +14,8 @@ import Testing
         }
     }
 
-    @Test func everyByteIsJudgedByItself() {
+    @Test("Every byte is judged by itself")
+    func everyByteIsJudgedByItself() {
         let names = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-".utf8)
         forEachByteAndPlace { byte, eight, place in
             #expect(eight.areNameBytes == names.contains(byte), "\(place)")
@@ -25,6 +26,7 @@ import Testing
     }
 
     @Test(
+        "Digits become bytes in their order",
         arguments: [
             ("00000000", [0, 0, 0, 0]), ("0123cdef", [0x01, 0x23, 0xCD, 0xEF]), ("89ABFEDC", [0x89, 0xAB, 0xFE, 0xDC]),
             ("ffffffff", [255, 255, 255, 255]),
@@ -35,7 +37,8 @@ import Testing
     }
 
     /// Longer and shorter than a word, with a byte anywhere in it that passes singly, or not at all.
-    @Test func aWholeTextPassesIfEachByteDoes() {
+    @Test("A whole text passes if each byte does")
+    func aWholeTextPassesIfEachByteDoes() {
         for count in 0...20 {
             for place in 0..<count {
                 for byte in UInt8.min...UInt8.max {

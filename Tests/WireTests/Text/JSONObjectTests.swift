@@ -46,7 +46,8 @@ import Testing
         #expect(read(text) == nil)
     }
 
-    @Test func anEmptyObjectHasNoMembers() {
+    @Test("An empty object has no members")
+    func anEmptyObjectHasNoMembers() {
         #expect(read(" {\n} ")?["a"] == .none)
     }
 }

@@ -26,12 +26,16 @@ import Testing
         return validator.isComplete
     }
 
-    @Test(arguments: valid)
+    @Test(
+        "Valid text is taken in every split",
+        arguments: valid)
     func validTextIsTakenInEverySplit(_ bytes: [UInt8]) {
         for pieces in arrivals(of: bytes) { #expect(isValid(pieces)) }
     }
 
-    @Test(arguments: invalid)
+    @Test(
+        "A fault is seen at the byte that shows it",
+        arguments: invalid)
     func aFaultIsSeenAtTheByteThatShowsIt(_ bytes: [UInt8], _ fault: Int) {
         for pieces in arrivals(of: bytes) { #expect(!isValid(pieces)) }
         var validator = UTF8Validator()
@@ -40,7 +44,8 @@ import Testing
         #expect((seen ?? bytes.count) + 1 == fault)
     }
 
-    @Test func itAgreesWithTheStandardLibraryOnRandomBytes() {
+    @Test("It agrees with the standard library on random bytes")
+    func itAgreesWithTheStandardLibraryOnRandomBytes() {
         var random = SeededRandom(seed: 7)
         // Bytes that are near a border of some range, so that half of the sequences are nearly right.
         let bytes: [UInt8] = [
@@ -56,7 +61,8 @@ import Testing
         #expect(valid > 100)
     }
 
-    @Test func everyScalarIsValid() {
+    @Test("Every scalar is valid")
+    func everyScalarIsValid() {
         var text: [UInt8] = []
         for value in stride(from: UInt32(0), through: 0x10FFFF, by: 61) {
             if let scalar = Unicode.Scalar(value) { text += UTF8.encode(scalar).map(Array.init) ?? [] }

@@ -11,7 +11,8 @@ import Testing
         return buffer
     }
 
-    @Test func theExamplesOfRFC6455Section57() {
+    @Test("The examples of RFC 6455, section 5.7, are written as they stand there")
+    func theExamplesOfRFC6455Section57() {
         let hello = Array("Hello".utf8)
         #expect(
             encoded { WebSocketFrameEncoder.encode(text: "Hello", into: &$0) } == .init(hex: "81 05 48 65 6c 6c 6f"))
@@ -36,7 +37,9 @@ import Testing
                 == [0x82, 0x7F, 0, 0, 0, 0, 0, 1, 0, 0, 0])
     }
 
-    @Test(arguments: [0, 1, 3, 4, 7, 8, 9, 125, 126, 127, 65_535, 65_536])
+    @Test(
+        "What one end writes, the other reads",
+        arguments: [0, 1, 3, 4, 7, 8, 9, 125, 126, 127, 65_535, 65_536])
     func whatOneEndWritesTheOtherReads(_ length: Int) {
         let payload = (0..<length).map { UInt8($0 % 253) }
         let fromClient = encoded { WebSocketFrameEncoder.encode(.binary, payload, mask: mask, into: &$0) }
@@ -46,13 +49,15 @@ import Testing
         #expect(WebSocketTranscript([fromServer], role: .client).events == [.binary(payload)])
     }
 
-    @Test func aFrameIsAppendedToWhatIsThere() {
+    @Test("A frame is appended to what is there")
+    func aFrameIsAppendedToWhatIsThere() {
         var buffer: [UInt8] = [1, 2]
         WebSocketFrameEncoder.encode(.text, [0x61], isCompressed: true, mask: mask, into: &buffer)
         #expect(buffer == [1, 2] + frame(0xC1, "a"))
     }
 
-    @Test func aCloseCarriesCodeAndReason() {
+    @Test("A close carries code and reason")
+    func aCloseCarriesCodeAndReason() {
         #expect(
             encoded { WebSocketFrameEncoder.close(.goingAway, reason: "bye", into: &$0) }
                 == frame(0x88, [0x03, 0xE9] + Array("bye".utf8), mask: nil))
@@ -62,11 +67,13 @@ import Testing
             encoded { WebSocketFrameEncoder.close(.normalClosure, mask: mask, into: &$0) } == frame(0x88, [0x03, 0xE8]))
     }
 
-    @Test(arguments: [
-        (String(repeating: "x", count: 123), 123), (String(repeating: "x", count: 124), 123),
-        (String(repeating: "x", count: 122) + "ä", 122), (String(repeating: "€", count: 50), 123),
-        ("x" + String(repeating: "😀", count: 50), 121),
-    ])
+    @Test(
+        "A reason is cut between characters",
+        arguments: [
+            (String(repeating: "x", count: 123), 123), (String(repeating: "x", count: 124), 123),
+            (String(repeating: "x", count: 122) + "ä", 122), (String(repeating: "€", count: 50), 123),
+            ("x" + String(repeating: "😀", count: 50), 121),
+        ])
     func aReasonIsCutBetweenCharacters(_ reason: String, _ length: Int) {
         let bytes = encoded { WebSocketFrameEncoder.close(.policyViolation, reason: reason, into: &$0) }
         let cut = String(decoding: reason.utf8.prefix(length), as: UTF8.self)
@@ -74,7 +81,8 @@ import Testing
         #expect(bytes.count == 4 + length)
     }
 
-    @Test func closeCodesThatMayBeSent() {
+    @Test("Close codes that may be sent are those that RFC 6455 lets an endpoint send")
+    func closeCodesThatMayBeSent() {
         let sendable = (UInt16.min...UInt16.max).filter { WebSocketCloseCode(rawValue: $0).isSendable }
         #expect(sendable == Array(1000...1003) + Array(1007...1014) + Array(3000...4999))
     }

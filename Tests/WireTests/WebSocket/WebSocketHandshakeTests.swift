@@ -25,12 +25,14 @@ import Testing
         String(decoding: try WebSocketHandshake.accept(head).response, as: UTF8.self)
     }
 
-    @Test func theExampleOfRFC6455Section13() throws {
+    @Test("The example of RFC 6455, section 1.3, is answered as it stands there")
+    func theExampleOfRFC6455Section13() throws {
         let head = try #require(handshake(Self.good))
         #expect(try answer(to: head) == Self.answer)
     }
 
-    @Test func namesAndTokensAreFoundInEitherCaseAndInLists() throws {
+    @Test("Names and tokens are found in either case, and in lists")
+    func namesAndTokensAreFoundInEitherCaseAndInLists() throws {
         let head = try #require(
             handshake([
                 "UPGRADE: h2c, WebSocket", "connection: keep-alive, UPGRADE",
@@ -71,7 +73,9 @@ import Testing
         Refusal(name: "no base64", without: 2, with: "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25j*Q==", error: .badKey),
     ]
 
-    @Test(arguments: refusals)
+    @Test(
+        "What is no handshake is refused by the book",
+        arguments: refusals)
     func isRefusedByTheBook(_ refusal: Refusal) throws {
         var fields = Self.good
         if let without = refusal.without { fields.remove(at: without) }

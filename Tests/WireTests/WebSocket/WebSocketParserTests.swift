@@ -3,7 +3,9 @@ import Testing
 @testable import Wire
 
 @Suite struct WebSocketParserTests {
-    @Test(arguments: 0...17)
+    @Test(
+        "Unmasking doesn't depend on where the payload lies",
+        arguments: 0...17)
     func unmaskingDoesNotDependOnWhereThePayloadLies(_ start: Int) {
         let payload = Array("0123456789abcdefghijklmnopqrstuvwxyz".utf8)
         for length in 0...payload.count {
@@ -19,7 +21,8 @@ import Testing
         }
     }
 
-    @Test func aWholeMessageIsASliceOfTheInput() throws {
+    @Test("A whole message is a slice of the input")
+    func aWholeMessageIsASliceOfTheInput() throws {
         try withExactMemory(frame(0x81, "Hello") + frame(0x82, "x")) { memory in
             var parser = WebSocketParser(role: .server, maxMessageBytes: 100)
             var input = memory
@@ -34,7 +37,8 @@ import Testing
         }
     }
 
-    @Test func theParserIsSmallAndHoldsNothingWhenIdle() throws {
+    @Test("The parser is small, and holds nothing when idle")
+    func theParserIsSmallAndHoldsNothingWhenIdle() throws {
         #expect(MemoryLayout<WebSocketParser>.size <= 48)
         var parser = WebSocketParser(role: .server, maxMessageBytes: 100)
         var states: [Bool] = []
@@ -52,7 +56,8 @@ import Testing
     }
 
     /// Each piece leads to the next state of the parser's table.
-    @Test func itsStatesAreThoseOfTheTable() throws {
+    @Test("Its states are those of the table")
+    func itsStatesAreThoseOfTheTable() throws {
         var parser = WebSocketParser(role: .server, maxMessageBytes: 100)
         let pieces: [(bytes: [UInt8], events: [String], isInMessage: Bool, state: String)] = [
             (frame(0x81, "ab"), ["ab"], false, "idle"),
@@ -89,7 +94,8 @@ import Testing
         }
     }
 
-    @Test func memoryGrowsAsBytesArriveAndNotByTheAnnouncedLength() {
+    @Test("Memory grows as bytes arrive, and not by the announced length")
+    func memoryGrowsAsBytesArriveAndNotByTheAnnouncedLength() {
         var buffer = GatheringBuffer()
         for count in 1...1000 {
             let isKept = withExactMemory([UInt8(count & 255)]) {
@@ -102,7 +108,8 @@ import Testing
         #expect(bytes == (1...1000).map { UInt8($0 & 255) })
     }
 
-    @Test func aCompressedMessageIsMarkedAndItsTextLeftUnchecked() throws {
+    @Test("A compressed message is marked, and its text left unchecked")
+    func aCompressedMessageIsMarkedAndItsTextLeftUnchecked() throws {
         let bytes = frame(0xC1, [0xFF]) + frame(0x41, [0xFE]) + frame(0x89) + frame(0x80, [0xFD]) + frame(0xC2, [1])
         for pieces in arrivals(of: bytes) {
             var parser = WebSocketParser(role: .server, maxMessageBytes: 100, allowsCompressed: true)
@@ -118,7 +125,8 @@ import Testing
             #expect(messages == [[0xFF], [0xFE, 0xFD], [1]], "\(pieces.map(\.count))")
         }
     }
-    @Test func anErrorIsTheLastThing() throws {
+    @Test("An error is the last thing")
+    func anErrorIsTheLastThing() throws {
         var parser = WebSocketParser(role: .server, maxMessageBytes: 100)
         withExactMemory(frame(0x83, "a")) { memory in
             var input = memory

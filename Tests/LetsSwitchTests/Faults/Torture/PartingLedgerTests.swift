@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test("it has nothing against a run in which everything went well, nor against a doubt")
+    @Test("It has nothing against a run in which everything went well, nor against a doubt")
     func fine() {
         var scene = Scene()
         #expect(scene.violations.isEmpty, "\(scene.violations)")
@@ -68,7 +68,7 @@ import Testing
         case notReminded = "0 reminders"
     }
 
-    @Test("it objects to each thing that may go wrong", arguments: Damage.allCases)
+    @Test("It objects to each thing that may go wrong", arguments: Damage.allCases)
     func objects(_ damage: Damage) {
         var scene = Scene()
         let elsewhere = PartingLedger.Key(device: "ada", slot: Self.slot + 60)

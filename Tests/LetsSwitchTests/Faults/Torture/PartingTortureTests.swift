@@ -8,7 +8,7 @@ import Testing
     /// So many kills, then the next run begins with an empty database.
     private static let killsPerRun = 10
 
-    @Test("whatever is killed and when: nobody is in two pairs, and everybody knows with whom, and where")
+    @Test("Whatever is killed and when: nobody is in two pairs, and everybody knows with whom, and where")
     func survives() async throws {
         if TortureTests.longKills == nil {
             LeftOut.say("all but \(Self.shortKills) kills of the partings: make interop")

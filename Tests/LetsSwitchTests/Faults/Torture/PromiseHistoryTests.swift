@@ -21,7 +21,7 @@ import Testing
         history.objections.isEmpty && history.contradictions(to: task).isEmpty
     }
 
-    @Test("what was acknowledged must be there, and what was cancelled must not")
+    @Test("What was acknowledged must be there, and what was cancelled must not")
     func certain() {
         let registered = history({ $0.registered(promise, isNew: true) })
         #expect(isConsistent(registered, with: task))
@@ -34,7 +34,7 @@ import Testing
         #expect(!isConsistent(untouched, with: task))
     }
 
-    @Test("a request without an answer may have taken effect or not")
+    @Test("A request without an answer may have taken effect or not")
     func doubtful() {
         let maybe = history({ $0.unanswered(.registration) })
         #expect(isConsistent(maybe, with: nil) && isConsistent(maybe, with: task))
@@ -45,7 +45,7 @@ import Testing
         #expect(!isConsistent(repeated, with: nil))
     }
 
-    @Test("it may take effect after a later answer, until the database has died")
+    @Test("It may take effect after a later answer, until the database has died")
     func late() {
         let open = history(
             { $0.registered(promise, isNew: true) }, { $0.unanswered(.cancellation) },
@@ -71,7 +71,7 @@ import Testing
         #expect(isConsistent(during, with: nil))
     }
 
-    @Test("a doubt that arose while the database died is not over")
+    @Test("A doubt that arose while the database died is not over")
     func dying() {
         var history = history({ $0.registered(promise, isNew: true) })
         history.databaseDies()
@@ -83,7 +83,7 @@ import Testing
         #expect(isConsistent(history, with: nil))
     }
 
-    @Test("a match is kept, whatever doubt there is about a cancel")
+    @Test("A match is kept, whatever doubt there is about a cancel")
     func fixed() {
         var paired = promise
         paired.partner = "bob"
@@ -98,7 +98,7 @@ import Testing
         #expect(!cancelled.objections.isEmpty)
     }
 
-    @Test("answers that contradict those before are objected to")
+    @Test("Answers that contradict those before are objected to")
     func answers() {
         let other = PromiseHistory.Promise(id: UUID(), room: UUID())
         var moved = promise

@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(
-        "whatever is killed and when: nothing acknowledged is lost, nobody is paired twice, every reminder comes",
+        "Whatever is killed and when: nothing acknowledged is lost, nobody is paired twice, every reminder comes",
         arguments: TortureWorld.Kind.allCases)
     func survives(_ kind: TortureWorld.Kind) async throws {
         if Self.longKills == nil { LeftOut.say("all but \(Self.shortKills) kills of the torture run: make interop") }

@@ -30,7 +30,8 @@ import Testing
         }
     }
 
-    @Test func theOtherEndRefusesWhatItsWindowDoesNotHold() throws {
+    @Test("The other end refuses what its window doesn't hold")
+    func theOtherEndRefusesWhatItsWindowDoesNotHold() throws {
         let reader = try #require(WindowedInflater(windowBits: 8))
         #expect(reader.message(TestDeflate().stored(pattern(300)).message) == pattern(300))
         #expect(reader.message(TestDeflate().fixed([.match(length: 3, distance: 256)]).message) != nil)
@@ -38,7 +39,9 @@ import Testing
     }
 
     // 8 is zlib's trap: its raw deflate has no such window.
-    @Test(arguments: UInt8(8)...15, [true, false])
+    @Test(
+        "Messages refer no further than was agreed",
+        arguments: UInt8(8)...15, [true, false])
     func messagesReferNoFurtherThanWasAgreed(_ bits: UInt8, _ keepsContext: Bool) throws {
         let reader = try #require(WindowedInflater(windowBits: bits))
         let pool = WebSocketDeflatePool()
@@ -54,7 +57,9 @@ import Testing
         #expect(compressed >= 20)
     }
 
-    @Test(arguments: [8, 9, 12, 15, nil] as [UInt8?], [true, false])
+    @Test(
+        "What one end sends, the other reads",
+        arguments: [8, 9, 12, 15, nil] as [UInt8?], [true, false])
     func whatOneEndSendsTheOtherReads(_ bits: UInt8?, _ keepsContext: Bool) throws {
         // The client's end is a server's whose parameters are turned round.
         let (here, there) = (WebSocketDeflatePool(), WebSocketDeflatePool())
@@ -74,7 +79,8 @@ import Testing
         }
     }
 
-    @Test func aMessageThatDoesNotBecomeShorterIsSentAsItIsUnlessLaterOnesReferToIt() {
+    @Test("A message that doesn't become shorter is sent as it is, unless later ones refer to it")
+    func aMessageThatDoesNotBecomeShorterIsSentAsItIsUnlessLaterOnesReferToIt() {
         let pool = WebSocketDeflatePool()
         let noise = Array(Self.messages(3)[0].prefix(200))
         var single = WebSocketDeflate(Self.parameters(keepsContext: false))
@@ -89,13 +95,15 @@ import Testing
         }
     }
 
-    @Test func anEmptyMessageIsSentAsItIs() {
+    @Test("An empty message is sent as it is")
+    func anEmptyMessageIsSentAsItIs() {
         var deflate = WebSocketDeflate(Self.parameters())
         let isCompressed = deflate.deflate(UnsafeRawBufferPointer(start: nil, count: 0), with: .init()) != nil
         #expect(!isCompressed)
     }
 
-    @Test func connectionsThatShareAPoolDoNotSeeEachOthersMessages() throws {
+    @Test("Connections that share a pool don't see each other's messages")
+    func connectionsThatShareAPoolDoNotSeeEachOthersMessages() throws {
         let pool = WebSocketDeflatePool()
         var first = WebSocketDeflate(Self.parameters(keepsContext: false))
         var second = WebSocketDeflate(Self.parameters(keepsContext: false))
@@ -117,7 +125,8 @@ import Testing
         #expect(payloads[0] != nil && payloads[0] == payloads[1])
     }
 
-    @Test func whatIsReadStaysWhileItIsAnswered() throws {
+    @Test("What is read stays while it is answered")
+    func whatIsReadStaysWhileItIsAnswered() throws {
         let pool = WebSocketDeflatePool()
         var deflate = WebSocketDeflate(Self.parameters(keepsContext: false))
         let payload = TestDeflate().stored(letters(300)).message
@@ -129,7 +138,8 @@ import Testing
         }
     }
 
-    @Test func aLargeMessagesMemoryIsGivenBackWithTheNext() throws {
+    @Test("A large message's memory is given back with the next")
+    func aLargeMessagesMemoryIsGivenBackWithTheNext() throws {
         let pool = WebSocketDeflatePool()
         var deflate = WebSocketDeflate(Self.parameters(keepsContext: false))
         let large = TestDeflate().fixed(
@@ -146,7 +156,8 @@ import Testing
         #expect(capacities[2] <= ZlibOutput.kept)
     }
 
-    @Test func aBombTakesNoMoreMemoryThanTheLimit() {
+    @Test("A bomb takes no more memory than the limit")
+    func aBombTakesNoMoreMemoryThanTheLimit() {
         let pool = WebSocketDeflatePool()
         var deflate = WebSocketDeflate(Self.parameters())
         let bomb = TestDeflate().fixed(
@@ -159,18 +170,21 @@ import Testing
         #expect(capacity <= 5001)
     }
 
-    @Test func whatZlibCannotBeIsNone() {
+    @Test("What zlib can't be, is none")
+    func whatZlibCannotBeIsNone() {
         #expect(Inflater(windowBits: 16) == nil)
         #expect(Inflater(windowBits: 7) == nil)
         #expect(Deflater(windowBits: 16, .thorough) == nil)
     }
 
-    @Test func aConnectionIsSmall() {
+    @Test("A connection is small")
+    func aConnectionIsSmall() {
         #expect(MemoryLayout<WebSocketDeflate?>.size <= 16)
         #expect(WebSocketDeflate.longestPayload(of: .max) == .max)
     }
 
-    @Test func damagedPayloadsAreReadWithinBounds() {
+    @Test("Damaged payloads are read within bounds")
+    func damagedPayloadsAreReadWithinBounds() {
         var random = SeededRandom(seed: 5)
         let pool = WebSocketDeflatePool()
         var refused = 0

@@ -10,45 +10,49 @@ import Testing
         return try WebSocketHandshake.compression(head, policy)?.response
     }
 
-    @Test(arguments: [
-        ("permessage-deflate", "permessage-deflate"),
-        ("permessage-deflate; client_max_window_bits", "permessage-deflate"),
-        (
-            "permessage-deflate; server_no_context_takeover", "permessage-deflate; server_no_context_takeover"
-        ),
-        (
-            "permessage-deflate; client_no_context_takeover", "permessage-deflate; client_no_context_takeover"
-        ),
-        (
-            "permessage-deflate; client_max_window_bits=10; server_max_window_bits=8",
-            "permessage-deflate; server_max_window_bits=8; client_max_window_bits=10"
-        ),
-        ("permessage-deflate; server_max_window_bits=15", "permessage-deflate; server_max_window_bits=15"),
-        ("permessage-deflate; server_max_window_bits=\"10\"", "permessage-deflate; server_max_window_bits=10"),
-        ("permessage-deflate; server_max_window_bits=\"1\\0\"", "permessage-deflate; server_max_window_bits=10"),
-        ("  permessage-deflate ;\tserver_max_window_bits = 9 ,", "permessage-deflate; server_max_window_bits=9"),
-        (
-            "permessage-deflate; server_no_context_takeover; client_no_context_takeover; server_max_window_bits=12; "
-                + "client_max_window_bits=9",
-            "permessage-deflate; server_no_context_takeover; client_no_context_takeover; server_max_window_bits=12"
-        ),
-        // §5: the first that can be taken.
-        ("permessage-deflate; unknown, permessage-deflate", "permessage-deflate"),
-        (
-            "x-other, permessage-deflate; server_max_window_bits=7, permessage-deflate; server_max_window_bits=11, "
-                + "permessage-deflate",
-            "permessage-deflate; server_max_window_bits=11"
-        ),
-        (", ,permessage-deflate,,", "permessage-deflate"),
-    ])
+    @Test(
+        "An offer is answered with what it asks for",
+        arguments: [
+            ("permessage-deflate", "permessage-deflate"),
+            ("permessage-deflate; client_max_window_bits", "permessage-deflate"),
+            (
+                "permessage-deflate; server_no_context_takeover", "permessage-deflate; server_no_context_takeover"
+            ),
+            (
+                "permessage-deflate; client_no_context_takeover", "permessage-deflate; client_no_context_takeover"
+            ),
+            (
+                "permessage-deflate; client_max_window_bits=10; server_max_window_bits=8",
+                "permessage-deflate; server_max_window_bits=8; client_max_window_bits=10"
+            ),
+            ("permessage-deflate; server_max_window_bits=15", "permessage-deflate; server_max_window_bits=15"),
+            ("permessage-deflate; server_max_window_bits=\"10\"", "permessage-deflate; server_max_window_bits=10"),
+            ("permessage-deflate; server_max_window_bits=\"1\\0\"", "permessage-deflate; server_max_window_bits=10"),
+            ("  permessage-deflate ;\tserver_max_window_bits = 9 ,", "permessage-deflate; server_max_window_bits=9"),
+            (
+                "permessage-deflate; server_no_context_takeover; client_no_context_takeover; server_max_window_bits=12; "
+                    + "client_max_window_bits=9",
+                "permessage-deflate; server_no_context_takeover; client_no_context_takeover; server_max_window_bits=12"
+            ),
+            // §5: the first that can be taken.
+            ("permessage-deflate; unknown, permessage-deflate", "permessage-deflate"),
+            (
+                "x-other, permessage-deflate; server_max_window_bits=7, permessage-deflate; server_max_window_bits=11, "
+                    + "permessage-deflate",
+                "permessage-deflate; server_max_window_bits=11"
+            ),
+            (", ,permessage-deflate,,", "permessage-deflate"),
+        ])
     func anOfferIsAnsweredWithWhatItAsksFor(_ offer: String, _ expected: String) throws {
         #expect(try answer([offer]) == expected)
     }
 
-    @Test(arguments: [
-        "permessage-deflate", "permessage-deflate; client_max_window_bits",
-        "permessage-deflate; client_max_window_bits=9", "permessage-deflate; server_no_context_takeover",
-    ])
+    @Test(
+        "Without context takeover both are asked to forget",
+        arguments: [
+            "permessage-deflate", "permessage-deflate; client_max_window_bits",
+            "permessage-deflate; client_max_window_bits=9", "permessage-deflate; server_no_context_takeover",
+        ])
     func withoutContextTakeoverBothAreAskedToForget(_ offer: String) throws {
         let both = "permessage-deflate; server_no_context_takeover; client_no_context_takeover"
         #expect(try answer([offer], .noContextTakeover) == both)
@@ -57,35 +61,41 @@ import Testing
                 + "; server_max_window_bits=9")
     }
 
-    @Test(arguments: [
-        // §7.1: a parameter that is unknown, or for an answer; one that has no value, or a wrong one; one that occurs twice.
-        "permessage-deflate; unknown", "permessage-deflate; unknown=1", "permessage-deflate; server_max_window_bits",
-        "permessage-deflate; server_max_window_bits=7", "permessage-deflate; server_max_window_bits=16",
-        "permessage-deflate; server_max_window_bits=08", "permessage-deflate; server_max_window_bits=10.0",
-        "permessage-deflate; server_max_window_bits=+9", "permessage-deflate; server_max_window_bits=0x9",
-        "permessage-deflate; server_max_window_bits=999999999999999999999",
-        "permessage-deflate; server_max_window_bits=x",
-        "permessage-deflate; client_max_window_bits=7", "permessage-deflate; client_max_window_bits=16",
-        "permessage-deflate; client_max_window_bits=0", "permessage-deflate; server_no_context_takeover=1",
-        "permessage-deflate; client_no_context_takeover=true",
-        "permessage-deflate; server_no_context_takeover; server_no_context_takeover",
-        "permessage-deflate; server_max_window_bits=9; server_max_window_bits=9",
-        "permessage-deflate; client_max_window_bits; client_max_window_bits=9",
-        "permessage-deflate; Server_No_Context_Takeover",
-        "x-webkit-deflate-frame", "permessage-bzip2", "permessage-deflate2", "bbf-usp-protocol; eid=\"a\"", "",
-    ])
+    @Test(
+        "An offer that can't be taken is declined, and no error",
+        arguments: [
+            // §7.1: a parameter that is unknown, or for an answer; one that has no value, or a wrong one; one that occurs twice.
+            "permessage-deflate; unknown", "permessage-deflate; unknown=1",
+            "permessage-deflate; server_max_window_bits",
+            "permessage-deflate; server_max_window_bits=7", "permessage-deflate; server_max_window_bits=16",
+            "permessage-deflate; server_max_window_bits=08", "permessage-deflate; server_max_window_bits=10.0",
+            "permessage-deflate; server_max_window_bits=+9", "permessage-deflate; server_max_window_bits=0x9",
+            "permessage-deflate; server_max_window_bits=999999999999999999999",
+            "permessage-deflate; server_max_window_bits=x",
+            "permessage-deflate; client_max_window_bits=7", "permessage-deflate; client_max_window_bits=16",
+            "permessage-deflate; client_max_window_bits=0", "permessage-deflate; server_no_context_takeover=1",
+            "permessage-deflate; client_no_context_takeover=true",
+            "permessage-deflate; server_no_context_takeover; server_no_context_takeover",
+            "permessage-deflate; server_max_window_bits=9; server_max_window_bits=9",
+            "permessage-deflate; client_max_window_bits; client_max_window_bits=9",
+            "permessage-deflate; Server_No_Context_Takeover",
+            "x-webkit-deflate-frame", "permessage-bzip2", "permessage-deflate2", "bbf-usp-protocol; eid=\"a\"", "",
+        ])
     func anOfferThatCannotBeTakenIsDeclinedAndNoError(_ offer: String) throws {
         #expect(try answer([offer]) == nil)
         #expect(try answer([offer], .noContextTakeover) == nil)
         #expect(try answer([offer, "permessage-deflate"]) == "permessage-deflate")
     }
 
-    @Test(arguments: [
-        "permessage-deflate;", "permessage-deflate; ;", "; server_no_context_takeover", "permessage-deflate x",
-        "permessage-deflate; server_max_window_bits=", "permessage-deflate; =9", "permessage-deflate; a=\"",
-        "permessage-deflate; a=\"\"", "permessage-deflate; a=\"b c\"", "permessage-deflate; a=\"b\\", "a/b", "a; b=c d",
-        "permessage-deflate; a=b=c", "\"permessage-deflate\"", "a; b=\"c\"d", "a, (b)", "perm\u{e9}ssage-deflate",
-    ])
+    @Test(
+        "What is no list of extensions is refused by RFC 6455, section 9.1",
+        arguments: [
+            "permessage-deflate;", "permessage-deflate; ;", "; server_no_context_takeover", "permessage-deflate x",
+            "permessage-deflate; server_max_window_bits=", "permessage-deflate; =9", "permessage-deflate; a=\"",
+            "permessage-deflate; a=\"\"", "permessage-deflate; a=\"b c\"", "permessage-deflate; a=\"b\\", "a/b",
+            "a; b=c d",
+            "permessage-deflate; a=b=c", "\"permessage-deflate\"", "a; b=\"c\"d", "a, (b)", "perm\u{e9}ssage-deflate",
+        ])
     func whatIsNoListOfExtensionsIsRefusedByRFC6455Section91(_ field: String) {
         for policy in [WebSocketCompression.none, .noContextTakeover, .full] {
             #expect(throws: WebSocketHandshakeError.badExtensions) { try answer([field], policy) }
@@ -96,19 +106,22 @@ import Testing
         #expect(WebSocketHandshakeError.badExtensions.status.code == 400)
     }
 
-    @Test func withoutAnOfferOrByPolicyThereIsNoAnswer() throws {
+    @Test("Without an offer, or by policy, there is no answer")
+    func withoutAnOfferOrByPolicyThereIsNoAnswer() throws {
         #expect(try answer([]) == nil)
         #expect(try answer([], .noContextTakeover) == nil)
         #expect(try answer(["permessage-deflate"], .none) == nil)
     }
 
-    @Test func offersInSeveralFieldsAreOneList() throws {
+    @Test("Offers in several fields are one list")
+    func offersInSeveralFieldsAreOneList() throws {
         #expect(
             try answer(["x-a, permessage-deflate; unknown", "permessage-deflate; server_max_window_bits=10", "x-b"])
                 == "permessage-deflate; server_max_window_bits=10")
     }
 
-    @Test func theAnswerStandsInTheHead() throws {
+    @Test("The answer stands in the head")
+    func theAnswerStandsInTheHead() throws {
         let request = """
             GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r
             Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r

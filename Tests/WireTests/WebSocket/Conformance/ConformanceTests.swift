@@ -12,7 +12,9 @@ import Testing
         return seed
     }()
 
-    @Test(arguments: ConformanceCase.all)
+    @Test(
+        "The outcome is that of the rule in every split",
+        arguments: ConformanceCase.all)
     func theOutcomeIsThatOfTheRuleInEverySplit(_ example: ConformanceCase) {
         expect(example, in: [example.bytes], "whole")
         expect(example, in: example.bytes.map { [$0] }, "byte by byte")
@@ -39,7 +41,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ConformanceCase.all.filter { $0.shownBy != nil })
+    @Test(
+        "A mistake is noticed with the first byte that shows it",
+        arguments: ConformanceCase.all.filter { $0.shownBy != nil })
     func aMistakeIsNoticedWithTheFirstByteThatShowsIt(_ example: ConformanceCase) throws {
         let count = try #require(example.shownBy)
         #expect(WebSocketTranscript([Array(example.bytes.prefix(count - 1))], of: example).error == nil)
@@ -47,7 +51,8 @@ import Testing
         #expect(example.bytes.count >= count)
     }
 
-    @Test func theListIsLongAndNamesNothingTwice() {
+    @Test("The list is long, and names nothing twice")
+    func theListIsLongAndNamesNothingTwice() {
         #expect(ConformanceCase.all.count >= 300)
         let names = Dictionary(grouping: ConformanceCase.all, by: \.testDescription)
         #expect(names.filter { $0.value.count > 1 }.keys.sorted() == [])

@@ -11,7 +11,7 @@ package import Wire
 /// pending ──confirm──► confirmed ──end──► over
 ///    └────reject───────────────────────────▲
 /// ```
-package final class CableOutlet {
+package final class SubscriptionOutlet {
     private enum State {
         case pending
         case confirmed(ConfirmPause)

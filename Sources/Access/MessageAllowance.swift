@@ -2,9 +2,9 @@ package import Basics
 package import Domain
 import Server
 
-/// What a connection pays for its messages from: its device's purse, which all the device's connections have in common, or its own where
+/// What a connection pays for its messages from: its device's allowance, which all the device's connections have in common, or its own where
 /// it names no device.
-package struct MessagePurse {
+package struct MessageAllowance {
     package let rates: DeviceMessageRates
     private let device: DeviceID?
     private var paidUntil: UInt64 = 0

@@ -2,7 +2,7 @@ import Sockets
 import Wire
 
 /// Who is at the other end of a connection, and for whom it counts.
-struct Peer: Sendable {
+struct HTTPPeer: Sendable {
     /// The socket's, or the one that a trusted proxy's PROXY header names; `nil` for a Unix socket's.
     let address: IPAddress?
     let entrance: Entrance

@@ -1,7 +1,7 @@
 import Basics
 
 /// Whose conversations somebody on this daemon hears: what goes to nobody here needs not be read. Any thread.
-package final class ConversationAudience: Sendable {
+package final class ConversationListeners: Sendable {
     /// How many listen for each user.
     private let counts = Locked<[String: Int]>([:])
     /// Told of each user for whom the first has come, or the last has gone.

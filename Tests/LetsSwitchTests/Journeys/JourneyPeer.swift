@@ -1,7 +1,7 @@
 import TestSupport
 
 /// A WebSocket in a room, by whichever library.
-protocol RoomPeer: Sendable {
+protocol JourneyPeer: Sendable {
     func say(_ text: String) async throws
     func say(_ binary: [UInt8]) async throws
     func hear() async throws -> TestMessage
@@ -11,7 +11,7 @@ protocol RoomPeer: Sendable {
     func end() async throws -> TestClose
 }
 
-extension WebSocketTestClient: RoomPeer {
+extension WebSocketTestClient: JourneyPeer {
     func say(_ text: String) async throws { try await send(text: text) }
     func say(_ binary: [UInt8]) async throws { try await send(binary: binary) }
     func hear() async throws -> TestMessage { try await nextMessage() }
@@ -26,7 +26,7 @@ extension WebSocketTestClient: RoomPeer {
     }
 }
 
-extension PythonWebSocketClient: RoomPeer {
+extension PythonWebSocketClient: JourneyPeer {
     func say(_ text: String) async throws { try await send(text: text) }
     func say(_ binary: [UInt8]) async throws { try await send(binary: binary) }
     func hear() async throws -> TestMessage { try await nextMessage() }
@@ -55,7 +55,7 @@ extension PythonWebSocketClient: RoomPeer {
 enum ClientLibrary: CaseIterable {
     case own, python
 
-    func enter(_ target: String, at endpoint: ClientEndpoint) async throws -> any RoomPeer {
+    func enter(_ target: String, at endpoint: ClientEndpoint) async throws -> any JourneyPeer {
         switch self {
         case .own: try await WebSocketTestClient.connect(to: endpoint, target)
         case .python: try await PythonWebSocketClient.connect(to: endpoint, target)

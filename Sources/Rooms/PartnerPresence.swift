@@ -1,7 +1,7 @@
 import FoundationEssentials
 
 /// Where somebody's partner is: whoever else is in the room, whether it said who it is or not.
-package enum PartnerStanding: String, Sendable {
+package enum PartnerPresence: String, Sendable {
     /// Hasn't come yet.
     case expected
     case here
@@ -35,7 +35,7 @@ struct RoomView {
         PresenceCount(headcount, people: live.union(departed).union(elsewhere.people))
     }
 
-    private func partner(of own: UUID) -> PartnerStanding {
+    private func partner(of own: UUID) -> PartnerPresence {
         func others(_ people: Set<UUID>) -> Int { people.count - (people.contains(own) ? 1 : 0) }
         // Who has left another daemon a moment ago is among its people, and has no connection there any more.
         let named = elsewhere.connections - elsewhere.anonymous

@@ -2,7 +2,7 @@ import Basics
 package import FoundationEssentials
 
 /// How many are in which session, on all loops of this daemon. Any thread.
-package final class QuestionAudience: Sendable {
+package final class SessionOccupancy: Sendable {
     private let counts = Locked<[UUID: Int]>([:])
     /// Sockets of a session.
     let limit: Int

@@ -1,7 +1,7 @@
 import Rooms
 
 /// Two connections are one bus: it is there when both are.
-struct AMQPBusStanding {
+struct AMQPConnectionPair {
     enum Side {
         case publisher, consumer
     }

@@ -6,7 +6,7 @@ import Dispatch
 ///
 /// `@unchecked Sendable` holds because a `PGcancel` is a copy of the connection's address and key that `PQcancel` only
 /// reads and any thread may use (PostgreSQL 15 manual, 34.7).
-final class CancelRequest: @unchecked Sendable {
+final class BackendCancelRequest: @unchecked Sendable {
     private let request: OpaquePointer
 
     init?(_ connection: OpaquePointer) {

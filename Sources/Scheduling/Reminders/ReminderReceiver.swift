@@ -1,7 +1,7 @@
 package import Domain
 
 /// Who on this daemon listens for what is claimed. Any thread; who is told nothing may have missed it.
-package protocol ReminderAudience: Sendable {
+package protocol ReminderReceiver: Sendable {
     /// Brings each reminder to those who listen for its device. Who had one already doesn't get it again.
     ///
     /// - Parameter settled: Of this claim and all before it everything was delivered.

@@ -3,7 +3,7 @@ import CLinux
 import Glibc
 
 /// What a thread of a connection waits for.
-enum Waiting {
+enum DescriptorWait {
     private static let withoutWakeUp: Duration = .milliseconds(50)
 
     /// Until one of the descriptors can be read, `writable` can be written, or the time is over; perhaps earlier. A negative
