@@ -37,7 +37,10 @@ struct TaskController: RouteCollection, Sendable {
     @Sendable private func accept(_ request: Request) async throws -> Response {
         let asked = try InvitationRequest.decode(
             token: request.parameters["token"] ?? "", request.body, zones: await zones())
-        return try await answer(try await store.accept(asked))
+        let outcome = try await store.accept(asked)
+        // What the device had promised already has a partner now.
+        if case .retitled(let task, _) = outcome, task.isPaired { metrics.pairs.add() }
+        return try await answer(outcome)
     }
 
     private func answer(_ outcome: RegistrationOutcome) async throws -> Response {

@@ -16,7 +16,8 @@ package struct PartnerStore: Sendable {
     private static let leave = PostgresStatement(
         name: "leave_task", sql: "SELECT * FROM letsswitch.leave_task($1, $2, $3)")
     private static let move = PostgresStatement(
-        name: "move_task", sql: "SELECT * FROM letsswitch.move_task($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)")
+        name: "move_task",
+        sql: "SELECT * FROM letsswitch.move_task($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)")
 
     private let database: PostgresClient
     private let settings: ScheduleSettings
@@ -41,7 +42,7 @@ package struct PartnerStore: Sendable {
             namingZone: Self.move,
             [.text(request.task.device.text), .text(request.task.id.uuidString), zone] + request.slot.parameters
                 + [settings.reminderLead, settings.horizon, settings.roomDuration, settings.lateJoinWindow].map(seconds)
-                + [.integer(settings.maxTasksPerDevice)])
+                + [.integer(settings.maxTasksPerDevice), seconds(settings.invitationHold)])
         return try outcome(rows, whenDone: "moved")
     }
 

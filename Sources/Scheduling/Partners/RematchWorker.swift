@@ -1,4 +1,5 @@
 import Basics
+import FoundationEssentials
 package import Observability
 import Postgres
 
@@ -47,20 +48,34 @@ package actor RematchWorker: Service {
         await timer.wake()
     }
 
+    /// What fails keeps nothing else up.
     private func look() async {
         do {
             for slot in try await store.slots() where !isStopped {
                 paired(try await store.rematch(slot))
             }
-            for task in try await invitations.lapsed() where !isStopped {
-                if try await invitations.free(task) { paired(1) }
-            }
         } catch {
-            // The scheduler says when the database is away.
-            if let error = error as? PostgresError, error.isUnavailable { return }
-            log.error(
-                "people whose partners didn't come can't be paired, or guests don't come",
-                ["error": .string("\(error)")])
+            report(error, "people whose partners didn't come can't be paired")
         }
+        let lapsed: [UUID]
+        do {
+            lapsed = try await invitations.lapsed()
+        } catch {
+            report(error, "whose guests don't come can't be found")
+            return
+        }
+        for task in lapsed where !isStopped {
+            do {
+                if try await invitations.free(task) { paired(1) }
+            } catch {
+                report(error, "somebody whose guest doesn't come can't be paired")
+            }
+        }
+    }
+
+    private func report(_ error: any Error, _ what: String) {
+        // The scheduler says when the database is away.
+        if let error = error as? PostgresError, error.isUnavailable { return }
+        log.error(what, ["error": .string("\(error)")])
     }
 }

@@ -63,7 +63,7 @@ BEGIN
         WHERE task.starts_at = p_starts_at AND task.partner_id IS NOT NULL AND task.waits_until IS NOT NULL
             AND task.waits_until > v_now AND letsswitch.is_forsaken(task)
             AND NOT letsswitch.is_blocked(p_device, task.device_id)
-        ORDER BY task.registered
+        ORDER BY letsswitch.preferences_between(p_device, task.device_id) DESC, task.registered
         LIMIT 1
     );
 END
@@ -198,6 +198,9 @@ BEGIN
         v_one := v_pool[i];
         v_mate := NULL;
         FOR j IN i + 1..cardinality(v_pool) LOOP
+            -- The pool begins with those who are there: none of the others comes before one of them.
+            EXIT WHEN v_mate IS NOT NULL AND letsswitch.is_inhabited(v_pool[v_mate])
+                AND NOT letsswitch.is_inhabited(v_pool[j]);
             CONTINUE WHEN v_is_taken[j] OR letsswitch.is_blocked(v_one.device_id, v_pool[j].device_id)
                 -- Neither could be told to go to the other's room.
                 OR letsswitch.has_unnamed_peers(v_one.room_id) AND letsswitch.has_unnamed_peers(v_pool[j].room_id);

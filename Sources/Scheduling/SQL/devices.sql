@@ -231,7 +231,7 @@ BEGIN
     WHERE reminder.id = ANY (v_reminders) AND reminder.task_id = ANY (ARRAY(SELECT gone.id FROM unnest(v_gone) AS gone));
     RETURN QUERY
     SELECT extract(epoch FROM gone.starts_at)::bigint FROM unnest(v_gone) AS gone
-    WHERE gone.partner_id IS NULL AND gone.id = ANY (v_waiting);
+    WHERE gone.partner_id IS NULL AND gone.invites_until IS NULL AND gone.id = ANY (v_waiting);
 END
 $$;
 

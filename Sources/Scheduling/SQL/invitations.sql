@@ -24,7 +24,7 @@ LANGUAGE sql IMMUTABLE AS $$
     SELECT p_reminds_at - least(make_interval(secs => p_hold), (p_reminds_at - p_now) / 2)
 $$;
 
--- Has a task without a partner, which is held, wait for a guest; one that does, or did, goes on as it is.
+-- Has a task without a partner, which is held, wait for a guest; one that does goes on as it is, and so does one that did until now.
 CREATE FUNCTION letsswitch.invite_guest(p_task letsswitch.task, p_hold double precision, p_now timestamptz)
 RETURNS letsswitch.task
 LANGUAGE plpgsql AS $$
@@ -34,7 +34,9 @@ BEGIN
     UPDATE letsswitch.task SET
         invitation = letsswitch.invitation_digest(letsswitch.invitation_token(task.id)),
         invites_until = letsswitch.holds_until(task.reminds_at, p_hold, p_now), guest_id = NULL
-    WHERE task.id = p_task.id AND (task.invitation IS NULL OR task.guest_id IS NOT NULL)
+    WHERE task.id = p_task.id AND (
+        task.invitation IS NULL OR task.guest_id IS NOT NULL
+        OR task.invites_until IS NULL AND task.reminds_at - make_interval(secs => p_hold) > p_now)
     RETURNING * INTO v_task;
     RETURN CASE WHEN FOUND THEN v_task ELSE p_task END;
 END
@@ -96,6 +98,7 @@ DECLARE
     v_own letsswitch.task;
     v_starts_at timestamptz;
     v_is_retitled boolean;
+    v_was_seen boolean;
 BEGIN
     SELECT task.starts_at INTO v_starts_at FROM letsswitch.task WHERE task.invitation = v_digest;
     IF FOUND THEN
@@ -125,13 +128,18 @@ BEGIN
         RETURN v_outcome;
     END IF;
     IF v_own.id IS NULL THEN
-        RETURN letsswitch.register_task(
+        v_outcome := letsswitch.register_task(
             p_device, p_title, coalesce(p_zone, v_host.time_zone), extract(epoch FROM v_starts_at)::bigint, NULL, NULL, NULL,
             p_lead, p_horizon, p_room_duration, p_most, p_host => v_host.id);
+        IF v_host.invites_until IS NOT NULL THEN
+            -- Nobody has seen that it waited.
+            v_outcome.slot_opened := NULL;
+        END IF;
+        RETURN v_outcome;
     END IF;
 
     SELECT * INTO v_own FROM letsswitch.task WHERE task.id = v_own.id;
-    IF v_own.id IS NULL THEN
+    IF v_own.id IS NULL OR v_own.registered <= letsswitch.erased_up_to(p_device) THEN
         RAISE 'the task was cancelled meanwhile' USING ERRCODE = 'serialization_failure';
     ELSIF v_own.partner_id IS NOT NULL THEN
         RETURN letsswitch.outcome('slot_taken', v_own, NULL);
@@ -148,21 +156,24 @@ BEGIN
     IF v_is_retitled THEN
         PERFORM letsswitch.tell_task('task.retitled', v_own);
     END IF;
+    v_was_seen := v_own.invites_until IS NULL OR v_host.invites_until IS NULL;
     v_own := letsswitch.pair_free(v_own, v_host);
     UPDATE letsswitch.task SET guest_id = v_own.id WHERE task.id = v_host.id;
-    RETURN letsswitch.outcome('retitled', v_own, false);
+    RETURN letsswitch.outcome('retitled', v_own, CASE WHEN v_was_seen THEN false END);
 END
 $$;
 
--- Pairs two who wait, both held and before their lead, in the room of the second. Returns the first.
-CREATE FUNCTION letsswitch.pair_free(p_task letsswitch.task, p_other letsswitch.task) RETURNS letsswitch.task
+-- Pairs two who wait, both held, in the room of the second, which may be open already. Returns the first.
+CREATE FUNCTION letsswitch.pair_free(
+    p_task letsswitch.task, p_other letsswitch.task, p_is_open boolean DEFAULT false
+) RETURNS letsswitch.task
 LANGUAGE plpgsql AS $$
 DECLARE
     v_task letsswitch.task;
 BEGIN
     v_task := letsswitch.place_task(p_task, p_other.id, p_other.room_id, p_other.closes_at, NULL, false);
     PERFORM letsswitch.place_task(p_other, p_task.id, p_other.room_id, p_other.closes_at, NULL, false);
-    PERFORM letsswitch.tell_match(v_task, false);
+    PERFORM letsswitch.tell_match(v_task, p_is_open);
     RETURN v_task;
 END
 $$;
@@ -182,6 +193,7 @@ DECLARE
     v_task letsswitch.task;
     v_waiting letsswitch.task;
     v_now timestamptz;
+    v_is_claimed boolean := false;
 BEGIN
     IF v_starts_at IS NULL THEN
         RETURN false;
@@ -197,13 +209,21 @@ BEGIN
         RETURN false;
     END IF;
     v_waiting := letsswitch.held_task(v_waiting.id, true);
-    IF v_task.reminds_at < v_now OR NOT letsswitch.is_due(v_task)
-        OR v_task.registered <= letsswitch.erased_up_to(v_task.device_id) THEN
+    IF v_task.starts_at <= v_now OR v_task.registered <= letsswitch.erased_up_to(v_task.device_id) THEN
         RETURN false;
-    ELSIF v_waiting.reminds_at >= v_now AND letsswitch.is_due(v_waiting) THEN
-        v_task := letsswitch.pair_free(v_task, v_waiting);
+    ELSIF v_waiting.registered <= letsswitch.erased_up_to(v_waiting.device_id) THEN
+        RAISE 'whoever was free is being erased' USING ERRCODE = 'serialization_failure';
+    ELSIF v_waiting.id IS NOT NULL THEN
+        -- After the lead, too: nobody else would pair these two.
+        v_is_claimed := NOT letsswitch.is_due(v_task) OR NOT letsswitch.is_due(v_waiting);
+        v_task := letsswitch.pair_free(v_task, v_waiting, v_is_claimed);
     END IF;
-    PERFORM letsswitch.notify_changes(ARRAY[letsswitch.outcome('stayed', v_task, v_task.partner_id IS NULL)]);
+    PERFORM letsswitch.notify_changes(ARRAY[letsswitch.outcome(
+        'stayed', v_task, CASE WHEN letsswitch.is_due(v_task) THEN v_task.partner_id IS NULL END)]);
+    IF v_is_claimed THEN
+        -- Their reminders knew of no room.
+        PERFORM letsswitch.tell_rematched(task, NULL) FROM letsswitch.task WHERE task.id IN (v_task.id, v_waiting.id);
+    END IF;
     RETURN v_task.partner_id IS NOT NULL;
 END
 $$;

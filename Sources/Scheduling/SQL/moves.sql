@@ -6,7 +6,7 @@
 CREATE FUNCTION letsswitch.move_task(
     p_device text, p_id uuid, p_zone text, p_starts_at bigint, p_midnight bigint, p_day integer, p_time integer,
     p_lead double precision, p_horizon double precision, p_room_duration double precision, p_late_join double precision,
-    p_most integer DEFAULT NULL
+    p_most integer DEFAULT NULL, p_invite_hold double precision DEFAULT 300
 ) RETURNS SETOF letsswitch.task_outcome
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -118,10 +118,9 @@ BEGIN
         closes_at = coalesce(v_found.closes_at, v_slot.starts_at + make_interval(secs => p_room_duration)),
         partner_id = v_found.id, was_let_down = false, waits_until = NULL, is_absent = false,
         paired_at = NULL, series_id = NULL, series_day = NULL,
-        -- It waits for its guest there, as long before the lead.
+        -- It waits for its guest there.
         invites_until = CASE WHEN v_task.invites_until IS NOT NULL THEN letsswitch.holds_until(
-            v_slot.starts_at - make_interval(secs => p_lead),
-            extract(epoch FROM v_task.reminds_at - v_task.invites_until)::double precision, v_now) END
+            v_slot.starts_at - make_interval(secs => p_lead), p_invite_hold, v_now) END
     WHERE task.id = v_task.id RETURNING * INTO v_task;
     PERFORM letsswitch.wake_schedulers(v_task.reminds_at, v_now);
     INSERT INTO letsswitch.due (reminds_at, registered, task_id, starts_at, closes_at)

@@ -80,6 +80,19 @@ import Testing
         }
     }
 
+    @Test("Who is freed only after the lead is paired with who waits there all the same, until the start")
+    func lateLapse() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
+            let host = try #require(try await database.invite("ada", Self.nine).task)
+            _ = try await database.register("bob", Self.nine, "Maths")
+            try await database.setClock("2026-11-22 08:59:10Z")
+            _ = try await database.reminders.claimDue(limit: 10)
+            #expect(try await database.invitations.free(host.id))
+            #expect(try await database.register("ada", Self.nine).task?.partnerTitle == "Maths")
+            try await database.checkMatches()
+        }
+    }
+
     @Test("A promise that is made late, or was there, waits for its guest for half of what is left, at most")
     func holds() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:57Z") { database in
