@@ -54,7 +54,9 @@ final class RecordingPeer: RoomPeer {
     private(set) var partners: [PartnerPresence] = []
     /// Done with each message, as it is delivered.
     var react: ((RecordingPeer) -> Void)?
-    private(set) var forms: [ObjectIdentifier] = []
+    var forms: [ObjectIdentifier] { keptForms.map { ObjectIdentifier($0) } }
+    /// Kept: another's could get the place of one that is gone, and be taken for it.
+    private var keptForms: [SharedBytes] = []
 
     func deliver(ales count: Int, of kind: CheerKind, frame: SharedBytes) {
         events.append(kind == .plain ? .ales(count) : .cheers(count, kind))
@@ -66,7 +68,7 @@ final class RecordingPeer: RoomPeer {
             return events.append(.presence(presence.count))
         }
         guard let message = publication.message as? Numbered else { return }
-        forms.append(ObjectIdentifier(publication.form { SharedBytes(Array("\(message.number)".utf8)) }))
+        keptForms.append(publication.form { SharedBytes(Array("\(message.number)".utf8)) })
         events.append(.message(message.number))
         react?(self)
     }

@@ -139,7 +139,8 @@ BEGIN
     END IF;
 
     SELECT * INTO v_own FROM letsswitch.task WHERE task.id = v_own.id;
-    IF v_own.id IS NULL OR v_own.registered <= letsswitch.erased_up_to(p_device) THEN
+    -- Of an erased one that has a partner nothing but the match is left.
+    IF v_own.id IS NULL OR v_own.device_id IS NULL OR v_own.registered <= letsswitch.erased_up_to(p_device) THEN
         RAISE 'the task was cancelled meanwhile' USING ERRCODE = 'serialization_failure';
     ELSIF v_own.partner_id IS NOT NULL THEN
         RETURN letsswitch.outcome('slot_taken', v_own, NULL);
