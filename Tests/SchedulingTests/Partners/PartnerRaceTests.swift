@@ -52,6 +52,23 @@ import Testing
         }
     }
 
+    @Test("Who is erased while accepting an invitation begins anew: the match that stays is nobody's promise any more")
+    func eraseBesideAccept() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
+            let task = try #require(try await database.register("bob", Self.nine).task)
+            _ = try await database.register("cem", Self.nine)
+            let token = try #require(try await database.invite("ada", Self.nine).task?.invitation)
+            let result = try await Self.run(
+                "SELECT letsswitch.accept_invitation('bob', '\(token.text)', 'Art', NULL, 60, 7776000, 3600, 200)",
+                on: database, whileHolding: "SELECT FROM letsswitch.due WHERE task_id = '\(task.id)' FOR UPDATE",
+                then: "SELECT letsswitch.erase_tasks(ARRAY['\(task.id)'::uuid])")
+            let error = #expect(throws: PostgresError.self) { try result.get() }
+            #expect(error?.kind == .conflict(sqlState: "40001"))
+            #expect(try await database.accept("bob", token).isCreated)
+            try await database.checkPairs()
+        }
+    }
+
     @Test("What is moved while much of a device is being erased goes with it")
     func moveBesideLongErasing() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
