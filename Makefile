@@ -27,7 +27,9 @@ FILTERFLAGS = $(if $(FILTER),--filter '$(FILTER)')
 # The Swift library is linked in: the binary then needs C libraries only, and is smaller in memory.
 # Checks of exclusive access at run time are left to debug builds, in which all tests run: they were a seventh of the
 # daemon's own instructions for an ale.
-RELEASEFLAGS = -c release --product letsswitchd --static-swift-stdlib -Xswiftc -enforce-exclusivity=unchecked
+# The same for all programs, or each would build what they share anew.
+OPTIMIZED = -c release --static-swift-stdlib -Xswiftc -enforce-exclusivity=unchecked
+RELEASEFLAGS = $(OPTIMIZED) --product letsswitchd
 BINARY = .build/release/letsswitchd
 COMMAND = .build/release/letsswitch
 SOURCES = Package.swift $(shell find Sources -type f)
@@ -132,7 +134,7 @@ fuzz-corpora: fuzz-build ## take what fuzzing found into the corpora that are ch
 fuzz-build: setup
 	@LETSSWITCH_FUZZ=1 swift build --product fuzz $(FUZZFLAGS)
 
-BENCHFLAGS = -c release --product letsswitch-bench --static-swift-stdlib
+BENCHFLAGS = $(OPTIMIZED) --product letsswitch-bench
 BENCH = .build/release/letsswitch-bench
 
 .PHONY: bench
