@@ -7,18 +7,9 @@ import Wire
 
 /// Connections of an address: how many, how fast, and whose address counts.
 @Suite struct AddressLimitTests {
-    private static func withServer(
-        edge: EdgePolicy = EdgePolicy(), _ set: (inout ServerLimits) -> Void,
-        _ body: (TestServer) async throws -> Void
-    ) async throws {
-        var limits = ServerLimits.patient
-        set(&limits)
-        try await TestServer.run(limits: limits, edge: edge, routes: { $0.addPlain() }, body)
-    }
-
     @Test("Connections are counted for the address that a trusted proxy forwards, until they end")
     func forwardedConnections() async throws {
-        try await Self.withServer {
+        try await TestServer.withLimits {
             $0.maxConnectionsPerAddress = 2
         } _: { server in
             var clients: [HTTPTestClient] = []
@@ -51,7 +42,7 @@ import Wire
     func connectionRate() async throws {
         var edge = EdgePolicy()
         edge.expectsProxyHeader = true
-        try await Self.withServer(edge: edge) {
+        try await TestServer.withLimits(edge: edge) {
             // One at once; another after a second, which nobody waits for.
             $0.connectionRate = 1
         } _: { server in
@@ -72,7 +63,7 @@ import Wire
 
     @Test("What a proxy forwards over its connections is no new connection, whoever it is for")
     func forwardedRequests() async throws {
-        try await Self.withServer {
+        try await TestServer.withLimits {
             $0.connectionRate = 1
         } _: { server in
             let client = try await server.client()
@@ -87,7 +78,7 @@ import Wire
     func untrusted() async throws {
         var edge = EdgePolicy()
         edge.trustedProxies = TrustedNetworks()
-        try await Self.withServer(edge: edge) {
+        try await TestServer.withLimits(edge: edge) {
             $0.maxConnectionsPerAddress = 1
         } _: { server in
             var clients: [HTTPTestClient] = []

@@ -6,18 +6,9 @@ import Wire
 
 /// Requests of an address: how fast those that read, write or register come.
 @Suite struct RequestRateTests {
-    private static func withServer(
-        edge: EdgePolicy = EdgePolicy(), _ set: (inout ServerLimits) -> Void,
-        _ body: (TestServer) async throws -> Void
-    ) async throws {
-        var limits = ServerLimits.patient
-        set(&limits)
-        try await TestServer.run(limits: limits, edge: edge, routes: { $0.addPlain() }, body)
-    }
-
     @Test("Requests have a rate by address, and those that write another")
     func requestRate() async throws {
-        try await Self.withServer {
+        try await TestServer.withLimits {
             // Thirty, and ten, at once.
             ($0.requestRate, $0.writeRate, $0.addressBurst) = (3, 1, .seconds(10))
         } _: { server in
@@ -57,7 +48,7 @@ import Wire
 
     @Test("What registers something has a number a day by address")
     func registrationsPerDay() async throws {
-        try await Self.withServer {
+        try await TestServer.withLimits {
             $0.registrationsPerDay = 2
         } _: { server in
             let client = try await server.client()
@@ -79,7 +70,7 @@ import Wire
     func unheeded() async throws {
         var edge = EdgePolicy()
         edge.expectsProxyHeader = true
-        try await Self.withServer(edge: edge) {
+        try await TestServer.withLimits(edge: edge) {
             $0.requestRate = 1
         } _: { server in
             let connection = try await server.connection()
@@ -109,7 +100,7 @@ import Wire
 
     @Test("While one address hammers, another's requests are all answered")
     func hammering() async throws {
-        try await Self.withServer {
+        try await TestServer.withLimits {
             $0.requestRate = 1
         } _: { server in
             let hasSeenEnough = EventRecorder<Bool>()

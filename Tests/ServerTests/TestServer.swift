@@ -11,6 +11,16 @@ struct TestServer: Sendable {
     /// What a handler throws that the server doesn't know.
     struct UnknownError: Error {}
 
+    /// With plain routes, and limits that differ from the patient ones.
+    static func withLimits(
+        edge: EdgePolicy = EdgePolicy(), _ set: (inout ServerLimits) -> Void,
+        _ body: (TestServer) async throws -> Void
+    ) async throws {
+        var limits = ServerLimits.patient
+        set(&limits)
+        try await run(limits: limits, edge: edge, routes: { $0.addPlain() }, body)
+    }
+
     static func run(
         at address: String = "127.0.0.1", limits: ServerLimits = ServerLimits.patient, edge: EdgePolicy = EdgePolicy(),
         tls: TLSContext? = nil, routes: (RoutesBuilder) -> Void, _ body: (TestServer) async throws -> Void
