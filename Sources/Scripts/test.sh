@@ -48,5 +48,5 @@ if [ "$status" -eq 124 ] || [ "$status" -eq 137 ]; then
         END { for (test in begun) if (test !~ /^Test run/) print "  " test }' "$output"
 fi
 printf '\nWhat failed:\n'
-awk '/^✘/ { failed = 1 } !/^(✘|↳)/ { failed = 0 } failed || /error: |Sanitizer/' "$output"
+awk '/^✘/ { failed = 1 } !/^(✘|↳|  )/ { failed = 0 } failed || /error: |Sanitizer/' "$output"
 exit "$status"

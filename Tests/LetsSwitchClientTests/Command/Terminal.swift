@@ -60,6 +60,11 @@ final class Terminal: Sendable {
 
     func press(_ key: Character) async throws { try await connection.send(String(key)) }
 
-    /// How the command ended.
-    func end() async throws -> TestSupport.ExitStatus { try await process.waitForExit() }
+    /// How the command ended. All that it has shown is in ``lines`` then.
+    func end() async throws -> TestSupport.ExitStatus {
+        let status = try await process.waitForExit()
+        // What it wrote last may still be on its way when it is gone.
+        await reading.value
+        return status
+    }
 }
