@@ -70,7 +70,7 @@ package final class ConversationSubscriber: RoomPeer {
     /// The user that it is; whose room it is in.
     private(set) var user: String
     let number: ConversationShard.Number
-    /// Where it begins.
+    /// Where it begins, until it knows where its conversations stand.
     private var after: [UUID: Int]
     /// In the others at their beginning.
     private let othersAreNew: Bool
@@ -225,6 +225,7 @@ package final class ConversationSubscriber: RoomPeer {
         switch state {
         case .opening:
             state = .hearing(ConversationProgress(allowed, after: after, othersAreNew: othersAreNew), isReading: false)
+            after = [:]
             sink.send(
                 .handshake(
                     id: UUID(), ConversationPositions(user: positions.user, userID: positions.userID, offsets: allowed))

@@ -105,7 +105,7 @@ private final class ConversationSubscription: CableSubscription, ConversationSin
             switch outcome {
             case .success(let (positions, kept)):
                 let isInside = conversation.map { own in positions.offsets.contains { $0.conversation == own } }
-                if isInside ?? true { enter(as: positions.user, kept) } else { outlet.reject() }
+                if isInside ?? true { enter(from: positions, kept) } else { outlet.reject() }
             case .failure(is RequestError): outlet.reject()
             // The database is away: the client waits, as it would for a slow network.
             case .failure: outlet.call(after: CableLimits.retryPause) { [weak self] in self?.open() }
@@ -113,18 +113,23 @@ private final class ConversationSubscription: CableSubscription, ConversationSin
         }
     }
 
-    /// - Parameter kept: If it goes on from what it has missed.
-    private func enter(as user: String, _ kept: [UUID: KeptHistory]?) {
+    /// - Parameters:
+    ///   - positions: Where its conversations stood before it was confirmed: what is said behind that is heard.
+    ///   - kept: If it goes on from what it has missed.
+    private func enter(from positions: ConversationPositions, _ kept: [UUID: KeptHistory]?) {
         // Does what has waited: something is said, or this is over.
         outlet.confirm()
         guard case .opening = state else { return }
         let missed = kept.flatMap { kept in outlet.history?.starts(in: kept, after: after, for: member) }
         if kept != nil, missed == nil { outlet.rejectHistory() }
+        var starts = missed ?? after
+        for position in positions.offsets where member.allows(position.conversation) {
+            if starts[position.conversation] == nil { starts[position.conversation] = position.lastOffset }
+        }
         let shard = conversations.shard(on: outlet.reactor, loop: outlet.loop)
         guard
             let subscriber = shard.enter(
-                member, user: user, after: missed ?? after,
-                othersAreNew: missed != nil && outlet.history?.since != nil, self)
+                member, user: positions.user, after: starts, othersAreNew: true, self)
         else { return }
         guard case .opening(let said, let histories) = state else { return shard.leave(subscriber) }
         state = .inside(subscriber)

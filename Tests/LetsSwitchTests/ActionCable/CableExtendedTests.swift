@@ -96,6 +96,33 @@ import Testing
         }
     }
 
+    @Test("Who is confirmed hears what is said from then on, however late it is looked up where all stands")
+    func confirmed() async throws {
+        try await with { journey, endpoint, pair in
+            // The second look, which comes behind the confirmation, waits until something was said.
+            try await journey.sql("CREATE SEQUENCE looks")
+            try await journey.sql(
+                "ALTER FUNCTION letsswitch.positions(text, integer) RENAME TO positions_as_they_stand")
+            try await journey.sql(
+                """
+                CREATE FUNCTION letsswitch.positions(p_device text, p_limit integer) RETURNS TABLE (
+                    name text, user_id bigint, conversation_id uuid, last_number bigint, has_left boolean
+                ) LANGUAGE plpgsql AS $$
+                BEGIN
+                    IF nextval('looks') = 2 THEN
+                        WHILE NOT EXISTS (SELECT FROM letsswitch.message) LOOP PERFORM pg_sleep(0.005); END LOOP;
+                    END IF;
+                    RETURN QUERY SELECT * FROM letsswitch.positions_as_they_stand(p_device, p_limit);
+                END
+                $$
+                """)
+            let peer = try await RoomPeer.connect(to: endpoint, "d2")
+            try await peer.cable.enter(identifier(pair))
+            try await endpoint.say(1, "At once", in: pair)
+            #expect(try await peer.hearMessage().offset == 1)
+        }
+    }
+
     @Test("A11: what isn't to be had is refused, and what is said now comes all the same")
     func rejected() async throws {
         try await with { journey, endpoint, pair in

@@ -22,8 +22,10 @@ struct CablePeer: Sendable {
 
     /// The next message that is no ping, as it was written.
     func hear(within allowed: Duration = Deadline.standard) async throws -> String {
+        // Pings come for ever.
+        let end = ContinuousClock.now + allowed
         while true {
-            guard case .text(let text) = try await socket.nextMessage(within: allowed) else {
+            guard case .text(let text) = try await socket.nextMessage(within: max(.zero, end - .now)) else {
                 throw ClientFailure.violation("a message that isn't text")
             }
             if !text.hasPrefix(#"{"type":"ping","message":"#) { return text }
