@@ -74,7 +74,8 @@ let package = Package(
         .target(name: "Observability", dependencies: ["Basics"], swiftSettings: swiftSettings),
         // The values that all parts speak in: devices, instants, requests' fields and refusals, quotas.
         .target(
-            name: "Domain", dependencies: ["Basics", "Observability", "Postgres", "Wire"], swiftSettings: swiftSettings),
+            name: "Domain", dependencies: ["Basics", "Crypto", "Observability", "Postgres", "Wire"],
+            swiftSettings: swiftSettings),
         // Who listens to what: rooms of connections, and what is published in them. No protocol, no SQL.
         .target(name: "Rooms", dependencies: ["Basics", "Crypto", "Sockets"], swiftSettings: swiftSettings),
         // Tasks, pairing, reminders and their scheduler, attendance, quotas, the calendar, and their SQL.

@@ -229,7 +229,7 @@ struct Composition: Sendable {
         }
         let kicks = ConnectionKicks(
             daemon: id, application: application, database: database.background,
-            tasksInRooms: database.schedulerStores.reminders.tasksInRooms)
+            tasksInRooms: stores.reminders.tasksInRooms, devicesOfTasks: stores.reminders.devices)
         let listener = PostgresListener(
             configuration: postgres,
             channels: Self.channels

@@ -87,4 +87,17 @@ import Testing
         #expect(DeviceTag("caf\u{E9}").description != DeviceTag("cafe\u{301}").description)
         #expect(LogValue.device(DeviceID(stored: "x")) == .string(DeviceTag("x").description))
     }
+
+    @Test("Whoever is told the key finds out whom a tag means, and nobody else")
+    func aTagUnderAnothersKey() throws {
+        let key = try #require(DeviceTag.Key(text: String(repeating: "0f", count: 16)))
+        let same = try #require(DeviceTag.Key(text: key.description))
+        #expect(DeviceTag("ada", under: key) == DeviceTag("ada", under: same))
+        #expect(DeviceTag("ada", under: key) != DeviceTag("ada"))
+        #expect(DeviceTag(text: DeviceTag("ada").description) == DeviceTag("ada"))
+        for text in ["", "ada", "0123456", "012345678", "0123456789", "0123456G", "0123ABCD"] {
+            #expect(DeviceTag(text: text) == nil, "\(text)")
+        }
+        #expect(DeviceTag.Key(text: "0f") == nil && DeviceTag.Key(text: String(repeating: "0", count: 64)) == nil)
+    }
 }

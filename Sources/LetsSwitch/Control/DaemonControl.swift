@@ -108,10 +108,26 @@ struct DaemonControl: ControlActions {
             let ended = await kicks.end(number: number)
             if !ended.isEmpty { return show(ended) }
         }
-        var count = show(await kicks.end(of: target))
+        var count = show(await kicks.end(named: target))
+        // What the log calls a device, too.
+        let tag = DeviceTag(text: target)
+        var tagged: Set<DeviceID> = []
+        if let tag {
+            tagged = await kicks.devices(tag, .own)
+            for device in tagged { count += show(await kicks.end(device)) }
+        }
         do {
-            count += show(try await kicks.endInRooms(of: target))
-            try await kicks.tellOthers(of: target)
+            if let device = try? DeviceID(target) { count += show(try await kicks.endInRooms(of: device)) }
+            try await kicks.tellOthers(.named(target))
+            if let tag {
+                if tagged.isEmpty { tagged = try await kicks.devicesInRooms(tag, .own) }
+                for device in tagged {
+                    count += show(try await kicks.endInRooms(of: device))
+                    try await kicks.tellOthers(.device(device))
+                }
+                // One who has gone to another daemon since.
+                if tagged.isEmpty { try await kicks.tellOthers(.tagged(tag, .own)) }
+            }
         } catch let error as PostgresError where error.isUnavailable {
             throw ControlFailure(
                 "the database is away: rooms' sockets and other daemons may be left out (\(count) ended)")

@@ -27,7 +27,7 @@ package struct ReminderStore: Sendable {
     private enum Statement {
         static let all = [
             claimDue, claimEach, newestBatch, ownBatches, firedBetween, nextDue, markDelivered, expire, backlogOf,
-            remindersOfMany, openRooms, findRoom, closeRoom, tasksInRooms,
+            remindersOfMany, openRooms, findRoom, closeRoom, tasksInRooms, devicesOfTasks,
         ]
 
         static let claimDue = PostgresStatement(name: "claim_due", sql: "SELECT * FROM letsswitch.claim_due($1)")
@@ -67,6 +67,12 @@ package struct ReminderStore: Sendable {
         static let findRoom = PostgresStatement(name: "find_room", sql: "SELECT * FROM letsswitch.find_room($1)")
         static let tasksInRooms = PostgresStatement(
             name: "tasks_in_rooms", sql: "SELECT id FROM letsswitch.tasks_in_rooms($1) AS tasks (id)")
+        static let devicesOfTasks = PostgresStatement(
+            name: "devices_of_tasks",
+            sql: """
+                SELECT DISTINCT device_id FROM letsswitch.task
+                WHERE id = ANY ($1::text[]::uuid[]) AND device_id IS NOT NULL
+                """)
         static let closeRoom = PostgresStatement(name: "close_room", sql: "SELECT letsswitch.close_room($1) AS state")
     }
 
@@ -174,6 +180,12 @@ package struct ReminderStore: Sendable {
     /// A device's tasks whose rooms are open now.
     package func tasksInRooms(of device: DeviceID) async throws -> [UUID] {
         try await database.query(Statement.tasksInRooms, [.text(device.text)], timeout: nil).map { try $0.uuid("id") }
+    }
+
+    /// Whose these tasks are: each device once.
+    package func devices(ofTasks ids: [UUID]) async throws -> [DeviceID] {
+        try await database.query(Statement.devicesOfTasks, [.textArray(ids.map(\.uuidString))], timeout: nil)
+            .map { DeviceID(stored: try $0.string("device_id")) }
     }
 
     package func findRoom(_ id: UUID) async throws -> RoomState {
