@@ -286,8 +286,8 @@ struct Composition: Sendable {
                 actions: DaemonControl(
                     application: application, rooms: rooms, streams: streams, deliveries: deliveries,
                     schedule: configuration.schedule, closeRoom: database.reminders.closeRoom,
-                    exports: ExportStore(postgres), eraser: eraser, kicks: kicks, drain: ConnectionDrain(application),
-                    others: { metrics.bus.others }),
+                    exports: ExportStore(postgres), functions: FunctionsRevision(database: database.background),
+                    eraser: eraser, kicks: kicks, drain: ConnectionDrain(application), others: { metrics.bus.others }),
                 log: log)
         ])
         self.application = application

@@ -21,6 +21,7 @@ struct DaemonControl: ControlActions {
     /// Ends a room in the database.
     let closeRoom: @Sendable (UUID) async throws -> RoomClosing
     let exports: ExportStore
+    let functions: FunctionsRevision
     let eraser: DeviceEraser
     let kicks: ConnectionKicks
     let drain: ConnectionDrain
@@ -28,6 +29,19 @@ struct DaemonControl: ControlActions {
     let others: @Sendable () -> Int
 
     func perform(_ order: ControlOrder, _ reply: ControlReply) async throws -> Int {
+        do {
+            return try await act(order, reply)
+        } catch let error as PostgresError {
+            guard error.meansOtherDefinitions, let revision = try? await functions.newer() else { throw error }
+            throw ControlFailure(
+                """
+                a newer build's functions (\(revision)) stand in the database, and this daemon, which has yet to be upgraded, can't do it \
+                by them: ask one that was (\(error.message))
+                """)
+        }
+    }
+
+    private func act(_ order: ControlOrder, _ reply: ControlReply) async throws -> Int {
         switch order {
         case .connections: return try await showConnections(reply)
         case .close(let room): return try await close(room, reply)

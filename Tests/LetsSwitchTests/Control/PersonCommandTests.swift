@@ -111,6 +111,27 @@ import Testing
         }
     }
 
+    @Test("While a newer build's functions stand in the database, a command that needs others says whom to ask")
+    func newerFunctions() async throws {
+        try await ControlledDaemon.run { control in
+            try await control.journey.sql("DROP FUNCTION letsswitch.export_device(text)")
+            // This build's own, spoiled: that is told as it is.
+            let spoiled = try await control.command(["export", "ada"])
+            #expect(spoiled.status == .exited(1) && spoiled.errors.contains("database error 42883"))
+            try await control.journey.sql(
+                """
+                CREATE FUNCTION letsswitch.export_device(p_device text) RETURNS jsonb LANGUAGE sql AS $$ SELECT '{}'::jsonb $$
+                """)
+            try await control.journey.sql("UPDATE letsswitch.functions SET revision = 9999")
+            let refused = try await control.command(["export", "ada"])
+            #expect(refused.status == .exited(1))
+            #expect(
+                refused.errors.hasPrefix("letsswitchd: a newer build's functions (9999) stand in the database")
+                    && refused.errors.contains("ask one that was") && !refused.errors.contains("\n"),
+                "\(refused.errors)")
+        }
+    }
+
     @Test("However much there is, an export holds a little of it at a time")
     func longExport() async throws {
         try await ControlledDaemon.run { control in
