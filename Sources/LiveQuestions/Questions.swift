@@ -21,10 +21,13 @@ package final class Questions: Sendable {
     let now: @Sendable () -> Double
     private let loops: [EventLoop]
     private let keys: RoomKeys
-    private let votes: VoteCounter
+    /// Each voter waits for the outcome of its own vote, and is told at once that it couldn't be counted; the page votes again.
+    private let votes: GatheredCalls<Vote, QuestionStore.VoteOutcome>
     private let messageRates: DeviceMessageRates
     private let log: Log
     private let shardKey = LoopLocal<QuestionShard>()
+    private static let votesAtOnce = GatheringLimits(
+        itemsPerCall: 500, waitingItems: 10_000, delay: .milliseconds(20))
 
     /// - Parameters:
     ///   - sessionSize: Sockets of a session on this daemon.
@@ -45,7 +48,7 @@ package final class Questions: Sendable {
         self.metrics = metrics
         self.log = log
         audience = SessionOccupancy(limit: sessionSize)
-        votes = VoteCounter { try await store.count($0) }
+        votes = GatheredCalls(Self.votesAtOnce) { try await store.count($0).map { .success($0) } }
         feeds = QuestionFeeds(store: store, audience: audience, log: log) { publication, session in
             rooms.publish([(publication, Self.room(of: session, keys))])
         }
@@ -128,7 +131,7 @@ package final class Questions: Sendable {
 
     private func vote(_ vote: Vote) async -> QuestionEvent? {
         do {
-            switch try await votes.add(vote) {
+            switch try await votes.call(vote) {
             case .counted(let version):
                 metrics.votes.add()
                 await feeds.changed(vote.session, to: version)
@@ -142,6 +145,7 @@ package final class Questions: Sendable {
     }
 
     private func refusal(_ error: any Error) -> RequestError {
+        if case GatheringError.full = error { return .databaseUnavailable }
         if let refusal = RequestError(answering: error) { return refusal }
         log.error("a question can't be dealt with", ["error": .string("\(error)")])
         return .internalError

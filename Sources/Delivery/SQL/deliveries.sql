@@ -265,6 +265,13 @@ BEGIN
     IF v_reminders IS NOT NULL THEN
         RETURN QUERY SELECT * FROM letsswitch.mark_delivered(v_reminders);
     END IF;
+    -- Conversations before deliveries, as whoever says something. What is being said at this moment is then either told of by what is
+    -- deleted here, or seen by retell_messages.
+    PERFORM FROM letsswitch.conversation
+    WHERE conversation.id = ANY (ARRAY(
+        SELECT delivery.conversation_id FROM letsswitch.delivery
+        WHERE delivery.id = ANY (p_accepted || p_dropped || p_gone || p_again) AND delivery.conversation_id IS NOT NULL
+    )) ORDER BY conversation.id FOR KEY SHARE;
     PERFORM FROM letsswitch.delivery
     WHERE delivery.id = ANY (p_accepted || p_dropped || p_gone || p_again) ORDER BY delivery.id FOR UPDATE;
     PERFORM letsswitch.hold_addresses(ARRAY(

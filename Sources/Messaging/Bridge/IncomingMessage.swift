@@ -26,7 +26,7 @@ package struct IncomingMessage: Sendable, Hashable {
 extension ConversationStore {
     /// Stores it, unless that has been done: in its conversation, if that is theirs who take part; else in that of the two, or in a new one.
     package func receive(_ message: IncomingMessage) async throws -> Sent {
-        try await store(
+        try await writer.store(
             Statement.receive,
             [
                 .text(message.author.text), .text(message.conversation.uuidString), .text(message.id.uuidString),

@@ -89,7 +89,7 @@ extension ConversationStore {
         case "asked": progress = .waiting(hasAsked: true, partnerHasAsked: false)
         case "partner_asked": progress = .waiting(hasAsked: false, partnerHasAsked: true)
         case "made", "there": progress = .opened(try Conversation(row), isNew: code == "made")
-        default: throw try refusal(code)
+        default: throw try settings.refusal(code)
         }
         if code == "made" { storage.added(.conversations) }
         return PartnerConversation(

@@ -1,9 +1,11 @@
+import Basics
 package import Domain
 package import FoundationEssentials
 package import Postgres
 
-/// Conversations in the database. Every operation is one statement, so one transaction: it has NOTIFY in it too, so that nobody hears
-/// of what isn't stored. Throws `PostgresError`, and `RequestError` for what is refused.
+/// Conversations in the database. Every operation is one statement, so one transaction (things that are said at the same time are one
+/// together: ``MessageWriter``): it has NOTIFY in it too, so that nobody hears of what isn't stored. Throws `PostgresError`, and
+/// `RequestError` for what is refused.
 ///
 ///     NOTIFY letsswitch_messages        payload: ``MessageNotice``
 ///     NOTIFY letsswitch_conversations   payload: ``ConversationNotice``
@@ -16,7 +18,8 @@ package struct ConversationStore: Sendable {
     /// A statement each, a transaction each.
     enum Statement {
         static let all = [
-            takeName, make, askPartner, participant, send, receive, userName, userNames, users, conversations,
+            takeName, make, askPartner, participant, send, sendTogether, receive, userName, userNames, users,
+            conversations,
             positions, histories, messages,
         ]
 
@@ -32,6 +35,12 @@ package struct ConversationStore: Sendable {
             name: "send_messages",
             sql: """
                 SELECT * FROM letsswitch.send_messages($1, $2::text[]::uuid[], $3::text[]::uuid[], $4, $5, $6, $7, $8, $9)
+                """)
+        static let sendTogether = PostgresStatement(
+            name: "send_together",
+            sql: """
+                SELECT * FROM letsswitch.send_together(
+                    $1, $2::text[]::uuid[], $3::text[]::uuid[], $4, $5, $6, $7)
                 """)
         static let receive = PostgresStatement(
             name: "receive_message",
@@ -57,12 +66,22 @@ package struct ConversationStore: Sendable {
     let settings: ConversationSettings
     let storage: StorageQuota
     /// Tells this daemon's own notifications of messages from others'. No space is in it.
-    package let origin = String(UInt64.random(in: .min ... .max), radix: 36)
+    package let origin: String
+    let writer: MessageWriter
+    /// By conversation: what goes by different ones is stored at the same time, and never waits for the other's conversations.
+    let lanes: [GatheredCalls<MessageWriter.Message, Sent>]
 
     package init(database: PostgresClient, settings: ConversationSettings, storage: StorageQuota) {
         self.database = database
         self.settings = settings
         self.storage = storage
+        let origin = String(UInt64.random(in: .min ... .max), radix: 36)
+        let writer = MessageWriter(database: database, settings: settings, storage: storage, origin: origin)
+        self.origin = origin
+        self.writer = writer
+        lanes = (0..<MessageWriter.lanes).map { _ in
+            GatheredCalls(MessageWriter.limits, on: database.executor) { try await writer.store($0) }
+        }
     }
 
     // MARK: Users
@@ -86,7 +105,7 @@ package struct ConversationStore: Sendable {
     private func code(of name: UserName, for device: DeviceID, hasRoom: Bool) async throws -> String {
         let code = try await database.query(
             Statement.takeName, [.text(device.text), .text(name.text), .boolean(hasRoom)])[0].string("code")
-        guard ["made", "repeated", "users_full"].contains(code) else { throw try refusal(code) }
+        guard ["made", "repeated", "users_full"].contains(code) else { throw try settings.refusal(code) }
         return code
     }
 
@@ -122,7 +141,7 @@ package struct ConversationStore: Sendable {
                 .boolean(!storage.isFull(.conversations)),
             ])[0]
         let code = try row.string("code")
-        guard ["made", "there"].contains(code) else { throw try refusal(code) }
+        guard ["made", "there"].contains(code) else { throw try settings.refusal(code) }
         if code == "made" { storage.added(.conversations) }
         return (try Conversation(row), code == "made")
     }
@@ -142,80 +161,6 @@ package struct ConversationStore: Sendable {
         guard code == "done" else { throw try RequestError.conversationRefused(code) }
         return try Conversation(row)
     }
-
-    // MARK: Messages
-
-    /// What became of sending.
-    package struct Sent: Sendable {
-        /// A message in each conversation, and who is to hear it.
-        package struct Entry: Sendable {
-            package let page: ConversationPage
-            /// `false`: it was said before, and this is a repeat.
-            package let isNew: Bool
-        }
-
-        package let entries: [Entry]
-
-        /// Whether any of them is new.
-        package var isNew: Bool { entries.contains(where: \.isNew) }
-        package var messages: [ConversationMessage] { entries.flatMap(\.page.messages) }
-    }
-
-    /// Says something in all the conversations that it is for, or in none.
-    package func send(_ message: OutgoingMessage, by device: DeviceID) async throws -> Sent {
-        let (conversations, ids, names) = try message.destinations()
-        return try await store(
-            Statement.send,
-            [
-                .text(device.text), .textArray(conversations.map(\.uuidString)), .textArray(ids.map(\.uuidString)),
-                .text(message.content), names.map { .textArray($0) } ?? .null,
-            ])
-    }
-
-    /// Stores messages by `send_messages`, or what answers as that does.
-    func store(_ statement: PostgresStatement, _ what: [PostgresParameter]) async throws -> Sent {
-        func send() async throws -> PostgresRows {
-            try await database.query(
-                statement,
-                what + [
-                    .integer(settings.perDevice), .boolean(!storage.isFull(.messages)),
-                    .boolean(!storage.isFull(.conversations)), .text(origin),
-                ])
-        }
-        let rows: PostgresRows
-        do {
-            rows = try await send()
-        } catch let error as PostgresError where error.kind == .server(sqlState: "23505") {
-            // Somebody took the id at this moment, perhaps with the same: the second time that is seen.
-            rows = try await send()
-        }
-        var entries: [Sent.Entry] = []
-        for row in rows {
-            let code = try row.string("code")
-            guard ["sent", "repeated"].contains(code) else { throw try refusal(code) }
-            if code == "sent" { storage.added(.messages) }
-            if try row.boolean("makes_conversation") { storage.added(.conversations) }
-            let message = try ConversationMessage(row)
-            let page = ConversationPage(
-                conversation: message.conversation, kind: try Conversation.Kind(row), messages: [message],
-                lastOffset: message.offset, routingKey: try row.string("names"), epoch: try row.string("epoch"))
-            entries.append(Sent.Entry(page: page, isNew: code == "sent"))
-        }
-        return Sent(entries: entries)
-    }
-
-    func refusal(_ code: String) throws -> RequestError {
-        switch code {
-        case "conversations_full": .storageFull(.conversations)
-        case "messages_full": .storageFull(.messages)
-        case "too_many_conversations":
-            RequestError(
-                status: 429, code: code,
-                reason: "One of the participants is in \(settings.perDevice) conversations, the limit.",
-                quota: .conversationsPerDevice)
-        default: try .conversationRefused(code)
-        }
-    }
 }
 
 /// How much may be kept, and how long. Flags set it: see ``Setting`` in the daemon.
@@ -226,6 +171,20 @@ package struct ConversationSettings: Sendable, Hashable {
     package var retention: Duration = .seconds(365 * 86_400)
 
     package init() {}
+
+    /// By the functions' codes.
+    func refusal(_ code: String) throws -> RequestError {
+        switch code {
+        case "conversations_full": .storageFull(.conversations)
+        case "messages_full": .storageFull(.messages)
+        case "too_many_conversations":
+            RequestError(
+                status: 429, code: code,
+                reason: "One of the participants is in \(perDevice) conversations, the limit.",
+                quota: .conversationsPerDevice)
+        default: try .conversationRefused(code)
+        }
+    }
 }
 
 extension RequestError {

@@ -442,6 +442,35 @@ BEGIN
 END
 $$;
 
+-- Says things that have come together, each by whoever says it in one conversation, as send_messages does: a row each, whatever becomes of
+-- the others, under its place from 1. Those of one conversation in their order.
+CREATE FUNCTION letsswitch.send_together(
+    p_devices text[], p_conversations uuid[], p_ids uuid[], p_contents text[], p_most integer, p_has_room boolean, p_origin text
+) RETURNS TABLE (
+    place bigint, code text, conversation_id uuid, kind text, number bigint, id uuid, author text, content text, sent_at bigint,
+    names text, makes_conversation boolean, epoch text
+)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    v_said record;
+BEGIN
+    -- All that any of these waits for, before anything is written, and in the order of everybody: users, then conversations, by their ids.
+    PERFORM FROM letsswitch.chat_user AS own
+    WHERE own.device_id = ANY (p_devices) AND own.name IS NOT NULL ORDER BY own.id FOR KEY SHARE;
+    PERFORM FROM letsswitch.conversation AS held WHERE held.id = ANY (p_conversations) ORDER BY held.id FOR UPDATE;
+    FOR v_said IN
+        SELECT * FROM unnest(p_devices, p_conversations, p_ids, p_contents)
+            WITH ORDINALITY AS said (device_id, conversation_id, id, content, place)
+        ORDER BY said.conversation_id, said.place
+    LOOP
+        RETURN QUERY SELECT v_said.place, sent.* FROM letsswitch.send_messages(
+            v_said.device_id, ARRAY[v_said.conversation_id], ARRAY[v_said.id], v_said.content, NULL, p_most, p_has_room, false,
+            p_origin) AS sent;
+    END LOOP;
+END
+$$;
+
 -- Reading ----------------------------------------------------------------------------------------------------------
 
 CREATE FUNCTION letsswitch.microseconds(p_instant timestamptz) RETURNS bigint
@@ -629,6 +658,9 @@ BEGIN
     END IF;
     INSERT INTO letsswitch.retired_name (digest) VALUES (letsswitch.name_digest(v_user.name)) ON CONFLICT DO NOTHING;
     UPDATE letsswitch.chat_user SET name = NULL WHERE id = v_user.id;
+    -- In the order in which what is said touches them.
+    PERFORM FROM letsswitch.participant AS own
+    WHERE own.user_id = v_user.id AND own.left_number IS NULL ORDER BY own.conversation_id FOR UPDATE;
     WITH gone AS (
         UPDATE letsswitch.participant AS own SET left_number = conversation.last_number
         FROM letsswitch.conversation

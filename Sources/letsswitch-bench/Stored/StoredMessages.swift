@@ -59,6 +59,14 @@ enum StoredMessages {
                 true, true, '')
                 """
             },
+            StoredCall(name: "say ten things at once") { _ in
+                """
+                SELECT * FROM letsswitch.send_together(
+                    array_fill('chat-1'::text, ARRAY[10]), array_fill(\(one)::uuid, ARRAY[10]),
+                    ARRAY(SELECT gen_random_uuid() FROM generate_series(1, 10)), array_fill('Hello'::text, ARRAY[10]), 1000,
+                    true, '')
+                """
+            },
             StoredCall(name: "read a conversation") { run in
                 "SELECT * FROM letsswitch.set_participant('chat-1', \(one), 'read', \(run))"
             },

@@ -1,0 +1,241 @@
+import Domain
+import Foundation
+import Postgres
+import ScheduleTestSupport
+import Scheduling
+import TestSupport
+import Testing
+
+@testable import Messaging
+
+/// What is said at the same time, stored together.
+@Suite struct MessageWriterTests {
+    private static func message(
+        _ user: Int, _ content: String, in conversation: UUID, id: UUID = UUID()
+    ) -> MessageWriter.Message {
+        MessageWriter.Message(
+            device: DeviceID(stored: "d\(user)"), conversation: conversation, id: id, content: content)
+    }
+
+    /// `sent 3`, `repeated 3`, or why not.
+    private static func words(_ outcomes: [Result<ConversationStore.Sent, any Error>]) throws -> [String] {
+        try outcomes.map { outcome in
+            switch outcome {
+            case .success(let sent):
+                let entry = try #require(sent.entries.first)
+                #expect(sent.entries.count == 1)
+                return "\(entry.isNew ? "sent" : "repeated") \(entry.page.lastOffset)"
+            case .failure(let error as RequestError): return error.code
+            case .failure(let error): return "\((error as? PostgresError)?.kind as Any)"
+            }
+        }
+    }
+
+    private static func store(_ messages: [MessageWriter.Message], by world: ConversationWorld) async throws -> [String]
+    {
+        try words(try await world.store.writer.store(messages))
+    }
+
+    /// How many transactions have stored what is stored.
+    private static func transactions(_ world: ConversationWorld) async throws -> Int {
+        try await world.database.run("SELECT count(DISTINCT xmin::text) AS n FROM letsswitch.message")[0].integer("n")
+    }
+
+    @Test("Each of several has its own outcome, what is refused leaves the others alone, and an id counts once")
+    func outcomes() async throws {
+        try await ConversationWorld.with { world in
+            let group = try await world.make(1, [2, 3]).0.id
+            let pair = try await world.make(2, [3]).0.id
+            let blocked = try await world.make(4, [5]).0.id
+            _ = try await BlockStore(database: world.database.client).block(
+                BlockRequest(device: world.device(5), target: .name(UserName("user4"))))
+            let (id, other) = (UUID(), UUID())
+            let said = [
+                Self.message(1, "one", in: group, id: id), Self.message(2, "apart", in: pair),
+                Self.message(4, "not mine", in: group), Self.message(2, "two", in: group, id: other),
+                Self.message(1, "one", in: group, id: id), Self.message(1, "else", in: group, id: id),
+                Self.message(2, "one", in: group, id: id), Self.message(9, "nobody", in: group),
+                Self.message(4, "blocked", in: blocked), Self.message(1, "nowhere", in: UUID()),
+                Self.message(3, "three, \"quoted\" {\\}", in: group),
+            ]
+            #expect(
+                try await Self.store(said, by: world) == [
+                    "sent 1", "sent 1", "no_such_conversation", "sent 2", "repeated 1", "id_taken", "id_taken",
+                    "name_required", "blocked", "no_such_conversation", "sent 3",
+                ])
+            #expect(try await Self.transactions(world) == 1)
+            let page = try await world.page(1, group)
+            #expect(page.messages.map(\.content) == ["one", "two", "three, \"quoted\" {\\}"])
+            #expect(page.messages.map(\.author) == ["user1", "user2", "user3"])
+            // Once more: only those that were stored are told of as they are.
+            #expect(try await Self.store([said[3], said[0]], by: world) == ["repeated 2", "repeated 1"])
+            #expect(try await world.database.count("message") == 4)
+        }
+    }
+
+    @Test("What is answered says of each where it is, who hears it and who said it")
+    func answers() async throws {
+        try await ConversationWorld.with { world in
+            let group = try await world.make(1, [2, 3]).0.id
+            _ = try await world.set(3, .leave, in: group)
+            let alone = try await world.store.writer.store([Self.message(1, "alone", in: group)])
+            let together = try await world.store.writer.store([
+                Self.message(2, "together", in: group), Self.message(1, "x", in: group),
+            ])
+            let (first, second) = (try alone[0].get().entries[0].page, try together[0].get().entries[0].page)
+            #expect(second.conversation == group && second.kind == .group && second.routingKey == "user1.user2")
+            #expect((first.kind, first.routingKey, first.epoch) == (second.kind, second.routingKey, second.epoch))
+            let message = second.messages[0]
+            #expect(message.author == "user2" && message.content == "together" && message.offset == 2)
+            let page = try await world.page(2, group)
+            #expect(message == page.messages[1])
+        }
+    }
+
+    @Test("Where the server has no more room, what is new is refused and what is repeated isn't")
+    func quota() async throws {
+        var storage = StorageLimits()
+        storage.messages = 2
+        try await ConversationWorld.with(storage: storage) { world in
+            let pair = try await world.make(1, [2]).0.id
+            let said = (1...2).map { Self.message($0, "\($0)", in: pair) }
+            #expect(try await Self.store(said, by: world) == ["sent 1", "sent 2"])
+            let more = [Self.message(1, "more", in: pair), said[1], Self.message(2, "more", in: pair)]
+            #expect(try await Self.store(more, by: world) == ["storage_full", "repeated 2", "storage_full"])
+        }
+    }
+
+    @Test(
+        "One on which the statement fails has that failure, and the others are stored", arguments: ["23505", "40P01"])
+    func failure(state: String) async throws {
+        try await ConversationWorld.with { world in
+            let (group, pair) = (try await world.make(1, [2, 3]).0.id, try await world.make(1, [2]).0.id)
+            try await world.database.run(
+                """
+                CREATE FUNCTION letsswitch.fail() RETURNS trigger LANGUAGE plpgsql AS $$
+                BEGIN
+                    RAISE 'no' USING ERRCODE = '\(state)';
+                END
+                $$
+                """)
+            try await world.database.run(
+                """
+                CREATE TRIGGER fails BEFORE INSERT ON letsswitch.message FOR EACH ROW WHEN (NEW.content = 'fails')
+                EXECUTE FUNCTION letsswitch.fail()
+                """)
+            let said = [
+                Self.message(1, "one", in: group), Self.message(2, "fails", in: pair),
+                Self.message(2, "two", in: group), Self.message(9, "nobody", in: group),
+            ]
+            let outcomes = try await Self.store(said, by: world)
+            #expect(outcomes[0] == "sent 1" && outcomes[2] == "sent 2" && outcomes[3] == "name_required")
+            #expect(outcomes[1].contains(state))
+            #expect(try await world.page(1, pair).messages.isEmpty)
+        }
+    }
+
+    @Test("What was committed and not answered is unknown to each, and repeated is there once")
+    func lostAnswer() async throws {
+        try await ConversationWorld.with { world in
+            let group = try await world.make(1, [2, 3]).0.id
+            let words = world.database.configuration.conninfo.split(separator: " ")
+            func value(_ keyword: String) throws -> String {
+                // As libpq has it: the last counts.
+                let word = try #require(words.last { $0.hasPrefix("\(keyword)=") }, "no \(keyword)")
+                return word.dropFirst(keyword.count + 1).filter { $0 != "'" }
+            }
+            let relay = try StallingRelay(to: .unix(path: "\(try value("host"))/.s.PGSQL.\(try value("port"))"))
+            defer { relay.close() }
+            var configuration = world.database.configuration
+            configuration.conninfo = """
+                host=127.0.0.1 port=\(relay.port) user=\(try value("user")) dbname=\(try value("dbname")) \
+                sslmode=disable gssencmode=disable
+                """
+            let client = PostgresClient(configuration: configuration)
+            let writer = ConversationStore(
+                database: client, settings: ConversationSettings(), storage: StorageQuota()
+            ).writer
+            _ = try await client.query(PostgresStatement(name: "", sql: "SELECT 1"))
+            let said = (1...3).map { Self.message($0, "\($0)", in: group) }
+            relay.stall([.toClient])
+            let outcomes = Task { try await writer.store(said) }
+            try await eventually("they are committed") { try await world.database.count("message") == 3 }
+            relay.drop()
+            relay.resume()
+            let error = await #expect(throws: PostgresError.self) { try await outcomes.value }
+            #expect(error?.kind == .unavailable(outcomeUnknown: true))
+            #expect(
+                try Self.words(try await writer.store(said)) == ["repeated 1", "repeated 2", "repeated 3"])
+            await client.shutdown()
+        }
+    }
+
+    @Test("What many say at once is stored in few transactions, each once and in its place")
+    func together() async throws {
+        try await ConversationWorld.with { world in
+            let group = try await world.make(1, [2, 3, 4]).0.id
+            let offsets = try await withThrowingTaskGroup(of: [Int].self) { tasks in
+                for number in 0..<200 {
+                    tasks.addTask {
+                        try await world.send(1 + number % 4, "\(number)", .conversation(group)).messages.map(\.offset)
+                    }
+                }
+                return try await tasks.reduce(into: []) { $0 += $1 }
+            }
+            #expect(offsets.sorted() == Array(1...200))
+            #expect(try await Self.transactions(world) < 200)
+        }
+    }
+
+    @Test("What one says in turn is in its order, whatever others say at the same time")
+    func order() async throws {
+        try await ConversationWorld.with { world in
+            let group = try await world.make(1, [2, 3, 4]).0.id
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
+                for user in 1...4 {
+                    tasks.addTask {
+                        for number in 0..<25 { try await world.send(user, "\(number)", .conversation(group)) }
+                    }
+                }
+                try await tasks.waitForAll()
+            }
+            let messages = try await world.page(1, group).messages
+            for user in 1...4 {
+                let own = messages.filter { $0.author == "user\(user)" }.map(\.content)
+                #expect(own == (0..<25).map(String.init))
+            }
+        }
+    }
+
+    @Test("Two that store the same conversations' messages in opposite order never wait for each other in a ring")
+    func deadlocks() async throws {
+        try await ConversationWorld.with { world in
+            var conversations: [UUID] = []
+            for _ in 0..<4 { conversations.append(try await world.make(1, [2, 3]).0.id) }
+            var configuration = world.database.configuration
+            configuration.maxRetries = 0
+            let clients = (0..<2).map { _ in PostgresClient(configuration: configuration) }
+            let rounds = 20
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
+                for (number, client) in clients.enumerated() {
+                    let own = number == 0 ? conversations : conversations.reversed()
+                    let users = number == 0 ? [1, 2, 3, 1] : [3, 2, 1, 3]
+                    tasks.addTask {
+                        let writer = ConversationStore(
+                            database: client, settings: ConversationSettings(), storage: StorageQuota()
+                        ).writer
+                        for round in 0..<rounds {
+                            let said = zip(users, own).map { Self.message($0, "\(round)", in: $1) }
+                            let outcomes = try Self.words(try await writer.store(said))
+                            #expect(outcomes.allSatisfy { $0.hasPrefix("sent") })
+                        }
+                    }
+                }
+                try await tasks.waitForAll()
+            }
+            // One for each: what meets another would have been stored one by one.
+            #expect(try await Self.transactions(world) == 2 * rounds)
+            for client in clients { await client.shutdown() }
+        }
+    }
+}
