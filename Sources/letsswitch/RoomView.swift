@@ -27,7 +27,7 @@ struct RoomView {
         case .misunderstood(let reason): return reason
         case .waiting(let wait):
             (isIn, presence) = (false, nil)
-            return "Not in; again in \(Self.seconds(wait)) s."
+            return "Not in; again in \(wait.roundedUpSeconds) s."
         case .closed(.normal): return "The room is closed."
         case .closed: return nil
         }
@@ -82,9 +82,9 @@ struct RoomView {
         case .fire: "Fire!"
         }
     }
+}
 
-    /// Rounded up: nothing comes earlier than it is told.
-    private static func seconds(_ wait: Duration) -> Int64 {
-        wait.components.seconds + (wait.components.attoseconds > 0 ? 1 : 0)
-    }
+extension Duration {
+    /// In whole seconds: nothing comes earlier than it is told.
+    var roundedUpSeconds: Int64 { components.seconds + (components.attoseconds > 0 ? 1 : 0) }
 }

@@ -98,19 +98,38 @@ import Testing
         }
     }
 
+    @Test("An audience is told how many it is, as people come and go")
+    func audience() async throws {
+        try await RunningDaemon.with(["--presence-grace", "0"]) { server, _ in
+            let session = try await RunningDaemon.makeSession(at: server)
+            let (ada, bob) = (
+                LetsSwitchClient(server, deviceID: "ada").questions(session),
+                LetsSwitchClient(server, deviceID: "bob").questions(session)
+            )
+            func counts(_ questions: Questions) -> some AsyncSequence<Int, any Error> {
+                questions.events.compactMap { if case .presence(let count) = $0 { count } else { nil } }
+            }
+            var adas = counts(ada).makeAsyncIterator()
+            #expect(try await adas.next() == 1)
+            var bobs = counts(bob).makeAsyncIterator()
+            #expect(try await bobs.next() == 2)
+            #expect(try await adas.next() == 2)
+            await bob.leave()
+            #expect(try await adas.next() == 1)
+            await ada.leave()
+        }
+    }
+
     @Test("An audience asks, votes, and hears what becomes of it")
     func questions() async throws {
         try await RunningDaemon.with([]) { server, _ in
-            struct Session: Decodable { let id: UUID }
-            let requests = DeviceRequests(
-                transport: systemTransport(to: server), deviceID: "speaker", fields: [], reconnect: .never)
-            let made = try await requests.post("/questions/sessions", ["deviceId": "speaker", "title": "Tea"])
-            let session = try (made.decoded(as: "session") as Session).id
+            let session = try await RunningDaemon.makeSession(at: server)
             let ada = LetsSwitchClient(server, deviceID: "ada").questions(session)
             let id = try #require(try await ada.ask("Why tea?"))
             await #expect(throws: ClientError.self) { try await ada.ask(" ") }
             let bob = LetsSwitchClient(server, deviceID: "bob").questions(session)
-            var heard = bob.events.makeAsyncIterator()
+            // Who is there is told when it is known.
+            var heard = bob.events.filter { if case .presence = $0 { false } else { true } }.makeAsyncIterator()
             #expect(try await heard.next() == .entered)
             guard case .list(let list, hasMore: false)? = try await heard.next() else {
                 Issue.record("no list")

@@ -1,6 +1,8 @@
+import Foundation
 import Glibc
-import LetsSwitchClient
 import TestSupport
+
+@testable import LetsSwitchClient
 
 /// A daemon with a database of its own, for one test.
 enum RunningDaemon {
@@ -18,5 +20,14 @@ enum RunningDaemon {
         }
         await daemon.signal(SIGKILL)
         _ = try await daemon.waitForExit()
+    }
+
+    /// A session of questions, of a presenter whom nobody else is.
+    static func makeSession(at server: ServerAddress) async throws -> UUID {
+        struct Session: Decodable { let id: UUID }
+        let requests = DeviceRequests(
+            transport: systemTransport(to: server), deviceID: "speaker", fields: [], reconnect: .never)
+        let made = try await requests.post("/questions/sessions", ["deviceId": "speaker", "title": "Tea"])
+        return try (made.decoded(as: "session") as Session).id
     }
 }

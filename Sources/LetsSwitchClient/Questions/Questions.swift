@@ -28,6 +28,8 @@ public final class Questions: Sendable {
         case announced(String)
         /// Whether questions are taken: `case .state(let isOpen): field.isEnabled = isOpen`
         case state(isOpen: Bool)
+        /// How many are there, oneself too, at first and when that changes: `case .presence(let count): badge.text = "\(count)"`
+        case presence(count: Int)
         /// The server didn't do what was wanted, such as a vote: `case .refused(let reason): print(reason)`
         case refused(String)
         /// There is no connection, and the next attempt is due: `case .waiting(let wait): print(wait)`
@@ -48,6 +50,11 @@ public final class Questions: Sendable {
         let questions: [Question]?
         let more: Bool?
         let questionId: UUID?
+        let data: People?
+
+        struct People: Decodable, Sendable {
+            let count: Int?
+        }
     }
 
     struct Outgoing: Encodable, Sendable {
@@ -191,6 +198,7 @@ public final class Questions: Sendable {
         case "questionAnswer": message.questionId.map { .answered($0) }
         case "announcement": .announced(message.content ?? "")
         case "session": .state(isOpen: message.state == "open")
+        case "presence": message.data?.count.map { .presence(count: $0) }
         case "error": .refused(message.reason ?? "")
         default: nil
         }

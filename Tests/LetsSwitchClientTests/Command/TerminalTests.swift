@@ -74,6 +74,30 @@ import Testing
         }
     }
 
+    @Test("Below a session's questions stands how many are there, who is there once only")
+    func listening() async throws {
+        let state = "/tmp/ls-terminal-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: state) }
+        try await RunningDaemon.with([]) { server, _ in
+            let session = try await RunningDaemon.makeSession(at: server).uuidString
+            let who = ["--device", "ada", "--server", "\(server)"]
+            let terminal = try await Terminal(["listen", session] + who, state: state)
+            try await terminal.shows("you are alone")
+            #expect(terminal.lines.last == "you are alone")
+            let asking = try await Terminal(["ask", session, "Why tea?"] + who, state: state)
+            #expect(try await asking.end() == .exited(0))
+            try await terminal.shows("0 × Why tea?")
+            let other = try await Terminal(
+                ["listen", session, "--device", "bob", "--server", "\(server)"], state: state)
+            try await terminal.shows("2 are here")
+            #expect(terminal.lines.suffix(2) == ["0 × Why tea?", "2 are here"])
+            for terminal in [terminal, other] {
+                try await terminal.press("\u{3}")
+                _ = try await terminal.end()
+            }
+        }
+    }
+
     @Test("The server is in a file, if nothing else says where it is")
     func serverFile() async throws {
         let directory = "/tmp/ls-config-\(UUID().uuidString)"
