@@ -209,15 +209,7 @@ import Testing
             let endpoint = try await journey.daemon { $0.listen = [.unix(path: path)] }
             let session = try await TestSession.make(at: endpoint)
             // Four times some 200 kB.
-            let ids = (0..<50).map { _ in UUID() }
-            try await journey.sql(
-                """
-                INSERT INTO letsswitch.question (id, session_id, number, content, state, asked_from, created_at, version)
-                SELECT id, '\(session.id)', n, repeat('ü', 2000), 'approved', gen_random_uuid(), now(), n
-                FROM unnest('{\(ids.map(\.uuidString).joined(separator: ","))}'::uuid[]) WITH ORDINALITY AS asked (id, n)
-                """)
-            try await journey.sql(
-                "UPDATE letsswitch.question_session SET version = \(ids.count) WHERE id = '\(session.id)'")
+            let ids = try await ask(50, in: session, journey)
             let peer = try await CablePeer.welcomed(at: endpoint)
             let names = (0..<4).map { identifier(session.id, #","n":\#($0)"#) }
             var (ready, voted): (Set<String>, [String: Set<String>]) = ([], [:])
@@ -239,6 +231,59 @@ import Testing
                 told.insert(question["id"].string ?? "")
             }
             while names.contains(where: { voted[$0]?.count != ids.count }) { try await hear() }
+        }
+    }
+
+    /// So many questions of the greatest length, which are stored at once.
+    private func ask(_ count: Int, in session: TestSession, _ journey: Journey) async throws -> [UUID] {
+        let ids = (0..<count).map { _ in UUID() }
+        try await journey.sql(
+            """
+            INSERT INTO letsswitch.question (id, session_id, number, content, state, asked_from, created_at, version)
+            SELECT id, '\(session.id)', n, repeat('ü', 2000), 'approved', gen_random_uuid(), now(), n
+            FROM unnest('{\(ids.map(\.uuidString).joined(separator: ","))}'::uuid[]) WITH ORDINALITY AS asked (id, n)
+            """)
+        try await journey.sql("UPDATE letsswitch.question_session SET version = \(count) WHERE id = '\(session.id)'")
+        return ids
+    }
+
+    @Test("Who takes nothing of what changes is cut off after sixteen changes that wait, and others hear all of them")
+    func unread() async throws {
+        try await Journey.run { journey in
+            let path = "/tmp/letsswitch-\(UUID().uuidString.prefix(8)).socket"
+            defer { unlink(path) }
+            let endpoint = try await journey.daemon { $0.listen = [.unix(path: path)] }
+            let session = try await TestSession.make(at: endpoint)
+            // Twice these are twice what the kernel takes.
+            let ids = try await ask(50, in: session, journey)
+            let peer = try await CablePeer.welcomed(at: endpoint)
+            try await peer.enter(identifier(session.id))
+            _ = try await hear("session", peer, identifier(session.id))
+            let (voter, viewer) = (try await session.join("ada"), try await session.join("bob", isLive: true))
+            try await viewer.hear("session") { _ in true }
+            func hasCutOff() async throws -> Bool {
+                try await MetricsReading(endpoint)[#"letsswitch_websockets_closed_total{code="1008"}"#] == 1
+            }
+            for (type, votes) in [("vote", 1), ("unvote", 0)] as [(String, TestJSON)] {
+                for id in ids { try await voter.vote(id, type) }
+                var told: Set<String> = []
+                while told.count < ids.count {
+                    let question = try await viewer.hear("question") { $0["question"]["votes"] == votes }["question"]
+                    told.insert(question["id"].string ?? "")
+                }
+            }
+            // One change after the other, and each is told by itself.
+            var changes = 0
+            while try await !hasCutOff(), changes <= CableLimits.waitingPublications {
+                changes += 1
+                try await voter.vote(ids[0], changes % 2 == 1 ? "vote" : "unvote")
+                try await viewer.hear("question") { $0["question"]["votes"].int == changes % 2 }
+            }
+            try await eventually("it is cut off") { try await hasCutOff() }
+            // It has what the kernel took, and no more comes.
+            await #expect(throws: (any Error).self) { while true { _ = try await peer.hear() } }
+            try await voter.vote(ids[1])
+            try await viewer.hear("question") { $0["question"]["id"].string == ids[1].uuidString }
         }
     }
 
