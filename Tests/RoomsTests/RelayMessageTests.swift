@@ -66,14 +66,26 @@ import Testing
         #expect(throws: RelayMessage.Failure.malformed) { try RelayMessage(bytes) }
     }
 
-    @Test("Who is beyond the limit is told as nobody in particular")
+    @Test("Who is beyond the limit is counted, and not named; other rooms in the same list are told whole")
     func manyPeople() throws {
         let people = Set((0..<20_000).map { _ in UUID() })
+        let others = RelayMessage.Members(
+            room: UUID(), next: 2, members: RoomMembers(connections: 3, anonymous: 1, people: [UUID(), UUID()]))
         let message = RelayMessage.members(
-            [.init(room: Self.room, next: 1, members: RoomMembers(connections: 20_000, people: people))], place: [],
-            number: 1)
+            [
+                .init(
+                    room: Self.room, next: 1,
+                    members: RoomMembers(connections: 20_007, anonymous: 7, people: people)),
+                others,
+            ], place: [], number: 1)
         guard case .members(let rooms, _, _) = try RelayMessage(message.bytes) else { return #expect(Bool(false)) }
-        #expect(rooms.first?.members.headcount == 20_000)
-        #expect(rooms.first?.members.people.count == RelayMessage.Members.peopleLimit)
+        let crowd = try #require(rooms.first?.members)
+        #expect(crowd.people.count == RelayMessage.Members.peopleLimit && crowd.people.isSubset(of: people))
+        #expect(crowd.anonymous == 7 && crowd.unnamed == 20_000 - RelayMessage.Members.peopleLimit)
+        #expect(crowd.headcount == 20_007)
+        #expect(rooms.last == others)
+        // What isn't named isn't told on as if it were all.
+        let again = RelayMessage.members(rooms, place: [], number: 1)
+        #expect(try RelayMessage(again.bytes) == again)
     }
 }

@@ -183,7 +183,9 @@ struct OtherDaemons {
         departed.departsAt = end
         for (room, members) in other.rooms {
             setInterest(of: daemon, in: room, from: members.connections > 0, to: false)
-            if !members.people.isEmpty { departed.rooms[room] = RoomMembers(people: members.people) }
+            if !members.people.isEmpty {
+                departed.rooms[room] = RoomMembers(people: members.people, unnamed: members.unnamed)
+            }
         }
         daemons[daemon] = departed
         return Set(other.rooms.keys)

@@ -66,6 +66,8 @@ enum RelayMessage: Equatable, Sendable {
     private enum Kind: UInt8 {
         case hello = 1
         case members, counting, ales, pulse, farewell, echo, cheers
+        /// Members of rooms of which one is too full for all to be named.
+        case crowds
     }
 
     // MARK: To bytes
@@ -81,7 +83,7 @@ enum RelayMessage: Equatable, Sendable {
         case .members(let rooms, let place, let number):
             writer.add(place.rawValue)
             writer.add(number)
-            for room in rooms { writer.add(room) }
+            for room in rooms { writer.add(room, asCrowd: kind == .crowds) }
         case .counting(let rooms):
             for room in rooms {
                 writer.add(room.room)
@@ -107,7 +109,7 @@ enum RelayMessage: Equatable, Sendable {
     private var kind: Kind {
         switch self {
         case .hello: .hello
-        case .members: .members
+        case .members(let rooms, _, _): rooms.contains { $0.isCrowd } ? .crowds : .members
         case .counting: .counting
         case .ales: .ales
         case .cheers: .cheers
@@ -130,11 +132,11 @@ enum RelayMessage: Equatable, Sendable {
         case .farewell: self = .farewell
         case .pulse: self = .pulse(number: try reader.number())
         case .echo: self = .echo(sentAt: try reader.number())
-        case .members:
+        case .members, .crowds:
             let place = Place(rawValue: try reader.byte())
             let number: UInt64 = try reader.number()
             var rooms: [Members] = []
-            while !reader.isAtEnd { rooms.append(try reader.members()) }
+            while !reader.isAtEnd { rooms.append(try reader.members(asCrowd: kind == .crowds)) }
             self = .members(rooms, place: place, number: number)
         case .counting:
             var rooms: [Count] = []
@@ -160,24 +162,26 @@ enum RelayMessage: Equatable, Sendable {
 }
 
 extension RelayMessage.Members {
-    /// Those beyond are told as nobody in particular: a room that is fuller than any match's, and than a session of questions of so many
+    /// Those beyond aren't named, but counted: in a room that is fuller than any match's, and than a session of questions of so many
     /// sockets as its size is by default, with all who have left them a moment ago.
     static let peopleLimit = 16_384
 
+    var isCrowd: Bool { members.unnamed > 0 || members.people.count > Self.peopleLimit }
+
     /// How long it is, in bytes.
-    var size: Int { 16 + 8 + 4 + 4 + 2 + 16 * min(members.people.count, Self.peopleLimit) }
+    var size: Int { 16 + 8 + 4 + 4 + 2 + 16 * min(members.people.count, Self.peopleLimit) + (isCrowd ? 4 : 0) }
 }
 
 extension PacketWriter {
-    fileprivate mutating func add(_ room: RelayMessage.Members) {
-        let people = room.members.people.prefix(RelayMessage.Members.peopleLimit)
-        let unnamed = room.members.people.count - people.count
+    fileprivate mutating func add(_ room: RelayMessage.Members, asCrowd: Bool) {
+        let members = room.members.naming(atMost: RelayMessage.Members.peopleLimit)
         add(room.room)
         add(room.next)
-        add(UInt32(clamping: room.members.connections))
-        add(UInt32(clamping: room.members.anonymous + unnamed))
-        add(UInt16(people.count))
-        for person in people { add(person) }
+        add(UInt32(clamping: members.connections))
+        add(UInt32(clamping: members.anonymous))
+        add(UInt16(members.people.count))
+        for person in members.people { add(person) }
+        if asCrowd { add(UInt32(clamping: members.unnamed)) }
     }
 }
 
@@ -188,7 +192,7 @@ extension PacketReader {
         return ales
     }
 
-    fileprivate mutating func members() throws(RelayMessage.Failure) -> RelayMessage.Members {
+    fileprivate mutating func members(asCrowd: Bool) throws(RelayMessage.Failure) -> RelayMessage.Members {
         let id = try room()
         let next: UInt64 = try number()
         let connections: UInt32 = try number()
@@ -196,8 +200,10 @@ extension PacketReader {
         let count: UInt16 = try number()
         var people: Set<UUID> = []
         for _ in 0..<count { people.insert(try room()) }
+        let unnamed: UInt32 = asCrowd ? try number() : 0
         return RelayMessage.Members(
             room: id, next: next,
-            members: RoomMembers(connections: Int(connections), anonymous: Int(anonymous), people: people))
+            members: RoomMembers(
+                connections: Int(connections), anonymous: Int(anonymous), people: people, unnamed: Int(unnamed)))
     }
 }

@@ -1,0 +1,49 @@
+import FoundationEssentials
+import Testing
+
+@testable import Rooms
+
+/// Who is in a room on several daemons, of which each names so many people at most.
+@Suite struct RoomMembersTests {
+    private static let people = (0..<60_000).map { _ in UUID() }
+    private static let limit = 16_384
+
+    /// How many they are together, as daemons that have these of the people tell each other.
+    private func headcount(_ parts: [Range<Int>], anonymous: Int = 0) -> Int {
+        var sum = RoomMembers()
+        for part in parts {
+            let members = RoomMembers(
+                connections: part.count + anonymous, anonymous: anonymous, people: Set(Self.people[part]))
+            sum.add(members.naming(atMost: Self.limit))
+        }
+        return sum.headcount
+    }
+
+    @Test("As long as all are named, each counts once", arguments: [0..<1, 0..<16_384, 8_192..<24_576])
+    func named(part: Range<Int>) {
+        #expect(headcount([0..<16_384, part]) == max(16_384, part.upperBound))
+    }
+
+    @Test(
+        "In crowds too each counts once, wherever it is, within a hundredth or so",
+        arguments: [
+            // The same people, half of them, others; few and a crowd; more than two daemons.
+            [0..<40_000, 0..<40_000], [0..<40_000, 20_000..<60_000], [0..<30_000, 30_000..<60_000],
+            [0..<40_000, 0..<100], [0..<100, 100..<40_000], [0..<20_000, 0..<60_000],
+            [0..<20_000, 10_000..<30_000, 0..<30_000, 29_990..<30_000], [0..<25_000, 0..<25_000, 0..<25_000],
+        ])
+    func crowds(parts: [Range<Int>]) throws {
+        let exact = Set(parts.flatMap { Array($0) }).count
+        for parts in [parts, parts.reversed()] {
+            let told = headcount(parts, anonymous: 500) - 500 * parts.count
+            #expect(abs(told - exact) <= exact / 25, "\(told) of \(exact)")
+        }
+    }
+
+    @Test("A crowd of which nobody is named is counted")
+    func nameless() {
+        var sum = RoomMembers(unnamed: 5)
+        sum.add(RoomMembers(people: [Self.people[0]]))
+        #expect(sum.headcount == 6)
+    }
+}
