@@ -13,7 +13,6 @@ struct Hall: ~Copyable {
         var bytes = 0
     }
 
-    private static let bufferSize = 262_144
     /// Connections that wait for their list at the same time.
     private static let wave = 64
     private static let mask = WebSocketMask(0x37, 0xFA, 0x21, 0x3D)
@@ -31,8 +30,6 @@ struct Hall: ~Copyable {
         let socket: Int32
         /// By which the session knows it.
         let id: String
-        /// The beginning of a frame whose rest hasn't come.
-        var unfinished: [UInt8]
         /// Votes that its page shows, by question; `nil`: not that question yet.
         var shown: [Int?]
     }
@@ -44,7 +41,7 @@ struct Hall: ~Copyable {
     /// Who has voted for what: a person has one vote.
     private var voted: Set<[Int]> = []
     private var random: SeededRandom
-    private let buffer: UnsafeMutableRawPointer
+    private let reader: FrameReader
     private(set) var outcome = Outcome()
 
     /// A hall is behind one address, whose limits are the default ones.
@@ -53,9 +50,9 @@ struct Hall: ~Copyable {
     /// Connects, and waits until every page has the list.
     init(_ server: Server, session: String, people count: Int, questions: Int, seed: UInt64) throws(BenchFailure) {
         let poller = try Poller()
+        let reader = FrameReader(of: server, .binary)
         var sockets: [Int32] = []
         var ids: [String] = []
-        var unfinished: [[UInt8]] = []
         while sockets.count < count {
             let first = sockets.count
             for number in first..<min(count, first + Self.wave) {
@@ -68,24 +65,21 @@ struct Hall: ~Copyable {
             for number in first..<sockets.count {
                 let (id, rest) = try Self.awaitList(sockets[number])
                 ids.append(id)
-                unfinished.append(rest)
+                reader.begin(sockets[number], with: rest)
                 try poller.add(sockets[number], number: number)
             }
         }
         self.server = server
         self.poller = poller
+        self.reader = reader
         random = SeededRandom(seed: seed)
-        buffer = .allocate(byteCount: Self.bufferSize, alignment: 16)
         people = sockets.indices.map {
-            Person(
-                socket: sockets[$0], id: ids[$0], unfinished: unfinished[$0],
-                shown: Array(repeating: nil, count: questions))
+            Person(socket: sockets[$0], id: ids[$0], shown: Array(repeating: nil, count: questions))
         }
     }
 
     deinit {
         for person in people { close(person.socket) }
-        buffer.deallocate()
     }
 
     var count: Int { people.count }
@@ -160,38 +154,10 @@ struct Hall: ~Copyable {
     }
 
     private mutating func receive(_ number: Int) throws(BenchFailure) {
-        let count = recv(people[number].socket, buffer, Self.bufferSize, Int32(MSG_DONTWAIT))
-        guard count > 0 else {
-            if count < 0, errno == EAGAIN || errno == EINTR { return }
-            throw count < 0 ? BenchFailure(call: "recv") : BenchFailure("\(server.name) closed a connection")
+        try reader.receive(from: people[number].socket) { message throws(BenchFailure) in
+            try read(message, number, at: .now())
         }
-        outcome.bytes += count
-        let now = MonotonicTime.now()
-        if people[number].unfinished.isEmpty {
-            try take(UnsafeRawBufferPointer(start: buffer, count: count), number, at: now)
-        } else {
-            let bytes = people[number].unfinished + UnsafeRawBufferPointer(start: buffer, count: count)
-            people[number].unfinished = []
-            let result = bytes.withUnsafeBytes { bytes in
-                Result { () throws(BenchFailure) in try take(bytes, number, at: now) }
-            }
-            try result.get()
-        }
-    }
-
-    /// Frame by frame; a beginning is kept.
-    private mutating func take(_ bytes: UnsafeRawBufferPointer, _ number: Int, at now: MonotonicTime)
-        throws(BenchFailure)
-    {
-        var rest = bytes[...]
-        while let (opcode, payload) = try LoadFrame.next(&rest) {
-            switch opcode {
-            case .binary: try read(UnsafeRawBufferPointer(rebasing: payload), number, at: now)
-            case .ping: try LoadSocket.send(LoadFrame.pong, LoadFrame.pong.count, to: people[number].socket)
-            default: throw BenchFailure("not expected from the server: a frame of \(opcode)")
-            }
-        }
-        people[number].unfinished = Array(rest)
+        outcome.bytes = reader.byteCount
     }
 
     private mutating func read(_ message: UnsafeRawBufferPointer, _ number: Int, at now: MonotonicTime)

@@ -13,13 +13,10 @@ struct Talk: ~Copyable {
     private struct Person {
         let socket: Int32
         let conversation: String
-        /// The beginning of a frame whose rest hasn't come.
-        var unfinished: [UInt8]
         /// When it said what isn't answered yet.
         var since = MonotonicTime.now()
     }
 
-    private static let bufferSize = 262_144
     private static let mask = WebSocketMask(0x37, 0xFA, 0x21, 0x3D)
 
     private let server: Server
@@ -27,7 +24,7 @@ struct Talk: ~Copyable {
     private var people: [Person] = []
     /// When each message was due, by its number.
     private var due: [MonotonicTime] = []
-    private let buffer: UnsafeMutableRawPointer
+    private let reader: FrameReader
     private(set) var stored = LatencyHistogram()
     private(set) var heard = LatencyHistogram()
     private(set) var answered = 0
@@ -39,20 +36,20 @@ struct Talk: ~Copyable {
     /// Connects, and waits until everybody is in.
     init(_ server: Server, _ seats: [Seat]) throws(BenchFailure) {
         let poller = try Poller()
+        let reader = FrameReader(of: server, .text)
         var people: [Person] = []
         for seat in seats {
             let socket = try LoadSocket.connect(port: server.port, source: people.count)
             try poller.add(socket, number: people.count)
             let request = LoadFrame.upgrade(target: "/conversations/socket?deviceId=\(seat.device)")
             try LoadSocket.send(request, request.count, to: socket)
-            people.append(
-                Person(
-                    socket: socket, conversation: seat.conversation, unfinished: try Self.awaitUpgrade(on: socket)))
+            reader.begin(socket, with: try Self.awaitUpgrade(on: socket))
+            people.append(Person(socket: socket, conversation: seat.conversation))
         }
         self.server = server
         self.poller = poller
+        self.reader = reader
         self.people = people
-        buffer = .allocate(byteCount: Self.bufferSize, alignment: 16)
     }
 
     /// - Returns: The beginning of what came behind the head.
@@ -73,12 +70,15 @@ struct Talk: ~Copyable {
 
     deinit {
         for person in people { close(person.socket) }
-        buffer.deallocate()
     }
 
     private mutating func awaitPeople() throws(BenchFailure) {
         // Some came with the head.
-        for number in people.indices { try takeUnfinished(number, [], at: .now()) }
+        for number in people.indices {
+            try reader.takeBegun(from: people[number].socket) { message throws(BenchFailure) in
+                try read(message, number, at: .now())
+            }
+        }
         let end = MonotonicTime.now() + .seconds(10)
         while handshakes < people.count {
             guard MonotonicTime.now() < end else { throw BenchFailure("\(server.name): a socket has no handshake") }
@@ -158,42 +158,9 @@ struct Talk: ~Copyable {
     }
 
     private mutating func receive(_ number: Int) throws(BenchFailure) {
-        let count = recv(people[number].socket, buffer, Self.bufferSize, Int32(MSG_DONTWAIT))
-        guard count > 0 else {
-            if count < 0, errno == EAGAIN || errno == EINTR { return }
-            throw count < 0 ? BenchFailure(call: "recv") : BenchFailure("\(server.name) closed a connection")
+        try reader.receive(from: people[number].socket) { message throws(BenchFailure) in
+            try read(message, number, at: .now())
         }
-        let now = MonotonicTime.now()
-        if people[number].unfinished.isEmpty {
-            return try take(UnsafeRawBufferPointer(start: buffer, count: count), number, at: now)
-        }
-        try takeUnfinished(number, UnsafeRawBufferPointer(start: buffer, count: count), at: now)
-    }
-
-    private mutating func takeUnfinished(
-        _ number: Int, _ more: some Collection<UInt8>, at now: MonotonicTime
-    ) throws(BenchFailure) {
-        let bytes = people[number].unfinished + more
-        people[number].unfinished = []
-        let result = bytes.withUnsafeBytes { bytes in
-            Result { () throws(BenchFailure) in try take(bytes, number, at: now) }
-        }
-        try result.get()
-    }
-
-    /// Frame by frame; a beginning is kept.
-    private mutating func take(_ bytes: UnsafeRawBufferPointer, _ number: Int, at now: MonotonicTime)
-        throws(BenchFailure)
-    {
-        var rest = bytes[...]
-        while let (opcode, payload) = try LoadFrame.next(&rest) {
-            switch opcode {
-            case .text: try read(UnsafeRawBufferPointer(rebasing: payload), number, at: now)
-            case .ping: try LoadSocket.send(LoadFrame.pong, LoadFrame.pong.count, to: people[number].socket)
-            default: throw BenchFailure("not expected from the server: a frame of \(opcode)")
-            }
-        }
-        people[number].unfinished = Array(rest)
     }
 
     private mutating func read(_ message: UnsafeRawBufferPointer, _ number: Int, at now: MonotonicTime)

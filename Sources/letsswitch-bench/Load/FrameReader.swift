@@ -1,0 +1,77 @@
+import Glibc
+import Wire
+
+/// Takes what sockets have received, in one `recv` each, message by message; pings are answered.
+///
+/// For messages that differ, which have to be read; ``FrameCounter`` counts those that are all alike. A class, so that whoever has it may
+/// change while it reads.
+final class FrameReader {
+    private static let bufferSize = 262_144
+
+    private let server: Server
+    /// In what the server's messages come.
+    private let opcode: WebSocketOpcode
+    private let buffer = UnsafeMutableRawPointer.allocate(byteCount: FrameReader.bufferSize, alignment: 16)
+    /// Beginnings of frames whose rest hasn't come, by socket.
+    private var unfinished: [Int32: [UInt8]] = [:]
+    /// That came.
+    private(set) var byteCount = 0
+
+    init(of server: Server, _ opcode: WebSocketOpcode) {
+        self.server = server
+        self.opcode = opcode
+    }
+
+    deinit { buffer.deallocate() }
+
+    /// A socket's frames begin with these bytes, which were read with what came before.
+    func begin(_ socket: Int32, with bytes: [UInt8]) {
+        unfinished[socket] = bytes.isEmpty ? nil : bytes
+    }
+
+    /// Reads once; the memory of a message is valid until `read` returns.
+    func receive(
+        from socket: Int32, _ read: (UnsafeRawBufferPointer) throws(BenchFailure) -> Void
+    ) throws(BenchFailure) {
+        let count = recv(socket, buffer, Self.bufferSize, Int32(MSG_DONTWAIT))
+        guard count > 0 else {
+            if count < 0, errno == EAGAIN || errno == EINTR { return }
+            throw count < 0 ? BenchFailure(call: "recv") : BenchFailure("\(server.name) closed a connection")
+        }
+        byteCount += count
+        try take(UnsafeRawBufferPointer(start: buffer, count: count), from: socket, read)
+    }
+
+    /// Reads what has come with what was read before.
+    func takeBegun(
+        from socket: Int32, _ read: (UnsafeRawBufferPointer) throws(BenchFailure) -> Void
+    ) throws(BenchFailure) {
+        try take(UnsafeRawBufferPointer(start: nil, count: 0), from: socket, read)
+    }
+
+    /// With what was begun.
+    private func take(
+        _ bytes: UnsafeRawBufferPointer, from socket: Int32,
+        _ read: (UnsafeRawBufferPointer) throws(BenchFailure) -> Void
+    ) throws(BenchFailure) {
+        guard let begun = unfinished.removeValue(forKey: socket) else { return try split(bytes, from: socket, read) }
+        try (begun + bytes).withUnsafeBytes { bytes in
+            Result { () throws(BenchFailure) in try split(bytes, from: socket, read) }
+        }.get()
+    }
+
+    private func split(
+        _ bytes: UnsafeRawBufferPointer, from socket: Int32,
+        _ read: (UnsafeRawBufferPointer) throws(BenchFailure) -> Void
+    ) throws(BenchFailure) {
+        var rest = bytes[...]
+        while let (opcode, payload) = try LoadFrame.next(&rest) {
+            switch opcode {
+            case self.opcode: try read(UnsafeRawBufferPointer(rebasing: payload))
+            case .ping: try LoadSocket.send(LoadFrame.pong, LoadFrame.pong.count, to: socket)
+            default: throw BenchFailure("not expected from the server: a frame of \(opcode)")
+            }
+        }
+        if !rest.isEmpty { unfinished[socket] = Array(rest) }
+    }
+}
