@@ -283,9 +283,11 @@ import Testing
             try await peer.enter(identifier)
             var presence = try await peer.hearMessage(of: identifier)
             #expect(presence.type == "presence" && presence.data == ["count": 1])
-            _ = try await endpoint.enter(room)
+            let other = try await endpoint.enter(room)
             presence = try await peer.hearMessage(of: identifier)
             #expect(presence.type == "presence" && presence.data == ["count": 2])
+            // Who is let go of has left, perhaps before that is told.
+            try await other.closeHandshake()
         }
     }
 
