@@ -221,13 +221,17 @@ uninstall: ## remove what install put there; data, settings and the user stay
 	  $(call completions,letsswitch) $(call completions,letsswitchd)
 
 # The packages hold what `make install` installs, and no more than Debian asks for besides.
+DEB = .build/deb
 .PHONY: deb
-deb: setup-deb $(BINARY) $(COMMAND) ## make Debian packages of the daemon and the command, in .build/deb
-	rm -rf .build/deb
-	$(MAKE) --no-print-directory install-daemon PREFIX=/usr DESTDIR='$(CURDIR)/.build/deb/letsswitchd'
-	$(MAKE) --no-print-directory install-command PREFIX=/usr DESTDIR='$(CURDIR)/.build/deb/letsswitch'
-	sh Sources/Scripts/deb.sh .build/deb
-	lintian --fail-on error --suppress-tags bad-distribution-in-changes-file .build/deb/*.deb
+deb: setup-deb packages ## make Debian packages of the daemon and the command, in .build/deb
+	lintian --fail-on error --suppress-tags bad-distribution-in-changes-file $(DEB)/*.deb
+
+.PHONY: packages
+packages: $(BINARY) $(COMMAND)
+	rm -rf '$(DEB)'
+	$(MAKE) --no-print-directory install-daemon PREFIX=/usr DESTDIR='$(abspath $(DEB))/letsswitchd'
+	$(MAKE) --no-print-directory install-command PREFIX=/usr DESTDIR='$(abspath $(DEB))/letsswitch'
+	sh Sources/Scripts/deb.sh '$(DEB)'
 
 .PHONY: format
 format: ## format the sources
