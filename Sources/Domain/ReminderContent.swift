@@ -47,10 +47,13 @@ package struct ReminderContent: Sendable, Hashable {
     }
 
     /// As streams, the webhook and Web Push send it: an object on one line, because JSON escapes line breaks.
-    package var json: String {
+    package var json: String { json(type: "reminder") }
+
+    /// The same of something else that is told of the task.
+    package func json(type: String) -> String {
         var json = JSONText()
         json.object { object in
-            object.member("type", "reminder")
+            object.member("type", type)
             object.member("id", id.uuidString)
             object.member("taskId", taskId.uuidString)
             object.member("title", title)

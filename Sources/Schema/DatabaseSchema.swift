@@ -24,6 +24,7 @@ package enum DatabaseSchema {
         PostgresMigration(version: 15, name: "gathered", sql: text(PackageResources._015_gathered_sql)),
         PostgresMigration(version: 16, name: "invitations", sql: text(PackageResources._016_invitations_sql)),
         PostgresMigration(version: 17, name: "epochs", sql: text(PackageResources._017_epochs_sql)),
+        PostgresMigration(version: 18, name: "notices", sql: text(PackageResources._018_notices_sql)),
     ]
 
     private static let functions = PostgresFunctions(

@@ -256,6 +256,14 @@ struct PageModuleTests {
             #"m.noticeOf({ title: 'A', startTime: '09:00', partnerTask: '\u202eb' })[1].body"#,
             "\"Your partner will start \u{2068}\u{202E}b\u{202C}\u{2069}. The waiting room is open.\""
         ),
+        (
+            #"m.partnerNoticeOf({ title: 'A', startTime: '09:00', startsAt: '2026-11-25T09:00:00Z' }, Date.UTC(2026, 10, 25, 8)).map(p => p.body ?? p)"#,
+            "[\"A at 09:00\",\"Your partner can’t make it.\"]"
+        ),
+        (
+            #"m.partnerNoticeOf({ title: 'A', startTime: '09:00', startsAt: '2026-11-25T09:00:00Z', roomId: 'R', partnerTask: 'b' }, Date.UTC(2026, 10, 22, 8)).map(p => p.body ?? p)"#,
+            "[\"A at 09:00, Wednesday, November 25\",\"Another partner starts with you: b.\"]"
+        ),
     ]
 
     private static let words: [(String, String)] = [

@@ -11,12 +11,11 @@ enum APNsPayload {
 
     /// JSON of at most `maxBytes`: titles are cut until it is.
     static func json(_ reminder: ReminderContent, maxBytes: Int = maxBytes) -> [UInt8] {
-        var scalars = RequestText.maximumTitleScalars
-        while true {
-            let json = json(reminder, titleScalars: scalars)
-            guard json.count > maxBytes, scalars > 0 else { return json }
-            scalars = scalars * 3 / 4
-        }
+        json(reminder, Delivery.reminder, maxBytes) { body(reminder, $0) }
+    }
+
+    static func json(_ notice: PartnerNotice, maxBytes: Int = maxBytes) -> [UInt8] {
+        json(notice.task, Delivery.partnerChanged, maxBytes) { notice.sentence(partner: $0) }
     }
 
     /// What Apple may know: who, and how many. Names are short: it always fits.
@@ -40,7 +39,21 @@ enum APNsPayload {
         return json.bytes
     }
 
-    private static func json(_ reminder: ReminderContent, titleScalars: Int) -> [UInt8] {
+    /// - Parameter body: Of the partner's title, as much of it as there is room for.
+    private static func json(
+        _ reminder: ReminderContent, _ type: String, _ maxBytes: Int, body: (String?) -> String
+    ) -> [UInt8] {
+        var scalars = RequestText.maximumTitleScalars
+        while true {
+            let json = json(reminder, type, titleScalars: scalars, body: body)
+            guard json.count > maxBytes, scalars > 0 else { return json }
+            scalars = scalars * 3 / 4
+        }
+    }
+
+    private static func json(
+        _ reminder: ReminderContent, _ type: String, titleScalars: Int, body: (String?) -> String
+    ) -> [UInt8] {
         let title = reminder.title.cut(toScalars: titleScalars)
         let partner = reminder.partnerTask.map { $0.cut(toScalars: titleScalars) }
         var json = JSONText()
@@ -50,13 +63,13 @@ enum APNsPayload {
                 aps.name("alert")
                 aps.object { alert in
                     alert.member("title", BidirectionalText.closed(title))
-                    alert.member("body", body(reminder, partner))
+                    alert.member("body", body(partner))
                 }
                 aps.member("sound", "default")
                 aps.member("thread-id", reminder.groupId)
                 aps.member("interruption-level", "time-sensitive")
             }
-            object.member("type", Delivery.reminder)
+            object.member("type", type)
             object.member("id", reminder.id.uuidString)
             object.member("taskId", reminder.taskId.uuidString)
             object.member("roomId", reminder.roomId?.uuidString)

@@ -83,6 +83,10 @@ struct APNsProvider: DeliveryProvider {
         switch delivery.content {
         case .reminder(let reminder, _):
             (group, body) = (reminder.groupId, APNsPayload.json(reminder, maxBytes: attempt.maxPayloadBytes))
+        case .partnerChanged(let notice):
+            // It takes no reminder's place.
+            group = delivery.messageId.uuidString.lowercased()
+            body = APNsPayload.json(notice, maxBytes: attempt.maxPayloadBytes)
         case .messages(let untold):
             (group, body) = (delivery.messageId.uuidString.lowercased(), APNsPayload.json(untold))
         // Nobody asks for it.

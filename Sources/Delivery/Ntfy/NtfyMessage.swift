@@ -3,7 +3,7 @@ package import Domain
 import FoundationEssentials
 import Wire
 
-/// A reminder, or that something was said, as an ntfy message.
+/// A reminder, that the partner has changed, or that something was said, as an ntfy message.
 struct NtfyMessage: Sendable, Hashable {
     let topic: String
     let title: String
@@ -25,11 +25,22 @@ struct NtfyMessage: Sendable, Hashable {
             } else {
                 "Starts at \(start)."
             }
-        click = publicURL.map { url in
-            reminder.roomId == nil ? url + "/" : "\(url)/#room/\(reminder.startsAt)"
-        }
+        click = Self.click(reminder, publicURL)
         priority = 4
         tag = "alarm_clock"
+    }
+
+    init(_ notice: PartnerNotice, topic: String, publicURL: String?) {
+        self.topic = topic
+        title = BidirectionalText.closed(notice.task.title)
+        message = notice.sentence(partner: notice.task.partnerTask)
+        click = Self.click(notice.task, publicURL)
+        priority = 4
+        tag = "wave"
+    }
+
+    private static func click(_ task: ReminderContent, _ publicURL: String?) -> String? {
+        publicURL.map { task.roomId == nil ? $0 + "/" : "\($0)/#room/\(task.startsAt)" }
     }
 
     /// The server reads along: who, and how many.

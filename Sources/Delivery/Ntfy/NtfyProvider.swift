@@ -31,6 +31,8 @@ struct NtfyProvider: DeliveryProvider {
         switch delivery.content {
         case .reminder(let reminder, _):
             message = NtfyMessage(reminder, topic: delivery.address, publicURL: publicURL)
+        case .partnerChanged(let notice):
+            message = NtfyMessage(notice, topic: delivery.address, publicURL: publicURL)
         case .messages(let untold): message = NtfyMessage(untold, topic: delivery.address, publicURL: publicURL)
         case .event: return .refused("no reminder")
         }

@@ -33,6 +33,7 @@ struct Delivery: Sendable, Hashable {
         case reminder(ReminderContent, json: String)
         /// For the webhook: an ``EventType``, or one that another build knows; and what there is to say of it, a JSON object on one line.
         case event(type: String, json: String)
+        case partnerChanged(PartnerNotice)
         /// What was said in a conversation while somebody wasn't there.
         case messages(UntoldMessages)
     }
@@ -42,6 +43,7 @@ struct Delivery: Sendable, Hashable {
         switch content {
         case .reminder: Self.reminder
         case .event(let type, _): type
+        case .partnerChanged: Self.partnerChanged
         case .messages: Self.messages
         }
     }
@@ -51,6 +53,7 @@ struct Delivery: Sendable, Hashable {
         switch content {
         case .reminder(_, let json): json
         case .event(_, let json): json
+        case .partnerChanged(let notice): notice.json
         case .messages(let untold): untold.json
         }
     }
@@ -74,6 +77,7 @@ struct Delivery: Sendable, Hashable {
 extension Delivery {
     static let reminder = "reminder"
     static let messages = "messages"
+    static let partnerChanged = "partnerChanged"
 }
 
 extension Delivery {
@@ -97,6 +101,8 @@ extension Delivery {
             // A reminder to an address isn't an event.
             let event = try EventData(row, nil)
             content = .reminder(reminder, json: event?.json(reminder: reminder.json) ?? reminder.json)
+        } else if type == Self.partnerChanged {
+            content = .partnerChanged(try PartnerNotice(row, ReminderContent(row, id: messageId)))
         } else {
             content = .event(type: type, json: try EventData(row, type)?.json() ?? "{}")
         }

@@ -106,9 +106,9 @@ RETURNS TABLE (
     address text, details text, registered_at double precision,
     -- Of an event; the lists are parts with commas between, and an empty part is nobody.
     number bigint, person text, people text, task_ids text, came text, peers integer, closes_at bigint,
-    -- Of a reminder.
-    task_id uuid, is_reminder boolean, partner_task text,
-    -- Of a reminder, or of an event.
+    -- Of a reminder, or of a notice that the partner has changed; the day only of one that isn't today's.
+    task_id uuid, is_reminder boolean, partner_task text, day text,
+    -- Of these, or of an event.
     title text, start_time text, time_zone text, starts_at bigint, room_id uuid,
     -- Of what was said in a conversation, as untold_messages has it.
     conversation_id uuid, names text, authors text, messages bigint, recent text
@@ -145,7 +145,7 @@ BEGIN
         SELECT late.id, 'expired', NULL::text, NULL::uuid, NULL::integer, NULL::double precision,
             NULL::double precision, NULL::double precision, NULL::text, NULL::text, NULL::double precision,
             NULL::bigint, NULL::text, NULL::text, NULL::text, NULL::text, NULL::integer, NULL::bigint,
-            NULL::uuid, NULL::boolean, NULL::text, NULL::text, NULL::text, NULL::text, NULL::bigint, NULL::uuid,
+            NULL::uuid, NULL::boolean, NULL::text, NULL::text, NULL::text, NULL::text, NULL::text, NULL::bigint, NULL::uuid,
             NULL::uuid, NULL::text, NULL::text, NULL::bigint, NULL::text
         FROM unnest(v_late) AS late (id);
     END IF;
@@ -167,12 +167,18 @@ BEGIN
         CASE
             WHEN delivery.urgent AND (task.device_id IS NULL OR reminder.id IS NULL) THEN 'orphaned'
             WHEN delivery.event_id IS NOT NULL AND event.id IS NULL THEN 'orphaned'
+            -- It was moved meanwhile: whoever did that has seen what is there.
+            WHEN kind.is_notice AND task.noticed_at IS NULL THEN 'orphaned'
             -- Everything was read meanwhile, or it isn't wanted any more.
             WHEN delivery.conversation_id IS NOT NULL AND untold.device_id IS NULL THEN 'orphaned'
             WHEN delivery.address_id IS NOT NULL AND address.id IS NULL THEN 'orphaned'
             ELSE 'send'
         END,
-        CASE WHEN delivery.conversation_id IS NULL THEN coalesce(event.type, 'reminder') ELSE 'messages' END,
+        CASE
+            WHEN delivery.conversation_id IS NOT NULL THEN 'messages'
+            WHEN kind.is_notice THEN 'partnerChanged'
+            ELSE coalesce(event.type, 'reminder')
+        END,
         delivery.message_id, delivery.attempts,
         date_part('epoch', coalesce(event.happened_at, delivery.created_at)), date_part('epoch', delivery.deadline),
         date_part('epoch', v_now),
@@ -192,6 +198,7 @@ BEGIN
         task.id,
         delivery.urgent,
         partner.title,
+        CASE WHEN kind.is_notice THEN letsswitch.other_day(task.starts_at, task.time_zone) END,
         -- Of somebody who is being erased it says no more than whose it is.
         CASE WHEN erasure.person IS NULL THEN coalesce(event.title, task.title) END,
         CASE WHEN erasure.person IS NULL THEN coalesce(event.start_time, task.start_time) END,
@@ -200,6 +207,9 @@ BEGIN
         coalesce(event.room_id, CASE WHEN task.partner_id IS NOT NULL THEN task.room_id END),
         delivery.conversation_id, untold.names, untold.authors, untold.messages, untold.recent
     FROM letsswitch.delivery
+    CROSS JOIN LATERAL (
+        SELECT NOT delivery.urgent AND delivery.event_id IS NULL AND delivery.conversation_id IS NULL AS is_notice
+    ) AS kind
     LEFT JOIN letsswitch.event ON event.id = delivery.event_id
     LEFT JOIN letsswitch.erasure ON erasure.person = event.person AND erasure.events_up_to >= event.id
     LEFT JOIN letsswitch.visible_task AS task ON task.id = delivery.task_id

@@ -11,7 +11,7 @@ package struct InvitationStore: Sendable {
     private static let read = PostgresStatement(
         name: "read_invitation", sql: "SELECT * FROM letsswitch.read_invitation($1)")
     private static let lapsed = PostgresStatement(
-        name: "lapsed_invitations", sql: "SELECT id FROM letsswitch.lapsed_invitations()")
+        name: "lapsed_invitations", sql: "SELECT id FROM letsswitch.lapsed_invitations($1, $2::text[]::uuid[])")
     private static let free = PostgresStatement(
         name: "free_invitation", sql: "SELECT letsswitch.free_invitation($1) AS is_paired")
 
@@ -39,9 +39,12 @@ package struct InvitationStore: Sendable {
             timeZone: try row.string("time_zone"), startsAt: try row.instant("starts_at"), closesAt: closesAt)
     }
 
-    /// The tasks whose guests haven't come in time; a hundred at most.
-    package func lapsed() async throws -> [UUID] {
-        try await database.query(Self.lapsed, [], timeout: nil).map { try $0.uuid("id") }
+    /// The tasks whose guests haven't come in time, `limit` at most: those first who have their lead before them.
+    ///
+    /// - Parameter failed: Others than these.
+    package func lapsed(limit: Int = 100, but failed: some Collection<UUID> = []) async throws -> [UUID] {
+        try await database.query(Self.lapsed, [.integer(limit), .textArray(failed.map(\.uuidString))], timeout: nil)
+            .map { try $0.uuid("id") }
     }
 
     /// Such a task waits for anybody from now on.

@@ -12,6 +12,9 @@ package actor RematchWorker: Service {
     private static let interval = Duration.seconds(1)
     /// So many times as long as the look has taken: with very many people in a slot the database has more to do than this.
     private static let restraint = 10
+    /// So many promises at once are freed whose guests haven't come, and so many times before whoever sits alone has their turn again.
+    private static let helping = 100
+    private static let helpings = 10
 
     private let store: RematchStore
     private let invitations: InvitationStore
@@ -37,8 +40,10 @@ package actor RematchWorker: Service {
     package func run() async {
         while !isStopped {
             let began = MonotonicTime.now()
-            await look()
-            await timer.sleep(for: max(Self.interval, (MonotonicTime.now() - began) * Self.restraint))
+            await rematch()
+            let pause = (MonotonicTime.now() - began) * Self.restraint
+            await freeLapsed()
+            await timer.sleep(for: max(Self.interval, pause))
         }
     }
 
@@ -48,8 +53,7 @@ package actor RematchWorker: Service {
         await timer.wake()
     }
 
-    /// What fails keeps nothing else up.
-    private func look() async {
+    private func rematch() async {
         do {
             for slot in try await store.slots() where !isStopped {
                 paired(try await store.rematch(slot))
@@ -57,19 +61,27 @@ package actor RematchWorker: Service {
         } catch {
             report(error, "people whose partners didn't come can't be paired")
         }
-        let lapsed: [UUID]
-        do {
-            lapsed = try await invitations.lapsed()
-        } catch {
-            report(error, "whose guests don't come can't be found")
-            return
-        }
-        for task in lapsed where !isStopped {
+    }
+
+    /// What fails keeps nothing else up, and is tried again at the next look.
+    private func freeLapsed() async {
+        var failed: Set<UUID> = []
+        for _ in 0..<Self.helpings where !isStopped {
+            let lapsed: [UUID]
             do {
-                if try await invitations.free(task) { paired(1) }
+                lapsed = try await invitations.lapsed(limit: Self.helping, but: failed)
             } catch {
-                report(error, "somebody whose guest doesn't come can't be paired")
+                return report(error, "whose guests don't come can't be found")
             }
+            for task in lapsed where !isStopped {
+                do {
+                    if try await invitations.free(task) { paired(1) }
+                } catch {
+                    failed.insert(task)
+                    report(error, "somebody whose guest doesn't come can't be paired")
+                }
+            }
+            if lapsed.count < Self.helping { return }
         }
     }
 

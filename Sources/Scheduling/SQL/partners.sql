@@ -154,6 +154,9 @@ LANGUAGE plpgsql AS $$
 DECLARE
     v_task letsswitch.task;
 BEGIN
+    IF p_partner IS NOT NULL THEN
+        PERFORM letsswitch.notify_found(p_task);
+    END IF;
     UPDATE letsswitch.task SET
         partner_id = p_partner, room_id = p_room, closes_at = p_closes_at, waits_until = p_waits_until, is_absent = false,
         invites_until = NULL,
@@ -229,6 +232,7 @@ BEGIN
     IF NOT v_is_kept AND v_was_open THEN
         PERFORM letsswitch.dissolve_room(p_task.room_id);
     END IF;
+    PERFORM letsswitch.notify_partner_changed(v_stays);
     RETURN v_stays;
 END
 $$;

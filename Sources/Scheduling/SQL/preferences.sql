@@ -49,8 +49,9 @@ BEGIN
             SELECT partner.* INTO v_partner FROM letsswitch.task AS own
             JOIN letsswitch.task AS partner ON partner.id = own.partner_id
             WHERE own.id = p_task;
-            INSERT INTO letsswitch.preference (id, device_id, preferred_id, title, starts_at, preferred_at)
-            VALUES (gen_random_uuid(), p_device, v_other, v_partner.title, v_partner.starts_at, letsswitch.clock())
+            INSERT INTO letsswitch.preference (id, device_id, preferred_id, title, starts_at, preferred_at, used_at)
+            VALUES (
+                gen_random_uuid(), p_device, v_other, v_partner.title, v_partner.starts_at, letsswitch.clock(), letsswitch.clock())
             ON CONFLICT DO NOTHING;
             SELECT own.id INTO v_id FROM letsswitch.preference AS own
             WHERE own.device_id = p_device AND own.preferred_id = v_other;

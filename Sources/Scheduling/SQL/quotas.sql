@@ -39,8 +39,8 @@ BEGIN
 END
 $$;
 
--- Forgets addresses and calendars that nobody has used for p_retention seconds, p_limit of each at a time, unless their device has
--- open tasks: then they are in use. Returns how many it looked at: more may be left until that is 0.
+-- Forgets addresses, calendars and preferences that nobody has used for p_retention seconds, p_limit of each at a time, unless their device
+-- has open tasks: then they are in use. A preference is, too, while anything else of its owner is here. Returns how many it looked at: more may be left until that is 0.
 CREATE FUNCTION letsswitch.forget_unused(p_retention double precision, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -55,6 +55,10 @@ DECLARE
         SELECT calendar.device_id FROM letsswitch.calendar
         WHERE calendar.used_at < v_before ORDER BY calendar.used_at LIMIT p_limit FOR UPDATE SKIP LOCKED
     );
+    v_preferences uuid[] := ARRAY(
+        SELECT preference.id FROM letsswitch.preference
+        WHERE preference.used_at < v_before ORDER BY preference.used_at LIMIT p_limit FOR UPDATE SKIP LOCKED
+    );
 BEGIN
     UPDATE letsswitch.address SET used_at = v_now
     WHERE address.id = ANY (v_addresses) AND letsswitch.has_open_tasks(address.device_id, 1, v_now);
@@ -62,7 +66,15 @@ BEGIN
     UPDATE letsswitch.calendar SET used_at = v_now
     WHERE calendar.device_id = ANY (v_calendars) AND letsswitch.has_open_tasks(calendar.device_id, 1, v_now);
     DELETE FROM letsswitch.calendar WHERE calendar.device_id = ANY (v_calendars) AND calendar.used_at < v_before;
-    RETURN cardinality(v_addresses) + cardinality(v_calendars);
+    -- After these: what has just gone keeps none.
+    UPDATE letsswitch.preference SET used_at = v_now
+    WHERE preference.id = ANY (v_preferences) AND (
+        EXISTS (SELECT FROM letsswitch.task WHERE task.device_id = preference.device_id)
+        OR EXISTS (SELECT FROM letsswitch.series WHERE series.device_id = preference.device_id)
+        OR EXISTS (SELECT FROM letsswitch.address WHERE address.device_id = preference.device_id)
+        OR EXISTS (SELECT FROM letsswitch.calendar WHERE calendar.device_id = preference.device_id));
+    DELETE FROM letsswitch.preference WHERE preference.id = ANY (v_preferences) AND preference.used_at < v_before;
+    RETURN cardinality(v_addresses) + cardinality(v_calendars) + cardinality(v_preferences);
 END
 $$;
 

@@ -27,7 +27,7 @@ SELECT
     CASE WHEN erasure.device_id IS NULL THEN task.device_id END AS device_id,
     CASE WHEN erasure.device_id IS NULL THEN task.title END AS title,
     task.starts_at, task.reminds_at, task.time_zone, task.start_time, task.room_id, task.closes_at, task.partner_id,
-    task.waits_until
+    task.waits_until, task.noticed_at
 FROM letsswitch.task
 LEFT JOIN letsswitch.erasure ON erasure.device_id = task.device_id AND erasure.up_to >= task.registered;
 
@@ -290,6 +290,8 @@ BEGIN
             PERFORM letsswitch.part_from_absent(v_partner, p_late_join);
             v_partner := letsswitch.place_task(
                 v_partner, NULL, gen_random_uuid(), v_partner.closes_at, v_partner.waits_until, true);
+        ELSIF v_is_late THEN
+            PERFORM letsswitch.notify_found(v_partner);
         END IF;
         v_task.room_id := v_partner.room_id;
         v_task.closes_at := v_partner.closes_at;

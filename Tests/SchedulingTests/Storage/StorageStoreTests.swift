@@ -171,6 +171,36 @@ import Testing
         }
     }
 
+    @Test("Preferences of who isn't here any more go after a while, and of nobody else")
+    func preferences() async throws {
+        try await ScheduleDatabase.with(now: Self.start) { database in
+            let storage = StorageStore(database: database.client)
+            let owners = ["task", "series", "address", "calendar", "gone"]
+            for device in owners {
+                let own = try #require(try await database.register(device, "2026-11-22T10:00:00Z").task)
+                _ = try await database.register("\(device)'s partner", "2026-11-22T10:00:00Z")
+                _ = try await database.preferences.prefer(OwnTask(id: own.id, device: DeviceID(stored: device)))
+            }
+            try await database.setClock("2027-12-20T07:00:00Z")
+            #expect(try await storage.forgetUnused(retention: Self.year) == 0)
+            try await database.run("DELETE FROM letsswitch.task")
+            _ = try await database.register("task", "2027-12-21T09:00:00Z")
+            try await database.addresses.registerToken("aa", of: "address")
+            _ = try await CalendarStore(database: database.client, storage: StorageQuota()).secret(
+                of: DeviceID(stored: "calendar"), candidate: .make())
+            _ = try await database.series().begin(try ScheduleDatabase.series("series", until: "2027-12-30"))
+            try await database.setClock("2027-12-28T07:00:00Z")
+            while try await storage.forgetUnused(retention: Self.year, limit: 1) > 0 {}
+            let kept = try await database.run("SELECT device_id FROM letsswitch.preference ORDER BY 1")
+                .map { try $0.string("device_id") }
+            #expect(kept == ["address", "calendar", "series", "task"])
+            for table in ["task", "series"] { try await database.run("DELETE FROM letsswitch.\(table)") }
+            try await database.setClock("2029-02-28T07:00:00Z")
+            while try await storage.forgetUnused(retention: Self.year) > 0 {}
+            #expect(try await database.count("preference") == 0)
+        }
+    }
+
     @Test("Use is written down once a day")
     func lazily() async throws {
         try await ScheduleDatabase.with(now: Self.start) { database in

@@ -1,5 +1,5 @@
-// A reminder as a browser's notification: what the open page shows, and what the service worker shows for a push; and what was said in
-// a conversation, which the service worker alone shows.
+// A reminder as a browser's notification: what the open page shows, and what the service worker shows for a push; and what the service
+// worker alone shows: that the partner has changed, and what was said in a conversation.
 import { quoted } from './quote.js'
 
 /** What `showNotification` takes. A second notice of the same reminder replaces the first: the tag is its id. */
@@ -7,6 +7,15 @@ export const noticeOf = ({ id, title, startsAt, startTime, partnerTask }) => [`$
   body: partnerTask ? `Your partner will start ${quoted(partnerTask)}. The waiting room is open.` : 'It begins in a moment.',
   tag: id, icon: '/page/icon.png', data: { startsAt }, timestamp: Date.parse(startsAt),
 }]
+
+const dayOf = instant => new Date(instant).toLocaleDateString('en', { weekday: 'long', day: 'numeric', month: 'long' })
+
+/** The same for somebody whose partner has left, or who has another; `now` in milliseconds. */
+export const partnerNoticeOf = ({ id, title, startsAt, startTime, roomId, partnerTask }, now = Date.now()) => [
+  `${quoted(title)} at ${startTime}${dayOf(startsAt) === dayOf(now) ? '' : `, ${dayOf(startsAt)}`}`, {
+    body: roomId ? `Another partner starts with you${partnerTask ? `: ${quoted(partnerTask)}` : ''}.` : 'Your partner can’t make it.',
+    tag: id, icon: '/page/icon.png', data: { startsAt }, timestamp: now,
+  }]
 
 const namesOf = authors => authors.length > 2 ? `${authors.slice(0, 2).join(', ')} and ${authors.length - 2} more` : authors.join(' and ')
 

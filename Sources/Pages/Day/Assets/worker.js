@@ -1,6 +1,6 @@
 // The service worker: the page without a network, and reminders without the page. It is served as one classic script, since not
 // every browser takes a module here: the server puts the import's text in its place, and says what the page consists of.
-import { messageNoticeOf, noticeOf } from './notice.js'
+import { messageNoticeOf, noticeOf, partnerNoticeOf } from './notice.js'
 
 const BUILD = ''
 const FILES = []
@@ -55,10 +55,12 @@ async function answer(path, cacheName) {
   return kept ?? fetch(path)
 }
 
+const NOTICES = { messages: messageNoticeOf, partnerChanged: partnerNoticeOf }
+
 addEventListener('push', event => {
   try {
     const data = event.data.json()
-    event.waitUntil(registration.showNotification(...(data.type === 'messages' ? messageNoticeOf : noticeOf)(data)))
+    event.waitUntil(registration.showNotification(...(NOTICES[data.type] ?? noticeOf)(data)))
   } catch {
     // Something has to be shown, or the browser takes the subscription away.
     event.waitUntil(registration.showNotification('Let’s Switch', { body: 'It begins in a moment.' }))

@@ -1,0 +1,159 @@
+import Domain
+import FoundationEssentials
+import ScheduleTestSupport
+import TestSupport
+import Testing
+
+@testable import Delivery
+@testable import Scheduling
+
+/// Whose partner has changed is told by the ways of reminders.
+@Suite struct PartnerNoticeTests {
+    private static let nine = "2026-11-22T09:00:00Z"
+
+    /// Ada and bob are partners at nine, whom everything reaches.
+    private static func pair(_ database: ScheduleDatabase) async throws -> (ada: TaskResponse, bob: TaskResponse) {
+        try await database.serve([.ntfy, .webPush, .apns])
+        for (address, provider) in [("topic", ProviderName.ntfy), ("subscription", .webPush), ("beef", .apns)] {
+            try await database.addresses.register(address, of: DeviceID(stored: "bob"), in: provider, most: 1)
+        }
+        return (
+            try #require(try await database.register("ada", nine).task),
+            try #require(try await database.register("bob", nine, "Maths").task)
+        )
+    }
+
+    private static func leave(_ task: TaskResponse, _ database: ScheduleDatabase) async throws {
+        let store = PartnerStore(database: database.client, settings: ScheduleSettings())
+        _ = try await store.leave(OwnTask(id: task.id, device: task.device))
+    }
+
+    /// What is to be sent now, but for reminders.
+    private static func notices(
+        _ database: ScheduleDatabase, _ provider: ProviderName = .ntfy
+    ) async throws -> [PartnerNotice] {
+        try await database.lease(provider).deliveries.compactMap {
+            if case .partnerChanged(let notice) = $0.content { notice } else { nil }
+        }
+    }
+
+    /// What was leased is sent.
+    private static func finish(_ database: ScheduleDatabase) async throws {
+        try await database.run("DELETE FROM letsswitch.delivery WHERE attempts > 0")
+    }
+
+    @Test("Whoever is left is told at once, at every address, and who leaves is not")
+    func everyWay() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
+            try await database.addresses.register("ada's", of: DeviceID(stored: "ada"), in: .ntfy, most: 1)
+            let match = try await Self.pair(database)
+            try await Self.leave(match.ada, database)
+            for (provider, address) in [(ProviderName.ntfy, "topic"), (.webPush, "subscription"), (.apns, "beef")] {
+                let deliveries = try await database.lease(provider).deliveries
+                #expect(deliveries.map(\.address) == [address])
+                let delivery = try #require(deliveries.first)
+                #expect(delivery.event == "partnerChanged" && !delivery.isUrgent && delivery.timeLeft == 3600)
+                guard case .partnerChanged(let notice) = delivery.content else {
+                    Issue.record("it is no notice")
+                    continue
+                }
+                #expect(notice.task.taskId == match.bob.id && notice.task.roomId == nil && notice.day == nil)
+                #expect(notice.sentence(partner: nil) == "Your partner at 09:00 can't make it.")
+                let json = try TestJSON(parsing: Array(WebPushProvider.text(of: delivery).utf8))
+                #expect(json["type"] == "partnerChanged" && json["title"] == "Maths" && json["startTime"] == "09:00")
+            }
+        }
+    }
+
+    @Test("With who comes instead, on whatever day, cut to what the way takes")
+    func instead() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-21 23:30Z") { database in
+            let match = try await Self.pair(database)
+            _ = try await database.register("cem", Self.nine, "Art")
+            try await Self.leave(match.ada, database)
+            let notice = try #require(try await Self.notices(database).first)
+            let message = NtfyMessage(notice, topic: "topic", publicURL: "https://example.org")
+            #expect(message.message == "Another partner starts with you at 09:00 on Sun 22 Nov: Art")
+            #expect(message.title == "Maths" && message.click == "https://example.org/#room/\(Self.nine)")
+            let payload = try TestJSON(parsing: APNsPayload.json(notice))
+            #expect(payload["aps"]["alert"]["body"].string == message.message && payload["partnerTask"] == "Art")
+            #expect(payload["type"] == "partnerChanged")
+        }
+    }
+
+    @Test(
+        "However many come and leave it is told once a minute, and then what is so; nobody is told what has been moved, or erased"
+    )
+    func pace() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
+            let match = try await Self.pair(database)
+            try await Self.leave(match.ada, database)
+            #expect(try await Self.notices(database).count == 1)
+            for device in ["cem", "dan", "eva"] {
+                let other = try #require(try await database.register(device, Self.nine, device).task)
+                #expect(other.isPaired)
+                if device != "eva" { try await Self.leave(other, database) }
+            }
+            #expect(try await database.count("delivery WHERE channel = 'apns'") == 2)
+            #expect(try await Self.notices(database).isEmpty)
+            try await Self.finish(database)
+            try await database.setClock("2026-11-22 08:01Z")
+            #expect(try await Self.notices(database).map(\.task.partnerTask) == ["eva"])
+
+            let store = PartnerStore(database: database.client, settings: ScheduleSettings())
+            let ten = try #require(Instant("2026-11-22T10:00:00Z"))
+            _ = try await store.move(
+                MoveRequest(task: OwnTask(id: match.bob.id, device: match.bob.device), slot: .at(ten)))
+            let moved = try await database.lease(.apns)
+            #expect(moved.deliveries.isEmpty && moved.orphans.count == 2)
+            _ = try await database.erasures.erase(match.bob.device)
+            #expect(try await database.lease(.webPush).deliveries.isEmpty)
+        }
+    }
+
+    @Test(
+        "After the lead it is told as long as the room is open; and so is somebody who was let down and is joined, unless in the room"
+    )
+    func afterTheLead() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
+            let match = try await Self.pair(database)
+            try await database.setClock("2026-11-22 08:59:10Z")
+            _ = try await database.reminders.claimDue(limit: 10)
+            _ = try await database.lease(.ntfy)
+            try await database.setClock("2026-11-22 09:01Z")
+            try await Self.leave(match.ada, database)
+            let left = try #require(
+                try await database.lease(.ntfy).deliveries.first { $0.event == "partnerChanged" })
+            #expect(left.timeLeft == 3540)
+            try await Self.finish(database)
+            try await database.setClock("2026-11-22 09:02:30Z")
+            let cem = try #require(try await database.register("cem", Self.nine, "Art").task)
+            #expect(cem.isPaired)
+            #expect(try await Self.notices(database).map(\.task.partnerTask) == ["Art"])
+
+            try await Self.leave(cem, database)
+            try await database.run("UPDATE letsswitch.task SET noticed_at = NULL")
+            try await database.run("DELETE FROM letsswitch.delivery")
+            let room = try await database.run(
+                """
+                INSERT INTO letsswitch.attendance (room_id, task_id, closes_at, came_at, changed_at, present, visits, most_peers)
+                SELECT room_id, id, closes_at, now(), now(), 1, 1, 1 FROM letsswitch.task WHERE id = '\(match.bob.id)'
+                ON CONFLICT (room_id, task_id) DO UPDATE SET present = 1 RETURNING room_id
+                """)
+            #expect(room.count == 1)
+            #expect(try await database.register("dan", Self.nine).task?.isPaired == true)
+            #expect(try await database.count("delivery WHERE NOT urgent") == 0)
+        }
+    }
+
+    @Test("Nothing is written that nobody serves")
+    func unserved() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
+            let ada = try #require(try await database.register("ada", Self.nine).task)
+            _ = try await database.register("bob", Self.nine)
+            try await database.addresses.register("topic", of: DeviceID(stored: "bob"), in: .ntfy, most: 1)
+            try await Self.leave(ada, database)
+            #expect(try await database.count("delivery") == 0)
+        }
+    }
+}

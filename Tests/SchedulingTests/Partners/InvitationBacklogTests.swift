@@ -1,0 +1,62 @@
+import FoundationEssentials
+import Glibc
+import Observability
+import ScheduleTestSupport
+import TestSupport
+import Testing
+
+@testable import Scheduling
+
+/// Many whose guests haven't come.
+@Suite struct InvitationBacklogTests {
+    private static let nine = "2026-11-22T09:00:00Z"
+
+    @Test("Of a backlog those come first whose lead is yet to come, the nearest of them before the others")
+    func order() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
+            var tasks: [UUID] = []
+            for start in [Self.nine, "2026-11-22T09:03:00Z", "2026-11-22T09:02:00Z"] {
+                tasks.append(try #require(try await database.invite("ada", start).task).id)
+            }
+            try await database.setClock("2026-11-22 09:00:30Z")
+            #expect(try await database.invitations.lapsed() == [tasks[2], tasks[1], tasks[0]])
+            #expect(try await database.invitations.lapsed(limit: 1) == [tasks[2]])
+            #expect(try await database.invitations.lapsed(limit: 1, but: [tasks[2]]) == [tasks[1]])
+        }
+    }
+
+    @Test("However many can't be freed, the others are")
+    func failures() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
+            try await database.crowd(of: "bad", count: 150, after: "2026-11-22T09:05:00Z")
+            try await database.run("UPDATE letsswitch.task SET invites_until = '2026-11-22 08:30Z'")
+            _ = try await database.invite("ada", "2026-11-22T09:10:00Z")
+            _ = try await database.register("bob", "2026-11-22T09:10:00Z", "Maths")
+            try await database.run(
+                """
+                CREATE FUNCTION letsswitch.test_fault() RETURNS trigger LANGUAGE plpgsql AS
+                $$ BEGIN RAISE 'a fault of this one'; END $$
+                """)
+            try await database.run(
+                """
+                CREATE TRIGGER test_fault BEFORE UPDATE ON letsswitch.task
+                FOR EACH ROW WHEN (OLD.device_id = 'bad') EXECUTE FUNCTION letsswitch.test_fault()
+                """)
+            // Nobody waits behind them, though all of them come before it.
+            try await database.setClock("2026-11-22 09:04Z")
+            let nowhere = open("/dev/null", O_WRONLY)
+            defer { close(nowhere) }
+            let worker = RematchWorker(
+                store: database.rematches, invitations: database.invitations,
+                log: Log(level: .error, format: nil, descriptor: nowhere)
+            ) { _ in }
+            let working = Task { await worker.run() }
+            try await eventually("somebody is paired") {
+                try await database.count("task WHERE partner_id IS NOT NULL") == 2
+            }
+            await worker.stop(within: .seconds(1))
+            await working.value
+            #expect(try await database.count("task WHERE invites_until IS NOT NULL") == 150)
+        }
+    }
+}
