@@ -56,7 +56,7 @@ enum TaskDescriptions {
         .member("id", .uuid), .member("title", .text()), .member("startTime", .text()), .member("timeZone", .zone),
         .member("startsAt", .instant), .optional("startedAt", .instant),
         .optional("outcome", .words(["kept", "letDown", "missed"])), .optional("letDown", .boolean),
-        .optional("attendance", .words(["came", "late", "absent"])),
+        .optional("attendance", .words(["came", "late", "absent"])), .optional("partnerTask", .text()),
     ])
 
     static let started = RouteDescription(

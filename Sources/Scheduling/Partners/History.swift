@@ -35,6 +35,8 @@ package struct History: Hashable, Sendable {
         package let wasLetDown: Bool
         /// Nil: the room is still open.
         package var attendance: Attendance?
+        /// What the partner promised; nil without one, or when the partner isn't here any more.
+        package var partnerTask: String?
     }
 
     /// The latest first.
@@ -83,6 +85,7 @@ extension History.Entry {
         object.member("startedAt", startedAt?.description)
         object.member("outcome", outcome?.rawValue)
         object.member("attendance", attendance?.rawValue)
+        object.member("partnerTask", partnerTask)
         if wasLetDown { object.member("letDown", true) }
     }
 }

@@ -62,5 +62,6 @@ extension History.Entry {
             }
             return attendance
         }
+        partnerTask = try row.optionalString("partner_task")
     }
 }

@@ -27,7 +27,9 @@ CREATE FUNCTION letsswitch.history_of(p_device text, p_limit integer) RETURNS TA
     -- The partner left, or didn't come.
     was_let_down boolean,
     -- came, late (after the start), absent; NULL: may still come.
-    attendance text
+    attendance text,
+    -- What the partner promised; NULL without one, or when the partner isn't here any more.
+    partner_task text
 )
 LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
@@ -52,7 +54,8 @@ BEGIN
             WHEN there.came_at > past.starts_at THEN 'late'
             WHEN there.own THEN 'came'
             WHEN past.closes_at <= v_now THEN 'absent'
-        END
+        END,
+        (SELECT shown.title FROM letsswitch.visible_task AS shown WHERE shown.id = past.partner_id)
     FROM (
         SELECT * FROM letsswitch.task
         WHERE task.device_id = p_device AND task.starts_at <= v_now AND task.registered > v_erased

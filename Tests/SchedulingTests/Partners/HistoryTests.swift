@@ -65,8 +65,11 @@ import Testing
             }
             #expect(try await history("eva").entries.first?.startedAt?.description == "2026-11-22T09:00:10Z")
             #expect(try await history("cem").entries.isEmpty)
+            #expect(try await history("bob").entries.map(\.partnerTask) == ["History"])
+            #expect(try await history("dan").entries.map(\.partnerTask) == [nil])
             _ = try await database.erasures.erase(DeviceID(stored: "ada"))
             #expect(try await history("ada").entries.isEmpty)
+            #expect(try await history("bob").entries.map(\.partnerTask) == [nil])
             await #expect(throws: RequestError.self) { try await store.markStarted(own("ada")) }
         }
     }

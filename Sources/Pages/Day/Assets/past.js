@@ -1,4 +1,5 @@
-// How it went: the last weeks, for oneself alone.
+// How it went: the last weeks, for oneself alone; and with whom.
+import { Again } from './again.js'
 import { find, part, say, stamp } from './dom.js'
 import { clockFace, dayOf, longDate } from './time.js'
 import { sentence } from './words.js'
@@ -16,33 +17,49 @@ export class PastDialog {
   #dialog = find('#past')
   #api
   #zone
+  #again
 
   constructor(api, { zone }) {
     this.#api = api
     this.#zone = zone
+    this.#again = new Again(api, { zone }, work => this.#try(work))
     find('#open-past').onclick = () => this.open()
     find('#close-past').onclick = () => this.#dialog.close()
   }
 
   async open() {
     say(find('#past-said'), '')
-    try {
-      const past = await this.#api.get('/history')
-      say(find('#past-sum'), past.tasks.length ? summaryOf(past) : 'Nothing has begun yet.')
-      find('#past-list').replaceChildren(...past.tasks.slice(0, SHOWN).map(task => this.#row(task)))
-    } catch (refusal) {
-      say(find('#past-said'), sentence(refusal))
-    }
+    await this.#load().catch(refusal => say(find('#past-said'), sentence(refusal)))
     this.#dialog.showModal()
     find('#past-title').focus()
   }
 
-  #row({ title, startsAt, outcome, startedAt, attendance }) {
+  async #load() {
+    const [past] = await Promise.all([this.#api.get('/history'), this.#again.load()])
+    say(find('#past-sum'), past.tasks.length ? summaryOf(past) : 'Nothing has begun yet.')
+    find('#past-list').replaceChildren(...past.tasks.slice(0, SHOWN).map(task => this.#row(task)))
+  }
+
+  /** What was pressed may not be there any more when it is done. */
+  async #try(work) {
+    try {
+      const text = await work()
+      await this.#load()
+      say(find('#past-said'), text)
+      find('#past-title').focus()
+    } catch (refusal) {
+      say(find('#past-said'), sentence(refusal))
+    }
+  }
+
+  #row(task) {
+    const { title, startsAt, outcome, startedAt, attendance } = task
     const row = stamp('one-past')
     const at = Date.parse(startsAt)
     say(part(row, 'title'), title)
     say(part(row, 'when'), `${longDate(dayOf(at, this.#zone))}, ${clockFace(at, this.#zone)}`)
     say(part(row, 'outcome'), (OUTCOMES[outcome] ?? (startedAt ? 'started' : 'under way')) + (outcome === 'kept' && attendance === 'late' ? ', late' : ''))
+    this.#again.offer(row, task)
     return row
   }
 }

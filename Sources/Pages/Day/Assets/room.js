@@ -33,6 +33,8 @@ export class RoomView {
   #linkState = 'waiting'
   #left = null
   #hasStarted = false
+  /** Of whom it was said in this room that one would like them again: another partner has another room. */
+  #preferred = null
   #sent = 0
   #received = 0
   #frame = null
@@ -49,6 +51,7 @@ export class RoomView {
     for (const button of find('#kinds').children) button.onclick = () => this.#sendAle(button, button.dataset.kind)
     this.#disarm = armed(find('#give-up'), 'I can’t make it', 'Really? Your partner is told', () => told.left(this.#slot))
     find('#started').onclick = () => this.#start()
+    find('#again').onclick = () => this.#prefer()
   }
 
   get isShown() { return this.#slot !== null }
@@ -64,6 +67,7 @@ export class RoomView {
     say(find('#news'), '')
     say(find('#started'), 'I’ve started')
     this.#hasStarted = false
+    this.#preferred = null
     this.update(slot)
     find('#room-title').focus()
     this.#api.learnClock().catch(() => {})
@@ -148,9 +152,10 @@ export class RoomView {
   #tick() {
     const { clock, lead, lateJoin } = this.#settings
     const now = clock.now()
-    const { startsAt, hasOther } = this.#slot
+    const { startsAt, hasOther, room } = this.#slot
     show(find('#give-up'), hasOther && now < startsAt + lateJoin, find('#room-title'))
     show(find('#started'), now >= startsAt && !this.#hasStarted, find('#room-title'))
+    show(find('#again'), now >= startsAt && hasOther && room !== this.#preferred, find('#room-title'))
     const { left, phase, text, progress } = countdown(startsAt, now, lead)
     const disc = find('#disc')
     if (left !== this.#left || disc.dataset.phase !== phase) {
@@ -171,16 +176,27 @@ export class RoomView {
   }
 
   /** One says, once, that one has started: for how it went. */
-  async #start() {
-    const { id } = this.#slot
+  #start() {
+    return this.#tell(({ id }) => this.#api.post(`/task/${id}/started`), find('#started'), 'You have started. Well done.', () => this.#hasStarted = true)
+  }
+
+  /** One would like this partner again. */
+  #prefer() {
+    const text = 'Noted: of several who wait, this partner comes first for you. “How it went” has the list.'
+    return this.#tell(({ id }) => this.#api.post('/preferences', { taskId: id }), find('#again'), text, ({ room }) => this.#preferred = room)
+  }
+
+  /** Says something of the task, once: the button goes. */
+  async #tell(request, button, text, done) {
+    const slot = this.#slot
     try {
-      await this.#api.post(`/task/${id}/started`)
-      if (this.#slot?.id !== id) return
-      this.#hasStarted = true
-      say(find('#news'), 'You have started. Well done.')
-      show(find('#started'), false, find('#room-title'))
+      await request(slot)
+      if (this.#slot?.id !== slot.id) return
+      done(slot)
+      say(find('#news'), text)
+      show(button, false, find('#room-title'))
     } catch (refusal) {
-      say(find('#news'), sentence(refusal, this.#slot?.time))
+      say(find('#news'), sentence(refusal, slot.time))
     }
   }
 

@@ -36,6 +36,9 @@ export function sentence(refusal, time) {
     case 'slot_taken': return 'You have promised something else then.'
     case 'series_exists': return 'You do that at that time already, or with another title: see “Every week”.'
     case 'no_such_series': return 'That has ended already.'
+    case 'no_partner': return 'Your partner isn’t here any more.'
+    case 'no_such_preference': case 'no_such_block': return 'That is undone already.'
+    case 'too_many_preferences': case 'too_many_blocks': return 'The list is full: something has to be undone first.'
     case 'too_many_series': return 'You repeat as much as fits: something has to end first.'
     case 'not_started': return 'It has not begun yet.'
     case 'no_such_task': return `There is no task of yours at ${time} any more.`

@@ -1,0 +1,60 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Somebody one had and liked, or didn't.
+@Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
+struct PageAgainTests {
+    private static func said(_ text: String, on page: BrowserPage) async throws {
+        try await page.wait(until: "document.querySelector('#past-said').innerText === '\(text)'")
+    }
+
+    @Test("After the start one would like the partner again; how it went has both lists, where either is said and undone, by keyboard")
+    func again() async throws {
+        try await PageWorld.run(paced: ["--reminder-lead": 3]) { world in
+            let page = try await world.visit(.init(width: 320, height: 640, isDark: true, device: "ada"))
+            let start = PageWorld.second(in: 6 * world.pace)
+            try await world.register("ada", "History", at: start)
+            try await world.register("bob", "Maths", at: start)
+            try await page.wait(until: "!document.querySelector('#next-enter').hidden")
+            try await page.click("#next-enter")
+            try await page.wait(until: "!document.querySelector('#started').hidden")
+            try await page.tab(to: "element.id === 'again'")
+            #expect(try await page.faults() == [])
+            try await page.press(.enter)
+            try await page.wait(until: "document.querySelector('#news').innerText.startsWith('Noted: ')")
+            #expect(try await page.evaluate("document.querySelector('#again').hidden") == true)
+            #expect(try await page.evaluate("document.activeElement.id") == "room-title")
+            try await page.click("#leave")
+
+            try await page.click("#open-past")
+            try await page.wait(until: "!document.querySelector('#preferences').hidden")
+            #expect(try await page.text(of: "#preferences b") == "Maths")
+            #expect(try await page.text(of: "#past-list .do").hasPrefix("With Maths."))
+            #expect(try await page.evaluate("document.querySelector('#past-list [data-part=prefer]').hidden") == true)
+            #expect(try await page.faults() == [])
+            try await page.tab(to: "element.ariaLabel === 'Undo: Maths'")
+            try await page.press(.enter)
+            try await Self.said("Undone.", on: page)
+            #expect(try await page.evaluate("document.querySelector('#preferences').hidden") == true)
+            try await page.tab(to: "element.ariaLabel === 'Prefer who started Maths'")
+            try await page.press(.enter)
+            try await Self.said("Of several who wait, who started Maths comes first for you.", on: page)
+
+            // It asks first.
+            for _ in 0..<2 {
+                try await page.tab(to: "element.dataset.part === 'block'")
+                try await page.press(.enter)
+            }
+            try await Self.said("You won’t meet who started Maths again.", on: page)
+            #expect(try await page.text(of: "#blocks b") == "Maths")
+            #expect(try await page.evaluate("document.querySelector('#past-list [data-part=block]').hidden") == true)
+            #expect(try await page.evaluate("document.activeElement.id") == "past-title")
+            #expect(try await page.faults() == [])
+            try await page.tab(to: "element.closest('#blocks')")
+            try await page.press(.enter)
+            try await Self.said("Undone.", on: page)
+            #expect(try await page.evaluate("document.querySelector('#blocks').hidden") == true)
+        }
+    }
+}
