@@ -50,16 +50,49 @@ public final class LetsSwitchClient: Sendable {
     /// let promise = try await client.promise("History", at: nine, timeZone: "Europe/London")
     /// ```
     ///
-    /// - Parameter timeZone: An IANA name, in which the server shows the time.
+    /// - Parameters:
+    ///   - timeZone: An IANA name, in which the server shows the time.
+    ///   - isInviting: It waits for whoever gets its ``TaskPromise/invitation``, and for nobody else until shortly before the start.
     /// - Throws: ``ClientError``, such as `registration_closed` in a ``ClientError/refused(_:)``.
-    public func promise(_ title: String, at start: Date, timeZone: String) async throws -> TaskPromise {
-        try await promise(title, at: .instant(WireDate.text(start)), timeZone: timeZone)
+    public func promise(
+        _ title: String, at start: Date, timeZone: String, isInviting: Bool = false
+    ) async throws -> TaskPromise {
+        try await promise(title, at: .instant(WireDate.text(start)), timeZone: timeZone, isInviting: isInviting)
     }
 
     /// The same for those who have the time as text.
-    package func promise(_ title: String, at time: WrittenTime, timeZone: String) async throws -> TaskPromise {
-        try await task("/task", time.members(timeZone).merging(["title": title]) { $1 })
+    package func promise(
+        _ title: String, at time: WrittenTime, timeZone: String, isInviting: Bool = false
+    ) async throws -> TaskPromise {
+        let texts = time.members(timeZone).merging(["title": title]) { $1 }
+        return try await task("/task", TaskBody(texts: texts, isInviting: isInviting))
     }
+
+    /// Promises the same start as whoever has invited this device, and is the partner, whoever else waits.
+    ///
+    /// ```swift
+    /// let promise = try await client.accept("https://switch.example.org/#invitation/…", "Art")
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - invitation: The link, or what stands behind its last slash.
+    ///   - timeZone: An IANA name; nil: the host's.
+    /// - Throws: ``ClientError``, such as `invitation_used` in a ``ClientError/refused(_:)``.
+    public func accept(_ invitation: String, _ title: String, timeZone: String? = nil) async throws -> TaskPromise {
+        guard let token = invitation.split(separator: "/").last, token.utf8.count == 32 else {
+            throw ClientError.invalidValue("an invitation without its secret")
+        }
+        var body = TaskBody(texts: ["title": title])
+        body.texts["timeZone"] = timeZone
+        return try await task("/invitations/\(escaped(String(token)))", body)
+    }
+
+    /// Whom this device would like to have for a partner again.
+    ///
+    /// ```swift
+    /// try await client.preferences.add(promise)
+    /// ```
+    public var preferences: Preferences { Preferences(requests) }
 
     /// Takes a promise back; once it has a partner, the server refuses.
     ///
@@ -91,7 +124,7 @@ public final class LetsSwitchClient: Sendable {
 
     /// By its time.
     package func cancel(at time: WrittenTime, timeZone: String) async throws -> TaskPromise {
-        try await task("/task/delete", time.members(timeZone))
+        try await task("/task/delete", TaskBody(texts: time.members(timeZone)))
     }
 
     /// Throws ``ClientError/unreachable(_:)`` or ``ClientError/untrusted(_:)`` when nobody answers there.
@@ -99,8 +132,10 @@ public final class LetsSwitchClient: Sendable {
         _ = try await requests.transport.exchange(ClientRequest(target: "/healthz"))
     }
 
-    private func task(_ target: String, _ members: [String: String]) async throws -> TaskPromise {
-        try TaskPromise(try await requests.post(target, members.merging(["deviceId": requests.deviceID]) { $1 }))
+    private func task(_ target: String, _ body: TaskBody) async throws -> TaskPromise {
+        var body = body
+        body.texts["deviceId"] = requests.deviceID
+        return try TaskPromise(try await requests.post(target, body))
     }
 
     // MARK: Streams

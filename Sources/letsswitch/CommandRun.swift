@@ -39,7 +39,13 @@ struct CommandRun {
     private func perform(_ command: Invocation.Command) async throws {
         switch command {
         case .help: try output.say(Help.text)
-        case .promise(let title, let at): try await promise(title, at)
+        case .promise(let title, let at, let isInviting): try await promise(title, at, isInviting)
+        case .accept(let invitation, let title):
+            let promise = try await client().accept(invitation, title, timeZone: zone)
+            try output.tell(promise.source, text(promise))
+        case .prefer(let task): try await preferences().add(task)
+        case .preferences: try await preferences().list()
+        case .unprefer(let preference): try await preferences().remove(preference)
         case .cancel(let task): try await cancel(task)
         case .watch: try await watch()
         case .leave(let task): try await leave(task)
@@ -89,6 +95,10 @@ struct CommandRun {
         return ConversationRun(conversations: client.conversations, output: output)
     }
 
+    private func preferences() throws -> PreferenceRun {
+        PreferenceRun(preferences: try client().preferences, output: output)
+    }
+
     private static func id(_ text: String, _ what: String = "room") throws(UsageError) -> UUID {
         guard let id = UUID(uuidString: text) else { throw UsageError(reason: "\(text) is no \(what)'s id") }
         return id
@@ -98,10 +108,10 @@ struct CommandRun {
 
     private var zone: String { invocation.zone ?? WallTime.systemZone() }
 
-    private func promise(_ title: String, _ at: WallTime) async throws {
+    private func promise(_ title: String, _ at: WallTime, _ isInviting: Bool) async throws {
         let client = try client()
-        let promise = try await client.promise(title, at: written(at), timeZone: zone)
-        try output.tell(promise.source, Self.text(promise))
+        let promise = try await client.promise(title, at: written(at), timeZone: zone, isInviting: isInviting)
+        try output.tell(promise.source, text(promise))
     }
 
     private func cancel(_ task: Invocation.CancelledTask) async throws {
@@ -127,12 +137,16 @@ struct CommandRun {
         }
     }
 
-    private static func text(_ promise: TaskPromise) -> String {
+    private func text(_ promise: TaskPromise) -> String {
         let partner = promise.partnerTitle.map { "Somebody starts \($0) with you." } ?? "Nobody else yet."
+        // A server that knows no address of its own gives the path alone.
+        let invitation = promise.invitation.map { link in
+            "\nWho accepts first is the partner: \(link.hasPrefix("/") ? invocation.server.description : "")\(link)"
+        }
         return """
             \(promise.title) at \(promise.startTime) (\(promise.timeZone)). \(partner)
             task \(promise.id)
-            room \(promise.roomID)
+            room \(promise.roomID)\(invitation ?? "")
             """
     }
 

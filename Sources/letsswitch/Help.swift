@@ -3,11 +3,16 @@ enum Help {
     static let text = """
         letsswitch: promise to start something, be reminded, cheer.
 
-          letsswitch promise TITLE --at TIME [--zone ZONE]
-                                     somebody who promises the same time is the partner
+          letsswitch promise TITLE --at TIME [--zone ZONE] [--invite]
+                                     somebody who promises the same time is the partner; --invite: who gets the link
+          letsswitch accept LINK TITLE [--zone ZONE]
+                                     promise the same start as whoever has invited you
           letsswitch cancel TASK     take a promise back, by the task's id
           letsswitch cancel --at TIME [--zone ZONE]
           letsswitch leave TASK      the same although somebody counts on it
+          letsswitch prefer TASK     of several who wait, the partner in this task comes first from now on
+          letsswitch preferences     whom you prefer
+          letsswitch unprefer PREFERENCE
           letsswitch watch           reminders, as they come
           letsswitch join ROOM       be in a room; in a terminal, any key cheers, 1 to 5 in a way of their own
           letsswitch cheer ROOM [-n TIMES] [--kind clap|thumb|spark|heart|fire]

@@ -9,10 +9,15 @@ struct UsageError: Error, Equatable {
 struct Invocation: Equatable {
     enum Command: Equatable {
         case help
-        case promise(title: String, at: WallTime)
+        case promise(title: String, at: WallTime, isInviting: Bool = false)
+        case accept(invitation: String, title: String)
         case cancel(CancelledTask)
         /// Although somebody counts on it.
         case leave(task: String)
+        /// The partner in this one.
+        case prefer(task: String)
+        case preferences
+        case unprefer(preference: String)
         case watch
         case join(room: String)
         case cheer(room: String, Cheer, times: Int)
@@ -65,6 +70,10 @@ struct Invocation: Equatable {
                 isHelp = true
                 continue
             }
+            if Self.flags.contains(argument) {
+                options[argument] = ""
+                continue
+            }
             let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard Self.options.contains(parts[0]) else { throw UsageError(reason: "no option \(parts[0])") }
             guard let value = parts.count > 1 ? parts[1] : rest.popFirst() else {
@@ -81,6 +90,8 @@ struct Invocation: Equatable {
         command = isHelp || words == ["help"] ? .help : try Self.command(words, behind: text, options)
     }
 
+    /// Those without a value.
+    private static let flags: Set = ["--invite"]
     private static let options: Set = ["--server", "--device", "--zone", "--at", "--kind", "-n"]
 
     private static func command(
@@ -95,8 +106,11 @@ struct Invocation: Equatable {
         switch (words.first ?? "", words.count) {
         case ("promise", 2):
             guard let at else { throw UsageError(reason: "promise wants --at") }
-            command = .promise(title: words[1], at: at)
-            taken.formUnion(["--at", "--zone"])
+            command = .promise(title: words[1], at: at, isInviting: options["--invite"] != nil)
+            taken.formUnion(["--at", "--zone", "--invite"])
+        case ("accept", 3):
+            command = .accept(invitation: words[1], title: words[2])
+            taken.insert("--zone")
         case ("cancel", 2):
             command = .cancel(.id(words[1]))
         case ("cancel", 1):
@@ -105,6 +119,12 @@ struct Invocation: Equatable {
             taken.formUnion(["--at", "--zone"])
         case ("leave", 2):
             command = .leave(task: words[1])
+        case ("prefer", 2):
+            command = .prefer(task: words[1])
+        case ("preferences", 1):
+            command = .preferences
+        case ("unprefer", 2):
+            command = .unprefer(preference: words[1])
         case ("watch", 1):
             command = .watch
         case ("join", 2):
@@ -130,9 +150,11 @@ struct Invocation: Equatable {
             if words.count > 1 { taken.insert("-n") }
         case ("say", _): throw UsageError(reason: "say wants names: letsswitch say USER… -- TEXT")
         case ("ask", _): throw UsageError(reason: "ask wants a session and one question; put it in quotes")
+        case ("accept", _): throw UsageError(reason: "accept wants a link and one title; put both in quotes")
         case ("promise", _): throw UsageError(reason: "promise wants one title; put it in quotes")
-        case ("cancel", _), ("leave", _), ("watch", _), ("join", _), ("cheer", _), ("name", _):
-            throw UsageError(reason: "\(words[0]) takes \(words[0] == "watch" ? "no word" : "one word") more")
+        case ("watch", _), ("preferences", _): throw UsageError(reason: "\(words[0]) takes no word more")
+        case ("cancel", _), ("leave", _), ("join", _), ("cheer", _), ("name", _), ("prefer", _), ("unprefer", _):
+            throw UsageError(reason: "\(words[0]) takes one word more")
         case ("listen", _): throw UsageError(reason: "listen takes one session, or none")
         case ("", _): throw UsageError(reason: "no command")
         default: throw UsageError(reason: "no command \(words[0])")

@@ -84,7 +84,7 @@ import Testing
 
     /// The benchmark's, systemctl's, and those of `letsswitch`.
     private static let flagsOfOthers = [
-        "--only", "--rounds", "--now", "--at", "--zone", "--server", "--device", "--kind", "--help",
+        "--only", "--rounds", "--now", "--at", "--zone", "--server", "--device", "--invite", "--kind", "--help",
     ]
 
     @Test("A flag that a page names is there") func flags() throws {

@@ -67,6 +67,37 @@ import Testing
         }
     }
 
+    @Test("Who is invited is the partner, whoever else waits; whom one prefers is listed until it is undone")
+    func withWhom() async throws {
+        try await RunningDaemon.with([]) { server, _ in
+            let (ada, bob) = (LetsSwitchClient(server, deviceID: "ada"), LetsSwitchClient(server, deviceID: "bob"))
+            let start = Date(timeIntervalSince1970: (Date.now.timeIntervalSince1970 + 7200).rounded())
+            let host = try await ada.promise("History", at: start, timeZone: "Europe/London", isInviting: true)
+            let link = try #require(host.invitation)
+            let cem = LetsSwitchClient(server, deviceID: "cem")
+            #expect(try await !cem.promise("Tea", at: start, timeZone: "UTC").isPaired)
+            let guest = try await bob.accept(link, "Maths", timeZone: "Europe/Paris")
+            #expect(guest.partnerTitle == "History" && guest.invitation == nil && guest.timeZone == "Europe/Paris")
+            let again = try await ada.promise("History", at: start, timeZone: "Europe/London")
+            #expect(again.isPaired && again.invitation == nil)
+            await #expect(throws: ClientError.invalidValue("an invitation without its secret")) {
+                try await bob.accept("https://example.org/", "Maths")
+            }
+            let preference = try await bob.preferences.add(guest)
+            #expect(preference.title == "History" && preference.startsAt == start)
+            #expect(try await bob.preferences.list() == [preference])
+            #expect(try await ada.preferences.list() == [])
+            try await bob.preferences.remove(preference)
+            #expect(try await bob.preferences.list() == [])
+            await #expect {
+                try await bob.preferences.remove(preference)
+            } throws: { error in
+                guard case ClientError.refused(let refusal)? = error as? ClientError else { return false }
+                return refusal.code == "no_such_preference"
+            }
+        }
+    }
+
     @Test("Two talk, and whoever was cut off hears what was said meanwhile, once")
     func conversations() async throws {
         try await RunningDaemon.with([]) { server, _ in

@@ -29,6 +29,9 @@ public struct TaskPromise: Sendable, Hashable {
     public let partnerTitle: String?
     /// The room that opens for the two: `client.room(promise.roomID)`
     public let roomID: UUID
+    /// The link for whom one invites, while it waits for that one: only its path where the server knows no address of its own:
+    /// `promise.invitation` is `"https://switch.example.org/#invitation/…"`
+    public let invitation: String?
     /// The server's own text.
     package let source: String
     private struct Body: Decodable {
@@ -41,6 +44,7 @@ public struct TaskPromise: Sendable, Hashable {
         let isPaired: Bool?
         let partnerTitle: String?
         let socketId: UUID
+        let invitation: String?
     }
 
     init(_ bytes: [UInt8]) throws(ClientError) {
@@ -56,6 +60,7 @@ public struct TaskPromise: Sendable, Hashable {
         isPaired = body.isPaired ?? (body.partnerTitle != nil)
         partnerTitle = body.partnerTitle
         roomID = body.socketId
+        invitation = body.invitation
         source = String(decoding: bytes, as: UTF8.self)
     }
 }

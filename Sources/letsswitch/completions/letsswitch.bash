@@ -1,6 +1,6 @@
 # bash completion of letsswitch(1)
 _letsswitch() {
-    local commands='promise cancel leave watch join cheer ask listen name say history help' word command=''
+    local commands='promise accept cancel leave prefer preferences unprefer watch join cheer ask listen name say history help' word command=''
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
     COMPREPLY=()
     case $previous in
@@ -19,7 +19,9 @@ _letsswitch() {
     done
     local options='--server --device --help'
     case $command in
-    promise | cancel) options+=' --at --zone' ;;
+    promise) options+=' --at --zone --invite' ;;
+    accept) options+=' --zone' ;;
+    cancel) options+=' --at --zone' ;;
     cheer) options+=' -n --kind' ;;
     history) options+=' -n' ;;
     esac

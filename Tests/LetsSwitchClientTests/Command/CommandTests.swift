@@ -64,6 +64,41 @@ import Testing
         try await daemon.terminate()
     }
 
+    @Test("Two terminals: invite, accept, prefer, look, undo")
+    func invitation() async throws {
+        let state = "/tmp/ls-command-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: state) }
+        let database = try await TestCluster.shared.makeDatabase()
+        let (daemon, endpoint) = try await DaemonProcess.listening([
+            "--listen", "127.0.0.1:0", "--database-url", database, "--log-format", "json",
+        ])
+        func run(_ device: String, _ arguments: String...) async throws -> Outcome {
+            try await Self.run(arguments + ["--server", "\(endpoint)", "--device", device], state: state)
+        }
+        func answer(_ outcome: Outcome) throws -> TestJSON {
+            #expect(outcome.status == .exited(0))
+            return try Self.json(try #require(outcome.lines.first))
+        }
+        let time = Date(timeIntervalSince1970: (Date.now.timeIntervalSince1970 + 7200).rounded()).formatted(.iso8601)
+        let host = try answer(try await run("ada", "promise", "History", "--at", time, "--invite"))
+        let link = try #require(host["invitation"].string)
+        #expect(try answer(try await run("cem", "promise", "Tea", "--at", time))["isPaired"] == false)
+        let guest = try answer(try await run("bob", "accept", link, "Maths"))
+        #expect(guest["partnerTitle"].string == "History")
+        #expect(try await run("dan", "accept", link, "Art").status == .exited(1))
+        #expect(try await run("dan", "accept", "nonsense", "Art").status == .exited(64))
+
+        let task = try #require(guest["id"].string)
+        let preference = try answer(try await run("bob", "prefer", task))
+        #expect(preference["title"].string == "History")
+        let id = try #require(preference["id"].string)
+        #expect(try answer(try await run("bob", "preferences"))["preferences"][0]["id"].string == id)
+        #expect(try await run("ada", "unprefer", id).status == .exited(1))
+        #expect(try await run("bob", "unprefer", id).status == .exited(0))
+        #expect(try answer(try await run("bob", "preferences"))["preferences"].array?.isEmpty == true)
+        try await daemon.terminate()
+    }
+
     @Test("Two terminals: take names, say, listen, look back")
     func conversations() async throws {
         let state = "/tmp/ls-command-\(UUID().uuidString)"

@@ -35,6 +35,8 @@ import Testing
         #expect(try await Self.offered("cheer", "R", "--k") == ["--kind"])
         #expect(try await Self.offered("cheer", "R", "--kind", "c") == ["clap"])
         #expect(try await Self.offered("promise", "--").isSuperset(of: ["--at", "--zone", "--server", "--device"]))
+        #expect(try await Self.offered("promise", "T", "--i") == ["--invite"])
+        #expect(try await Self.offered("pref") == ["prefer", "preferences"])
     }
 
     @Test(

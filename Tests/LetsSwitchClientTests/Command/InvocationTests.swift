@@ -25,6 +25,13 @@ import Testing
         #expect(try read("cancel X").command == .cancel(.id("X")))
         #expect(try read("cheer R -n 3").command == .cheer(room: "R", .plain, times: 3))
         #expect(try read("cheer R --kind fire").command == .cheer(room: "R", .fire, times: 1))
+        #expect(
+            try read("promise X --invite --at 09:00").command
+                == .promise(title: "X", at: .clock(text: "09:00", seconds: 32_400), isInviting: true))
+        #expect(try read("accept L X --zone UTC").command == .accept(invitation: "L", title: "X"))
+        #expect(try read("prefer T").command == .prefer(task: "T"))
+        #expect(try read("preferences").command == .preferences)
+        #expect(try read("unprefer P").command == .unprefer(preference: "P"))
         #expect(try read("leave T").command == .leave(task: "T"))
         #expect(
             try read("promise X --at 2026-11-22T09:00:00Z").command
@@ -56,7 +63,8 @@ import Testing
             "cheer R -n x", "cheer R --kind dance", "join R --kind clap", "leave",
             "watch --no-such 1", "watch --device", "watch --server ftp://a", "join R -n 3",
             "say bob", "say bob hello", "say -- hello", "say bob --", "-- say bob", "listen S T", "name", "name a b",
-            "history bob -n 101", "history -n 3",
+            "history bob -n 101", "history -n 3", "accept L", "accept L X --at 09:00", "prefer", "preferences T", "unprefer",
+            "cancel T --invite", "promise X --at 09:00 --invite=yes",
         ])
     func usage(line: String) {
         #expect(throws: UsageError.self) { try read(line) }

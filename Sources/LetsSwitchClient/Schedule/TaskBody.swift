@@ -1,0 +1,19 @@
+/// What a request about a task says: texts by their names, and whether it waits for a guest.
+struct TaskBody: Encodable {
+    var texts: [String: String]
+    var isInviting = false
+
+    private struct Member: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: Member.self)
+        for (name, text) in texts { try members.encode(text, forKey: Member(stringValue: name)) }
+        if isInviting { try members.encode(true, forKey: Member(stringValue: "invite")) }
+    }
+}

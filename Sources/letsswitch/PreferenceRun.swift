@@ -1,0 +1,38 @@
+import FoundationEssentials
+import LetsSwitchClient
+
+/// Whom one would like to have for a partner again.
+struct PreferenceRun {
+    let preferences: Preferences
+    let output: Output
+
+    func add(_ task: String) async throws {
+        let (preference, source) = try await preferences.add(taskID: task)
+        try output.tell(source, "Of several who wait, who started \(Self.line(preference)) comes first.")
+    }
+
+    /// All of them, the latest first.
+    func list() async throws {
+        var next: UUID?
+        repeat {
+            let page = try await preferences.page(before: next)
+            if output.isTerminal {
+                for preference in page.preferences {
+                    try output.say("\(Self.line(preference))\n    letsswitch unprefer \(preference.id)")
+                }
+            } else {
+                try output.tell(page.source, "")
+            }
+            next = page.next
+        } while next != nil
+    }
+
+    func remove(_ id: String) async throws {
+        try await preferences.remove(id: id)
+        if output.isTerminal { try output.say("Undone.") }
+    }
+
+    private static func line(_ preference: Preference) -> String {
+        Output.indented("\(preference.title) at \(preference.startsAt.formatted(.iso8601))")
+    }
+}
