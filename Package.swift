@@ -148,6 +148,7 @@ let package = Package(
                 .embedInCode("SQL/0016-invitations.sql"),
                 .embedInCode("SQL/0017-epochs.sql"),
                 .embedInCode("SQL/0018-notices.sql"),
+                .embedInCode("SQL/0019-used-series.sql"),
                 .embedInCode("SQL/daemons.sql"),
                 .embedInCode("SQL/export.sql"),
                 .embedInCode("SQL/samples.sql"),

@@ -230,13 +230,26 @@ struct Composition: Sendable {
         let kicks = ConnectionKicks(
             daemon: id, application: application, database: database.background,
             tasksInRooms: stores.reminders.tasksInRooms, devicesOfTasks: stores.reminders.devices)
+        let tell: @Sendable (Rematch) -> Void = { rematch in
+            streams.tell(rematch)
+            if let room = rematch.from {
+                // Before it is closed, by the same queue.
+                rooms.announce(rematch, in: room)
+                Task { await scheduler.dissolved(room) }
+            }
+        }
+        let missed = MissedRematches(store: database.rematches, log: log, tell: tell)
         let listener = PostgresListener(
             configuration: postgres,
             channels: Self.channels
         ) { event in
             switch event {
             case .listening:
-                Task { await scheduler.resynchronise() }
+                Task {
+                    // Before the rooms are closed that aren't there any more.
+                    await missed.listening()
+                    await scheduler.resynchronise()
+                }
                 deliveries.wake()
                 Task { await bus.lookAgain() }
                 Task { await questions.feeds.resynchronise() }
@@ -250,13 +263,7 @@ struct Composition: Sendable {
             case .notification(PartnerStore.dissolvedChannel, let payload):
                 if let room = UUID(uuidString: payload) { Task { await scheduler.dissolved(room) } }
             case .notification(RematchStore.channel, let payload):
-                guard let rematch = Rematch(notification: payload) else { break }
-                streams.tell(rematch)
-                if let room = rematch.from {
-                    // Before it is closed, by the same queue.
-                    rooms.announce(rematch, in: room)
-                    Task { await scheduler.dissolved(room) }
-                }
+                if let rematch = Rematch(notification: payload) { tell(rematch) }
             case .notification(DeliveryStore.notifications, let payload):
                 if let name = ProviderName(rawValue: payload) { deliveries.wake(name) }
             case .notification(DaemonStore.channel, let payload):
@@ -278,6 +285,7 @@ struct Composition: Sendable {
                 deliveries.wake(.webhook)
             case .lost(let message):
                 log.warning("notifications lost", ["error": .string(message)])
+                Task { await missed.lost() }
             }
         }
         control = ServiceGroup([

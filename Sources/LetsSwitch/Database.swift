@@ -82,7 +82,9 @@ actor Database {
         claimClient = PostgresClient(configuration: claiming, observer: observer)
         schedule = ScheduleStore(database: requests, settings: settings.schedule, storage: quota)
         partners = PartnerStore(database: requests, settings: settings.schedule)
-        series = SeriesStore(database: requests, settings: settings.schedule, storage: quota)
+        series = SeriesStore(
+            database: requests, settings: settings.schedule, storage: quota,
+            unusedAfter: settings.storage.addressRetention)
         rematches = RematchStore(database: requests, settings: settings.schedule, grace: settings.presenceGrace)
         invitations = InvitationStore(database: requests)
         preferences = PreferenceStore(database: requests, storage: quota)

@@ -25,10 +25,11 @@ package enum DatabaseSchema {
         PostgresMigration(version: 16, name: "invitations", sql: text(PackageResources._016_invitations_sql)),
         PostgresMigration(version: 17, name: "epochs", sql: text(PackageResources._017_epochs_sql)),
         PostgresMigration(version: 18, name: "notices", sql: text(PackageResources._018_notices_sql)),
+        PostgresMigration(version: 19, name: "used-series", sql: text(PackageResources._019_used_series_sql)),
     ]
 
     private static let functions = PostgresFunctions(
-        revision: 20, oldestUsable: 14,
+        revision: 21, oldestUsable: 14,
         scripts: SchedulingSchema.scripts + DeliverySchema.scripts + MessagingSchema.scripts + [
             PostgresFunctions.Script(name: "daemons", sql: text(PackageResources.daemons_sql)),
             PostgresFunctions.Script(name: "export", sql: text(PackageResources.export_sql)),

@@ -9,7 +9,9 @@ struct PageAgainTests {
         try await page.wait(until: "document.querySelector('#past-said').innerText === '\(text)'")
     }
 
-    @Test("After the start one would like the partner again; how it went has both lists, where either is said and undone, by keyboard")
+    @Test(
+        "After the start one would like the partner again; how it went has both lists, where either is said and undone, by keyboard"
+    )
     func again() async throws {
         try await PageWorld.run(paced: ["--reminder-lead": 3]) { world in
             let page = try await world.visit(.init(width: 320, height: 640, isDark: true, device: "ada"))

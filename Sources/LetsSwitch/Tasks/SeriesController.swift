@@ -23,8 +23,7 @@ struct SeriesController: RouteCollection, Sendable {
 
     @Sendable private func begin(_ request: Request) async throws -> Response {
         let asked = try SeriesRequest.decode(request.body, zones: await zones())
-        let begun = try await store.begin(asked)
-        await news.tell(begun.promises)
+        let begun = try await store.begin(asked, tell: news.tell)
         if begun.isNew { log.info("series begun", describe(begun.series)) }
         return .json(begun.series.json, status: begun.isNew ? .created : .ok)
     }
@@ -35,8 +34,7 @@ struct SeriesController: RouteCollection, Sendable {
 
     @Sendable private func rename(_ request: Request) async throws -> Response {
         let asked = try SeriesRenaming.decode(id: request.parameters["id"] ?? "", request.body)
-        let (series, promises) = try await store.rename(asked)
-        await news.tell(promises)
+        let (series, _) = try await store.rename(asked, tell: news.tell)
         return .json(series.json)
     }
 

@@ -41,7 +41,8 @@ struct PageAssets: Sendable {
 
     private static var modules: [(name: String, bytes: [UInt8])] {
         [
-            ("again", PackageResources.again_js), ("alerts", PackageResources.alerts_js), ("api", PackageResources.api_js),
+            ("again", PackageResources.again_js), ("alerts", PackageResources.alerts_js),
+            ("api", PackageResources.api_js),
             ("app", PackageResources.app_js), ("clock", PackageResources.clock_js),
             ("countdown", PackageResources.countdown_js), ("day", PackageResources.day_js),
             ("device", PackageResources.device_js), ("dialogs", PackageResources.dialogs_js),

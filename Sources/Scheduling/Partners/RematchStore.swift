@@ -10,12 +10,15 @@ package struct RematchStore: Sendable {
     package static let channel = "letsswitch_rematched"
 
     /// The names that metrics go by.
-    package static let statementNames = [slots.name, rematch.name]
+    package static let statementNames = [slots.name, rematch.name, recent.name]
 
     private static let slots = PostgresStatement(
         name: "forsaken_slots", sql: "SELECT starts_at FROM letsswitch.forsaken_slots($1, $2, $3)")
     private static let rematch = PostgresStatement(
         name: "rematch_slot", sql: "SELECT letsswitch.rematch_slot($1, $2, $3, $4) AS pairs")
+
+    private static let recent = PostgresStatement(
+        name: "recent_rematches", sql: "SELECT notification FROM letsswitch.recent_rematches($1)")
 
     private let database: PostgresClient
     private let settings: ScheduleSettings
@@ -36,6 +39,13 @@ package struct RematchStore: Sendable {
     /// - Returns: How many pairs were made.
     package func rematch(_ slot: Instant) async throws -> Int {
         try await database.query(Self.rematch, [.integer(slot.seconds)] + times, timeout: nil)[0].integer("pairs")
+    }
+
+    /// What was told in the last `age`, the oldest first: again for who may not have heard it.
+    package func recent(within age: Duration) async throws -> [Rematch] {
+        try await database.query(Self.recent, [.double(age / .seconds(1))], timeout: nil).compactMap {
+            Rematch(notification: try $0.string("notification"))
+        }
     }
 
     private var times: [PostgresParameter] {

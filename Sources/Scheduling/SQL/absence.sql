@@ -69,19 +69,40 @@ BEGIN
 END
 $$;
 
+-- What is told of a rematch; p_from is the room that was left.
+CREATE FUNCTION letsswitch.rematch_text(p_task letsswitch.task, p_from uuid) RETURNS text
+LANGUAGE sql STABLE AS $$
+    SELECT json_build_object(
+        'from', p_from, 'device', p_task.device_id, 'startsAt', extract(epoch FROM p_task.starts_at)::bigint,
+        'taskId', p_task.id, 'roomId', p_task.room_id,
+        'partnerTask', (SELECT partner.title FROM letsswitch.visible_task AS partner WHERE partner.id = p_task.partner_id)
+    )::text
+$$;
+
 -- Tells whoever has this task, in the room p_from and by the device's streams, where it goes on, and with whom, if there is somebody; that
--- room ends. With the commit, on every daemon; NULL: it was in none.
+-- room ends. With the commit, on every daemon; NULL: it was in none. Whoever doesn't hear it finds it by recent_rematches.
 CREATE FUNCTION letsswitch.tell_rematched(p_task letsswitch.task, p_from uuid) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
     IF p_from IS NOT NULL THEN
         PERFORM letsswitch.tell_dissolved(p_from);
     END IF;
-    PERFORM pg_notify('letsswitch_rematched', json_build_object(
-        'from', p_from, 'device', p_task.device_id, 'startsAt', extract(epoch FROM p_task.starts_at)::bigint,
-        'taskId', p_task.id, 'roomId', p_task.room_id,
-        'partnerTask', (SELECT partner.title FROM letsswitch.visible_task AS partner WHERE partner.id = p_task.partner_id)
-    )::text);
+    UPDATE letsswitch.task SET rematched_at = letsswitch.clock(), rematched_from = p_from WHERE task.id = p_task.id;
+    PERFORM pg_notify('letsswitch_rematched', letsswitch.rematch_text(p_task, p_from));
+END
+$$;
+
+-- What was told of rematches in the last p_age seconds, as it is now; nothing of rooms that are over.
+CREATE FUNCTION letsswitch.recent_rematches(p_age double precision) RETURNS TABLE (notification text)
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    v_now timestamptz := letsswitch.clock();
+BEGIN
+    RETURN QUERY
+    SELECT letsswitch.rematch_text(task, task.rematched_from) FROM letsswitch.task
+    WHERE task.rematched_at > v_now - make_interval(secs => p_age) AND task.closes_at > v_now
+        AND task.device_id IS NOT NULL AND task.registered > letsswitch.erased_up_to(task.device_id)
+    ORDER BY task.rematched_at;
 END
 $$;
 

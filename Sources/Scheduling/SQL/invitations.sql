@@ -182,10 +182,16 @@ $$;
 -- Whose guests haven't come in time; p_limit at most. Of a backlog those come first who can still be paired before their lead, and whose
 -- lead is next; nobody waits behind who failed just now.
 CREATE FUNCTION letsswitch.lapsed_invitations(p_limit integer, p_failed uuid[]) RETURNS TABLE (id uuid)
-LANGUAGE sql STABLE AS $$
+LANGUAGE plpgsql STABLE AS $$
+#variable_conflict use_column
+DECLARE
+    v_now timestamptz := letsswitch.clock();
+BEGIN
+    RETURN QUERY
     SELECT task.id FROM letsswitch.task
-    WHERE task.invites_until <= letsswitch.clock() AND NOT task.id = ANY (p_failed)
-    ORDER BY task.reminds_at < letsswitch.clock(), task.reminds_at LIMIT p_limit
+    WHERE task.invites_until <= v_now AND NOT task.id = ANY (p_failed)
+    ORDER BY task.reminds_at < v_now, task.reminds_at LIMIT p_limit;
+END
 $$;
 
 -- Such a task waits for anybody from now on; whoever waits there is the partner. Whether there was one.

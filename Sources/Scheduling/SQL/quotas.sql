@@ -1,6 +1,6 @@
 -- How much is stored, and forgetting where nobody is reached any more.
 
--- A device is still somebody's: it has registered a task. Written once a day at most, and never waited for: who holds one of the
+-- A device is still somebody's: it has registered a task, or asked for its series. Written once a day at most, and never waited for: who holds one of the
 -- rows uses it.
 CREATE FUNCTION letsswitch.used(p_device text, p_now timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
@@ -15,6 +15,28 @@ BEGIN
         WHERE own.device_id = p_device AND own.used_at < p_now - interval '1 day'
         FOR UPDATE SKIP LOCKED
     ));
+    UPDATE letsswitch.series SET used_at = p_now WHERE series.id = ANY (ARRAY(
+        SELECT own.id FROM letsswitch.series AS own
+        WHERE own.device_id = p_device AND own.used_at < p_now - interval '1 day'
+        FOR UPDATE SKIP LOCKED
+    ));
+END
+$$;
+
+-- Whether somebody has to do with a device's tasks: has made one by hand that is yet to start, or came to one, as long as that is kept. A series
+-- makes promises for whoever has long gone, too.
+CREATE FUNCTION letsswitch.is_in_use(p_device text, p_now timestamptz) RETURNS boolean
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    v_erased bigint := letsswitch.erased_up_to(p_device);
+BEGIN
+    RETURN EXISTS (
+        SELECT FROM letsswitch.task
+        WHERE task.device_id = p_device AND task.registered > v_erased AND (
+            task.starts_at > p_now AND task.series_id IS NULL OR task.began_at IS NOT NULL
+            OR EXISTS (
+                SELECT FROM letsswitch.attendance
+                WHERE attendance.room_id = task.room_id AND attendance.task_id = task.id AND attendance.visits > 0)));
 END
 $$;
 
@@ -40,7 +62,7 @@ END
 $$;
 
 -- Forgets addresses, calendars and preferences that nobody has used for p_retention seconds, p_limit of each at a time, unless their device
--- has open tasks: then they are in use. A preference is, too, while anything else of its owner is here. Returns how many it looked at: more may be left until that is 0.
+-- is in use. A preference is, too, while anything else of its owner is here. Returns how many it looked at: more may be left until that is 0.
 CREATE FUNCTION letsswitch.forget_unused(p_retention double precision, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -61,10 +83,10 @@ DECLARE
     );
 BEGIN
     UPDATE letsswitch.address SET used_at = v_now
-    WHERE address.id = ANY (v_addresses) AND letsswitch.has_open_tasks(address.device_id, 1, v_now);
+    WHERE address.id = ANY (v_addresses) AND letsswitch.is_in_use(address.device_id, v_now);
     DELETE FROM letsswitch.address WHERE address.id = ANY (v_addresses) AND address.used_at < v_before;
     UPDATE letsswitch.calendar SET used_at = v_now
-    WHERE calendar.device_id = ANY (v_calendars) AND letsswitch.has_open_tasks(calendar.device_id, 1, v_now);
+    WHERE calendar.device_id = ANY (v_calendars) AND letsswitch.is_in_use(calendar.device_id, v_now);
     DELETE FROM letsswitch.calendar WHERE calendar.device_id = ANY (v_calendars) AND calendar.used_at < v_before;
     -- After these: what has just gone keeps none.
     UPDATE letsswitch.preference SET used_at = v_now

@@ -48,18 +48,29 @@ CREATE FUNCTION letsswitch.list_series(p_device text) RETURNS TABLE (
     listed_id uuid, listed_title text, later_title text, later_from integer, wall_time integer, listed_zone text, days integer,
     until integer, promise letsswitch.task_outcome
 )
-LANGUAGE plpgsql STABLE AS $$
+LANGUAGE plpgsql AS $$
 #variable_conflict use_column
+DECLARE
+    v_now timestamptz := letsswitch.clock();
+    v_erased bigint := letsswitch.erased_up_to(p_device);
 BEGIN
+    PERFORM letsswitch.used(p_device, v_now);
     RETURN QUERY
+    -- The device's tasks once, not once for each series.
+    WITH own AS MATERIALIZED (
+        SELECT task.series_id, array_agg(task ORDER BY task.starts_at) AS tasks FROM letsswitch.task
+        WHERE task.device_id = p_device AND task.starts_at > v_now AND task.registered > v_erased AND task.series_id IS NOT NULL
+        GROUP BY task.series_id
+    )
     SELECT series.id, series.title, series.later_title, series.later_from - date '1970-01-01', series.wall_time, series.time_zone,
-        series.days, series.until - date '1970-01-01', own.outcome
+        series.days, series.until - date '1970-01-01', promised.outcome
     FROM letsswitch.series
+    LEFT JOIN own ON own.series_id = series.id
     LEFT JOIN LATERAL (
-        SELECT made.starts_at, letsswitch.outcome('promised', made, NULL) AS outcome FROM letsswitch.tasks_of_series(series) AS made
-    ) AS own ON true
+        SELECT made.starts_at, letsswitch.outcome('promised', made, NULL) AS outcome FROM unnest(own.tasks) AS made
+    ) AS promised ON true
     WHERE series.device_id = p_device
-    ORDER BY series.wall_time, series.id, own.starts_at;
+    ORDER BY series.wall_time, series.id, promised.starts_at;
 END
 $$;
 
@@ -102,7 +113,8 @@ BEGIN
                     AND task.registered > letsswitch.erased_up_to(p_series.device_id));
             v_outcome := letsswitch.register_task(
                 p_series.device_id, CASE WHEN v_days[i] >= p_series.later_from THEN p_series.later_title ELSE p_series.title END,
-                p_series.time_zone, extract(epoch FROM v_slots[i])::bigint, NULL, NULL, NULL, p_lead, p_horizon, p_room_duration, p_most);
+                p_series.time_zone, extract(epoch FROM v_slots[i])::bigint, NULL, NULL, NULL, p_lead, p_horizon, p_room_duration, p_most,
+                p_is_by_hand => false);
             IF v_outcome.code IN ('too_many_tasks', 'too_far_ahead') THEN
                 v_made_to := greatest(p_series.made_to, v_days[i] - 1);
                 EXIT;
@@ -140,6 +152,7 @@ DECLARE
 BEGIN
     PERFORM letsswitch.hold_off_erasing(p_device);
     v_now := letsswitch.clock();
+    PERFORM letsswitch.used(p_device, v_now);
     v_today := (v_now AT TIME ZONE letsswitch.zone_rules(p_zone))::date;
     -- One that is over is in nobody's way.
     DELETE FROM letsswitch.series WHERE series.device_id = p_device AND series.until < v_today - 1;
@@ -159,9 +172,9 @@ BEGIN
         ELSE 'begun'
     END;
     IF v_outcome.code = 'begun' THEN
-        INSERT INTO letsswitch.series (id, device_id, title, wall_time, time_zone, days, until, made_to, look_at)
+        INSERT INTO letsswitch.series (id, device_id, title, wall_time, time_zone, days, until, made_to, look_at, used_at)
         VALUES (
-            p_id, p_device, p_title, p_wall_time, p_zone, p_days_of_week, date '1970-01-01' + p_until, v_today - 1, v_now)
+            p_id, p_device, p_title, p_wall_time, p_zone, p_days_of_week, date '1970-01-01' + p_until, v_today - 1, v_now, v_now)
         ON CONFLICT DO NOTHING RETURNING * INTO v_series;
         IF NOT FOUND THEN
             RAISE 'the series was begun meanwhile' USING ERRCODE = 'serialization_failure';
@@ -290,12 +303,28 @@ BEGIN
 END
 $$;
 
+-- Whether one of a series' promises can't be where the clock shows its time because another series' stands there, which moves on as well.
+CREATE FUNCTION letsswitch.waits_for_another(p_series letsswitch.series) RETURNS boolean
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    v_zone text := letsswitch.stored_zone_rules(p_series.time_zone);
+BEGIN
+    RETURN EXISTS (
+        SELECT FROM letsswitch.tasks_of_series(p_series) AS own
+        CROSS JOIN LATERAL (
+            SELECT letsswitch.first_instant(own.series_day + make_interval(secs => p_series.wall_time), v_zone) AS starts_at
+        ) AS meant
+        JOIN letsswitch.task AS other ON other.device_id = p_series.device_id AND other.starts_at = meant.starts_at
+        WHERE own.partner_id IS NULL AND own.starts_at <> meant.starts_at AND other.series_id <> p_series.id);
+END
+$$;
+
 -- Makes the next promises of one series whose time has come and that nobody else has in hand. The first row (looked) says that there was
 -- one, so that more may be left until nothing is returned; then the tasks: created, or moved and what move_task tells. What fails is put
--- off for an hour, and the others are not.
+-- off for an hour, and the others are not. A series that nobody has used for p_unused seconds ends; what it has promised stands.
 CREATE FUNCTION letsswitch.extend_next_series(
     p_days integer, p_lead double precision, p_horizon double precision, p_room_duration double precision,
-    p_late_join double precision, p_most integer
+    p_late_join double precision, p_most integer, p_unused double precision DEFAULT NULL
 ) RETURNS SETOF letsswitch.task_outcome
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -322,10 +351,19 @@ BEGIN
     IF v_series.until < (v_now AT TIME ZONE 'UTC')::date - 2 THEN
         DELETE FROM letsswitch.series WHERE series.id = v_series.id;
         RETURN;
+    ELSIF v_series.used_at < v_now - make_interval(secs => p_unused) THEN
+        IF NOT letsswitch.is_in_use(v_series.device_id, v_now) THEN
+            DELETE FROM letsswitch.series WHERE series.id = v_series.id;
+            RETURN;
+        END IF;
+        UPDATE letsswitch.series SET used_at = v_now WHERE series.id = v_series.id;
     END IF;
     BEGIN
         RETURN QUERY SELECT * FROM letsswitch.realign_series(v_series, p_lead, p_horizon, p_room_duration, p_late_join);
         RETURN QUERY SELECT * FROM letsswitch.extend_series(v_series, p_days, p_lead, p_horizon, p_room_duration, p_most);
+        IF letsswitch.waits_for_another(v_series) THEN
+            UPDATE letsswitch.series SET look_at = least(series.look_at, v_now + interval '10 minutes') WHERE series.id = v_series.id;
+        END IF;
     EXCEPTION WHEN OTHERS THEN
         IF letsswitch.is_nobodys_fault(SQLSTATE) THEN
             RAISE;

@@ -124,7 +124,7 @@ CREATE FUNCTION letsswitch.register_task(
     p_starts_at bigint, p_midnight bigint, p_day integer, p_time integer,
     p_lead double precision, p_horizon double precision, p_room_duration double precision,
     p_most integer DEFAULT NULL, p_late_join double precision DEFAULT 0, p_invite_hold double precision DEFAULT NULL,
-    p_host uuid DEFAULT NULL
+    p_host uuid DEFAULT NULL, p_is_by_hand boolean DEFAULT true
 ) RETURNS letsswitch.task_outcome
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -317,7 +317,9 @@ BEGIN
     )
     INSERT INTO letsswitch.due (reminds_at, registered, task_id, starts_at, closes_at)
     SELECT v_task.reminds_at, added.registered, v_task.id, v_task.starts_at, v_task.closes_at FROM added;
-    PERFORM letsswitch.used(p_device, v_now);
+    IF p_is_by_hand THEN
+        PERFORM letsswitch.used(p_device, v_now);
+    END IF;
     PERFORM letsswitch.tell_task('task.registered', v_task);
     IF v_task.partner_id IS NOT NULL THEN
         PERFORM letsswitch.tell_match(v_task, v_is_open);

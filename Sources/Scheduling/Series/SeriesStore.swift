@@ -22,21 +22,31 @@ package struct SeriesStore: Sendable {
         static let list = PostgresStatement(
             name: "list_series", sql: "SELECT listed.*, (listed.promise).* FROM letsswitch.list_series($1) AS listed")
         static let extendNext = PostgresStatement(
-            name: "extend_next_series", sql: "SELECT * FROM letsswitch.extend_next_series($1, $2, $3, $4, $5, $6)")
+            name: "extend_next_series", sql: "SELECT * FROM letsswitch.extend_next_series($1, $2, $3, $4, $5, $6, $7)")
     }
 
     private let database: PostgresClient
     private let settings: ScheduleSettings
     private let storage: StorageQuota
+    private let unusedAfter: Duration
 
-    package init(database: PostgresClient, settings: ScheduleSettings, storage: StorageQuota = StorageQuota()) {
+    /// - Parameter unusedAfter: A series ends that nobody has had to do with for so long.
+    package init(
+        database: PostgresClient, settings: ScheduleSettings, storage: StorageQuota = StorageQuota(),
+        unusedAfter: Duration = StorageLimits().addressRetention
+    ) {
         self.database = database
+        self.unusedAfter = unusedAfter
         self.settings = settings
         self.storage = storage
     }
 
     /// Makes a series and its first promises; a repeat finds it.
-    package func begin(_ request: SeriesRequest) async throws -> SeriesBeginning {
+    ///
+    /// - Parameter tell: Told what was made, before anything else can fail.
+    package func begin(
+        _ request: SeriesRequest, tell: (SeriesPromises) async -> Void = { _ in }
+    ) async throws -> SeriesBeginning {
         let isFull = storage.isFull(.tasks)
         let rows = try await rows(
             Statement.begin,
@@ -53,6 +63,7 @@ package struct SeriesStore: Sendable {
         if code == "begun" { storage.added(.series) }
         let promises = try SeriesPromises(Array(rows.dropFirst()))
         for _ in promises.made { storage.added(.tasks) }
+        await tell(promises)
         let own = try await list(of: request.device).first {
             $0.startTime == request.startTime && $0.timeZone == request.timeZone && $0.days == request.days
         }
@@ -67,8 +78,10 @@ package struct SeriesStore: Sendable {
             await database.query(Statement.list, [.text(device.text)], timeout: nil), of: device)
     }
 
-    /// Returns it as it is now.
-    package func rename(_ request: SeriesRenaming) async throws -> (Series, SeriesPromises) {
+    /// Returns it as it is now; `tell` as ``begin(_:tell:)`` has it.
+    package func rename(
+        _ request: SeriesRenaming, tell: (SeriesPromises) async -> Void = { _ in }
+    ) async throws -> (Series, SeriesPromises) {
         let rows = try await rows(
             Statement.rename,
             [
@@ -76,7 +89,9 @@ package struct SeriesStore: Sendable {
                 request.from.map { .integer($0.days) } ?? .null,
             ])
         guard rows.first?.code == "renamed" else { throw try refusal(rows.first?.code ?? "") }
-        return (try await find(request.series), try SeriesPromises(rows))
+        let promises = try SeriesPromises(rows)
+        await tell(promises)
+        return (try await find(request.series), promises)
     }
 
     /// Returns it with the promises that stay: somebody counts on them, or they are too near.
@@ -96,7 +111,7 @@ package struct SeriesStore: Sendable {
             Statement.extendNext,
             [.integer(settings.seriesDays)]
                 + [settings.reminderLead, settings.horizon, settings.roomDuration, settings.lateJoinWindow].map(seconds)
-                + [.integer(storage.isFull(.tasks) ? 0 : settings.maxTasksPerDevice)])
+                + [.integer(storage.isFull(.tasks) ? 0 : settings.maxTasksPerDevice), seconds(unusedAfter)])
         guard !rows.isEmpty else { return nil }
         let promises = try SeriesPromises(rows)
         for _ in promises.made { storage.added(.tasks) }

@@ -63,7 +63,8 @@ import Testing
             "cheer R -n x", "cheer R --kind dance", "join R --kind clap", "leave",
             "watch --no-such 1", "watch --device", "watch --server ftp://a", "join R -n 3",
             "say bob", "say bob hello", "say -- hello", "say bob --", "-- say bob", "listen S T", "name", "name a b",
-            "history bob -n 101", "history -n 3", "accept L", "accept L X --at 09:00", "prefer", "preferences T", "unprefer",
+            "history bob -n 101", "history -n 3", "accept L", "accept L X --at 09:00", "prefer", "preferences T",
+            "unprefer",
             "cancel T --invite", "promise X --at 09:00 --invite=yes",
         ])
     func usage(line: String) {

@@ -25,6 +25,18 @@ import Testing
         }
     }
 
+    @Test("However many wait for their guests, only those are read whose time is over")
+    func cost() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
+            try await database.crowd(of: "ada", count: 1000, after: Self.nine)
+            try await database.run("UPDATE letsswitch.task SET invites_until = reminds_at - interval '5 minutes'")
+            try await database.setClock("2026-11-22 08:54:03Z")
+            #expect(try await database.invitations.lapsed().count == 3)
+            let visits = try await database.visits("letsswitch.lapsed_invitations(100, '{}')")
+            #expect(visits.allSatisfy { $0 < 50 }, "\(visits)")
+        }
+    }
+
     @Test("However many can't be freed, the others are")
     func failures() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in

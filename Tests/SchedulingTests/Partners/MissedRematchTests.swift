@@ -1,0 +1,54 @@
+import Domain
+import FoundationEssentials
+import Observability
+import ScheduleTestSupport
+import TestSupport
+import Testing
+
+@testable import Scheduling
+
+/// Rematches that a daemon couldn't hear of.
+@Suite struct MissedRematchTests {
+    @Test(
+        "Who was led to another room while nothing was heard is told as soon as it is, once; nobody is before, or long after"
+    )
+    func missed() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
+            var tasks: [String: TaskResponse] = [:]
+            for device in ["ada", "bob", "cem", "dan"] {
+                tasks[device] = try await database.register(device, "2026-11-22T09:00:00Z", "\(device)'s").task
+            }
+            try await database.setClock("2026-11-22 08:59:10Z")
+            _ = try await database.reminders.claimDue(limit: 20)
+            let peers = RoomReports(database)
+            for device in ["ada", "cem"] {
+                let task = try #require(tasks[device])
+                try await peers.come(task.socketId, task.id)
+            }
+            try await database.setClock("2026-11-22 09:01:01Z")
+            #expect(try await database.rematch() == 1)
+
+            let told = EventRecorder<Rematch>()
+            let missed = MissedRematches(
+                store: database.rematches, log: Log(level: .error, format: nil), tell: { told.append($0) })
+            await missed.listening()
+            #expect(told.all.isEmpty)
+            await missed.lost()
+            await missed.listening()
+            await missed.listening()
+            #expect(Set(told.all.map(\.device.text)) == ["ada", "bob", "cem", "dan"] && told.all.count == 4)
+            let ada = try #require(told.all.first { $0.device.text == "ada" })
+            #expect(ada.from == tasks["ada"]?.socketId && ada.taskId == tasks["ada"]?.id && ada.partnerTask == "cem's")
+            #expect(told.all.first { $0.device.text == "cem" }?.roomId == ada.roomId)
+            let bob = try #require(told.all.first { $0.device.text == "bob" })
+            #expect(bob.from == nil && bob.partnerTask == nil)
+
+            try await database.setClock("2026-11-22 09:05Z")
+            #expect(try await database.rematches.recent(within: .seconds(60)).isEmpty)
+            _ = try await database.erasures.erase(ada.device)
+            #expect(try await database.rematches.recent(within: .seconds(600)).count == 3)
+            try await database.setClock("2026-11-22 10:05Z")
+            #expect(try await database.rematches.recent(within: .seconds(7200)).isEmpty)
+        }
+    }
+}
