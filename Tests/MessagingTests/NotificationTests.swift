@@ -104,6 +104,41 @@ import Testing
         }
     }
 
+    @Test("What is committed while the notification before it goes is told of by the next")
+    func committedLate() async throws {
+        try await with { world in
+            try await world.say(1, "first")
+            try await world.finish(try await world.lease().ids)
+            try await world.database.setClock("2026-11-22T10:00:20Z")
+            try await world.say(1, "second")
+            // One waits that will tell of it, as it seems to who says this.
+            let speaker = try await PostgresSession.connect(world.database.configuration)
+            let watcher = try await PostgresSession.connect(world.database.configuration)
+            try await world.database.setClock("2026-11-22T10:00:59Z")
+            try await speaker.execute("BEGIN")
+            try await speaker.execute(
+                """
+                SELECT letsswitch.send_messages(
+                    'd1', ARRAY['\(world.group)'::uuid], ARRAY[gen_random_uuid()], 'third', NULL, 10, true, true, '')
+                """)
+            try await world.database.setClock("2026-11-22T10:01:00Z")
+            let second = try await world.lease()
+            #expect(second.messages == [1, 1])
+            let finishing = Task { try await world.finish(second.ids) }
+            try await eventually("the end waits for what is being said") {
+                let waits = try await watcher.execute(
+                    "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
+                return waits?.isEmpty == false
+            }
+            try await speaker.execute("COMMIT")
+            try await finishing.value
+            for session in [speaker, watcher] { await session.close() }
+            #expect(try await world.waiting() == ["ntfy user2", "ntfy user3"])
+            try await world.database.setClock("2026-11-22T10:02:00Z")
+            #expect(try await world.lease().messages == [1, 1])
+        }
+    }
+
     @Test("While nothing can be sent one waits for each, and tells of everything when it goes")
     func outage() async throws {
         try await with { world in
