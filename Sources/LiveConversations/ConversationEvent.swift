@@ -19,7 +19,7 @@ package enum ConversationEvent: Sendable {
     /// These of those who take part are there.
     case presence(conversation: UUID, users: [String])
     /// To who sent: it is stored.
-    case sent(ref: String?, ids: [UUID])
+    case sent(ref: String?, ConversationStore.Sent)
     case history(ref: String?, ConversationPage)
     case error(ref: String?, RequestError)
 
@@ -66,11 +66,11 @@ package enum ConversationEvent: Sendable {
             json.array { array in
                 for user in users { array.string(user) }
             }
-        case .sent(let ref, let ids):
+        case .sent(let ref, let sent):
             json.member("ref", ref)
             json.name("ids")
             json.array { array in
-                for id in ids { array.string(id.uuidString) }
+                for message in sent.messages { array.string(message.id.uuidString) }
             }
         case .history(let ref, let page):
             json.member("ref", ref)

@@ -39,6 +39,9 @@ struct ConversationProgress {
         }
     }
 
+    /// Whether it is told nothing more of a message: that it was heard, or lies before where it began.
+    func isPast(_ message: ConversationMessage) -> Bool { message.offset <= heard[message.conversation] ?? 0 }
+
     var isCaughtUp: Bool { behind.isEmpty }
 
     /// What is to be read: a conversation, and the offset behind which.

@@ -145,6 +145,14 @@ package final class ConversationSubscriber: RoomPeer {
         if let next = waiting.first { begin(next) }
     }
 
+    /// What of that it said before isn't told anew: of a repeat it would hear nothing.
+    package func isPast(_ message: ConversationMessage) -> Bool {
+        switch state {
+        case .opening: message.offset <= after[message.conversation] ?? (othersAreNew ? 0 : .max)
+        case .hearing(let progress, _): progress.isPast(message)
+        }
+    }
+
     func end(_ cause: ConversationSinkEnd) { sink.end(cause) }
 
     // MARK: What it hears

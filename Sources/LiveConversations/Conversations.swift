@@ -108,7 +108,7 @@ package final class Conversations: Sendable {
         case .refused(let error, let ref): return .error(ref: ref, error)
         case .send(let message, let ref):
             do {
-                return .sent(ref: ref, ids: try await send(message, by: member).messages.map(\.id))
+                return .sent(ref: ref, try await send(message, by: member))
             } catch {
                 return .error(ref: ref, refusal(error))
             }

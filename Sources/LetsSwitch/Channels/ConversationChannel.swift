@@ -240,12 +240,23 @@ private final class ConversationSubscription: CableSubscription, ConversationSin
 
     func send(_ event: ConversationEvent) {
         switch event {
-        // A message that one has said comes as one.
-        case .handshake, .sent: break
+        case .handshake: break
+        case .sent(_, let sent): answer(sent)
         case .presence(_, let users):
             if outlet.isExtended { tellPresence(users) }
             if tellsPresence { outlet.send(event.content) }
         case .message, .left, .history, .error: outlet.send(event.content)
+        }
+    }
+
+    /// A message that one has said comes as one. That it was said before, and heard, is told only who says it again: where in what is kept
+    /// it stands for this one doesn't change by that.
+    private func answer(_ sent: ConversationStore.Sent) {
+        guard case .inside(let subscriber) = state else { return }
+        for entry in sent.entries where !entry.isNew {
+            for message in entry.page.messages where subscriber.isPast(message) {
+                outlet.send(ConversationEvent.message(message, routingKey: entry.page.routingKey).content)
+            }
         }
     }
 

@@ -67,6 +67,49 @@ import Testing
         }
     }
 
+    @Test("A8: what is spoken again under its id comes to who speaks, where it was stored, and to nobody else")
+    func repeated() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            try await endpoint.makeUsers(1...2)
+            let pair = try await endpoint.makeConversation(1, [2])
+            let (mine, id) = (identifier(pair), UUID())
+            func speak(_ peer: CablePeer, _ mine: String, id: UUID, hears offsets: [Int]) async throws {
+                try await perform(
+                    ["action": "speak", "content": "Hello", "id": .string(id.uuidString)], peer, mine)
+                for offset in offsets {
+                    let heard = try await peer.hearMessage(of: mine)
+                    #expect(heard.type == "message" && heard.data["offset"].int == offset)
+                    #expect(heard.data["id"].string == id.uuidString && heard.data["author"] == "user1")
+                }
+            }
+            let other = try await CablePeer.welcomed(at: endpoint, "?deviceId=d2")
+            try await other.enter(mine)
+            let first = try await CablePeer.welcomed(at: endpoint, "?deviceId=d1")
+            try await first.enter(mine)
+            for _ in 0..<2 { try await speak(first, mine, id: id, hears: [1]) }
+            #expect(try await other.hearMessage(of: mine).data["offset"] == 1)
+            await first.socket.close()
+            // It came back, and doesn't know whether it was heard.
+            let second = try await CablePeer.welcomed(at: endpoint, "?deviceId=d1")
+            try await second.enter(mine)
+            try await speak(second, mine, id: id, hears: [1])
+            try await speak(second, mine, id: UUID(), hears: [2])
+            #expect(try await other.hearMessage(of: mine).data["offset"] == 2)
+            // What it is told anyway comes once, and with its place.
+            let after = identifier(pair, #","after":0"#)
+            try await second.subscribe(after)
+            try await perform(["action": "speak", "content": "Hello", "id": .string(id.uuidString)], second, after)
+            var offsets: [Int] = []
+            #expect(try await second.hear() == CablePeer.confirmation(after))
+            while offsets.last != 2 {
+                offsets.append(try #require(try await second.hearMessage(of: after).data["offset"].int))
+            }
+            #expect(offsets == [1, 2])
+            try await other.hearsNothing()
+        }
+    }
+
     @Test("Who isn't in a conversation, has no name or no device is rejected")
     func rejections() async throws {
         try await Journey.run { journey in

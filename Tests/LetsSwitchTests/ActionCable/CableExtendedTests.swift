@@ -123,6 +123,53 @@ import Testing
         }
     }
 
+    @Test(
+        "A11: what is asked for several times at once is answered as often, and what is said then comes behind all of it"
+    )
+    func severalTimes() async throws {
+        try await with { _, endpoint, pair in
+            // More than a page.
+            for number in 1...120 { try await endpoint.say(1, "\(number)", in: pair) }
+            let mine = identifier(pair)
+            let peer = try await RoomPeer.connect(to: endpoint, "d2")
+            try await peer.say("subscribe", mine, RoomPeer.history(since: Int(Date().timeIntervalSince1970) - 3_600))
+            for _ in 0..<2 {
+                try await peer.say("history", mine, RoomPeer.history(since: Int(Date().timeIntervalSince1970) - 3_600))
+            }
+            try await peer.say("history", mine, RoomPeer.history(UUID(), after: 0, epoch: "other"))
+            #expect(try await peer.cable.hear() == CablePeer.confirmation(mine))
+            var (answers, offsets) = ([String](), [Int]())
+            while answers.count < 4 {
+                let heard = try await peer.hear()
+                if let offset = heard["offset"].int {
+                    offsets.append(offset)
+                } else {
+                    answers.append(heard["type"].string ?? "")
+                }
+            }
+            #expect(answers.sorted() == ["confirm_history", "confirm_history", "confirm_history", "reject_history"])
+            #expect(Set(offsets) == Set(1...120) && offsets.last == 120)
+            try await endpoint.say(1, "121", in: pair)
+            #expect(try await peer.hearMessage().offset == 121)
+            try await peer.cable.hearsNothing()
+        }
+    }
+
+    @Test("A11: a repeat comes to who speaks again, and moves nobody's place")
+    func repeated() async throws {
+        try await with { _, endpoint, pair in
+            let mine = identifier(pair)
+            let peer = try await RoomPeer.connect(to: endpoint, "d2")
+            try await peer.cable.enter(mine)
+            let speak = CablePeer.message(#"{"action":"speak","content":"Hello","id":"\#(UUID())"}"#, mine)
+            try await peer.cable.socket.send(text: speak)
+            #expect(try await peer.hearMessage().offset == 1)
+            try await peer.cable.socket.send(text: speak)
+            let again = try await peer.hear()
+            #expect(again["message"]["data"]["offset"] == 1 && again["offset"].isAbsent && again["stream_id"].isAbsent)
+        }
+    }
+
     @Test("A11: what isn't to be had is refused, and what is said now comes all the same")
     func rejected() async throws {
         try await with { journey, endpoint, pair in
