@@ -30,7 +30,9 @@ struct PageAgainTests {
             try await page.click("#leave")
 
             try await page.click("#open-past")
-            try await page.wait(until: "!document.querySelector('#preferences').hidden")
+            // It opens once all is read; each list is shown when it is.
+            try await page.wait(until: "document.querySelector('#past').open")
+            #expect(try await page.evaluate("document.querySelector('#preferences').hidden") == false)
             #expect(try await page.text(of: "#preferences b") == "Maths")
             #expect(try await page.text(of: "#past-list .do").hasPrefix("With Maths."))
             #expect(try await page.evaluate("document.querySelector('#past-list [data-part=prefer]').hidden") == true)
