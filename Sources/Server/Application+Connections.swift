@@ -154,7 +154,7 @@ private struct OpenConnection {
         case .http(let connection):
             switch connection.state {
             case .idle, .streaming: true
-            case .inHead, .inBody, .awaiting, .draining, .over: false
+            case .inHead, .inBody, .answering, .awaiting, .draining, .over: false
             }
         case .webSocket(let webSocket): webSocket.isOpen
         case .handshake: true

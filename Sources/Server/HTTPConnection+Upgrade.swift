@@ -72,6 +72,7 @@ extension HTTPConnection {
         guard let socket = try? StreamSocket(detached, on: reactor) else { return }
         socket.companion = peer.permit
         let connection = HTTPConnection(on: socket, from: peer, server: server)
+        connection.state = .answering
         connection.backlog = unread
         connection.serve(request, route)
         connection.proceed()

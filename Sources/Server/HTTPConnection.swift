@@ -13,55 +13,18 @@ import Wire
 ///
 /// One request is answered at a time; what the peer pipelines meanwhile waits in a bounded buffer, then in the kernel.
 ///
-/// | state     | what comes                 | next state                                     | deadline                    |
-/// |-----------|----------------------------|------------------------------------------------|-----------------------------|
-/// | idle      | the beginning of a request | in head                                        | header                      |
-/// |           | FIN, or the server's end   | over                                           |                             |
-/// |           | nothing in time            | over                                           | keep-alive; at first header |
-/// | in head   | the rest of it             | in body                                        | body, if there is one       |
-/// |           | nothing in time, or wrong  | over, with 408 or 4xx                          |                             |
-/// | in body   | the end of the request     | idle, draining or over, with an answer         |                             |
-/// |           |                            | awaiting, streaming; over as another's socket  |                             |
-/// |           | nothing in time, or wrong  | over, with 408 or 4xx                          |                             |
-/// | awaiting  | the answer                 | idle, draining, over or streaming              | none                        |
-/// | streaming | its end                    | idle, draining or over                         | write, while bytes wait     |
-/// |           | FIN                        | over                                           |                             |
-/// | draining  | the peer took all of it    | idle                                           | write                       |
-/// | over      |                            |                                                | write                       |
+/// What it is at is a value, ``HTTPConnectionState``, which has the table of it.
 final class HTTPConnection: StreamSocketHandler {
-    enum State {
-        /// Between requests.
-        case idle
-        /// Some of a request has come, and not all of its head.
-        case inHead
-        /// The head has come, and of the content so much.
-        case inBody(HTTPRequestHead, [UInt8])
-        /// A task works on the answer.
-        case awaiting(ServerShard.Ticket)
-        case streaming(ResponseStream, isChunked: Bool, keepsAlive: Bool)
-        /// The peer has yet to take answers before the next request is read.
-        case draining
-        /// No more requests: the last answer is on its way.
-        case over
-
-        /// What the peer sends is read.
-        var isReading: Bool {
-            switch self {
-            case .idle, .inHead, .inBody: true
-            case .awaiting, .streaming, .draining, .over: false
-            }
-        }
-    }
+    typealias State = HTTPConnectionState<ServerShard.Ticket, ResponseStream>
 
     let socket: StreamSocket
     let server: ServerShard
     var peer: HTTPPeer
     private var parser: HTTPRequestParser
-    var state = State.idle
+    var state = State.idle(since: .connection)
     /// Bytes that came while a request was being answered.
     var backlog: [UInt8] = []
     private var isParsing = false
-    private var hasAnswered = false
     /// Requests that came too fast, without one between that didn't.
     var refusalsInARow: UInt8 = 0
 
@@ -102,7 +65,7 @@ final class HTTPConnection: StreamSocketHandler {
             while state.isReading, let event = try parser.next(&input) {
                 switch event {
                 case .head(let head): begin(head)
-                case .body(let bytes): append(bytes)
+                case .body(let bytes): state.append(bytes)
                 case .end: complete(rest: &input)
                 }
             }
@@ -110,21 +73,13 @@ final class HTTPConnection: StreamSocketHandler {
             return refuse(Abort(HTTPStatus(code: error.status), reason: error.reason))
         }
         if !input.isEmpty { keep(input) }
-        noteHead()
+        limit(by: state.parsed(isInHead: parser.position == .inHead))
     }
 
-    /// The parser gives no event for a head that isn't whole: has one begun?
-    private func noteHead() {
-        switch (state, parser.position) {
-        case (.idle, .inHead):
-            state = .inHead
-            // That of a new connection counts from its beginning.
-            if hasAnswered { socket.deadline = socket.reactor.now + limits.headerTimeout }
-        case (.inHead, .betweenRequests):
-            // It was the empty line that some send behind a request.
-            state = .idle
-        default: break
-        }
+    /// The peer has as long as this limit allows from now on.
+    private func limit(by limit: TimeLimit?) {
+        guard let limit else { return }
+        socket.deadline = socket.reactor.now + limits[limit]
     }
 
     /// Goes on after an answer, with what was put aside or what will come.
@@ -140,25 +95,15 @@ final class HTTPConnection: StreamSocketHandler {
     }
 
     private func begin(_ head: HTTPRequestHead) {
-        state = .inBody(head, [])
+        limit(by: state.began(head))
         // The peer waits for our consent (RFC 9110 §10.1.1); the parser has refused a length over the limit.
         if head.expectsContinue {
             socket.enqueue(SharedBytes(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)))
         }
-        if head.bodyFraming != .none { socket.deadline = socket.reactor.now + limits.bodyTimeout }
-    }
-
-    private func append(_ bytes: UnsafeRawBufferPointer) {
-        guard case .inBody(let head, var content) = state else { return }
-        // The content is ours alone while it grows, or it would be copied.
-        state = .idle
-        content.append(contentsOf: bytes)
-        state = .inBody(head, content)
     }
 
     private func complete(rest input: inout UnsafeRawBufferPointer) {
-        guard case .inBody(let head, let content) = state else { return }
-        state = .idle
+        guard let (head, content) = state.takeRequest() else { return }
         socket.deadline = .distantFuture
         if let refusal = refusalOfAddress(head) { return answer(Response(refusal), to: head) }
         let match = server.application.router.match(head, for: peer.entrance.audience)
@@ -237,7 +182,7 @@ final class HTTPConnection: StreamSocketHandler {
             let result = await work()
             loop.submit { reactor in
                 guard let connection = application.server(on: reactor).redeem(ticket) else { return }
-                connection.state = .idle
+                connection.state = .answering
                 then(connection, result)
                 connection.proceed()
             }
@@ -271,15 +216,14 @@ final class HTTPConnection: StreamSocketHandler {
     }
 
     func answered(keepsAlive: Bool) {
-        hasAnswered = true
-        guard keepsAlive else { return end() }
-        guard socket.unsentBytes > limits.sendQueueBytes else {
-            state = .idle
-            return
+        state.answered(keepsAlive: keepsAlive, isTaken: socket.unsentBytes <= limits.sendQueueBytes)
+        switch state {
+        case .over: end()
+        case .draining:
+            socket.reportsDrain = true
+            limit(by: .write)
+        default: break
         }
-        state = .draining
-        socket.reportsDrain = true
-        socket.deadline = socket.reactor.now + limits.writeTimeout
     }
 
     /// An operator ends it, whatever it is at.
@@ -296,13 +240,10 @@ final class HTTPConnection: StreamSocketHandler {
 
     /// Nothing of the next request, or not all of it, has come.
     private func awaitMore() {
-        // Every answer is out or on its way, and the peer has no more requests. (Whoever closes in the midst of one takes it
-        // back.)
-        if socket.peerEnded { return end() }
-        guard case .idle = state else { return }
-        if server.isStopping { return end() }
-        // A new connection has the time of a head, whatever comes before that.
-        if hasAnswered { socket.deadline = socket.reactor.now + limits.keepAliveTimeout }
+        switch state.waits(peerHasEnded: socket.peerEnded, serverStops: server.isStopping) {
+        case .end: end()
+        case .goOn(let newLimit): limit(by: newLimit)
+        }
     }
 
     /// Answers what is no request, and ends the connection: what follows can't be told from the next request.
@@ -322,58 +263,32 @@ final class HTTPConnection: StreamSocketHandler {
         end()
     }
 
-    private func refuseLate() {
-        refuse(Abort(.requestTimeout, reason: "The request did not come whole in time."))
-    }
-
     // MARK: The socket
 
     func socketDidDrain(_ socket: StreamSocket) {
         if case .streaming(let stream, _, _) = state {
             socket.deadline = .distantFuture
             stream.drained?()
-        } else if case .draining = state {
-            state = .idle
+        } else if state.drained() {
             socket.reportsDrain = false
             proceed()
         }
     }
 
     func socketReceivedEnd(_ socket: StreamSocket) {
-        switch state {
-        case .idle, .inHead, .inBody:
+        if state.isReading {
             awaitMore()
-        case .streaming:
+        } else if case .streaming = state {
             // The reader of a stream has nothing to send; its FIN says that it left.
             endStream(tellingIt: true)
             socket.close()
-        case .awaiting, .draining, .over:
-            break
         }
     }
 
     func socketDeadlinePassed(_ socket: StreamSocket) {
-        switch state {
-        case _ where state.isReading && socket.unsentBytes > 0:
-            server.counters.timedOut(.write)
-            socket.close()
-        case .idle:
-            server.counters.timedOut(hasAnswered ? .keepAlive : .header)
-            end()
-        case .inHead:
-            server.counters.timedOut(.header)
-            refuseLate()
-        case .inBody:
-            server.counters.timedOut(.body)
-            refuseLate()
-        case .streaming, .draining:
-            server.counters.slowPeers += 1
-            server.counters.timedOut(.write)
-            endStream(tellingIt: true)
-            socket.close()
-        case .awaiting, .over:
-            break
-        }
+        guard let (limit, ending) = state.late(isTaken: socket.unsentBytes == 0) else { return }
+        server.counters.timedOut(limit)
+        end(by: ending)
     }
 
     func socketDidClose(_ socket: StreamSocket, because cause: StreamSocket.CloseCause) {
@@ -384,16 +299,25 @@ final class HTTPConnection: StreamSocketHandler {
     }
 
     func serverStops(_ socket: StreamSocket) {
-        switch state {
-        case .idle:
-            end()
-        case .streaming(let stream, _, _):
-            let closed = stream.closed
-            stream.closed = nil
-            closed?()
+        if let ending = state.endingWithServer { end(by: ending) }
+    }
+
+    private func end(by ending: HTTPConnectionEnding) {
+        switch ending {
+        case .finish: end()
+        case .refuse: refuse(Abort(.requestTimeout, reason: "The request did not come whole in time."))
+        case .close: socket.close()
+        case .cutOff:
+            server.counters.slowPeers += 1
+            endStream(tellingIt: true)
+            socket.close()
+        case .finishStream:
+            if case .streaming(let stream, _, _) = state {
+                let closed = stream.closed
+                stream.closed = nil
+                closed?()
+            }
             finishStream()
-        case .inHead, .inBody, .awaiting, .draining, .over:
-            break
         }
     }
 }

@@ -55,6 +55,17 @@ package struct ServerLimits: Sendable, Hashable {
     package var closeTimeout = Duration.seconds(5)
 
     package init() {}
+
+    subscript(limit: TimeLimit) -> Duration {
+        switch limit {
+        case .header: headerTimeout
+        case .body: bodyTimeout
+        case .keepAlive: keepAliveTimeout
+        case .write: writeTimeout
+        case .pong: pongTimeout
+        case .close: closeTimeout
+        }
+    }
 }
 
 /// A wait that came to its end before the peer did what it was to do.
