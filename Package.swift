@@ -210,13 +210,28 @@ let package = Package(
                 "Sockets", "Wire",
             ],
             swiftSettings: swiftSettings),
+        // The schedule as it happens: streams of reminders, and of what has changed in the day.
+        .target(
+            name: "LiveSchedule",
+            dependencies: [
+                "Basics", "Domain", "Observability", "Postgres", "Rooms", "Scheduling", "Server", "Sockets", "Wire",
+            ],
+            swiftSettings: swiftSettings),
+        // What the routes are and what is said on WebSockets, for programs and people: OpenAPI, JSON Schemas, help.
+        .target(
+            name: "APIDescription",
+            dependencies: [
+                "Basics", "Delivery", "Domain", "LiveConversations", "LiveQuestions", "Messaging", "Server",
+                "Settings", "Wire",
+            ],
+            swiftSettings: swiftSettings),
         // The product: the doors to rooms and schedule, the channels of Action Cable, operations, composition, life cycle.
         .target(
             name: "LetsSwitch",
             dependencies: [
-                "Access", "ActionCable", "Basics", "Bridge", "Crypto", "Daemons", "Delivery", "Domain",
-                "LiveConversations", "LiveQuestions", "Messaging", "Observability", "Pages", "Postgres", "Rooms",
-                "Schema", "Scheduling", "Server", "Settings", "Sockets", "Wire",
+                "Access", "ActionCable", "APIDescription", "Basics", "Bridge", "Crypto", "Daemons", "Delivery",
+                "Domain", "LiveConversations", "LiveQuestions", "LiveSchedule", "Messaging", "Observability", "Pages",
+                "Postgres", "Rooms", "Schema", "Scheduling", "Server", "Settings", "Sockets", "Wire",
             ],
             swiftSettings: swiftSettings
         ),
@@ -257,7 +272,7 @@ let package = Package(
             name: "SocketsTests", dependencies: ["Basics", "COpenSSL", "Sockets", "TestSupport"],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "ServerTests", dependencies: ["Basics", "Server", "Sockets", "TestSupport"],
+            name: "ServerTests", dependencies: ["Basics", "Server", "Sockets", "TestSupport", "Wire"],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "RoomsTests", dependencies: ["Basics", "BusTestSupport", "Rooms", "Sockets", "TestSupport"],
@@ -333,9 +348,16 @@ let package = Package(
                 "ScheduleTestSupport", "Server", "Sockets", "TestSupport",
             ], swiftSettings: swiftSettings),
         .testTarget(
+            name: "LiveScheduleTests",
+            dependencies: [
+                "Domain", "LiveSchedule", "Rooms", "ScheduleTestSupport", "Scheduling", "Server", "Sockets",
+                "TestSupport",
+            ], swiftSettings: swiftSettings),
+        .testTarget(
             name: "LetsSwitchTests",
             dependencies: [
-                "LetsSwitch", "letsswitchd", "Access", "ActionCable", "AMQP", "Basics", "BusTestSupport", "Crypto",
+                "LetsSwitch", "letsswitchd", "Access", "ActionCable", "APIDescription", "AMQP", "Basics",
+                "BusTestSupport", "Crypto",
                 "Daemons", "Delivery", "Domain", "HTTPClient", "LiveConversations", "LiveQuestions", "Messaging",
                 "Observability", "Pages", "Postgres", "Rooms", "ScheduleTestSupport", "Schema", "Scheduling", "Server",
                 "Settings", "TestSupport", "Wire",
@@ -397,6 +419,8 @@ let pages = [
     "ActionCable": ["README.md", "CABLE.md"],
     "LiveQuestions": ["README.md", "QUESTIONS.md"],
     "LiveConversations": ["README.md", "CONVERSATIONS.md"],
+    "LiveSchedule": ["README.md"],
+    "APIDescription": ["README.md"],
     "LetsSwitch": ["README.md", "Operations/METRICS.md", "Operations/MONITORING.md", "Operations/Prometheus"],
     "LetsSwitchClient": ["README.md"],
     "letsswitch": ["README.md", "letsswitch.1", "completions", "debian"],

@@ -1,22 +1,22 @@
 import Basics
 import Delivery
-import Server
-import Settings
+package import Server
+package import Settings
 import Wire
 
 /// `GET /openapi.json`, `GET /help`, `GET /schemas/…`: what the routes are, and what is said on their WebSockets. Registered after all others, whose descriptions it shows.
-struct DescriptionController: RouteCollection, Sendable {
+package struct DescriptionController: RouteCollection, Sendable {
     /// Where people find the server; nil: as the request says.
-    let publicURL: String?
-    let maximumBodyBytes: Int
+    private let publicURL: String?
+    private let maximumBodyBytes: Int
     private let table = Locked<[DescribedRoute]>([])
 
-    init(_ configuration: Configuration) {
+    package init(_ configuration: Configuration) {
         publicURL = configuration.providers.publicURL
         maximumBodyBytes = configuration.limits.http.bodyBytes
     }
 
-    func boot(routes: RoutesBuilder) {
+    package func boot(routes: RoutesBuilder) {
         routes.get("openapi.json", as: Self.openAPI) { request in
             let document = OpenAPIDocument(
                 routes: table.withLock { $0 }, address: address(request), maximumBodyBytes: maximumBodyBytes)

@@ -1,3 +1,4 @@
+import APIDescription
 import Access
 import ActionCable
 import Basics
@@ -8,6 +9,7 @@ import Domain
 import FoundationEssentials
 import LiveConversations
 import LiveQuestions
+import LiveSchedule
 import Messaging
 import Observability
 import Pages
@@ -192,7 +194,7 @@ struct Composition: Sendable {
             routes.register(
                 collection: CalendarController(
                     store: database.calendars, publicURL: configuration.providers.publicURL, log: log))
-            routes.register(collection: EventStreamController(source: reminders))
+            routes.register(collection: EventStreamController(reminders))
             routes.register(
                 collection: QuestionSocketController(
                     questions: questions, hasOpenSession: configuration.openQuestions, identities: identities))

@@ -1,4 +1,5 @@
 import Basics
+import LiveSchedule
 import Postgres
 import Rooms
 import Scheduling

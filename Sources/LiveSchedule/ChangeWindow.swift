@@ -1,8 +1,8 @@
-import Domain
+package import Domain
 
 /// The slots of whose changes a stream's reader wants to know. Changes of the device's own tasks it is told of wherever they
 /// are.
-enum ChangeWindow: Hashable, Sendable {
+package enum ChangeWindow: Hashable, Sendable {
     /// From yesterday to the day after tomorrow, at whatever time it is: for readers that name no days.
     case near
     /// None but of its device's own tasks.

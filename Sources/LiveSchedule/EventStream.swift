@@ -1,9 +1,9 @@
 import Basics
-import Domain
-import FoundationEssentials
+package import Domain
+package import FoundationEssentials
 import Rooms
-import Scheduling
-import Server
+package import Scheduling
+package import Server
 import Sockets
 import Wire
 
@@ -226,7 +226,7 @@ final class EventStream: RoomPeer {
 }
 
 /// What is written to an ``EventSink``.
-enum StreamEvent {
+package enum StreamEvent {
     /// A sign of life.
     case comment
     case reminder(Reminder)
@@ -239,7 +239,7 @@ enum StreamEvent {
 }
 
 /// What events are written to: a response's stream, a subscription of Action Cable, or a test's recorder.
-protocol EventSink: AnyObject {
+package protocol EventSink: AnyObject {
     /// Called when the kernel has taken all that was written.
     var drained: (() -> Void)? { get set }
     /// Called once, when it is over; not after ``finish()``.
@@ -253,9 +253,9 @@ protocol EventSink: AnyObject {
 }
 
 extension EventSink {
-    func revoke() { finish() }
+    package func revoke() { finish() }
 
-    func write(_ event: StreamEvent, as piece: StreamChunk) {
+    package func write(_ event: StreamEvent, as piece: StreamChunk) {
         write(piece)
     }
 }

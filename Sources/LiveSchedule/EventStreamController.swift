@@ -1,16 +1,20 @@
 import Domain
 import FoundationEssentials
 import Scheduling
-import Server
+package import Server
 import Sockets
 import Wire
 
 /// `GET /reminders?deviceId=…&from=…&to=…`: the device's reminders as they fire, and changes of the slots between two instants,
 /// as server-sent events.
-struct EventStreamController: RouteCollection, Sendable {
-    let source: ReminderSource
+package struct EventStreamController: RouteCollection, Sendable {
+    private let source: ReminderSource
 
-    func boot(routes: RoutesBuilder) {
+    package init(_ source: ReminderSource) {
+        self.source = source
+    }
+
+    package func boot(routes: RoutesBuilder) {
         routes.get("reminders", as: EventStreamDescriptions.reminders, use: follow)
     }
 

@@ -1,14 +1,14 @@
 import Basics
-import Domain
-import FoundationEssentials
-import Observability
-import Rooms
-import Scheduling
+package import Domain
+package import FoundationEssentials
+package import Observability
+package import Rooms
+package import Scheduling
 import Server
-import Sockets
+package import Sockets
 
 /// All event streams of this daemon. May be used from anywhere.
-final class EventStreams: Sendable {
+package final class EventStreams: Sendable {
     private let loops: [EventLoop]
     private let rooms: Rooms
     private let keys: RoomKeys
@@ -23,7 +23,7 @@ final class EventStreams: Sendable {
     ///   - limitPerDevice: Streams that a device may have open.
     ///   - metrics: Told how late each reminder was when the kernel took it, and of streams that found no place.
     ///   - acknowledge: Told the reminders that the kernel has taken for a stream; called on a loop.
-    init(
+    package init(
         loops: [EventLoop], rooms: Rooms, keys: RoomKeys, limitPerDevice: Int, metrics: EventStreamMetrics,
         acknowledge: @escaping @Sendable ([UUID]) -> Void
     ) {
@@ -71,14 +71,14 @@ final class EventStreams: Sendable {
     }
 
     /// Whether nobody listens here.
-    var isEmpty: Bool { rooms.hasNoSubscribers }
+    package var isEmpty: Bool { rooms.hasNoSubscribers }
 
     // MARK: Events
 
     /// Sends each reminder to its device's streams. A stream that had one already doesn't get it again.
     ///
     /// - Parameter settled: Of this claim and all before it everything was delivered.
-    func deliver(_ reminders: [Reminder], settled: Int) {
+    package func deliver(_ reminders: [Reminder], settled: Int) {
         guard !isEmpty else { return }
         let now = MonotonicTime.now()
         rooms.publish(
@@ -90,7 +90,7 @@ final class EventStreams: Sendable {
     /// Sends a test to a device's streams.
     ///
     /// - Returns: How many streams the device has here.
-    func test(_ content: ReminderContent, to device: DeviceID) async -> Int {
+    package func test(_ content: ReminderContent, to device: DeviceID) async -> Int {
         guard !isEmpty else { return 0 }
         rooms.publish([(StreamMessage.test(content), keys.device(device))])
         var count = 0
@@ -103,7 +103,7 @@ final class EventStreams: Sendable {
     /// Sends devices what they may have missed: all their reminders whose task has not started, in firing order.
     ///
     /// - Parameter newest: Up to this claim there is nothing else for them.
-    func catchUp(_ devices: [DeviceID], with reminders: [Reminder], newest: Int) {
+    package func catchUp(_ devices: [DeviceID], with reminders: [Reminder], newest: Int) {
         guard !isEmpty else { return }
         let now = MonotonicTime.now()
         let reminders = Dictionary(grouping: reminders, by: \.device)
@@ -114,14 +114,14 @@ final class EventStreams: Sendable {
     }
 
     /// Has the readers of these devices come again; all, when nil.
-    func restart(_ devices: [DeviceID]? = nil) {
+    package func restart(_ devices: [DeviceID]? = nil) {
         guard !isEmpty else { return }
         let listeners = devices.map { $0.map(keys.device) } ?? [keys.allStreams]
         rooms.publish(listeners.map { (StreamMessage.restart, $0) })
     }
 
     /// The device was erased: its streams end.
-    func end(_ device: DeviceID) {
+    package func end(_ device: DeviceID) {
         guard !isEmpty else { return }
         rooms.publish([(StreamMessage.erased, keys.device(device))])
     }
@@ -133,7 +133,7 @@ final class EventStreams: Sendable {
     }
 
     /// Tells a device's streams that its person goes on in another room, and so that a slot has changed for it.
-    func tell(_ rematch: Rematch) {
+    package func tell(_ rematch: Rematch) {
         guard !isEmpty else { return }
         let room = keys.device(rematch.device)
         rooms.publish([(StreamMessage.rematched(rematch), room), (StreamMessage.ownSlot(rematch.startsAt), room)])
@@ -148,14 +148,14 @@ final class EventStreams: Sendable {
     }
 
     /// The reminders that the kernel has taken and that `acknowledge` was not told of yet: for a daemon that stops.
-    func takeAcknowledgements() async -> [UUID] {
+    package func takeAcknowledgements() async -> [UUID] {
         var reminders: [UUID] = []
         for loop in loops { reminders += await loop.run { self.shard(on: $0).takeAcknowledgements() } }
         return reminders
     }
 
     /// The devices that have a stream here.
-    func devices() async -> Set<DeviceID> {
+    package func devices() async -> Set<DeviceID> {
         var devices: Set<DeviceID> = []
         guard !isEmpty else { return devices }
         for loop in loops { devices.formUnion(await loop.run { self.shard(on: $0).devices }) }
@@ -172,7 +172,7 @@ extension RoomKeys {
     var nearDays: UUID { room(.nearDays) }
 
     /// Of a device's streams.
-    func device(_ device: DeviceID) -> UUID { room(.device, Array(device.text.utf8)) }
+    package func device(_ device: DeviceID) -> UUID { room(.device, Array(device.text.utf8)) }
 
     /// Of those who show a day of UTC, counted from 1970.
     func day(_ day: Int) -> UUID { room(.day, withUnsafeBytes(of: day.littleEndian) { Array($0) }) }
@@ -203,19 +203,21 @@ final class StreamQuota {
 }
 
 extension EventStreams: ReminderReceiver {
-    func slotsClosed(_ slots: Set<Instant>) {
+    package func slotsClosed(_ slots: Set<Instant>) {
         slotsChanged(Dictionary(slots.map { ($0, []) }) { first, _ in first })
     }
 }
 
 /// What the event streams count. Any thread.
-struct EventStreamMetrics: Sendable {
+package struct EventStreamMetrics: Sendable {
     /// From the due instant to the first stream that took the reminder.
-    let deliveryLateness = SharedHistogram(bounds: Histogram.latenessBounds)
+    package let deliveryLateness = SharedHistogram(bounds: Histogram.latenessBounds)
     /// Streams beyond what a device may have open.
-    let turnedAway = Counter()
+    package let turnedAway = Counter()
 
-    func write(to text: inout MetricsText) {
+    package init() {}
+
+    package func write(to text: inout MetricsText) {
         text.histogram(
             "letsswitch_reminder_delivery_lateness_seconds", "From the due instant to the first delivery.",
             deliveryLateness.snapshot)

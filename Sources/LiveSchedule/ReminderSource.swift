@@ -1,27 +1,39 @@
-import Domain
-import FoundationEssentials
-import Scheduling
-import Sockets
+package import Domain
+package import FoundationEssentials
+package import Scheduling
+package import Sockets
 
 /// Where a device's reminders come from, to whoever wants them from some point on: what is stored, and then what fires. Any thread.
-struct ReminderSource: Sendable {
+package struct ReminderSource: Sendable {
     /// A stream that may begin.
-    struct Opened: Sendable {
+    package struct Opened: Sendable {
         fileprivate let reservation: EventStreamShard.Reservation
         fileprivate let backlog: ReminderBacklog
     }
 
-    let streams: EventStreams
-    /// Throws until the database has been read once: the rooms that streams listen to have their ids by what stands there.
-    let ready: @Sendable () async throws -> Void
-    /// The device's reminders whose task has not started, as they stand to the one with this id.
-    let backlog: @Sendable (DeviceID, UUID?) async throws -> ReminderBacklog
+    private let streams: EventStreams
+    private let ready: @Sendable () async throws -> Void
+    private let backlog: @Sendable (DeviceID, UUID?) async throws -> ReminderBacklog
+
+    /// - Parameters:
+    ///   - ready: Throws until the database has been read once: the rooms that streams listen to have their ids by what stands there.
+    ///   - backlog: The device's reminders whose task has not started, as they stand to the one with this id.
+    package init(
+        streams: EventStreams, ready: @escaping @Sendable () async throws -> Void,
+        backlog: @escaping @Sendable (DeviceID, UUID?) async throws -> ReminderBacklog
+    ) {
+        self.streams = streams
+        self.ready = ready
+        self.backlog = backlog
+    }
 
     /// Makes room for a stream on `loop`, and asks the database what it has missed. It collects events from now on, for a while.
     ///
     /// - Returns: `nil` when the device has as many as it may.
     /// - Throws: That the database is away.
-    func open(_ device: DeviceID, window: ChangeWindow, after last: UUID?, on loop: EventLoop) async throws -> Opened? {
+    package func open(_ device: DeviceID, window: ChangeWindow, after last: UUID?, on loop: EventLoop) async throws
+        -> Opened?
+    {
         try await ready()
         guard await streams.takePlace(for: device) else { return nil }
         let reservation = await loop.run { streams.shard(on: $0).reserve(device, window: window) }
@@ -34,12 +46,12 @@ struct ReminderSource: Sendable {
     }
 
     /// Writes to `sink` from now on. On the loop.
-    func begin(_ opened: Opened, _ sink: any EventSink, on reactor: Reactor) {
+    package func begin(_ opened: Opened, _ sink: any EventSink, on reactor: Reactor) {
         streams.shard(on: reactor).begin(opened.reservation, sink, backlog: opened.backlog)
     }
 
     /// Nobody is there any more to begin it. On the loop.
-    func cancel(_ opened: Opened, on reactor: Reactor) {
+    package func cancel(_ opened: Opened, on reactor: Reactor) {
         streams.shard(on: reactor).cancel(opened.reservation)
     }
 }

@@ -1,7 +1,7 @@
-import Domain
+package import Domain
 import FoundationEssentials
-import Postgres
-import Scheduling
+package import Postgres
+package import Scheduling
 
 /// Tells the event streams whose day has changed: those of this daemon at once, those of others by NOTIFY.
 ///
@@ -11,8 +11,8 @@ import Scheduling
 /// Hints only: a reader that misses one sees the change when it asks for its day. So they are sent after the commit, and many
 /// together: a NOTIFY within each registration would make all commits wait for one another. Whoever leaves or moves is rare, and somebody
 /// is let down: of those the database tells every daemon itself, with the commit (SQL/partners.sql of Scheduling).
-actor ScheduleChanges {
-    static let channel = "letsswitch_schedule"
+package actor ScheduleChanges {
+    package static let channel = "letsswitch_schedule"
     /// Between two notifications.
     private static let noticePause = Duration.milliseconds(100)
     /// For which changes are gathered before this daemon's own streams are told of others' tasks.
@@ -29,7 +29,7 @@ actor ScheduleChanges {
     private var noticeWork: Task<Void, Never>?
     private var hintWork: Task<Void, Never>?
 
-    init(client: PostgresClient, streams: EventStreams) {
+    package init(client: PostgresClient, streams: EventStreams) {
         self.init(streams: streams) { payload in
             // Lost with the database: then nobody else could have read the change either.
             _ = try? await client.query(Self.notify, [.text(Self.channel), .text(payload)])
@@ -47,14 +47,14 @@ actor ScheduleChanges {
     }
 
     /// A task was registered, changed or cancelled, and that is committed.
-    func publish(_ change: ScheduleChange) {
+    package func publish(_ change: ScheduleChange) {
         spread([
             GatheredChange(slot: change.startsAt, devices: change.devices, concernsAll: change.slotOpened != nil)
         ])
     }
 
     /// These slots have opened or closed to others.
-    func publish(_ slots: [Instant]) {
+    package func publish(_ slots: [Instant]) {
         spread(slots.map { GatheredChange(slot: $0, devices: [], concernsAll: true) })
     }
 
@@ -65,7 +65,7 @@ actor ScheduleChanges {
     }
 
     /// Another daemon's notification, or our own come back.
-    func receive(_ payload: String) {
+    package func receive(_ payload: String) {
         guard let changes = ChangeNotice.decode(payload, unlessFrom: origin) else { return }
         tell(changes)
     }

@@ -1,7 +1,7 @@
 import Domain
 import Testing
 
-@testable import LetsSwitch
+@testable import LiveSchedule
 
 @Suite struct ChangeWindowTests {
     private let now = Instant(seconds: 1_795_338_000)

@@ -4,7 +4,7 @@ import ScheduleTestSupport
 import TestSupport
 import Testing
 
-@testable import LetsSwitch
+@testable import LiveSchedule
 @testable import Scheduling
 
 /// Streams without sockets or a database.

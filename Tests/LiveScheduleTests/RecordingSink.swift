@@ -4,7 +4,7 @@ import Rooms
 import TestSupport
 import Testing
 
-@testable import LetsSwitch
+@testable import LiveSchedule
 @testable import Scheduling
 @testable import Server
 @testable import Sockets

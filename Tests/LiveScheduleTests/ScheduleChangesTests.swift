@@ -3,7 +3,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-@testable import LetsSwitch
+@testable import LiveSchedule
 @testable import Scheduling
 
 /// Changes on their way from one daemon's registrations to all daemons' streams, without a database.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import LetsSwitch
+@testable import LiveSchedule
 @testable import Scheduling
 
 @Suite struct SeenRemindersTests {

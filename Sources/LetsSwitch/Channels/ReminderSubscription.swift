@@ -3,6 +3,7 @@ import ActionCable
 import Domain
 import FoundationEssentials
 import LiveConversations
+import LiveSchedule
 import Messaging
 import Rooms
 import Scheduling

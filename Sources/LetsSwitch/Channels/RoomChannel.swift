@@ -2,6 +2,7 @@ import Access
 import ActionCable
 import Domain
 import FoundationEssentials
+import LiveSchedule
 import Observability
 import Rooms
 import Scheduling

@@ -3,6 +3,7 @@ import Delivery
 import Domain
 import FoundationEssentials
 import Glibc
+import LiveSchedule
 import Postgres
 import Rooms
 import Scheduling

@@ -3,6 +3,7 @@ import Daemons
 import Domain
 import LiveConversations
 import LiveQuestions
+import LiveSchedule
 import Observability
 import Scheduling
 import Settings

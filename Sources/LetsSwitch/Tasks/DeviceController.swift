@@ -1,4 +1,5 @@
 import Domain
+import LiveSchedule
 import Observability
 import Scheduling
 import Server

@@ -2,6 +2,7 @@ import Access
 import Domain
 import FoundationEssentials
 import LiveConversations
+import LiveSchedule
 import Messaging
 import Observability
 import Scheduling

@@ -1,5 +1,6 @@
 import Domain
 import FoundationEssentials
+import LiveSchedule
 import Observability
 import Scheduling
 import Server

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import Wire
 
+@testable import APIDescription
 @testable import LetsSwitch
 
 /// What the server says of its routes.

@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import APIDescription
 @testable import LetsSwitch
 
 /// What tools that nobody here wrote make of `/openapi.json`.

@@ -4,6 +4,7 @@ import Settings
 import TestSupport
 import Testing
 
+@testable import APIDescription
 @testable import LetsSwitch
 
 /// What is said on WebSockets is what `/schemas/…` says: by `jsonschema`, which comes with openapi-spec-validator.
