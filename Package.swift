@@ -112,6 +112,8 @@ let package = Package(
                 .embedInCode("SQL/deliveries.sql"),
                 .embedInCode("SQL/notices.sql"),
                 .embedInCode("SQL/events.sql"),
+                .embedInCode("SQL/attendance.sql"),
+                .embedInCode("SQL/forgetting.sql"),
             ],
             swiftSettings: swiftSettings),
         // What people say that is kept: questions of an audience, conversations, and their SQL.
@@ -119,7 +121,10 @@ let package = Package(
             name: "Messaging", dependencies: ["Crypto", "Domain", "Postgres", "Wire"],
             resources: [
                 .embedInCode("SQL/questions.sql"),
+                .embedInCode("SQL/question-reading.sql"),
                 .embedInCode("SQL/conversations.sql"),
+                .embedInCode("SQL/messages.sql"),
+                .embedInCode("SQL/conversation-reading.sql"),
                 .embedInCode("SQL/partner-conversations.sql"),
                 .embedInCode("SQL/blocks.sql"),
                 .embedInCode("SQL/bridge.sql"),

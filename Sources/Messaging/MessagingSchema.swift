@@ -3,16 +3,17 @@ package import Postgres
 /// The functions of the database that messages need: `SQL/`.
 package enum MessagingSchema {
     package static let scripts = [
-        PostgresFunctions.Script(
-            name: "questions", sql: String(decoding: PackageResources.questions_sql, as: UTF8.self)),
-        PostgresFunctions.Script(
-            name: "conversations", sql: String(decoding: PackageResources.conversations_sql, as: UTF8.self)),
-        PostgresFunctions.Script(
-            name: "partner-conversations",
-            sql: String(decoding: PackageResources.partner_conversations_sql, as: UTF8.self)),
-        PostgresFunctions.Script(
-            name: "notifications", sql: String(decoding: PackageResources.notifications_sql, as: UTF8.self)),
-        PostgresFunctions.Script(name: "bridge", sql: String(decoding: PackageResources.bridge_sql, as: UTF8.self)),
-        PostgresFunctions.Script(name: "blocks", sql: String(decoding: PackageResources.blocks_sql, as: UTF8.self)),
+        script("questions", PackageResources.questions_sql),
+        script("question-reading", PackageResources.question_reading_sql),
+        script("conversations", PackageResources.conversations_sql),
+        script("messages", PackageResources.messages_sql),
+        script("conversation-reading", PackageResources.conversation_reading_sql),
+        script("partner-conversations", PackageResources.partner_conversations_sql),
+        script("notifications", PackageResources.notifications_sql), script("bridge", PackageResources.bridge_sql),
+        script("blocks", PackageResources.blocks_sql),
     ]
+
+    private static func script(_ name: String, _ sql: [UInt8]) -> PostgresFunctions.Script {
+        PostgresFunctions.Script(name: name, sql: String(decoding: sql, as: UTF8.self))
+    }
 }

@@ -1,0 +1,143 @@
+-- Attendance: who was in a match's room, from when to when.
+
+-- Who came to matches' rooms and who went, in their order: elements of these arrays that belong together. p_peers is how many
+-- there were in the room afterwards, on that daemon; p_tasks the task that the peer gave, which counts if it is one of the room's;
+-- p_ages how many seconds ago. Rooms that aren't a match's, nor anybody's who was let down, leave no trace, but who was there
+-- before the match ended leaves as who came. A report that p_writer, the daemon, has written already, by its
+-- number, is not written again.
+--
+-- A daemon that was given up, and lives, has had its people taken back: when they leave, they aren't counted once more. One of an earlier
+-- build writes by an id that no daemon has, and tells of people leaving who came before letsswitch.presence was there.
+CREATE FUNCTION letsswitch.report_peers(
+    p_writer uuid, p_number bigint,
+    p_events text[], p_rooms uuid[], p_tasks uuid[], p_peers integer[], p_ages double precision[]
+) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_now timestamptz := letsswitch.clock();
+    v_is_daemon boolean := EXISTS (SELECT FROM letsswitch.daemon WHERE daemon.id = p_writer)
+        OR EXISTS (SELECT FROM letsswitch.reporter WHERE reporter.id = p_writer AND reporter.gone_at IS NOT NULL);
+BEGIN
+    INSERT INTO letsswitch.reporter AS known (id, number, wrote_at) VALUES (p_writer, p_number, v_now)
+    ON CONFLICT (id) DO UPDATE SET number = excluded.number, wrote_at = excluded.wrote_at, must_close = false
+    WHERE known.number < excluded.number;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+
+    WITH report AS MATERIALIZED (
+        SELECT
+            report.room, own.task_id, max(own.closes_at) AS closes_at, min(report.at) AS came_at,
+            max(report.at) AS changed_at, sum(report.change) AS change,
+            count(*) FILTER (WHERE report.change > 0) AS visits, max(report.peers) AS most_peers
+        FROM (
+            SELECT
+                reported.room, reported.task, reported.peers, v_now - make_interval(secs => reported.age) AS at,
+                CASE reported.event WHEN 'room.joined' THEN 1 ELSE -1 END AS change
+            FROM unnest(p_events, p_rooms, p_tasks, p_peers, p_ages) AS reported (event, room, task, peers, age)
+        ) AS report
+        CROSS JOIN LATERAL (
+            SELECT max(one.closes_at) AS closes_at,
+                (array_agg(one.id) FILTER (WHERE one.id = report.task))[1] AS task_id
+            FROM (
+                SELECT task.id, task.closes_at FROM letsswitch.task
+                WHERE task.room_id = report.room AND (task.partner_id IS NOT NULL OR task.waits_until IS NOT NULL)
+                UNION ALL
+                SELECT known.task_id, known.closes_at FROM letsswitch.presence
+                JOIN letsswitch.attendance AS known
+                    ON known.room_id = presence.room_id AND known.task_id IS NOT DISTINCT FROM presence.task_id
+                WHERE report.change < 0 AND presence.reporter_id = p_writer AND presence.room_id = report.room
+                    AND (presence.task_id = report.task OR presence.task_id IS NULL)
+            ) AS one
+        ) AS own
+        WHERE own.closes_at IS NOT NULL
+        GROUP BY report.room, own.task_id
+    ), counted AS MATERIALIZED (
+        -- The reporter's row is ours: nobody else changes these.
+        SELECT report.*, own.before, greatest(0, own.before + report.change) AS after
+        FROM report
+        CROSS JOIN LATERAL (
+            SELECT coalesce(sum(presence.connections), 0) AS before FROM letsswitch.presence
+            WHERE presence.reporter_id = p_writer AND presence.room_id = report.room
+                AND presence.task_id IS NOT DISTINCT FROM report.task_id
+        ) AS own
+    ), told AS (
+        INSERT INTO letsswitch.presence (reporter_id, room_id, task_id, connections)
+        SELECT p_writer, counted.room, counted.task_id, counted.after FROM counted
+        ON CONFLICT (reporter_id, room_id, task_id) DO UPDATE SET connections = excluded.connections
+    )
+    INSERT INTO letsswitch.attendance AS known
+        (room_id, task_id, closes_at, came_at, changed_at, present, visits, most_peers)
+    SELECT
+        counted.room, counted.task_id, counted.closes_at, counted.came_at, counted.changed_at,
+        CASE WHEN v_is_daemon THEN counted.after - counted.before ELSE counted.change END, counted.visits,
+        counted.most_peers
+    FROM counted
+    -- In one order, so that nobody waits in a circle.
+    ORDER BY counted.room, counted.task_id
+    ON CONFLICT (room_id, task_id) DO UPDATE SET
+        changed_at = excluded.changed_at, present = known.present + excluded.present,
+        visits = known.visits + excluded.visits, most_peers = greatest(known.most_peers, excluded.most_peers);
+    DELETE FROM letsswitch.presence
+    WHERE presence.reporter_id = p_writer AND presence.room_id = ANY (p_rooms) AND presence.connections = 0;
+
+    IF NOT letsswitch.has_subscribers() THEN
+        RETURN;
+    END IF;
+    WITH told AS (
+        INSERT INTO letsswitch.event (type, happened_at, room_id, task_ids, peers)
+        SELECT
+            reported.event, v_now - make_interval(secs => reported.age), reported.room,
+            CASE WHEN own.task_id IS NOT NULL THEN ARRAY[own.task_id] END, reported.peers
+        FROM unnest(p_events, p_rooms, p_tasks, p_peers, p_ages) WITH ORDINALITY
+            AS reported (event, room, task, peers, age, place)
+        -- Has a row by now, if it is one of the room's.
+        LEFT JOIN letsswitch.attendance AS own ON own.task_id = reported.task AND own.room_id = reported.room
+        ORDER BY reported.place
+        RETURNING event.id
+    )
+    INSERT INTO letsswitch.delivery (channel, urgent, message_id, event_id, created_at, next_try_at, deadline)
+    SELECT provider.name, false, gen_random_uuid(), told.id, v_now, v_now, v_now + letsswitch.event_patience()
+    FROM told
+    CROSS JOIN letsswitch.provider
+    WHERE provider.subscribes AND provider.turned_away_at IS NULL;
+END
+$$;
+
+-- Has those leave who were in rooms on a daemon that is no more, at its last heartbeat; p_limit of its rooms' rows at a time.
+-- Returns whether there was anything to do: there may be more.
+CREATE FUNCTION letsswitch.close_presence(p_limit integer) RETURNS boolean
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_gone letsswitch.reporter;
+    v_rooms uuid[];
+    v_tasks uuid[];
+    v_connections integer[];
+BEGIN
+    SELECT * INTO v_gone FROM letsswitch.reporter WHERE reporter.must_close
+    ORDER BY reporter.gone_at LIMIT 1 FOR UPDATE SKIP LOCKED;
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    WITH taken AS (
+        DELETE FROM letsswitch.presence WHERE presence.ctid = ANY (ARRAY(
+            SELECT own.ctid FROM letsswitch.presence AS own WHERE own.reporter_id = v_gone.id LIMIT p_limit
+        ))
+        RETURNING presence.room_id, presence.task_id, presence.connections
+    )
+    SELECT array_agg(taken.room_id), array_agg(taken.task_id), array_agg(taken.connections)
+    INTO v_rooms, v_tasks, v_connections FROM taken;
+    IF v_rooms IS NULL THEN
+        UPDATE letsswitch.reporter SET must_close = false WHERE reporter.id = v_gone.id;
+        RETURN true;
+    END IF;
+    -- As those who report lock them.
+    PERFORM FROM letsswitch.attendance
+    WHERE attendance.room_id = ANY (v_rooms) ORDER BY attendance.room_id, attendance.task_id FOR UPDATE;
+    UPDATE letsswitch.attendance
+    SET present = attendance.present - taken.connections, changed_at = greatest(attendance.changed_at, v_gone.gone_at)
+    FROM unnest(v_rooms, v_tasks, v_connections) AS taken (room_id, task_id, connections)
+    WHERE attendance.room_id = taken.room_id AND attendance.task_id IS NOT DISTINCT FROM taken.task_id;
+    RETURN true;
+END
+$$;

@@ -1,0 +1,171 @@
+-- What is read of names, conversations and what was said in them.
+
+CREATE FUNCTION letsswitch.microseconds(p_instant timestamptz) RETURNS bigint
+LANGUAGE sql IMMUTABLE AS $$
+    SELECT (extract(epoch FROM p_instant) * 1000000)::bigint
+$$;
+
+-- The names that begin so, in order.
+CREATE FUNCTION letsswitch.list_users(p_prefix text, p_limit integer) RETURNS TABLE (name text)
+LANGUAGE sql STABLE AS $$
+    -- Names have nothing behind '~'.
+    SELECT own.name FROM letsswitch.chat_user AS own
+    WHERE own.name >= p_prefix COLLATE "C" AND own.name < (p_prefix || '~') COLLATE "C"
+    ORDER BY own.name LIMIT p_limit
+$$;
+
+-- A user's conversations, the latest first; one row without a conversation if there is none. A pair that it has left isn't shown. With
+-- p_before beyond that one, as it stood at p_used_at, a page's used_at (NULL: as it stands, and is_beyond tells whether it is one of them).
+CREATE FUNCTION letsswitch.list_conversations(
+    p_device text, p_before uuid, p_used_at bigint, p_limit integer
+) RETURNS TABLE (
+    name text, is_beyond boolean, used_at bigint, conversation_id uuid, kind text, names text, last_number bigint,
+    read_number bigint, is_muted boolean, number bigint, id uuid, author text, content text, sent_at bigint
+)
+LANGUAGE sql STABLE AS $$
+    SELECT me.name, p_before IS NULL OR place.used_at IS NOT NULL, letsswitch.microseconds(own.used_at), shown.*
+    FROM letsswitch.user_of(p_device) AS me
+    LEFT JOIN LATERAL (
+        SELECT coalesce(p_used_at, (
+            SELECT letsswitch.microseconds(last.used_at) FROM letsswitch.conversation AS last
+            JOIN letsswitch.participant ON participant.conversation_id = last.id AND participant.user_id = me.id
+            WHERE last.id = p_before
+        )) AS used_at
+    ) AS place ON true
+    LEFT JOIN LATERAL (
+        SELECT conversation.id, conversation.used_at
+        FROM letsswitch.participant AS own
+        JOIN letsswitch.conversation ON conversation.id = own.conversation_id
+        WHERE own.user_id = me.id AND (own.left_number IS NULL OR conversation.kind = 'group') AND (
+            p_before IS NULL
+            OR (letsswitch.microseconds(conversation.used_at), conversation.id) < (place.used_at, p_before)
+        )
+        ORDER BY conversation.used_at DESC, conversation.id DESC LIMIT p_limit
+    ) AS own ON true
+    LEFT JOIN LATERAL letsswitch.conversation_for(me.id, own.id) AS shown ON true
+    ORDER BY own.used_at DESC, own.id DESC
+$$;
+
+-- Where a user's conversations stand, the latest first, and behind them those that it has left, with where they stood then; p_limit in
+-- all. One row without a conversation if there is none.
+CREATE FUNCTION letsswitch.positions(p_device text, p_limit integer) RETURNS TABLE (
+    name text, user_id bigint, conversation_id uuid, last_number bigint, has_left boolean
+)
+LANGUAGE sql STABLE AS $$
+    SELECT me.name, me.id, own.id, own.last_number, own.has_left
+    FROM letsswitch.user_of(p_device) AS me
+    LEFT JOIN LATERAL (
+        SELECT
+            conversation.id, coalesce(own.left_number, conversation.last_number) AS last_number,
+            own.left_number IS NOT NULL AS has_left, conversation.used_at
+        FROM letsswitch.participant AS own
+        JOIN letsswitch.conversation ON conversation.id = own.conversation_id
+        WHERE own.user_id = me.id
+        ORDER BY has_left, used_at DESC LIMIT p_limit
+    ) AS own ON true
+    ORDER BY own.has_left, own.used_at DESC
+$$;
+
+-- The number of the last message of a conversation that was said before an instant, of those up to p_last; 0 if none was. Instants grow with
+-- numbers: so it is looked for by halves, in as many steps as p_last has bits, whatever was purged between.
+CREATE FUNCTION letsswitch.number_before(p_conversation uuid, p_last bigint, p_at timestamptz) RETURNS bigint
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    -- What was said before is up to v_low, what wasn't behind v_high.
+    v_low bigint := 0;
+    v_high bigint := p_last;
+    v_middle bigint;
+    v_sent timestamptz;
+BEGIN
+    WHILE v_low < v_high LOOP
+        v_middle := v_low + (v_high - v_low + 1) / 2;
+        v_sent := NULL;
+        SELECT said.sent_at INTO v_sent FROM letsswitch.message AS said
+        WHERE said.conversation_id = p_conversation AND said.number <= v_middle ORDER BY said.number DESC LIMIT 1;
+        IF v_sent IS NULL OR v_sent < p_at THEN
+            v_low := v_middle;
+        ELSE
+            v_high := v_middle - 1;
+        END IF;
+    END LOOP;
+    RETURN v_low;
+END
+$$;
+
+-- From where on a user's conversations can be told anew, as positions has them; with p_conversation, that one. `first_number` is that of the
+-- first message that is kept; what was said since p_since, an instant in epoch seconds, lies behind `since_number`, which is NULL without
+-- p_since and of p_named.
+CREATE FUNCTION letsswitch.histories(
+    p_device text, p_conversation uuid, p_since double precision, p_named uuid[], p_limit integer
+) RETURNS TABLE (conversation_id uuid, epoch text, last_number bigint, first_number bigint, since_number bigint)
+LANGUAGE sql STABLE AS $$
+    SELECT
+        own.conversation_id, conversation.epoch, own.last_number,
+        coalesce((
+            SELECT kept.number FROM letsswitch.message AS kept
+            WHERE kept.conversation_id = own.conversation_id ORDER BY kept.number LIMIT 1
+        ), conversation.last_number + 1),
+        CASE
+            WHEN p_since IS NULL OR own.conversation_id = ANY (p_named) THEN NULL
+            WHEN conversation.used_at < since.at THEN own.last_number
+            ELSE letsswitch.number_before(own.conversation_id, own.last_number, since.at)
+        END
+    FROM letsswitch.positions(p_device, p_limit) AS own
+    JOIN letsswitch.conversation ON conversation.id = own.conversation_id
+    CROSS JOIN LATERAL (SELECT to_timestamp(p_since) AS at) AS since
+    WHERE p_conversation IS NULL OR own.conversation_id = p_conversation
+$$;
+
+-- What was said in a conversation, in order: after p_after the first p_limit messages, or, with p_before, the last ones before that; fewer
+-- where all would be more than p_bytes of JSON, each as a socket is told it, but one at least. One row without a message if there is none.
+-- With p_device as that one sees it; no row if it isn't, nor was, in it. Without, everything.
+CREATE FUNCTION letsswitch.list_messages(
+    p_device text, p_conversation uuid, p_after bigint, p_before bigint, p_limit integer, p_bytes integer
+) RETURNS TABLE (
+    kind text, last_number bigint, names text, epoch text, number bigint, id uuid, author text, content text, sent_at bigint
+)
+LANGUAGE sql STABLE AS $$
+    SELECT
+        seen.kind, seen.last_number, seen.names, seen.epoch, said.number, said.id, said.author, said.content,
+        floor(extract(epoch FROM said.sent_at))::bigint
+    FROM (
+        SELECT
+            stands.kind, stands.last_number, stands.epoch, array_to_string(letsswitch.names_in(p_conversation), '.') AS names
+        FROM (
+            SELECT conversation.kind, conversation.last_number, conversation.epoch FROM letsswitch.conversation
+            WHERE p_device IS NULL AND conversation.id = p_conversation
+            UNION ALL
+            SELECT conversation.kind, coalesce(own.left_number, conversation.last_number), conversation.epoch
+            FROM letsswitch.user_of(p_device) AS me
+            JOIN letsswitch.participant AS own ON own.user_id = me.id AND own.conversation_id = p_conversation
+            JOIN letsswitch.conversation ON conversation.id = own.conversation_id
+        ) AS stands
+    ) AS seen
+    LEFT JOIN LATERAL (
+        SELECT
+            near.*, author.name AS author, row_number() OVER nearest AS place,
+            -- What else is in it, numbers at their longest, and the comma.
+            sum(
+                228 + length(seen.names) + coalesce(length(author.name), 0)
+                + coalesce(octet_length(to_json(near.content)::text), 2)
+            ) OVER nearest AS bytes
+        FROM (
+            (
+                SELECT * FROM letsswitch.message AS next
+                WHERE p_before IS NULL AND next.conversation_id = p_conversation
+                    AND next.number > p_after AND next.number <= seen.last_number
+                ORDER BY next.number LIMIT p_limit
+            )
+            UNION ALL
+            (
+                SELECT * FROM letsswitch.message AS previous
+                WHERE p_before IS NOT NULL AND previous.conversation_id = p_conversation
+                    AND previous.number < p_before AND previous.number <= seen.last_number
+                ORDER BY previous.number DESC LIMIT p_limit
+            )
+        ) AS near
+        LEFT JOIN letsswitch.chat_user AS author ON author.id = near.author_id
+        WINDOW nearest AS (ORDER BY CASE WHEN p_before IS NULL THEN near.number ELSE -near.number END)
+    ) AS said ON said.place = 1 OR said.bytes <= p_bytes
+    ORDER BY said.number
+$$;

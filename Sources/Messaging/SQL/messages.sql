@@ -1,0 +1,243 @@
+-- What is said in conversations: stored, told, and forgotten when it is old.
+
+-- Those who have left a pair, and whom its next message brings back.
+CREATE FUNCTION letsswitch.returning_to(p_conversation uuid) RETURNS bigint[]
+LANGUAGE sql STABLE AS $$
+    SELECT coalesce(array_agg(gone.user_id), '{}')
+    FROM letsswitch.participant AS gone
+    JOIN letsswitch.chat_user AS own ON own.id = gone.user_id AND own.name IS NOT NULL
+    WHERE gone.conversation_id = p_conversation AND gone.left_number IS NOT NULL
+$$;
+
+-- Says something in conversations, under an id in each; with p_names in the one of exactly these, which is made with the first id of
+-- p_conversations if there is none. All or none. What was said before is answered so, whatever has changed since. Where somebody takes
+-- one of the ids at this moment it fails with unique_violation: the next call sees it. What has come from a broker doesn't go out to it.
+-- Code: sent, repeated, name_required, no_such_user, no_such_conversation, id_taken, blocked, messages_full, and open_conversation's.
+CREATE FUNCTION letsswitch.send_messages(
+    p_device text, p_conversations uuid[], p_ids uuid[], p_content text, p_names text[], p_most integer,
+    p_has_room boolean, p_has_room_for_conversation boolean, p_origin text, p_goes_out boolean DEFAULT true
+) RETURNS TABLE (
+    code text, conversation_id uuid, kind text, number bigint, id uuid, author text, content text, sent_at bigint, names text,
+    makes_conversation boolean, epoch text
+)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    v_user letsswitch.chat_user;
+    v_members bigint[];
+    v_conversations uuid[] := p_conversations;
+    v_conversation letsswitch.conversation;
+    v_held letsswitch.conversation[] := '{}';
+    v_known uuid[];
+    v_makes boolean := false;
+    v_now timestamptz;
+    v_number bigint;
+    v_names text;
+    v_goes_out boolean := p_goes_out AND letsswitch.has_bridge();
+BEGIN
+    -- Who is being erased at this moment says no more, or is erased with it.
+    SELECT * INTO v_user FROM letsswitch.chat_user AS own
+    WHERE own.device_id = p_device AND own.name IS NOT NULL FOR KEY SHARE;
+    IF NOT FOUND THEN
+        code := 'name_required';
+        RETURN NEXT;
+        RETURN;
+    END IF;
+    v_members := letsswitch.members_named(v_user.id, p_names);
+    v_known := ARRAY(
+        SELECT said.id FROM letsswitch.message AS said
+        JOIN letsswitch.conversation ON conversation.id = said.conversation_id
+        WHERE said.id = ANY (p_ids) AND said.author_id = v_user.id AND said.content = p_content AND CASE
+            WHEN p_names IS NULL THEN said.conversation_id = p_conversations[array_position(p_ids, said.id)]
+            -- One of these may have been erased since.
+            ELSE v_members IS NULL OR conversation.members = v_members
+        END
+    );
+    IF cardinality(v_known) < cardinality(p_ids) THEN
+        -- Nothing is made before all of this is known.
+        IF EXISTS (SELECT FROM letsswitch.message AS said WHERE said.id = ANY (p_ids) AND said.id <> ALL (v_known)) THEN
+            code := 'id_taken';
+        ELSIF NOT p_has_room THEN
+            code := 'messages_full';
+        ELSIF p_names IS NOT NULL AND v_members IS NULL THEN
+            code := 'no_such_user';
+        ELSIF p_names IS NOT NULL THEN
+            SELECT opened.code, ARRAY[opened.conversation_id] INTO code, v_conversations
+            FROM letsswitch.open_conversation(
+                p_conversations[1], v_user.id, v_members, true, p_most, p_has_room_for_conversation) AS opened;
+            v_makes := code = 'made';
+            IF code IN ('made', 'there') THEN
+                code := NULL;
+            END IF;
+        END IF;
+        IF code IS NOT NULL THEN
+            RETURN NEXT;
+            RETURN;
+        END IF;
+
+        FOR v_conversation IN
+            SELECT * FROM letsswitch.conversation AS wanted
+            WHERE wanted.id = ANY (v_conversations) ORDER BY wanted.id FOR UPDATE
+        LOOP
+            IF EXISTS (
+                SELECT FROM letsswitch.participant AS own
+                WHERE own.conversation_id = v_conversation.id AND own.user_id = v_user.id
+                    AND (own.left_number IS NULL OR v_conversation.kind = 'person')
+            ) THEN
+                v_held := array_append(v_held, v_conversation);
+            END IF;
+            CONTINUE WHEN v_conversation.kind <> 'person';
+            IF letsswitch.is_blocked_among(v_user.id, v_conversation.members) THEN
+                code := 'blocked';
+            ELSIF letsswitch.is_full_among(letsswitch.returning_to(v_conversation.id), p_most) THEN
+                code := 'too_many_conversations';
+            END IF;
+        END LOOP;
+        IF cardinality(v_held) < cardinality(v_conversations) THEN
+            code := 'no_such_conversation';
+        END IF;
+        IF code IS NOT NULL THEN
+            RETURN NEXT;
+            RETURN;
+        END IF;
+    END IF;
+
+    -- After the locks, so that it grows with the numbers.
+    v_now := letsswitch.clock();
+    FOREACH v_conversation IN ARRAY v_held LOOP
+        CONTINUE WHEN p_ids[array_position(v_conversations, v_conversation.id)] = ANY (v_known);
+        v_number := v_conversation.last_number + 1;
+        INSERT INTO letsswitch.message (conversation_id, number, id, author_id, content, sent_at)
+        VALUES (
+            v_conversation.id, v_number, p_ids[array_position(v_conversations, v_conversation.id)], v_user.id, p_content,
+            v_now);
+        UPDATE letsswitch.conversation AS held SET last_number = v_number, used_at = v_now WHERE held.id = v_conversation.id;
+        IF v_conversation.kind = 'person' THEN
+            -- It brings both back.
+            UPDATE letsswitch.participant AS gone SET left_number = NULL
+            WHERE gone.conversation_id = v_conversation.id
+                AND gone.user_id = ANY (letsswitch.returning_to(v_conversation.id));
+        END IF;
+        IF v_goes_out THEN
+            PERFORM letsswitch.write_bridge_message(v_conversation.id, v_number);
+        END IF;
+        PERFORM letsswitch.notify_absent(v_conversation.id, v_number, v_user.id, v_now);
+        v_names := array_to_string(letsswitch.names_in(v_conversation.id), '.');
+        PERFORM pg_notify(
+            'letsswitch_messages', concat_ws(' ', v_conversation.id, v_number, nullif(p_origin, ''), v_names));
+    END LOOP;
+    RETURN QUERY
+    SELECT
+        CASE WHEN said.id = ANY (v_known) THEN 'repeated' ELSE 'sent' END,
+        said.conversation_id, conversation.kind, said.number, said.id, v_user.name, said.content,
+        floor(extract(epoch FROM said.sent_at))::bigint,
+        -- Of one, it is known.
+        CASE WHEN cardinality(p_ids) = 1 AND v_names IS NOT NULL THEN v_names
+            ELSE array_to_string(letsswitch.names_in(said.conversation_id), '.') END,
+        v_makes, conversation.epoch
+    FROM unnest(p_ids) WITH ORDINALITY AS wanted (id, place)
+    JOIN letsswitch.message AS said ON said.id = wanted.id
+    JOIN letsswitch.conversation ON conversation.id = said.conversation_id
+    ORDER BY wanted.place;
+END
+$$;
+
+-- Says things that have come together, each by whoever says it in one conversation, as send_messages does: a row each, whatever becomes of
+-- the others, under its place from 1. Those of one conversation in their order.
+CREATE FUNCTION letsswitch.send_together(
+    p_devices text[], p_conversations uuid[], p_ids uuid[], p_contents text[], p_most integer, p_has_room boolean, p_origin text
+) RETURNS TABLE (
+    place bigint, code text, conversation_id uuid, kind text, number bigint, id uuid, author text, content text, sent_at bigint,
+    names text, makes_conversation boolean, epoch text
+)
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    v_said record;
+BEGIN
+    -- All that any of these waits for, before anything is written, and in the order of everybody: users, then conversations, by their ids.
+    PERFORM FROM letsswitch.chat_user AS own
+    WHERE own.device_id = ANY (p_devices) AND own.name IS NOT NULL ORDER BY own.id FOR KEY SHARE;
+    PERFORM FROM letsswitch.conversation AS held WHERE held.id = ANY (p_conversations) ORDER BY held.id FOR UPDATE;
+    FOR v_said IN
+        SELECT * FROM unnest(p_devices, p_conversations, p_ids, p_contents)
+            WITH ORDINALITY AS said (device_id, conversation_id, id, content, place)
+        ORDER BY said.conversation_id, said.place
+    LOOP
+        RETURN QUERY SELECT v_said.place, sent.* FROM letsswitch.send_messages(
+            v_said.device_id, ARRAY[v_said.conversation_id], ARRAY[v_said.id], v_said.content, NULL, p_most, p_has_room, false,
+            p_origin) AS sent;
+    END LOOP;
+END
+$$;
+
+-- Forgetting -------------------------------------------------------------------------------------------------------
+
+-- Empties p_limit messages of a device that was erased; their numbers stay. Returns how many it emptied: more may be left until that is
+-- less.
+CREATE FUNCTION letsswitch.empty_messages(p_device text, p_limit integer) RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_user bigint;
+    v_count bigint := 0;
+    v_taken bigint;
+BEGIN
+    LOOP
+        SELECT id INTO v_user FROM letsswitch.chat_user WHERE device_id = p_device AND name IS NULL LIMIT 1;
+        EXIT WHEN NOT FOUND OR v_count >= p_limit;
+        UPDATE letsswitch.message SET author_id = NULL, content = NULL WHERE message.ctid = ANY (ARRAY(
+            SELECT said.ctid FROM letsswitch.message AS said WHERE said.author_id = v_user LIMIT p_limit - v_count FOR UPDATE
+        ));
+        GET DIAGNOSTICS v_taken = ROW_COUNT;
+        v_count := v_count + v_taken;
+        IF v_count < p_limit THEN
+            UPDATE letsswitch.chat_user SET device_id = NULL WHERE id = v_user;
+            PERFORM letsswitch.forget_users(ARRAY[v_user]);
+        END IF;
+    END LOOP;
+    RETURN v_count;
+END
+$$;
+
+-- Forgets messages sent longer than p_retention seconds ago, and conversations in which nothing was said since; p_limit of each at a time.
+-- Returns how many it took: more may be left until that is 0.
+CREATE FUNCTION letsswitch.purge_messages(p_retention double precision, p_limit integer) RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_before timestamptz := letsswitch.clock() - make_interval(secs => p_retention);
+    v_looked uuid[];
+    v_conversations uuid[];
+    v_users bigint[];
+    v_taken bigint;
+BEGIN
+    DELETE FROM letsswitch.message WHERE message.ctid = ANY (ARRAY(
+        SELECT past.ctid FROM letsswitch.message AS past
+        WHERE past.sent_at < v_before ORDER BY past.sent_at LIMIT p_limit FOR UPDATE SKIP LOCKED
+    ));
+    GET DIAGNOSTICS v_taken = ROW_COUNT;
+    v_looked := ARRAY(
+        SELECT past.id FROM letsswitch.conversation AS past
+        WHERE past.look_at < v_before ORDER BY past.look_at LIMIT p_limit FOR UPDATE SKIP LOCKED
+    );
+    -- One in use is looked at again when what was said last in it is as old.
+    UPDATE letsswitch.conversation SET look_at = conversation.used_at
+    WHERE conversation.id = ANY (v_looked) AND conversation.used_at >= v_before;
+    v_conversations := ARRAY(
+        SELECT past.id FROM letsswitch.conversation AS past
+        WHERE past.id = ANY (v_looked) AND past.used_at < v_before
+            AND NOT EXISTS (SELECT FROM letsswitch.message WHERE message.conversation_id = past.id)
+    );
+    WITH gone AS (
+        DELETE FROM letsswitch.participant WHERE participant.conversation_id = ANY (v_conversations) RETURNING user_id
+    )
+    SELECT array_agg(DISTINCT gone.user_id) INTO v_users FROM gone;
+    PERFORM letsswitch.forget_users(v_users);
+    DELETE FROM letsswitch.conversation WHERE conversation.id = ANY (v_conversations);
+    RETURN v_taken + cardinality(ARRAY(
+        SELECT seen.id FROM unnest(v_looked) AS seen (id)
+        WHERE NOT EXISTS (
+            SELECT FROM letsswitch.conversation AS past WHERE past.id = seen.id AND past.look_at < v_before
+        )
+    ));
+END
+$$;

@@ -1,0 +1,66 @@
+-- What is read of a session's questions.
+
+-- A session, and p_limit questions of it in the order of asking, after p_after if that is one of them; one row without a question
+-- if there is none. p_all: in whatever state; else the approved.
+CREATE FUNCTION letsswitch.list_questions(p_session uuid, p_after uuid, p_all boolean, p_limit integer) RETURNS TABLE (
+    title text, is_moderated boolean, session_state text, key_digest text, session_version bigint,
+    id uuid, session_id uuid, content text, answered boolean, answer text, state text,
+    votes integer, asked_from uuid, asked_at bigint, version bigint
+)
+LANGUAGE sql STABLE AS $$
+    SELECT
+        session.title, session.is_moderated, session.state, session.key_digest, session.version,
+        listed.id, session.id, listed.content, listed.answered, listed.answer, listed.state,
+        listed.votes, listed.asked_from, floor(extract(epoch FROM listed.created_at))::bigint, listed.version
+    FROM letsswitch.question_session AS session
+    LEFT JOIN LATERAL (
+        SELECT * FROM letsswitch.question
+        WHERE question.session_id = session.id AND question.content IS NOT NULL AND (p_all OR question.state = 'approved')
+            AND question.number > coalesce((
+                SELECT last.number FROM letsswitch.question AS last WHERE last.id = p_after AND last.session_id = session.id
+            ), 0)
+        ORDER BY question.number LIMIT p_limit
+    ) AS listed ON true
+    WHERE session.id = p_session
+    ORDER BY listed.number
+$$;
+
+-- A session, and which of its questions have changed after a version: p_limit of them in the order of their last changes; one row
+-- without a question if none has.
+CREATE FUNCTION letsswitch.changed_questions(p_session uuid, p_after bigint, p_limit integer) RETURNS TABLE (
+    title text, is_moderated boolean, session_state text, session_version bigint, announced bigint,
+    session_id uuid, id uuid, version bigint,
+    -- Nothing has happened to it but votes.
+    is_voted boolean, was_answered boolean
+)
+LANGUAGE sql STABLE AS $$
+    SELECT
+        session.title, session.is_moderated, session.state, session.version, session.announced,
+        session.id, question.id, question.version, question.changed <= p_after,
+        coalesce(question.answered_in > p_after, false)
+    FROM letsswitch.question_session AS session
+    LEFT JOIN LATERAL (
+        SELECT own.id, own.version, own.changed, own.answered_in FROM letsswitch.question AS own
+        WHERE own.session_id = session.id AND own.version > p_after
+        ORDER BY own.version LIMIT p_limit
+    ) AS question ON true
+    WHERE session.id = p_session
+    ORDER BY question.version
+$$;
+
+-- These questions as they stand, in the order in which they are named; without those that were forgotten.
+CREATE FUNCTION letsswitch.questions_by_id(p_ids uuid[]) RETURNS TABLE (
+    id uuid, session_id uuid, content text, answered boolean, answer text, state text,
+    votes integer, asked_from uuid, asked_at bigint, version bigint,
+    -- Nothing has happened to it but that it was asked.
+    is_new boolean
+)
+LANGUAGE sql STABLE AS $$
+    SELECT
+        question.id, question.session_id, question.content, question.answered, question.answer, question.state,
+        question.votes, question.asked_from, floor(extract(epoch FROM question.created_at))::bigint, question.version,
+        question.version = question.number
+    FROM unnest(p_ids) WITH ORDINALITY AS named (id, place)
+    CROSS JOIN LATERAL (SELECT * FROM letsswitch.question WHERE question.id = named.id) AS question
+    ORDER BY named.place
+$$;

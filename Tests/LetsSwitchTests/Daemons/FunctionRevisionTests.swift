@@ -1,0 +1,24 @@
+import Crypto
+import Schema
+import Testing
+
+/// The functions that stand in the database, and their revision.
+@Suite struct FunctionRevisionTests {
+    /// Of the text of all functions, by their scripts' names.
+    private static let pinned = (
+        revision: 21,
+        digest: "f24124846d67425a2f24f3ec767ba86dc3c052596ce755344fe28379c60b6742"
+    )
+
+    // Else a daemon of an older build would leave its own in their place.
+    @Test("Functions that change get a higher revision")
+    func revision() throws {
+        let functions = DatabaseSchema.current.functions
+        let text = functions.scripts.sorted { $0.name < $1.name }.map { "\($0.name)\n\($0.sql)" }.joined()
+        let digest = try SHA256.digest(Array(text.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        #expect(
+            digest == Self.pinned.digest,
+            "raise DatabaseSchema's revision (\(functions.revision)) if it isn't yet, then pin it here with \(digest)")
+        #expect(functions.revision == Self.pinned.revision, "and this revision, with the digest of its text")
+    }
+}
