@@ -1,4 +1,5 @@
 import Crypto
+import Postgres
 import Schema
 import Testing
 
