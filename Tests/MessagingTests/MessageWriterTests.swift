@@ -92,6 +92,41 @@ import Testing
         }
     }
 
+    @Test("Of two that store the same ids crosswise one waits for the other, before it has written anything")
+    func crosswise() async throws {
+        try await ConversationWorld.with { world in
+            var conversations: [UUID] = []
+            for other in 2...5 { conversations.append(try await world.make(1, [other]).0.id) }
+            conversations.sort { $0.uuidString < $1.uuidString }
+            // Counted though it be undone, and slow enough for both to be under way.
+            try await world.database.run("CREATE SEQUENCE letsswitch.writes")
+            try await world.database.run(
+                """
+                CREATE FUNCTION letsswitch.write_slowly() RETURNS trigger LANGUAGE plpgsql AS $$
+                BEGIN
+                    PERFORM nextval('letsswitch.writes'), pg_sleep(0.2);
+                    RETURN NEW;
+                END
+                $$
+                """)
+            try await world.database.run(
+                """
+                CREATE TRIGGER slowly BEFORE INSERT ON letsswitch.message
+                FOR EACH ROW EXECUTE FUNCTION letsswitch.write_slowly()
+                """)
+            let (one, two) = (UUID(), UUID())
+            let places = conversations
+            async let first = Self.store(
+                [Self.message(1, "a", in: places[0], id: one), Self.message(1, "b", in: places[2], id: two)], by: world)
+            async let second = Self.store(
+                [Self.message(1, "c", in: places[1], id: two), Self.message(1, "d", in: places[3], id: one)], by: world)
+            let outcomes = try await [first, second].sorted { $0[0] > $1[0] }
+            #expect(outcomes == [["sent 1", "sent 1"], ["id_taken", "id_taken"]])
+            let writes = try await world.database.run("SELECT last_value FROM letsswitch.writes")
+            #expect(try writes[0].integer("last_value") == 2)
+        }
+    }
+
     @Test("Where the server has no more room, what is new is refused and what is repeated isn't")
     func quota() async throws {
         var storage = StorageLimits()

@@ -2,13 +2,14 @@
 -- from the task as it is sent.
 
 -- Tells whoever has this task that the partner has changed; while that is worth something: until the start, or as long as the room is open.
--- At once, but once a minute at the most: strangers who come and leave must not ring a telephone as often as they like. What waits for its
--- minute tells of all that is so by then.
+-- At once, but then once a minute at the most, and the further off the start, the more rarely, so that an eighth of what is left passes:
+-- strangers who come and leave must not ring a telephone as often as they like. What waits tells of all that is so by then.
 CREATE FUNCTION letsswitch.notify_partner_changed(p_task letsswitch.task) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
     v_now timestamptz := letsswitch.clock();
-    v_at timestamptz := greatest(v_now, p_task.noticed_at + interval '1 minute');
+    v_at timestamptz := greatest(
+        v_now, p_task.noticed_at + greatest(interval '1 minute', (p_task.starts_at - v_now) / 8));
     v_providers text[];
 BEGIN
     IF p_task.noticed_at > v_now THEN
@@ -17,7 +18,7 @@ BEGIN
     v_providers := letsswitch.addressed_providers();
     INSERT INTO letsswitch.delivery (channel, urgent, message_id, task_id, address_id, created_at, next_try_at, deadline)
     SELECT address.channel, false, gen_random_uuid(), p_task.id, address.id, v_now, v_at,
-        CASE WHEN p_task.starts_at > v_now THEN p_task.starts_at ELSE p_task.closes_at END
+        CASE WHEN p_task.starts_at > v_at THEN p_task.starts_at ELSE p_task.closes_at END
     FROM letsswitch.address
     WHERE address.device_id = p_task.device_id AND address.channel = ANY (v_providers);
     IF FOUND THEN

@@ -254,7 +254,11 @@ private final class ConversationSubscription: CableSubscription, ConversationSin
     private func answer(_ sent: ConversationStore.Sent) {
         guard case .inside(let subscriber) = state else { return }
         for entry in sent.entries where !entry.isNew {
+            let stream = Topic.conversation(entry.page.conversation).name
             for message in entry.page.messages where subscriber.isPast(message) {
+                // What was read and waits for its peer comes in its turn.
+                guard !unsent.contains(where: { $0.position.stream == stream && $0.position.offset == message.offset })
+                else { continue }
                 outlet.send(ConversationEvent.message(message, routingKey: entry.page.routingKey).content)
             }
         }

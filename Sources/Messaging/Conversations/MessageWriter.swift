@@ -52,7 +52,13 @@ struct MessageWriter: Sendable {
                 ])
         } catch let error as PostgresError where error.hasNoEffectByStatement {
             var outcomes: [Result<Sent, any Error>] = []
-            for message in messages { outcomes.append(await alone(message)) }
+            var lost: PostgresError?
+            for message in messages {
+                // Once the database is away, the others aren't kept waiting for it one by one.
+                let outcome: Result<Sent, any Error> = if let lost { .failure(lost) } else { await alone(message) }
+                if case .failure(let error as PostgresError) = outcome, case .unavailable = error.kind { lost = error }
+                outcomes.append(outcome)
+            }
             return outcomes
         }
         var outcomes = [Result<Sent, any Error>](repeating: .failure(Self.unanswered), count: messages.count)

@@ -93,6 +93,9 @@ BEGIN
                 code := 'too_many_conversations';
             END IF;
         END LOOP;
+        IF cardinality(p_ids) > 1 THEN
+            PERFORM letsswitch.lock_messages(p_ids);
+        END IF;
         IF cardinality(v_held) < cardinality(v_conversations) THEN
             code := 'no_such_conversation';
         END IF;
@@ -155,10 +158,12 @@ LANGUAGE plpgsql AS $$
 DECLARE
     v_said record;
 BEGIN
-    -- All that any of these waits for, before anything is written, and in the order of everybody: users, then conversations, by their ids.
+    -- All that any of these waits for, before anything is written, and in the order of everybody: users, conversations by their ids, then
+    -- the messages' own: clients choose these, and the index would have them wait in whatever order.
     PERFORM FROM letsswitch.chat_user AS own
     WHERE own.device_id = ANY (p_devices) AND own.name IS NOT NULL ORDER BY own.id FOR KEY SHARE;
     PERFORM FROM letsswitch.conversation AS held WHERE held.id = ANY (p_conversations) ORDER BY held.id FOR UPDATE;
+    PERFORM letsswitch.lock_messages(p_ids);
     FOR v_said IN
         SELECT * FROM unnest(p_devices, p_conversations, p_ids, p_contents)
             WITH ORDINALITY AS said (device_id, conversation_id, id, content, place)

@@ -38,6 +38,14 @@ LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock_shared(19543, hashtext(p_device)
 CREATE FUNCTION letsswitch.lock_match(p_room uuid) RETURNS void
 LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock(19544, hashtext(p_room::text)) $$;
 
+-- Who stores several messages, in whatever conversations, waits here for others who store one of the same ids, and in one order. Behind the
+-- locks of all conversations.
+CREATE FUNCTION letsswitch.lock_messages(p_ids uuid[]) RETURNS void
+LANGUAGE sql AS $$
+    SELECT pg_advisory_xact_lock(19545, held.key)
+    FROM (SELECT DISTINCT hashtext(wanted.id::text) AS key FROM unnest(p_ids) AS wanted (id) ORDER BY key OFFSET 0) AS held
+$$;
+
 -- Whether an error has nothing to do with the row at which it struck: lost connections, a read-only database, deadlocks, want
 -- of resources, cancelling, I/O.
 CREATE FUNCTION letsswitch.is_nobodys_fault(p_sqlstate text) RETURNS boolean

@@ -180,8 +180,10 @@ END
 $$;
 
 -- Whose guests haven't come in time; p_limit at most. Of a backlog those come first who can still be paired before their lead, and whose
--- lead is next; nobody waits behind who failed just now.
-CREATE FUNCTION letsswitch.lapsed_invitations(p_limit integer, p_failed uuid[]) RETURNS TABLE (id uuid)
+-- lead is next; nobody waits behind who failed just now. Daemons of earlier builds name neither.
+CREATE FUNCTION letsswitch.lapsed_invitations(
+    p_limit integer DEFAULT 100, p_failed uuid[] DEFAULT '{}'
+) RETURNS TABLE (id uuid)
 LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
 DECLARE

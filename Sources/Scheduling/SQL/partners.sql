@@ -159,7 +159,8 @@ BEGIN
     END IF;
     UPDATE letsswitch.task SET
         partner_id = p_partner, room_id = p_room, closes_at = p_closes_at, waits_until = p_waits_until, is_absent = false,
-        invites_until = NULL,
+        -- Who missed that it was led to another room has nothing to hear of that any more; who leads it somewhere now says so anew.
+        invites_until = NULL, rematched_at = NULL,
         paired_at = CASE WHEN p_partner IS NOT NULL THEN letsswitch.clock() END,
         was_let_down = task.was_let_down OR p_was_let_down
     WHERE task.id = p_task.id RETURNING * INTO v_task;

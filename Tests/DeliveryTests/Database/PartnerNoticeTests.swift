@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(
-        "However many come and leave it is told once a minute, and then what is so; nobody is told what has been moved, or erased"
+        "However many come and leave, it is told rarely, and then what is so; nobody is told what has been moved, or erased"
     )
     func pace() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
@@ -97,7 +97,10 @@ import Testing
             #expect(try await database.count("delivery WHERE channel = 'apns'") == 2)
             #expect(try await Self.notices(database).isEmpty)
             try await Self.finish(database)
-            try await database.setClock("2026-11-22 08:01Z")
+            // An eighth of the time that was left.
+            try await database.setClock("2026-11-22 08:07:29Z")
+            #expect(try await Self.notices(database).isEmpty)
+            try await database.setClock("2026-11-22 08:07:30Z")
             #expect(try await Self.notices(database).map(\.task.partnerTask) == ["eva"])
 
             let store = PartnerStore(database: database.client, settings: ScheduleSettings())
@@ -143,6 +146,23 @@ import Testing
             #expect(room.count == 1)
             #expect(try await database.register("dan", Self.nine).task?.isPaired == true)
             #expect(try await database.count("delivery WHERE NOT urgent") == 0)
+        }
+    }
+
+    @Test("What waits for its minute over the start is told behind it")
+    func overTheStart() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
+            let match = try await Self.pair(database)
+            try await database.setClock("2026-11-22 08:59:20Z")
+            try await Self.leave(match.ada, database)
+            #expect(try await Self.notices(database).count == 1)
+            try await Self.finish(database)
+            try await database.setClock("2026-11-22 08:59:40Z")
+            try await database.run(
+                "SELECT letsswitch.notify_partner_changed(task) FROM letsswitch.task WHERE id = '\(match.bob.id)'")
+            #expect(try await Self.notices(database).isEmpty)
+            try await database.setClock("2026-11-22 09:00:20Z")
+            #expect(try await Self.notices(database).count == 1)
         }
     }
 

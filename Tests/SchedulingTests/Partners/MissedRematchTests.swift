@@ -28,6 +28,7 @@ import Testing
             try await database.setClock("2026-11-22 09:01:01Z")
             #expect(try await database.rematch() == 1)
 
+            let cem = try #require(tasks["cem"])
             let told = EventRecorder<Rematch>()
             let missed = MissedRematches(
                 store: database.rematches, log: Log(level: .error, format: nil), tell: { told.append($0) })
@@ -43,10 +44,16 @@ import Testing
             let bob = try #require(told.all.first { $0.device.text == "bob" })
             #expect(bob.from == nil && bob.partnerTask == nil)
 
+            // Where that is over by now, and something else was told since, it isn't told again.
+            try await database.setClock("2026-11-22 09:01:30Z")
+            _ = try await database.leave("cem", cem.id)
+            let recent = try await database.rematches.recent(within: .seconds(60))
+            #expect(Set(recent.map(\.device.text)) == ["bob", "dan"])
+
             try await database.setClock("2026-11-22 09:05Z")
             #expect(try await database.rematches.recent(within: .seconds(60)).isEmpty)
-            _ = try await database.erasures.erase(ada.device)
-            #expect(try await database.rematches.recent(within: .seconds(600)).count == 3)
+            _ = try await database.erasures.erase(bob.device)
+            #expect(try await database.rematches.recent(within: .seconds(600)).count == 1)
             try await database.setClock("2026-11-22 10:05Z")
             #expect(try await database.rematches.recent(within: .seconds(7200)).isEmpty)
         }

@@ -41,7 +41,7 @@ export function sentence(refusal, time) {
     case 'too_many_preferences': case 'too_many_blocks': return 'The list is full: something has to be undone first.'
     case 'too_many_series': return 'You repeat as much as fits: something has to end first.'
     case 'not_started': return 'It has not begun yet.'
-    case 'no_such_task': return `There is no task of yours at ${time} any more.`
+    case 'no_such_task': return time ? `There is no task of yours at ${time} any more.` : 'That isn’t there any more.'
     case 'too_many_tasks': return 'You have promised as much as fits: something has to start first.'
     case 'too_many_registrations': return 'Too much was promised from your network today. Please try again later.'
     case 'too_many_names': case 'too_many_conversations': return refusal.reason
