@@ -57,21 +57,11 @@ import Testing
     @Test("All of a device is ended: its sockets in rooms, too, which only its task tells, and those on other daemons")
     func kickEverywhere() async throws {
         try await ControlledDaemon.run { control in
-            let other = try await control.journey.daemon()
-            let start = try await control.journey.instant(in: 1_800)
-            let ada = try await control.endpoint.register("ada", start)
-            let bob = try await control.endpoint.register("bob", start)
-            try await control.journey.advance(to: start, -30)
-            try await eventually("the room to open") { try await control.endpoint.status(of: bob.socketId) == 101 }
-            func enter(_ task: UUID, at endpoint: ClientEndpoint) async throws -> WebSocketTestClient {
-                let room = try await WebSocketTestClient.connect(
-                    to: endpoint, "\(ClientEndpoint.room(bob.socketId))&taskId=\(task.uuidString)")
-                _ = try await room.nextMessage()
-                return room
-            }
-            let here = try await enter(ada.id, at: control.endpoint)
-            let there = try await enter(ada.id, at: other)
-            let partner = try await enter(bob.id, at: control.endpoint)
+            let room = try await SharedRoom(control)
+            let (other, ada, bob) = (room.other, room.ada, room.bob)
+            let here = try await room.enter(ada.id, at: control.endpoint)
+            let there = try await room.enter(ada.id, at: other)
+            let partner = try await room.enter(bob.id, at: control.endpoint)
             let stream = try await other.reminders(of: "ada")
             // They know of each other, from the database.
             try await eventually("two daemons") {
@@ -92,7 +82,7 @@ import Testing
             try await stream.expectEnd()
             // Nobody else was meant, and the device may come again.
             try await eventually("one in the room") { try await inRoom() == 1 }
-            _ = try await enter(ada.id, at: other)
+            _ = try await room.enter(ada.id, at: other)
             #expect(try await control.rows(["kick", "bob"]).count == 1)
             #expect(try await partner.expectClose(1008) == "an operator has ended it")
         }

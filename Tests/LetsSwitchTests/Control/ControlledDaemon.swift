@@ -43,3 +43,27 @@ struct ControlledDaemon: Sendable {
         return try output.split(separator: "\n").map { try TestJSON(parsing: Array($0.utf8)) }
     }
 }
+
+/// Ada's and Bob's room, open on two daemons.
+struct SharedRoom: Sendable {
+    let other: ClientEndpoint
+    let ada: RegisteredTask
+    let bob: RegisteredTask
+
+    init(_ control: ControlledDaemon) async throws {
+        other = try await control.journey.daemon()
+        let start = try await control.journey.instant(in: 1_800)
+        ada = try await control.endpoint.register("ada", start)
+        let bob = try await control.endpoint.register("bob", start)
+        self.bob = bob
+        try await control.journey.advance(to: start, -30)
+        try await eventually("the room to open") { try await control.endpoint.status(of: bob.socketId) == 101 }
+    }
+
+    func enter(_ task: UUID, at endpoint: ClientEndpoint) async throws -> WebSocketTestClient {
+        let room = try await WebSocketTestClient.connect(
+            to: endpoint, "\(ClientEndpoint.room(bob.socketId))&taskId=\(task.uuidString)")
+        _ = try await room.nextMessage()
+        return room
+    }
+}

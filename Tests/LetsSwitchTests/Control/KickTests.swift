@@ -28,28 +28,18 @@ import Testing
     @Test("By what one daemon's log calls a device it is ended on all, wherever it is, and in rooms")
     func byTag() async throws {
         try await ControlledDaemon.run { control in
-            let other = try await control.journey.daemon()
-            let start = try await control.journey.instant(in: 1_800)
-            let ada = try await control.endpoint.register("ada", start)
-            let bob = try await control.endpoint.register("bob", start)
-            try await control.journey.advance(to: start, -30)
-            try await eventually("the room to open") { try await control.endpoint.status(of: bob.socketId) == 101 }
-            func enter(_ task: UUID, at endpoint: ClientEndpoint) async throws -> WebSocketTestClient {
-                let room = try await WebSocketTestClient.connect(
-                    to: endpoint, "\(ClientEndpoint.room(bob.socketId))&taskId=\(task.uuidString)")
-                _ = try await room.nextMessage()
-                return room
-            }
+            let room = try await SharedRoom(control)
+            let (other, ada, bob) = (room.other, room.ada, room.bob)
             try await eventually("two daemons") {
                 try await MetricsReading(control.endpoint).sum("letsswitch_bus_daemons") == 1
             }
-            let bobInRoom = try await enter(bob.id, at: other)
+            let bobInRoom = try await room.enter(bob.id, at: other)
             let bobsStream = try await other.reminders(of: "bob")
 
             // Connected here, where it is known who that is, and there.
             let here = try await control.endpoint.reminders(of: "ada")
             let there = try await other.reminders(of: "ada")
-            let inRoom = try await enter(ada.id, at: other)
+            let inRoom = try await room.enter(ada.id, at: other)
             let tag = try #require(try await control.rows(["connections"]).compactMap { $0["device"].string }.first)
             #expect(try await control.rows(["kick", tag]).count == 1)
             try await here.expectEnd()
@@ -58,14 +48,14 @@ import Testing
 
             // It has gone to the other daemon, whose own name for it is another; its socket in a room is here.
             let gone = try await other.reminders(of: "ada")
-            let stays = try await enter(ada.id, at: control.endpoint)
+            let stays = try await room.enter(ada.id, at: control.endpoint)
             let first = try await control.command(["kick", tag])
             #expect(first.status == .exited(0))
             try await gone.expectEnd()
             #expect(try await stays.expectClose(1008) == "an operator has ended it")
 
             // Nothing but a socket in a room is left of it, there.
-            let last = try await enter(ada.id, at: other)
+            let last = try await room.enter(ada.id, at: other)
             #expect(try await control.command(["kick", tag]).status == .exited(0))
             #expect(try await last.expectClose(1008) == "an operator has ended it")
 
