@@ -110,7 +110,11 @@ struct Composition: Sendable {
                 id: id, host: Configuration.machineName, build: ProductVersion.number, language: BusRelay.language,
                 bus: configuration.bus.busName),
             rooms: rooms, grace: configuration.presenceGrace, database: database.background, metrics: metrics.bus,
-            log: log, forgotten: { await listeners.forgotten() },
+            log: log,
+            forgotten: {
+                await listeners.forgotten()
+                await attendance.forgotten()
+            },
             bus: { [postgres] in
                 if configuration.bus == .amqp, let url = configuration.amqpURL {
                     return AMQPBus(id, url: url, authorities: configuration.amqpCAFile)

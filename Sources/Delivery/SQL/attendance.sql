@@ -104,6 +104,52 @@ BEGIN
 END
 $$;
 
+-- The others had given a daemon up, and taken its people back; it lives, and these are there: connections by room, and by the task that they
+-- gave, as report_peers has it, all or a part.
+CREATE FUNCTION letsswitch.recount_peers(
+    p_writer uuid, p_rooms uuid[], p_tasks uuid[], p_connections integer[]
+) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_now timestamptz := letsswitch.clock();
+BEGIN
+    -- Whoever takes its people back holds this row, and goes no further.
+    INSERT INTO letsswitch.reporter AS known (id, number, wrote_at) VALUES (p_writer, 0, v_now)
+    ON CONFLICT (id) DO UPDATE SET wrote_at = excluded.wrote_at, must_close = false;
+    WITH there AS MATERIALIZED (
+        SELECT given.room, own.task_id, max(own.closes_at) AS closes_at, sum(given.connections)::integer AS connections
+        FROM unnest(p_rooms, p_tasks, p_connections) AS given (room, task, connections)
+        CROSS JOIN LATERAL (
+            SELECT max(task.closes_at) AS closes_at, (array_agg(task.id) FILTER (WHERE task.id = given.task))[1] AS task_id
+            FROM letsswitch.task
+            WHERE task.room_id = given.room AND (task.partner_id IS NOT NULL OR task.waits_until IS NOT NULL)
+        ) AS own
+        WHERE own.closes_at > v_now
+        GROUP BY given.room, own.task_id
+    ), counted AS MATERIALIZED (
+        SELECT there.*, there.connections - coalesce((
+            SELECT sum(presence.connections) FROM letsswitch.presence
+            WHERE presence.reporter_id = p_writer AND presence.room_id = there.room
+                AND presence.task_id IS NOT DISTINCT FROM there.task_id
+        ), 0) AS change
+        FROM there
+    ), told AS (
+        INSERT INTO letsswitch.presence (reporter_id, room_id, task_id, connections)
+        SELECT p_writer, counted.room, counted.task_id, counted.connections FROM counted
+        ON CONFLICT (reporter_id, room_id, task_id) DO UPDATE SET connections = excluded.connections
+    )
+    INSERT INTO letsswitch.attendance AS known
+        (room_id, task_id, closes_at, came_at, changed_at, present, visits, most_peers)
+    SELECT
+        counted.room, counted.task_id, counted.closes_at, v_now, v_now, counted.change, 1, counted.connections
+    FROM counted WHERE counted.change <> 0
+    -- As those who report.
+    ORDER BY counted.room, counted.task_id
+    ON CONFLICT (room_id, task_id) DO UPDATE SET
+        changed_at = excluded.changed_at, present = known.present + excluded.present;
+END
+$$;
+
 -- Has those leave who were in rooms on a daemon that is no more, at its last heartbeat; p_limit of its rooms' rows at a time.
 -- Returns whether there was anything to do: there may be more.
 CREATE FUNCTION letsswitch.close_presence(p_limit integer) RETURNS boolean

@@ -7,6 +7,13 @@ package import Rooms
 /// Writes who came to a room and who went, many at a time: for the match's attendance, which is always kept, and for whoever is told of
 /// events.
 package struct AttendanceWriter: Sendable {
+    /// What is to be written.
+    enum Entry: Sendable {
+        case event(PresenceEvent)
+        /// All who are there then, once more.
+        case recount
+    }
+
     private let writer: BatchWriter<AttendanceReports>
 
     /// - Parameters:
@@ -19,12 +26,17 @@ package struct AttendanceWriter: Sendable {
     }
 
     package func add(_ events: [PresenceEvent]) async {
-        await writer.add(events)
+        await writer.add(events.map(Entry.event))
+    }
+
+    /// The others have given this daemon up meanwhile, and taken its people back: they are there.
+    package func forgotten() async {
+        await writer.add([.recount])
     }
 
     /// The same as ``add(_:)``, for who can't wait.
     package func report(_ events: [PresenceEvent]) {
-        Task { await writer.add(events) }
+        Task { await add(events) }
     }
 
     /// Returns when nothing waits, or the database doesn't take it.
@@ -34,16 +46,29 @@ package struct AttendanceWriter: Sendable {
 }
 
 /// The database, for a ``BatchWriter``. A report that may have been written is sent again, and written once by its number.
-struct AttendanceReports: BatchDestination {
+actor AttendanceReports: BatchDestination {
     let store: AttendanceStore
     let log: Log
     let written: @Sendable () -> Void
     /// Of this life of the daemon.
     let id: UUID
+    private var peers = ReportedPeers()
 
-    func write(_ report: BatchQueue<PresenceEvent>.Batch) async -> BatchOutcome {
+    init(store: AttendanceStore, log: Log, written: @escaping @Sendable () -> Void, id: UUID) {
+        self.store = store
+        self.log = log
+        self.written = written
+        self.id = id
+    }
+
+    func write(_ report: BatchQueue<AttendanceWriter.Entry>.Batch) async -> BatchOutcome {
+        let events = Self.events(report.items)
         do {
-            try await store.report(report.items, by: id, number: report.number, at: .now())
+            if !events.isEmpty { try await store.report(events, by: id, number: report.number, at: .now()) }
+            peers.take(events, of: report.number)
+            if events.count < report.items.count {
+                try await store.recount(peers.connections, by: id)
+            }
             written()
             return .written
         } catch {
@@ -51,7 +76,12 @@ struct AttendanceReports: BatchDestination {
         }
     }
 
-    func dropped(_ events: [PresenceEvent], _ error: (any Error)?) {
+    private static func events(_ entries: [AttendanceWriter.Entry]) -> [PresenceEvent] {
+        entries.compactMap { if case .event(let event) = $0 { event } else { nil } }
+    }
+
+    func dropped(_ entries: [AttendanceWriter.Entry], _ error: (any Error)?) {
+        let events = Self.events(entries)
         if let error {
             log.error(
                 "who came and went can't be written",
@@ -65,7 +95,7 @@ struct AttendanceReports: BatchDestination {
 /// Who was in a match's room, and from when to when, in the database. Throws `PostgresError`.
 package struct AttendanceStore: Sendable {
     /// The names that metrics go by.
-    package static let statementNames = [reportPeers.name]
+    package static let statementNames = [reportPeers.name, recountPeers.name]
 
     private static let reportPeers = PostgresStatement(
         name: "report_peers",
@@ -75,10 +105,34 @@ package struct AttendanceStore: Sendable {
                 $7::text[]::double precision[])
             """)
 
+    private static let roomsPerRecount = 1_000
+    private static let recountPeers = PostgresStatement(
+        name: "recount_peers",
+        sql: """
+            SELECT letsswitch.recount_peers($1, $2::text[]::uuid[], $3::text[]::uuid[], $4::text[]::integer[])
+            """)
+
     private let database: PostgresClient
 
     package init(database: PostgresClient) {
         self.database = database
+    }
+
+    /// Writes that these are there, whatever was known of them: connections.
+    func recount(_ peers: [ReportedPeers.Place: Int], by writer: UUID) async throws {
+        // Each room whole: who doesn't say whose task it is counts as one with others who don't.
+        var rooms = Array(Dictionary(grouping: peers, by: \.key.room).values)
+        while !rooms.isEmpty {
+            let part = rooms.suffix(Self.roomsPerRecount).joined()
+            rooms.removeLast(min(rooms.count, Self.roomsPerRecount))
+            _ = try await database.query(
+                Self.recountPeers,
+                [
+                    .text(writer.uuidString), .textArray(part.map(\.key.room.uuidString)),
+                    .textArray(part.map { $0.key.claimedIdentity?.uuidString }),
+                    .textArray(part.map { "\($0.value)" }),
+                ], timeout: nil)
+        }
     }
 
     /// Writes that peers came and went; those of one room in their order. A report that was written before, by its number, is not
