@@ -54,6 +54,8 @@ final class KeyPresses: @unchecked Sendable {
                 Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run()
                 return nil
             }, context)
-        if code != 0 { Unmanaged<Body>.fromOpaque(context).release() }
+        guard code == 0 else { return Unmanaged<Body>.fromOpaque(context).release() }
+        // Nobody waits for it.
+        pthread_detach(thread)
     }
 }

@@ -9,7 +9,8 @@ struct PageRoomTests {
     func journey() async throws {
         try await PageWorld.run(paced: ["--reminder-lead": 7, "--room-duration": 4]) { world in
             let ada = try await world.visit(.init(device: "ada"))
-            let bob = try await world.visit(.init(width: 390, height: 800, isPhone: true, isDark: true, device: "bob"))
+            let bob = try await world.visit(
+                .init(width: 390, height: 800, isPhone: true, isDark: true, reducesMotion: false, device: "bob"))
             // The hours are far. Somebody with curl opens a slot that is near, and leaves it to the two.
             let start = PageWorld.second(in: 18 * world.pace)
             try await world.register("curl", "Nothing", at: start)
@@ -78,7 +79,7 @@ struct PageRoomTests {
     func alone() async throws {
         try await PageWorld.run(paced: ["--reminder-lead": 6]) { world in
             let page = try await world.visit(
-                .init(reducesMotion: true, device: "ada"),
+                .init(device: "ada"),
                 after: "window.ahead = 0; Date.now = (now => () => now() + ahead)(Date.now)")
             let start = PageWorld.second(in: 7 * world.pace)
             try await world.register("ada", "History", at: start)

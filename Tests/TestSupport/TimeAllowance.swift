@@ -6,7 +6,8 @@ package enum TimeAllowance {
     /// 1 in an ordinary build.
     package static let factor: Int = isSanitized ? 5 : 1
 
-    private static let isSanitized = dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil
+    /// Whether a sanitizer runs along. What it keeps itself counts as the process's memory.
+    package static let isSanitized = dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil
 
     /// What the contract's bound is here, with a little for the test's own way to see it.
     package static func bound(_ contract: Duration) -> Duration {

@@ -58,17 +58,6 @@ struct MetricsReading {
 
     /// A sample by its name, labels included; 0 for one that isn't on the page.
     subscript(name: String) -> Double { samples[name] ?? 0 }
-
-    /// The smallest bound of a histogram (without other labels) under which the share `quantile` of its values lies.
-    func bound(of histogram: String, quantile: Double) -> Double {
-        let wanted = self["\(histogram)_count"] * quantile
-        let prefix = "\(histogram)_bucket{le=\""
-        let bounds = samples.compactMap { name, count -> Double? in
-            guard name.hasPrefix(prefix), count >= wanted else { return nil }
-            return Double(name.dropFirst(prefix.count).prefix { $0 != "\"" })
-        }
-        return bounds.min() ?? .infinity
-    }
 }
 
 extension String {

@@ -218,8 +218,9 @@ import Testing
             }
             // What the first ones make stays for the next.
             let before = try await comeAndGo()
-            // A socket takes more than a thousand bytes.
-            #expect(try await comeAndGo() - before < Double(1_000 * half))
+            let more = try await comeAndGo() - before
+            // A socket takes more than a thousand bytes; a sanitizer's notes of it stay.
+            #expect(TimeAllowance.isSanitized || more < Double(1_000 * half))
             try await daemon.terminate()
         }
     }

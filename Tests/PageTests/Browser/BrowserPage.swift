@@ -8,7 +8,8 @@ struct BrowserPage: Sendable {
         var height = 900
         var isPhone = false
         var isDark = false
-        var reducesMotion = false
+        /// Unless it is motion that a test is about: what moves is drawn sixty times a second, by the processor.
+        var reducesMotion = true
         var timeZone = "UTC"
         /// The secret that the page finds in its storage; `nil` has it make one.
         var device: String?
@@ -112,7 +113,7 @@ struct BrowserPage: Sendable {
                     let is = false
                     try { is = Boolean(\(condition)) } catch {}
                     if (is || Date.now() > end) done(is)
-                    else setTimeout(look, 15)
+                    else setTimeout(look, 40)
                 }
                 look()
             })
