@@ -139,8 +139,7 @@ package actor ClusterBackup {
         """
 
     private func tool(_ name: String, version: Int) throws -> String {
-        let path = PostgresBinaries.installed().first { $0.major == version }?.path(name) ?? name
-        guard access(path, X_OK) == 0 else {
+        guard let path = PostgresBinaries.client(name, major: version) else {
             throw PrivateClusterError(
                 "\(name) of PostgreSQL \(version) is not installed: apt-get install postgresql-client-\(version)")
         }

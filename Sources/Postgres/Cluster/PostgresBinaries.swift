@@ -8,9 +8,12 @@ struct PostgresBinaries: Sendable, Equatable {
 
     func path(_ program: String) -> String { "\(directory)/\(program)" }
 
+    /// Where Debian has them, each version in a directory of its own.
+    static let debian = "/usr/lib/postgresql"
+
     /// Every installation there is, the newest first: that of `pg_config`, and Debian's places.
     static func installed() -> [PostgresBinaries] {
-        var directories = Directory(path: "/usr/lib/postgresql").entries.map { "/usr/lib/postgresql/\($0)/bin" }
+        var directories = Directory(path: debian).entries.map { "\(debian)/\($0)/bin" }
         if let configured = bindirOfPgConfig(), !directories.contains(configured) { directories.append(configured) }
         return directories.compactMap { PostgresBinaries(directory: $0) }.sorted { $0.major > $1.major }
     }
@@ -28,6 +31,12 @@ struct PostgresBinaries: Sendable, Equatable {
         throw PrivateClusterError(UpgradeAdvice(data: data, from: existing, to: newest, user: user, names: names).text)
     }
 
+    /// A program for clients: beside a server's programs, or without a server, as Debian's `postgresql-client-15` has it.
+    static func client(_ program: String, major: Int, in root: String = debian) -> String? {
+        (installed().filter { $0.major == major }.map { $0.path(program) } + ["\(root)/\(major)/bin/\(program)"])
+            .first { access($0, X_OK) == 0 }
+    }
+
     /// The major version of a data directory.
     static func version(ofData data: Directory) -> Int? {
         SmallFile.tail(data.appending("PG_VERSION").path).flatMap { Int($0.prefix { $0.isNumber }) }
@@ -37,7 +46,7 @@ struct PostgresBinaries: Sendable, Equatable {
         self.directory = directory
         guard access("\(directory)/postgres", X_OK) == 0, access("\(directory)/initdb", X_OK) == 0 else { return nil }
         let components = directory.split(separator: "/")
-        if directory.hasPrefix("/usr/lib/postgresql/"), components.count == 5, let major = Int(components[3]) {
+        if directory.hasPrefix("\(Self.debian)/"), components.count == 5, let major = Int(components[3]) {
             self.major = major
         } else if let major = Self.major(of: "\(directory)/postgres") {
             self.major = major

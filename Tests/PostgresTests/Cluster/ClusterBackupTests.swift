@@ -51,6 +51,21 @@ import Testing
 
     private func names(_ directory: String) -> [String] { Directory(path: directory).entries }
 
+    @Test("Its programs are found where there is no server any more") func clientsAlone() throws {
+        let root = TestClusterDirectories.shared.make()
+        let programs = "\(root)/99/bin"
+        try FileManager.default.createDirectory(atPath: programs, withIntermediateDirectories: true)
+        #expect(PostgresBinaries.client("pg_dump", major: 99, in: root) == nil)
+        for (name, permissions) in [("pg_dump", 0o755), ("pg_restore", 0o644)] {
+            let made = FileManager.default.createFile(
+                atPath: "\(programs)/\(name)", contents: nil, attributes: [.posixPermissions: permissions])
+            #expect(made)
+        }
+        #expect(PostgresBinaries.client("pg_dump", major: 99, in: root) == "\(programs)/pg_dump")
+        #expect(PostgresBinaries.client("pg_dump", major: 98, in: root) == nil)
+        #expect(PostgresBinaries.client("pg_restore", major: 99, in: root) == nil)
+    }
+
     @Test("What was written while the server ran is read into a cluster that is made for it") func thereAndBack()
         async throws
     {
