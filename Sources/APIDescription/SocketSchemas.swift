@@ -160,8 +160,8 @@ struct SocketSchemas {
                     .optional("sid", .said("By the extended protocol, as what follows: the session.", .text())),
                     .optional("restored", .boolean), .optional("restored_ids", .array(.text(length: 0...1_024))),
                 ]), .message("ping", [.member("message", .count)]),
-            .message("confirm_subscription", [identifier]), .message("reject_subscription", [identifier]),
-            .message("confirm_history", [identifier]), .message("reject_history", [identifier]),
+            .message("confirm_subscription", [identifier]), .message("reject_subscription", [rejected]),
+            .message("confirm_history", [identifier]), .message("reject_history", [rejected]),
             .message("presence", [identifier, .member("message", .either(extendedPresence))]),
             .message(
                 "disconnect",
@@ -208,6 +208,9 @@ struct SocketSchemas {
     /// The client's own string.
     fileprivate static let identifier = JSONSchema.Member.member(
         "identifier", .said("An object with channel, as a string.", .text(length: 0...1_024)))
+
+    /// What can't be one comes back as it came.
+    private static let rejected = JSONSchema.Member.member("identifier", .said("The client's own string.", .text()))
 
     /// What is told on the channels.
     private static let contents: [JSONSchema] =

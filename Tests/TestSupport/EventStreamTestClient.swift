@@ -11,10 +11,12 @@ package actor EventStreamTestClient {
     private var decoder = EventStreamDecoder()
     /// What came and nobody asked for yet, in order.
     private var items: [EventStreamItem] = []
+    private let judge: Doors.Judge?
 
-    private init(connection: RawConnection, response: TestResponse) {
+    private init(connection: RawConnection, response: TestResponse, judge: Doors.Judge?) {
         self.connection = connection
         self.response = response
+        self.judge = judge
         body = ResponseBodyReader(of: response, to: "GET")
     }
 
@@ -39,7 +41,7 @@ package actor EventStreamTestClient {
             await connection.close()
             throw StreamRefused(response: response)
         }
-        return EventStreamTestClient(connection: connection, response: response)
+        return EventStreamTestClient(connection: connection, response: response, judge: Doors.judge?(target))
     }
 
     /// The next event; comments before it stay for `nextComment`.
@@ -61,7 +63,7 @@ package actor EventStreamTestClient {
     package func expectEnd(within allowed: Duration = Deadline.standard) async throws {
         let deadline = Deadline(after: allowed)
         do {
-            while let bytes = try await nextBytes(until: deadline) { items += try decoder.decode(bytes) }
+            while let bytes = try await nextBytes(until: deadline) { items += try read(bytes) }
         } catch ClientFailure.ended, ClientFailure.reset {
             return
         }
@@ -83,8 +85,14 @@ package actor EventStreamTestClient {
             guard let bytes = try await nextBytes(until: deadline) else {
                 throw ClientFailure.ended(waitingFor: what, received: "\(items)")
             }
-            items += try decoder.decode(bytes)
+            items += try read(bytes)
         }
+    }
+
+    private func read(_ bytes: [UInt8]) throws -> [EventStreamItem] {
+        let items = try decoder.decode(bytes)
+        for case .event(let event) in items { judge?(event.event, Array(event.data.utf8)) }
+        return items
     }
 
     private func nextBytes(until deadline: Deadline) async throws -> [UInt8]? {

@@ -11,10 +11,12 @@ package actor PythonWebSocketClient {
 
     private let process: ChildProcess
     private let conversation: RawConnection
+    private let judge: Doors.Judge?
 
-    private init(process: ChildProcess, conversation: RawConnection) {
+    private init(process: ChildProcess, conversation: RawConnection, judge: Doors.Judge?) {
         self.process = process
         self.conversation = conversation
+        self.judge = judge
     }
 
     /// Connects, by TLS if an authority is given; `compression` offers permessage-deflate. Throws `UpgradeRefused` with status and fields (the library
@@ -27,7 +29,8 @@ package actor PythonWebSocketClient {
             interpreter, ["-u", "-c", pythonWebSocketScript],
             environment: DaemonProcess.cleanEnvironment().filter { !$0.key.hasPrefix("PYTHON") }, converses: true)
         guard let conversation = process.conversation else { throw ClientFailure.misuse("no conversation") }
-        let client = PythonWebSocketClient(process: process, conversation: conversation)
+        let client = PythonWebSocketClient(
+            process: process, conversation: conversation, judge: Doors.judge?(target))
         let path: TestJSON = if case .unix(let path) = endpoint { .string(path) } else { .absent }
         let command: TestJSON = [
             "op": "connect", "uri": .string("\(authority == nil ? "ws" : "wss")://\(endpoint.authority)\(target)"),
@@ -70,8 +73,14 @@ package actor PythonWebSocketClient {
         if answer["timeout"].bool == true {
             throw ClientFailure.timedOut(waitingFor: "a message", after: allowed, received: "nothing")
         }
-        if let text = answer["text"].string { return .text(text) }
-        if let binary = answer["binary"].string, let data = Data(base64Encoded: binary) { return .binary(Array(data)) }
+        if let text = answer["text"].string {
+            judge?(nil, Array(text.utf8))
+            return .text(text)
+        }
+        if let binary = answer["binary"].string, let data = Data(base64Encoded: binary) {
+            judge?(nil, Array(data))
+            return .binary(Array(data))
+        }
         throw TestClose(code: answer["closed"].int.map { UInt16($0) }, reason: answer["reason"].string ?? "")
     }
 

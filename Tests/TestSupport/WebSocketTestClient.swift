@@ -20,10 +20,12 @@ package actor WebSocketTestClient {
     private var isInMessage = false
     /// An endpoint sends one close frame at most (RFC 6455 §5.5.1).
     private var hasSentClose = false
+    private let judge: Doors.Judge?
 
-    private init(connection: RawConnection, handshake: TestResponse) {
+    private init(connection: RawConnection, handshake: TestResponse, judge: Doors.Judge?) {
         self.connection = connection
         self.handshake = handshake
+        self.judge = judge
     }
 
     package func setAnswersPings(_ answers: Bool) { answersPings = answers }
@@ -61,7 +63,7 @@ package actor WebSocketTestClient {
             throw UpgradeRefused(response: response)
         }
         try check(response, handshake, offered: all)
-        return WebSocketTestClient(connection: connection, handshake: response)
+        return WebSocketTestClient(connection: connection, handshake: response, judge: Doors.judge?(target))
     }
 
     /// Expects the upgrade to be refused, and gives the response.
@@ -185,6 +187,7 @@ package actor WebSocketTestClient {
                 payload = frame.payload
             }
             guard frame.isFinal, !frame.opcode.isControl else { continue }
+            judge?(nil, payload)
             guard opcode == .text else { return .binary(payload) }
             guard let text = String(validating: payload, as: UTF8.self) else {
                 throw ClientFailure.violation("text that is no UTF-8 (RFC 6455 §8.1)")

@@ -52,7 +52,7 @@ final class Journey: Sendable {
             let conninfo = try await cluster.makeDatabase(named: "journey") { try await prepare($0) }
             let journey = Journey(conninfo: conninfo, cluster: cluster, patience: patience)
             do {
-                try await body(journey)
+                try await ProductDoors.judged { try await body(journey) }
                 await journey.end()
             } catch {
                 await journey.end()

@@ -25,8 +25,10 @@ import Testing
         let kills = Self.longKills ?? Self.shortKills
         let comment = Comment(rawValue: "LETSSWITCH_TEST_SEED=\(Self.seed)")
         do {
-            let outcome = try await MessageTorture(seed: UInt64(Self.seed))
-                .run(messages: kills * Self.messagesPerKill, kills: kills)
+            let outcome = try await ProductDoors.judged {
+                try await MessageTorture(seed: UInt64(Self.seed))
+                    .run(messages: kills * Self.messagesPerKill, kills: kills)
+            }
             print("Torture: \(comment): \(outcome.summary)")
             #expect(
                 outcome.violations.isEmpty,

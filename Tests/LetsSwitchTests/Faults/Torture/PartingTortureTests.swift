@@ -21,7 +21,9 @@ import Testing
             let seed = UInt64(TortureTests.seed + run)
             let comment = Comment(rawValue: "partings, LETSSWITCH_TEST_SEED=\(seed)")
             do {
-                let outcome = try await PartingRun(seed: seed).run(kills: min(left, Self.killsPerRun))
+                let outcome = try await ProductDoors.judged {
+                    try await PartingRun(seed: seed).run(kills: min(left, Self.killsPerRun))
+                }
                 print("Torture: \(comment): \(outcome.summary)")
                 #expect(outcome.violations.isEmpty, "\(comment): \(outcome.complaint)")
                 guard outcome.kills > 0 else { break }

@@ -31,7 +31,9 @@ import Testing
             let seed = UInt64(Self.seed + run)
             let comment = Comment(rawValue: "\(kind), LETSSWITCH_TEST_SEED=\(seed)")
             do {
-                let outcome = try await TortureRun(kind, seed: seed).run(kills: min(left, Self.killsPerRun))
+                let outcome = try await ProductDoors.judged {
+                    try await TortureRun(kind, seed: seed).run(kills: min(left, Self.killsPerRun))
+                }
                 print("Torture: \(comment): \(outcome.summary)")
                 #expect(outcome.violations.isEmpty, "\(comment): \(outcome.complaint)")
                 left -= outcome.daemonKills + outcome.databaseKills

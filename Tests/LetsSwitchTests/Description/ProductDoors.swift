@@ -1,0 +1,53 @@
+import TestSupport
+import Testing
+
+@testable import APIDescription
+
+/// Which of `/schemas/…` describes what is said at a door, and that all which tests hear there is as described.
+enum ProductDoors {
+    /// Whoever connects in here hears nothing that isn't described, or the test fails.
+    static func judged<Value>(
+        isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
+    ) async rethrows -> Value {
+        try await Doors.$judge.withValue(judge, operation: body, isolation: isolation)
+    }
+
+    /// Of a target: `/questions/6B1D…/socket?live=true`.
+    @Sendable private static func judge(_ target: String) -> Doors.Judge? {
+        guard let name = schema(of: target) else { return nil }
+        return { event, message in
+            guard let complaint = complaint(about: message, event, name) else { return }
+            let said = "\(event.map { "\($0): " } ?? "")\(String(decoding: message, as: UTF8.self))"
+            Issue.record("\(target) says what isn't described by /schemas/\(name).json: \(complaint). \(said)")
+        }
+    }
+
+    /// The name of the schemas of what is said there; `nil`: it isn't described, as what `/echo` sends back.
+    static func schema(of target: String) -> String? {
+        let parts = target.split(separator: "?", maxSplits: 1)
+        let path = parts.first?.split(separator: "/") ?? []
+        switch path {
+        // Without a room, it is the session of questions that is everybody's.
+        case ["socket"]: return parts.count == 2 && parts[1].contains("id=") ? "ale" : "questions"
+        case ["cable"]: return "cable"
+        case ["conversations", "socket"]: return "conversations"
+        case ["reminders"], ["messages"]: return "events"
+        default: return path.count == 3 && path.first == "questions" && path.last == "socket" ? "questions" : nil
+        }
+    }
+
+    /// Each read once.
+    private static let checks = SocketSchemas.all.mapValues { schemas in
+        Result { try SchemaCheck(try TestJSON(parsing: schemas.json)) }
+    }
+
+    /// What is wrong with what a server says.
+    static func complaint(about message: [UInt8], _ event: String? = nil, _ name: String) -> String? {
+        guard let check = checks[name] else { return "there is no schema \(name)" }
+        do {
+            return try check.get().complaint(about: try TestJSON(parsing: message), as: event ?? "server")
+        } catch {
+            return "\(error)"
+        }
+    }
+}

@@ -1,0 +1,88 @@
+/// Says whether a value is as a JSON Schema (2020-12) describes it, as far as our schemas go.
+///
+/// It is stricter than the standard in one thing: an object whose members are described has no others. Clients pass over what they don't
+/// know, but a server is to describe all that it says.
+package struct SchemaCheck: Sendable {
+    private let root: SchemaNode
+    private let definitions: [String: SchemaNode]
+
+    /// - Throws: At a keyword, a type or a format that it doesn't know.
+    package init(_ schema: TestJSON) throws {
+        root = try SchemaNode(schema, at: "#")
+        var definitions: [String: SchemaNode] = [:]
+        for (name, definition) in schema["$defs"].object ?? [:] {
+            definitions["#/$defs/\(name)"] = try SchemaNode(definition, at: "#/$defs/\(name)")
+        }
+        self.definitions = definitions
+    }
+
+    /// What is wrong with a value; `nil`: it is as described.
+    ///
+    /// - Parameter definition: The one of `$defs` that it is to be; else the whole schema decides.
+    package func complaint(about value: TestJSON, as definition: String? = nil) -> String? {
+        let node = definition.map { SchemaNode.reference("#/$defs/\($0)") } ?? root
+        return complaint(value, node, "").map { "\($0.place.isEmpty ? "it" : $0.place) \($0.text)" }
+    }
+
+    private struct Complaint {
+        let place: String
+        let text: String
+        /// Another word than the ones that may stand there: most often, another message was meant.
+        var isOfWord = false
+    }
+
+    private func complaint(_ value: TestJSON, _ node: SchemaNode, _ place: String) -> Complaint? {
+        func complain(_ text: String) -> Complaint { Complaint(place: place, text: text) }
+        switch node {
+        case .anything: return nil
+        case .reference(let name):
+            guard let node = definitions[name] else { return complain("is to be \(name), which isn't there") }
+            return complaint(value, node, place)
+        case .either(let nodes):
+            let complaints = nodes.map { complaint(value, $0, place) }
+            if complaints.contains(where: { $0 == nil }) { return nil }
+            return complaints.compactMap(\.self).first { !$0.isOfWord } ?? complain("is none of what it may be")
+        case .words(let words):
+            guard value.string.map(words.contains) != true else { return nil }
+            return Complaint(place: place, text: "is none of \(words)", isOfWord: true)
+        case .boolean: return value.bool == nil ? complain("is no boolean") : nil
+        case .number(let isWhole, let range):
+            guard let number = value.number else { return complain("is no number") }
+            if isWhole, number.rounded() != number { return complain("is no integer") }
+            return range.contains(number) ? nil : complain("isn't within \(range)")
+        case .text(let length, let format, let pattern):
+            guard let text = value.string else { return complain("is no string") }
+            return fault(text, length, format, pattern).map(complain)
+        case .array(let element, let most):
+            guard let elements = value.array else { return complain("is no array") }
+            guard elements.count <= most else { return complain("has \(elements.count) elements, \(most) at most") }
+            for (index, value) in elements.enumerated() {
+                if let complaint = complaint(value, element, "\(place)/\(index)") { return complaint }
+            }
+            return nil
+        case .object(let named, let required, let others):
+            guard let members = value.object else { return complain("is no object") }
+            // First of all, whether it is this one of several objects that it may be.
+            for (name, node) in named.sorted(by: { $0.key < $1.key }) {
+                guard let value = members[name] else { continue }
+                if let complaint = complaint(value, node, "\(place)/\(name)") { return complaint }
+            }
+            if let missing = required.first(where: { members[$0] == nil }) { return complain("has no \(missing)") }
+            for (name, value) in members.sorted(by: { $0.key < $1.key }) where named[name] == nil {
+                guard let others else { return complain("has \(name), which isn't described") }
+                if let complaint = complaint(value, others, "\(place)/\(name)") { return complaint }
+            }
+            return nil
+        }
+    }
+
+    private func fault(_ text: String, _ length: ClosedRange<Int>, _ format: SchemaFormat?, _ pattern: String?)
+        -> String?
+    {
+        guard length.contains(text.unicodeScalars.count) else { return "isn't \(length) characters long" }
+        if let format, !format.fits(text) { return "is no \(format.rawValue): \(text)" }
+        guard let pattern else { return nil }
+        guard let regex = try? Regex(pattern) else { return "has a pattern that is none" }
+        return text.firstMatch(of: regex) == nil ? "isn't like \(pattern): \(text)" : nil
+    }
+}
