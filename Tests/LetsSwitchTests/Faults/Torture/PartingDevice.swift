@@ -4,8 +4,8 @@ import TestSupport
 
 @testable import LetsSwitch
 
-/// A device of a run of partings: registers, also late, takes back, leaves, moves, has series begin and end; comes to rooms after the
-/// start; and looks at its day whenever it is told that it has changed.
+/// A device of a run of partings: registers, also late, takes back, leaves, moves, has series begin and end; invites, and comes along by the
+/// links of others, prefers and blocks; comes to rooms after the start; and looks at its day whenever it is told that it has changed.
 struct PartingDevice: Sendable {
     /// No answer in this time is an error: the daemon's own limits are lower.
     private static let patience = Duration.seconds(30)
@@ -19,7 +19,7 @@ struct PartingDevice: Sendable {
     let clock: TortureClock
     let record: PartingRecord
 
-    private func key(_ slot: Int) -> PartingLedger.Key { .init(device: name, slot: slot) }
+    func key(_ slot: Int) -> PartingLedger.Key { .init(device: name, slot: slot) }
 
     // MARK: Promises
 
@@ -35,7 +35,8 @@ struct PartingDevice: Sendable {
             let slot = clock.slot(
                 max(0, minute + Int.random(in: -Self.slotsBehind...Self.slotsAhead, using: &random)))
             let own = await record.ledger.tasks(of: name).randomElement(using: &random)
-            let choice = Int.random(in: 0..<10, using: &random)
+            let choice = Int.random(in: 0..<16, using: &random)
+            let link = await linkToAccept(using: &random)
             // A request that was begun is seen through, so that its outcome is as certain as can be.
             await Task {
                 switch (choice, own) {
@@ -43,6 +44,11 @@ struct PartingDevice: Sendable {
                 case (1, let own?): await takeBack(own.id, own.slot, leaving: false, endpoint)
                 case (2...3, let own?): await takeBack(own.id, own.slot, leaving: true, endpoint)
                 case (4...5, let own?): await move(own.id, own.slot, to: slot, endpoint)
+                case (6, let own?): await regard(.preference, own.id, endpoint)
+                case (7, let own?): await regard(.block, own.id, endpoint)
+                case (8...9, _): await invite(slot, endpoint)
+                case (10...12, _):
+                    if let link { await accept(link, endpoint) }
                 default: await register(slot, endpoint)
                 }
             }.value
@@ -81,6 +87,7 @@ struct PartingDevice: Sendable {
         let wish: TestJSON = ["deviceId": .string(name), "startsAt": "\(Instant(seconds: new))"]
         let target = "/task/\(id.uuidString)/move"
         let response = await ask("POST", target, wish, endpoint, concerning: [key(slot), key(new)])
+        await note { $0.invitations.moved(id, isCertain: response != nil) }
         guard let response else { return }
         switch (response.status, response.code) {
         case (200, _):
@@ -92,44 +99,10 @@ struct PartingDevice: Sendable {
         }
     }
 
-    /// Ends the series that there is, or begins one at the slot's time of day. What becomes of that slot nobody says.
-    private func changeSeries(_ slot: Int, _ endpoint: ClientEndpoint) async {
-        guard let list = await ask("GET", "/series?deviceId=\(name)", nil, endpoint, concerning: []),
-            list.status == 200,
-            let series = try? list.json()["series"].array
-        else { return }
-        if let known = series.first {
-            guard let id = uuid(known["id"]), let time = known["startTime"].string else { return await object(list) }
-            // Whose time it may have: all that this run has had so far.
-            let slots = await (0...(record.minute + Self.slotsAhead)).map(clock.slot)
-            for slot in slots where Self.time(slot) == time { await note { $0.doubt(key(slot)) } }
-            let target = "/series/\(id.uuidString)?deviceId=\(name)&leave=true"
-            guard let response = await ask("DELETE", target, nil, endpoint, concerning: []) else { return }
-            if response.status == 200 { await note("series ended") { _ in } } else { await object(response) }
-        } else {
-            await note { $0.doubt(key(slot)) }
-            let days = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"].map { TestJSON.string($0) }
-            let wish: TestJSON = [
-                "deviceId": .string(name), "title": .string(name), "startTime": .string(Self.time(slot)),
-                "timeZone": "UTC", "days": .array(days),
-            ]
-            guard let response = await ask("POST", "/series", wish, endpoint, concerning: []) else { return }
-            if [200, 201, 409].contains(response.status) {
-                await note("series begun") { _ in }
-            } else {
-                await object(response)
-            }
-        }
-    }
-
-    private static func time(_ slot: Int) -> String {
-        String("\(Instant(seconds: slot))".dropFirst(11).prefix(5))
-    }
-
     // MARK: Requests
 
     /// `nil` when there was no answer, or one that says nothing: then there is a doubt about these keys.
-    private func ask(
+    func ask(
         _ method: String, _ target: String, _ json: TestJSON?, _ endpoint: ClientEndpoint,
         concerning keys: [PartingLedger.Key]
     ) async -> TestResponse? {
@@ -146,19 +119,19 @@ struct PartingDevice: Sendable {
         return nil
     }
 
-    private func note(_ outcome: String? = nil, _ change: @Sendable (inout PartingLedger) -> Void) async {
+    func note(_ outcome: String? = nil, _ change: @Sendable (inout PartingLedger) -> Void) async {
         await record.note(outcome, change)
     }
 
-    private func object(_ response: TestResponse) async {
+    func object(_ response: TestResponse) async {
         await note { $0.object("\(name): answered \(response.status) \(response.text)") }
     }
 
-    private func uuid(_ response: TestResponse, _ member: String) -> UUID? {
+    func uuid(_ response: TestResponse, _ member: String) -> UUID? {
         (try? response.json()).flatMap { uuid($0[member]) }
     }
 
-    private func uuid(_ json: TestJSON) -> UUID? { json.string.flatMap { UUID(uuidString: $0) } }
+    func uuid(_ json: TestJSON) -> UUID? { json.string.flatMap { UUID(uuidString: $0) } }
 
     // MARK: What it is told
 

@@ -28,6 +28,8 @@ struct PartingLedger {
     private(set) var views: [String: [Key: View]] = [:]
     private(set) var receipts: [String: [PromiseLedger.Receipt]] = [:]
     private(set) var objections: [String] = []
+    var invitations = InvitationLedger()
+    var regards = RegardLedger()
     /// What became of each, for whoever reads of a violation.
     private var trails: [Key: [String]] = [:]
 
@@ -108,11 +110,16 @@ struct PartingLedger {
 
     /// All that is wrong; empty when everything holds. For a moment at which nothing is under way.
     ///
-    /// - Parameter slots: Those that the clients know of; a series has others, too.
+    /// - Parameters:
+    ///   - slots: Those that the clients know of; a series has others, too.
+    ///   - hold: Seconds before the lead from which on whoever invites may be anybody's partner.
     func violations(
-        in stored: StoredSchedule, slots: ClosedRange<Int>, _ stage: StoredSchedule.Stage
+        in stored: StoredSchedule, slots: ClosedRange<Int>, hold: Int, _ stage: StoredSchedule.Stage
     ) -> [String] {
-        var violations = objections + stored.contradictions(stage)
+        var violations = objections + stored.contradictions(stage, strangers: regards.strangers(in: stored))
+        violations += regards.violations(in: stored)
+        // Who didn't come is let down by another, however the two were paired.
+        if stage != .started { violations += invitations.violations(in: stored, hold: hold) }
         var tasks: [Key: StoredSchedule.Task] = [:]
         for task in stored.tasks where slots.contains(task.slot) {
             tasks[Key(device: task.device, slot: task.slot)] = task
@@ -164,6 +171,8 @@ struct PartingLedger {
 
     /// From now on what is there counts.
     mutating func rebase(on stored: StoredSchedule, slots: ClosedRange<Int>) {
+        invitations.rebase(on: stored)
+        regards.rebase(on: stored)
         standings = [:]
         for task in stored.tasks where slots.contains(task.slot) {
             let key = Key(device: task.device, slot: task.slot)

@@ -36,7 +36,7 @@ import Testing
         }
 
         var violations: [String] {
-            ledger.violations(in: stored, slots: slot...slot, .partings)
+            ledger.violations(in: stored, slots: slot...slot, hold: 0, .partings)
                 + ledger.misunderstandings(in: stored, slots: slot...slot)
         }
     }

@@ -14,5 +14,17 @@ actor PartingRecord {
         change(&ledger)
     }
 
+    func begin() -> Int { ledger.invitations.begin() }
+
+    private var guests = 0
+
+    /// Waits a moment for a second guest, so that both come at once.
+    func meetGuest() async {
+        guests += 1
+        let number = guests
+        guard !number.isMultiple(of: 2) else { return }
+        for _ in 0..<20 where guests == number { try? await Task.sleep(for: .milliseconds(1)) }
+    }
+
     func nextMinute() { minute += 1 }
 }

@@ -10,8 +10,11 @@ actor PartingRun {
     private static let patience = TimeAllowance.bound(.seconds(10))
     /// For the first answers after a kill.
     private static let servicePatience = TimeAllowance.bound(.seconds(20))
+    /// Seconds before the lead from which on whoever invites may be anybody's partner: it lapses between two minutes.
+    private static let invitationHold = 90
     private static let flags = [
         "--no-show-after", "1s", "--presence-grace", "1s", "--late-join", "1h", "--max-tasks-per-device", "10000",
+        "--invitation-hold", "\(invitationHold)s",
     ]
 
     private var random: SeededRandom
@@ -161,9 +164,18 @@ actor PartingRun {
             }
         }
         try await eventually("all to be paired who wait", within: TimeAllowance.bound(.seconds(30))) {
+            // Two of whom one has blocked the other go on waiting.
             let rows = try await world.sql(
-                "SELECT count(*) AS n FROM letsswitch.forsaken_slots(1, 1, 3600) AS slot WHERE slot.starts_at = \(slot)"
-            )
+                """
+                WITH waiting AS MATERIALIZED (
+                    SELECT own.* FROM letsswitch.waiting_people(
+                        to_timestamp(\(slot)) - interval '1 second', to_timestamp(\(slot)), 1, 1) AS own
+                )
+                SELECT count(*) AS n FROM waiting AS one
+                WHERE one.waits_until IS NULL OR one.is_absent OR EXISTS (
+                    SELECT FROM waiting AS other
+                    WHERE other.id <> one.id AND NOT letsswitch.is_blocked(one.device_id, other.device_id))
+                """)
             return try rows[0].integer("n") == 0
         }
         attending.cancel()
@@ -193,7 +205,7 @@ actor PartingRun {
         while true {
             let stored = try await StoredSchedule(in: world)
             let ledger = await record.ledger
-            outcome.violations = ledger.violations(in: stored, slots: slots, stage)
+            outcome.violations = ledger.violations(in: stored, slots: slots, hold: Self.invitationHold, stage)
             if asTold { outcome.violations += ledger.misunderstandings(in: stored, slots: slots) }
             outcome.matches = stored.tasks.count { $0.partner != nil } / 2
             outcome.reminders = stored.reminders.count

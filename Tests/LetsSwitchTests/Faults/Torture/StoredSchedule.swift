@@ -16,6 +16,10 @@ struct StoredSchedule: Equatable {
         let isDue: Bool
         /// Rows that wait for the claim.
         let waiting: Int
+        /// Epoch seconds.
+        var remindsAt = 0
+        /// It waits for its guest, and for nobody else.
+        var waitsForGuest = false
     }
 
     struct Reminder: Equatable {
@@ -26,6 +30,19 @@ struct StoredSchedule: Equatable {
 
     var tasks: [Task] = []
     var reminders: [Reminder] = []
+    /// With their ids.
+    var blocks: [Regard: UUID] = [:]
+    var preferences: [Regard: UUID] = [:]
+    /// The database's clock after all of this was read; epoch seconds.
+    var now = 0
+
+    /// That one device has blocked, or prefers, another.
+    struct Regard: Hashable {
+        let device: String
+        let other: String
+
+        var reversed: Regard { Regard(device: other, other: device) }
+    }
 
     /// What people may do to one another, and so what may be there.
     enum Stage {
@@ -38,7 +55,9 @@ struct StoredSchedule: Equatable {
     }
 
     /// What can't be, whatever the clients were told.
-    func contradictions(_ stage: Stage = .promises) -> [String] {
+    ///
+    /// - Parameter strangers: Who may wait beside one another, since one has blocked the other, if only for a time.
+    func contradictions(_ stage: Stage = .promises, strangers: Set<Regard> = []) -> [String] {
         var contradictions: [String] = []
         let byID = Dictionary(grouping: tasks, by: \.id)
         let remindersOf = Dictionary(grouping: reminders, by: \.task)
@@ -53,6 +72,7 @@ struct StoredSchedule: Equatable {
                 if other.slot != task.slot { contradictions.append("\(name): its partner starts at another time") }
                 if other.device == task.device { contradictions.append("\(name): paired with itself") }
                 if other.room != task.room { contradictions.append("\(name): its partner has another room") }
+                if task.waitsForGuest { contradictions.append("\(name): waits for a guest beside its partner") }
             }
             switch (task.isDue, task.waiting, remindersOf[task.id]?.count ?? 0) {
             case (false, 1, 0), (true, 0, 1): break
@@ -60,7 +80,7 @@ struct StoredSchedule: Equatable {
                 contradictions.append("\(name): due \(isDue), waiting \(waiting) times, \(count) reminders")
             }
         }
-        contradictions += matchContradictions(stage)
+        contradictions += matchContradictions(stage, strangers)
         for reminder in reminders {
             if byID[reminder.task] == nil { contradictions.append("reminder \(reminder.id) without a task") }
             if reminder.state != "delivered", stage != .started || reminder.state == "pending" {
@@ -70,7 +90,7 @@ struct StoredSchedule: Equatable {
         return contradictions
     }
 
-    private func matchContradictions(_ stage: Stage) -> [String] {
+    private func matchContradictions(_ stage: Stage, _ strangers: Set<Regard>) -> [String] {
         var contradictions: [String] = []
         for (room, members) in Dictionary(grouping: tasks.filter { $0.partner != nil }, by: \.room)
         where members.count != 2 {
@@ -80,9 +100,20 @@ struct StoredSchedule: Equatable {
             for (device, own) in Dictionary(grouping: tasks, by: \.device) where own.count > 1 {
                 contradictions.append("\(device) has \(own.count) tasks at \(slot)")
             }
-            let single = tasks.count { $0.partner == nil && (stage == .promises || !$0.isDue) }
-            if single > 1 { contradictions.append("\(single) wait for one another at \(slot)") }
+            let single = tasks.filter { $0.partner == nil && !$0.waitsForGuest && (stage == .promises || !$0.isDue) }
+            let able = single.filter { one in
+                single.contains {
+                    $0 != one && strangers.isDisjoint(with: [one.regard(of: $0), $0.regard(of: one)])
+                }
+            }
+            if !able.isEmpty { contradictions.append("\(able.count) wait for one another at \(slot)") }
         }
         return contradictions
+    }
+}
+
+extension StoredSchedule.Task {
+    func regard(of other: StoredSchedule.Task) -> StoredSchedule.Regard {
+        StoredSchedule.Regard(device: device, other: other.device)
     }
 }

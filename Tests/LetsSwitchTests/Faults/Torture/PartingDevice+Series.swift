@@ -1,0 +1,39 @@
+import Domain
+import Foundation
+import TestSupport
+
+extension PartingDevice {
+    /// Ends the series that there is, or begins one at the slot's time of day. What becomes of that slot nobody says.
+    func changeSeries(_ slot: Int, _ endpoint: ClientEndpoint) async {
+        guard let list = await ask("GET", "/series?deviceId=\(name)", nil, endpoint, concerning: []),
+            list.status == 200,
+            let series = try? list.json()["series"].array
+        else { return }
+        if let known = series.first {
+            guard let id = uuid(known["id"]), let time = known["startTime"].string else { return await object(list) }
+            // Whose time it may have: all that this run has had so far.
+            let slots = await (0...(record.minute + Self.slotsAhead)).map(clock.slot)
+            for slot in slots where Self.time(slot) == time { await note { $0.doubt(key(slot)) } }
+            let target = "/series/\(id.uuidString)?deviceId=\(name)&leave=true"
+            guard let response = await ask("DELETE", target, nil, endpoint, concerning: []) else { return }
+            if response.status == 200 { await note("series ended") { _ in } } else { await object(response) }
+        } else {
+            await note { $0.doubt(key(slot)) }
+            let days = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"].map { TestJSON.string($0) }
+            let wish: TestJSON = [
+                "deviceId": .string(name), "title": .string(name), "startTime": .string(Self.time(slot)),
+                "timeZone": "UTC", "days": .array(days),
+            ]
+            guard let response = await ask("POST", "/series", wish, endpoint, concerning: []) else { return }
+            if [200, 201, 409].contains(response.status) {
+                await note("series begun") { _ in }
+            } else {
+                await object(response)
+            }
+        }
+    }
+
+    static func time(_ slot: Int) -> String {
+        String("\(Instant(seconds: slot))".dropFirst(11).prefix(5))
+    }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import Testing
+
+/// The checker of preferences and blocks itself: it must object to what it is there for.
+@Suite struct RegardLedgerTests {
+    private static let regard = StoredSchedule.Regard(device: "ada", other: "bob")
+    private let id = UUID()
+    private let tasks = [UUID(), UUID()]
+
+    /// Ada and Bob are a pair, or both wait.
+    private func stored(_ kind: RegardLedger.Kind?, arePaired: Bool = false) -> StoredSchedule {
+        var stored = StoredSchedule()
+        switch kind {
+        case .preference: stored.preferences = [Self.regard: id]
+        case .block: stored.blocks = [Self.regard: id]
+        case nil: break
+        }
+        let room = UUID()
+        stored.tasks = ["ada", "bob"].enumerated().map { number, device in
+            StoredSchedule.Task(
+                id: tasks[number], device: device, slot: 1_000, room: arePaired ? room : UUID(),
+                partner: arePaired ? tasks[1 - number] : nil,
+                partnerDevice: arePaired ? ["bob", "ada"][number] : nil, isDue: false, waiting: 1)
+        }
+        return stored
+    }
+
+    private func ledger(_ kind: RegardLedger.Kind) -> RegardLedger {
+        var ledger = RegardLedger()
+        ledger.made(kind, Self.regard, id, isNew: true)
+        return ledger
+    }
+
+    @Test("What was acknowledged is there, and what was undone isn't", arguments: RegardLedger.Kind.allCases)
+    func acknowledged(_ kind: RegardLedger.Kind) {
+        var ledger = ledger(kind)
+        #expect(ledger.violations(in: stored(kind)) == [])
+        #expect(ledger.violations(in: stored(nil)) != [])
+        ledger.undone(kind, Self.regard, wasThere: true)
+        #expect(ledger.violations(in: stored(nil)) == [])
+        #expect(ledger.violations(in: stored(kind)) != [])
+        ledger.doubt(kind, of: "ada")
+        #expect(ledger.violations(in: stored(kind)) == [])
+    }
+
+    @Test("Neither is made twice, nor gone before it is undone", arguments: RegardLedger.Kind.allCases)
+    func answers(_ kind: RegardLedger.Kind) {
+        var twice = ledger(kind)
+        twice.made(kind, Self.regard, UUID(), isNew: true)
+        #expect(!twice.objections.isEmpty)
+        var gone = ledger(kind)
+        gone.undone(kind, Self.regard, wasThere: false)
+        #expect(!gone.objections.isEmpty)
+    }
+
+    @Test(
+        "Who is blocked is never given anew; who was the partner already stays, and who isn't blocked any more may come"
+    )
+    func blocked() {
+        var ledger = ledger(.block)
+        let pair = stored(.block, arePaired: true)
+        // It may have been blocked as the partner.
+        #expect(ledger.violations(in: pair) == [])
+        var before = ledger
+        before.rebase(on: pair)
+        #expect(before.violations(in: pair) == [])
+
+        ledger.rebase(on: stored(.block))
+        #expect(ledger.violations(in: pair) == ["ada was given bob at 1000, whom it had blocked"])
+        ledger.undoes(.block, Self.regard)
+        #expect(ledger.violations(in: pair) == [])
+    }
+
+    @Test("Only those of whom one has blocked the other, for a time at least, may wait beside one another")
+    func strangers() {
+        let waiting = stored(nil)
+        #expect(waiting.contradictions(.partings).contains("2 wait for one another at 1000"))
+        var ledger = ledger(.block)
+        ledger.undone(.block, Self.regard, wasThere: true)
+        #expect(waiting.contradictions(.partings, strangers: ledger.strangers(in: waiting)) == [])
+        var guest = waiting
+        guest.tasks[0].waitsForGuest = true
+        #expect(guest.contradictions(.partings) == [])
+        var doubtful = RegardLedger()
+        doubtful.doubt(.block, of: "bob")
+        #expect(waiting.contradictions(.partings, strangers: doubtful.strangers(in: waiting)) == [])
+    }
+}
