@@ -37,16 +37,19 @@ BEGIN
         code := 'repeated';
     END IF;
     IF code = 'repeated' AND v_id IS NULL THEN
-        IF p_most <= (SELECT count(*) FROM letsswitch.block AS own WHERE own.device_id = p_device) THEN
+        IF p_name IS NULL THEN
+            -- What it is shown by is of the one who was found: either may leave the other at any moment.
+            SELECT partner.* INTO v_partner FROM letsswitch.task AS own
+            JOIN letsswitch.task AS partner ON partner.id = own.partner_id
+            WHERE own.id = p_task AND partner.device_id = v_other;
+        END IF;
+        IF p_name IS NULL AND v_partner.id IS NULL THEN
+            code := 'no_partner';
+        ELSIF p_most <= (SELECT count(*) FROM letsswitch.block AS own WHERE own.device_id = p_device) THEN
             code := 'too_many_blocks';
         ELSIF NOT p_has_room THEN
             code := 'blocks_full';
         ELSE
-            IF p_name IS NULL THEN
-                SELECT partner.* INTO v_partner FROM letsswitch.task AS own
-                JOIN letsswitch.task AS partner ON partner.id = own.partner_id
-                WHERE own.id = p_task;
-            END IF;
             INSERT INTO letsswitch.block (id, device_id, blocked_id, name, title, starts_at, blocked_at)
             VALUES (
                 gen_random_uuid(), p_device, v_other, p_name, v_partner.title, v_partner.starts_at, letsswitch.clock())

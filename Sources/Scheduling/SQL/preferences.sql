@@ -41,14 +41,17 @@ BEGIN
         code := 'repeated';
     END IF;
     IF code = 'repeated' AND v_id IS NULL THEN
-        IF p_most <= (SELECT count(*) FROM letsswitch.preference AS own WHERE own.device_id = p_device) THEN
+        -- What it is shown by is of the one who was found: either may leave the other at any moment.
+        SELECT partner.* INTO v_partner FROM letsswitch.task AS own
+        JOIN letsswitch.task AS partner ON partner.id = own.partner_id
+        WHERE own.id = p_task AND partner.device_id = v_other;
+        IF v_partner.id IS NULL THEN
+            code := 'no_partner';
+        ELSIF p_most <= (SELECT count(*) FROM letsswitch.preference AS own WHERE own.device_id = p_device) THEN
             code := 'too_many_preferences';
         ELSIF NOT p_has_room THEN
             code := 'preferences_full';
         ELSE
-            SELECT partner.* INTO v_partner FROM letsswitch.task AS own
-            JOIN letsswitch.task AS partner ON partner.id = own.partner_id
-            WHERE own.id = p_task;
             INSERT INTO letsswitch.preference (id, device_id, preferred_id, title, starts_at, preferred_at, used_at)
             VALUES (
                 gen_random_uuid(), p_device, v_other, v_partner.title, v_partner.starts_at, letsswitch.clock(), letsswitch.clock())
