@@ -258,7 +258,7 @@ struct PageModuleTests {
         ),
         (
             #"m.partnerNoticeOf({ title: 'A', startTime: '09:00', startsAt: '2026-11-25T09:00:00Z' }, Date.UTC(2026, 10, 25, 8)).map(p => p.body ?? p)"#,
-            "[\"A at 09:00\",\"Your partner can’t make it.\"]"
+            "[\"A at 09:00\",\"You have no partner there any more.\"]"
         ),
         (
             #"m.partnerNoticeOf({ title: 'A', startTime: '09:00', startsAt: '2026-11-25T09:00:00Z', roomId: 'R', partnerTask: 'b' }, Date.UTC(2026, 10, 22, 8)).map(p => p.body ?? p)"#,

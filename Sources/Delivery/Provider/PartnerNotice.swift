@@ -2,7 +2,7 @@ import Domain
 import Postgres
 import Wire
 
-/// That somebody's partner has changed: one has left or moved, or somebody else is there.
+/// That somebody's partner has changed: one has left, moved, or waited in vain, or somebody else is there.
 struct PartnerNotice: Sendable, Hashable {
     /// The task as it is now, with another partner, or none.
     let task: ReminderContent
@@ -14,7 +14,7 @@ struct PartnerNotice: Sendable, Hashable {
     /// - Parameter partner: What the other will start; nil without one, or when it isn't known.
     func sentence(partner: String?) -> String {
         let start = day.map { "\(task.startTime) on \($0)" } ?? task.startTime
-        guard task.roomId != nil else { return "Your partner at \(start) can't make it." }
+        guard task.roomId != nil else { return "You have no partner at \(start) any more." }
         let other = "Another partner starts with you at \(start)"
         return partner.map { "\(other): \(BidirectionalText.quoted($0))" } ?? "\(other)."
     }

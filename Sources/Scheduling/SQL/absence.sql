@@ -123,6 +123,8 @@ BEGIN
         v_absent, NULL, gen_random_uuid(), v_absent.closes_at, v_absent.starts_at + make_interval(secs => p_late_join), false);
     UPDATE letsswitch.task SET is_absent = true WHERE task.id = v_absent.id RETURNING * INTO v_absent;
     PERFORM letsswitch.tell_rematched(v_absent, NULL);
+    -- Who isn't there hardly listens, and knows of the room that is over only.
+    PERFORM letsswitch.notify_partner_changed(v_absent);
 END
 $$;
 

@@ -37,6 +37,17 @@ import Testing
         }
     }
 
+    /// Is in the room that the task has by now.
+    private static func come(_ task: TaskResponse, _ database: ScheduleDatabase) async throws {
+        let room = try await database.run(
+            """
+            INSERT INTO letsswitch.attendance (room_id, task_id, closes_at, came_at, changed_at, present, visits, most_peers)
+            SELECT room_id, id, closes_at, now(), now(), 1, 1, 1 FROM letsswitch.task WHERE id = '\(task.id)'
+            ON CONFLICT (room_id, task_id) DO UPDATE SET present = 1 RETURNING room_id
+            """)
+        #expect(room.count == 1)
+    }
+
     /// What was leased is sent.
     private static func finish(_ database: ScheduleDatabase) async throws {
         try await database.run("DELETE FROM letsswitch.delivery WHERE attempts > 0")
@@ -58,7 +69,7 @@ import Testing
                     continue
                 }
                 #expect(notice.task.taskId == match.bob.id && notice.task.roomId == nil && notice.day == nil)
-                #expect(notice.sentence(partner: nil) == "Your partner at 09:00 can't make it.")
+                #expect(notice.sentence(partner: nil) == "You have no partner at 09:00 any more.")
                 let json = try TestJSON(parsing: Array(WebPushProvider.text(of: delivery).utf8))
                 #expect(json["type"] == "partnerChanged" && json["title"] == "Maths" && json["startTime"] == "09:00")
             }
@@ -137,15 +148,33 @@ import Testing
             try await Self.leave(cem, database)
             try await database.run("UPDATE letsswitch.task SET noticed_at = NULL")
             try await database.run("DELETE FROM letsswitch.delivery")
-            let room = try await database.run(
-                """
-                INSERT INTO letsswitch.attendance (room_id, task_id, closes_at, came_at, changed_at, present, visits, most_peers)
-                SELECT room_id, id, closes_at, now(), now(), 1, 1, 1 FROM letsswitch.task WHERE id = '\(match.bob.id)'
-                ON CONFLICT (room_id, task_id) DO UPDATE SET present = 1 RETURNING room_id
-                """)
-            #expect(room.count == 1)
+            try await Self.come(match.bob, database)
             #expect(try await database.register("dan", Self.nine).task?.isPaired == true)
             #expect(try await database.count("delivery WHERE NOT urgent") == 0)
+        }
+    }
+
+    @Test("Who didn't come, and whose partner goes on with somebody else, is told, once, and who goes on isn't")
+    func absent() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
+            let match = try await Self.pair(database)
+            try await database.addresses.register("ada's", of: DeviceID(stored: "ada"), in: .ntfy, most: 1)
+            try await database.setClock("2026-11-22 08:59:10Z")
+            _ = try await database.reminders.claimDue(limit: 10)
+            _ = try await database.lease(.ntfy)
+            try await Self.come(match.ada, database)
+            try await database.setClock("2026-11-22 09:02Z")
+            let rematches = RematchStore(
+                database: database.client, settings: ScheduleSettings(), grace: .seconds(15))
+            #expect(try await rematches.rematch(try #require(Instant(Self.nine))) == 0)
+            #expect(try await database.register("cem", Self.nine, "Art").task?.isPaired == true)
+            let deliveries = try await database.lease(.ntfy).deliveries.filter { $0.event == "partnerChanged" }
+            #expect(deliveries.map(\.address) == ["topic"])
+            guard case .partnerChanged(let notice) = try #require(deliveries.first).content else {
+                Issue.record("it is no notice")
+                return
+            }
+            #expect(notice.task.taskId == match.bob.id && notice.task.roomId == nil)
         }
     }
 

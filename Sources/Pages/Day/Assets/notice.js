@@ -13,7 +13,7 @@ const dayOf = instant => new Date(instant).toLocaleDateString('en', { weekday: '
 /** The same for somebody whose partner has left, or who has another; `now` in milliseconds. */
 export const partnerNoticeOf = ({ id, title, startsAt, startTime, roomId, partnerTask }, now = Date.now()) => [
   `${quoted(title)} at ${startTime}${dayOf(startsAt) === dayOf(now) ? '' : `, ${dayOf(startsAt)}`}`, {
-    body: roomId ? `Another partner starts with you${partnerTask ? `: ${quoted(partnerTask)}` : ''}.` : 'Your partner can’t make it.',
+    body: roomId ? `Another partner starts with you${partnerTask ? `: ${quoted(partnerTask)}` : ''}.` : 'You have no partner there any more.',
     tag: id, icon: '/page/icon.png', data: { startsAt }, timestamp: now,
   }]
 
