@@ -229,6 +229,7 @@ let package = Package(
                 "Basics", "Delivery", "Domain", "LiveConversations", "LiveQuestions", "Messaging", "Server",
                 "Settings", "Wire",
             ],
+            resources: [.embedInCode("answers.txt")],
             swiftSettings: swiftSettings),
         // The product: the doors to rooms and schedule, the channels of Action Cable, operations, composition, life cycle.
         .target(

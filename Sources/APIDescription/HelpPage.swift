@@ -10,7 +10,8 @@ struct HelpPage {
             "Let's Switch, at \(address)\n\nEvery route, with its parameters and answers: curl -s \(address)/openapi.json\n"
         for route in routes {
             guard let description = route.description, let example = description.example else { continue }
-            text += "\n# \(description.summary)\ncurl -s \(command(example))\n"
+            let body = description.body.map { " -d '\($0.example)'" } ?? ""
+            text += "\n# \(description.summary)\ncurl -s \(command(example))\(body)\n"
         }
         return text
     }

@@ -37,7 +37,7 @@ struct OpenAPIDocument {
                 components.object { responses in
                     for answer in RouteDescription.common {
                         responses.name("\(answer.status)")
-                        responses.object { write([answer], to: &$0) }
+                        responses.object { write([answer], example: nil, to: &$0) }
                     }
                 }
             }
@@ -81,7 +81,7 @@ struct OpenAPIDocument {
                     if answers.isEmpty {
                         response.member("$ref", "\(Self.references)responses/\(status)")
                     } else {
-                        write(answers, to: &response)
+                        write(answers, example: AnswerExamples.all[route.operationID]?[status], to: &response)
                     }
                 }
             }
@@ -104,14 +104,18 @@ struct OpenAPIDocument {
         object.member("required", body.form == nil)
         object.name("content")
         object.object { content in
-            for (type, schema) in [("application/json", body.schema), ("application/x-www-form-urlencoded", body.form)]
-            {
-                guard let schema else { continue }
-                content.name(type)
-                content.object { media in
-                    media.name("schema")
-                    schema.write(to: &media, references: Self.references)
-                }
+            content.name("application/json")
+            content.object { media in
+                media.name("schema")
+                body.schema.write(to: &media, references: Self.references)
+                media.name("example")
+                media.value(body.example.utf8)
+            }
+            guard let form = body.form else { return }
+            content.name("application/x-www-form-urlencoded")
+            content.object { media in
+                media.name("schema")
+                form.write(to: &media, references: Self.references)
             }
         }
     }
@@ -129,7 +133,7 @@ struct OpenAPIDocument {
     }
 
     /// Answers of one status.
-    private func write(_ answers: [RouteDescription.Answer], to object: inout JSONText) {
+    private func write(_ answers: [RouteDescription.Answer], example: [UInt8]?, to object: inout JSONText) {
         object.member("description", answers.map(\.meaning).joined(separator: "; or "))
         var (schemas, codes, type): ([JSONSchema], [String], String?) = ([], [], nil)
         for answer in answers {
@@ -149,6 +153,9 @@ struct OpenAPIDocument {
                 content.object { media in
                     media.name("schema")
                     schema.write(to: &media, references: Self.references)
+                    guard let example else { return }
+                    media.name("example")
+                    media.value(example)
                 }
             }
             if let type {

@@ -36,13 +36,14 @@ package enum ConversationDescriptions {
 
     static let takeName = RouteDescription(
         "Take a name", details: "First come, first served; it never changes.",
-        body: .init(.object([device, .member("name", name)])),
+        body: .init(
+            .object([device, .member("name", name)]), example: #"{"deviceId":"anna-7c1f","name":"anna"}"#),
         answers: [
             .json(201, "it is yours", .object([.member("name", name)])),
             .json(200, "it was yours already", .object([.member("name", name)])),
             .refusal(409, "name_taken", "has_name", "device_erased", meaning: "it is another's, or you have one"),
             .refusal(429, "too_many_names", meaning: "the address takes more in an hour than it may"), full,
-        ] + RouteDescription.ticketRefusals, example: #"/users -d '{"deviceId":"anna-7c1f","name":"anna"}'"#)
+        ] + RouteDescription.ticketRefusals, example: "/users")
 
     static let users = RouteDescription(
         "Find names", parameters: asks + [.optional("prefix", "How they begin.", .text())],
@@ -57,7 +58,9 @@ package enum ConversationDescriptions {
     static let makeBlock = RouteDescription(
         "Not meet somebody any more",
         details: "One of name and taskId, of one's own task with that partner, says whom.",
-        body: .init(.object([device, .optional("name", name), .optional("taskId", .uuid)])),
+        body: .init(
+            .object([device, .optional("name", name), .optional("taskId", .uuid)]),
+            example: #"{"deviceId":"anna-7c1f","name":"ben"}"#),
         answers: [
             .json(201, "the block", block), .json(200, "it was there", block),
             .refusal(404, "no_such_user", "no_such_task", meaning: "there is none"),
@@ -94,7 +97,8 @@ package enum ConversationDescriptions {
 
     package static let askPartner = RouteDescription(
         "Talk on with one's partner", details: "A conversation is opened when both have asked.",
-        parameters: [.path("task", "One's own task.", .uuid)], body: .init(.object([device])),
+        parameters: [.path("task", "One's own task.", .uuid)],
+        body: .init(.object([device]), example: #"{"deviceId":"anna-7c1f"}"#),
         answers: [
             .json(200, "it is there already", partner), .json(201, "it is opened", partner),
             .json(202, "the partner is yet to ask", partner),
@@ -110,13 +114,13 @@ package enum ConversationDescriptions {
             .object([
                 device, .member("participants", .array(name, most: Conversation.maximumParticipants)),
                 .optional("id", .uuid),
-            ])),
+            ]), example: #"{"deviceId":"anna-7c1f","participants":["ben"]}"#),
         answers: [
             .json(201, "the conversation", conversation), .json(200, "it was there", conversation), noUser,
             .refusal(
                 409, "name_required", "id_taken", "device_erased", meaning: "you have no name, or the id is another's"),
             .refusal(429, "too_many_conversations", meaning: "somebody is in as many as may be"), full,
-        ] + refusals, example: #"/conversations -d '{"deviceId":"anna-7c1f","participants":["ben"]}'"#)
+        ] + refusals, example: "/conversations")
 
     static let list = RouteDescription(
         "One's conversations, the latest first",
@@ -146,14 +150,15 @@ package enum ConversationDescriptions {
         ] + RouteDescription.ticketRefusals)
 
     static func set(_ kind: ParticipantRequest.Kind) -> RouteDescription {
-        let (summary, members): (String, [JSONSchema.Member]) =
+        let (summary, members, example): (String, [JSONSchema.Member], String) =
             switch kind {
-            case .read: ("Say how far one has read", [.member("offset", .count)])
-            case .mute: ("Mute a conversation, or not any more", [.member("muted", .boolean)])
-            case .leave: ("Leave a conversation", [])
+            case .read: ("Say how far one has read", [.member("offset", .count)], #","offset":1"#)
+            case .mute: ("Mute a conversation, or not any more", [.member("muted", .boolean)], #","muted":true"#)
+            case .leave: ("Leave a conversation", [], "")
             }
         return RouteDescription(
-            summary, parameters: [conversationID], body: .init(.object([device] + members)),
+            summary, parameters: [conversationID],
+            body: .init(.object([device] + members), example: #"{"deviceId":"anna-7c1f"\#(example)}"#),
             answers: [.json("the conversation", conversation), noConversation, nameless]
                 + RouteDescription.ticketRefusals)
     }
@@ -168,7 +173,7 @@ package enum ConversationDescriptions {
                 .optional("id", .uuid), .optional("conversation", .uuid),
                 .optional("conversations", .array(.uuid, most: MessageTarget.maximumConversations)),
                 .optional("routingKey", .text()),
-            ])),
+            ]), example: #"{"deviceId":"anna-7c1f","content":"Tea?","routingKey":"ben"}"#),
         answers: [
             .json(201, "the message in each", .object([.member("messages", .array(message))])),
             .json(200, "a repeat: the same", .object([.member("messages", .array(message))])),
@@ -176,7 +181,7 @@ package enum ConversationDescriptions {
             .refusal(
                 409, "name_required", "id_taken", "device_erased", meaning: "you have no name, or the id is another's"),
             .refusal(429, "too_many_messages", "too_many_conversations", meaning: "more than may be"), full,
-        ] + refusals, example: #"/messages -d '{"deviceId":"anna-7c1f","content":"Tea?","routingKey":"ben"}'"#)
+        ] + refusals, example: "/messages")
 
     private static let after = RouteDescription.Parameter.optional(
         "after", "<conversation>:<offset>, with commas between several: what lies above is told first.", .text())

@@ -44,13 +44,13 @@ package enum QuestionDescriptions {
             ]),
             form: .object([
                 .optional("deviceId", .device), .member("title", .title), .optional("moderated", .text()),
-            ])),
+            ]), example: #"{"deviceId":"speaker","title":"Tea, and how to make it"}"#),
         answers: [
             .json(201, "the session, with the presenter's key", session), elsewhere,
             .refusal(429, "too_many_sessions", meaning: "the device has as many as it may"),
             .refusal(503, "storage_full", meaning: "as much is kept as may be"),
         ] + RouteDescription.ticketRefusals,
-        example: #"/questions/sessions -d '{"deviceId":"speaker","title":"Tea, and how to make it"}'"#)
+        example: "/questions/sessions")
 
     static let audiencePage = RouteDescription(
         "The audience's page", parameters: [sessionID], answers: [page, unchanged, noSession])
@@ -77,7 +77,7 @@ package enum QuestionDescriptions {
         RouteDescription(
             word == "open" ? "Open a session again" : "Close a session",
             details: "A closed one can be read, and nothing in it changes.", parameters: [sessionID, authorization],
-            body: .init(.object([]), form: .object([])),
+            body: .init(.object([]), form: .object([]), example: "{}"),
             answers: [.json("the session", session), elsewhere, presenterOnly, noSession])
     }
 
@@ -86,13 +86,13 @@ package enum QuestionDescriptions {
         body: .init(
             .object([
                 .member("content", content),
-                .optional(
+                .member(
                     "to",
                     .either([
                         .words(["all"]),
                         .object([.optional("ids", .array(.uuid)), .optional("allBut", .array(.uuid))]),
                     ])),
-            ]), form: .object([.member("content", content)])),
+            ]), form: .object([.member("content", content)]), example: #"{"content":"We begin at three.","to":"all"}"#),
         answers: [
             .json("how many sockets of this daemon's", .object([.member("sent", .count)])), elsewhere, presenterOnly,
             noSession, .refusal(409, "session_closed", meaning: "it is closed"),
@@ -104,7 +104,8 @@ package enum QuestionDescriptions {
             "Moderate a question: \(word)",
             parameters: [.path("question", "The question.", .uuid), authorization],
             body: .init(
-                .object([.optional("answer", content)]), form: .object([.optional("answer", .text())])),
+                .object([.optional("answer", content)]), form: .object([.optional("answer", .text())]),
+                example: word == "answer" ? #"{"answer":"Four minutes."}"# : "{}"),
             answers: [
                 .json("the question", question), elsewhere, presenterOnly,
                 .refusal(404, "no_such_question", "no_such_session", meaning: "there is none"),

@@ -10,7 +10,7 @@ package struct RouteDescription: Sendable {
     package let parameters: [Parameter]
     package let body: Body?
     package let answers: [Answer]
-    /// What follows `curl` and the server's address: the path, then flags.
+    /// What follows `curl` and the server's address: the path, then flags. The body's own example follows.
     package let example: String?
 
     package init(
@@ -55,10 +55,13 @@ package struct RouteDescription: Sendable {
     package struct Body: Sendable {
         package let schema: JSONSchema
         package let form: JSONSchema?
+        /// JSON. A test plays it.
+        package let example: String
 
-        package init(_ schema: JSONSchema, form: JSONSchema? = nil) {
+        package init(_ schema: JSONSchema, form: JSONSchema? = nil, example: String) {
             self.schema = schema
             self.form = form
+            self.example = example
         }
     }
 

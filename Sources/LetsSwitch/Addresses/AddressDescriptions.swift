@@ -16,15 +16,19 @@ enum AddressDescriptions {
                 .member("deviceId", .device),
                 .member("token", .text(length: 2...TokenRequest.maximumBytes * 2, pattern: "^([0-9a-fA-F]{2})+$")),
                 .member("debug", .said("Apple's sandbox.", .boolean)),
-            ])), answers: [done, full])
+            ]),
+            example:
+                #"{"deviceId":"anna-7c1f","token":"00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0","debug":false}"#
+        ), answers: [done, full])
 
     static let ntfyOn = RouteDescription(
-        "Be reminded by ntfy", body: .init(.object([.member("deviceId", .device)])),
+        "Be reminded by ntfy",
+        body: .init(.object([.member("deviceId", .device)]), example: #"{"deviceId":"anna-7c1f"}"#),
         answers: [
             .json(
                 "the topic to subscribe to", .object([.member("topic", .text()), .member("url", .text(format: "uri"))])),
             full,
-        ], example: #"/ntfy -d '{"deviceId":"anna-7c1f"}'"#)
+        ], example: "/ntfy")
 
     static let ntfyOff = RouteDescription(
         "Not any more by ntfy", parameters: [.device(.device)], answers: [done],
@@ -50,7 +54,12 @@ enum AddressDescriptions {
                             .member("endpoint", .text(length: 1...ProviderURL.maximumBytes, format: "uri")),
                             .member("keys", .object([.member("p256dh", .text()), .member("auth", .text())])),
                         ]))),
-            ])), answers: [done, off, full])
+            ]),
+            example: """
+                {"deviceId":"anna-7c1f","subscription":{"endpoint":"https://push.example.org/send/eH4fp1",\
+                "keys":{"p256dh":"BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",\
+                "auth":"BTBZMqHH6r4Tts7J_aSIgg"}}}
+                """), answers: [done, off, full])
 
     static let unsubscribe = RouteDescription(
         "Not any more in that browser",

@@ -4,11 +4,12 @@ import Wire
 
 enum CalendarDescriptions {
     static let subscribe = RouteDescription(
-        "Have one's tasks in a calendar", body: .init(.object([.member("deviceId", .device)])),
+        "Have one's tasks in a calendar",
+        body: .init(.object([.member("deviceId", .device)]), example: #"{"deviceId":"anna-7c1f"}"#),
         answers: [
             .json("where it is; a secret", .object([.member("url", .text())])),
             .refusal(503, "storage_full", meaning: "as much is kept as may be"),
-        ], example: #"/calendar -d '{"deviceId":"anna-7c1f"}'"#)
+        ], example: "/calendar")
 
     static let revoke = RouteDescription(
         "End that calendar", parameters: [.device(.device)], answers: [.json("done", .nothingToSay)],

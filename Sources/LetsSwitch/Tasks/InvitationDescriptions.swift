@@ -26,7 +26,8 @@ enum InvitationDescriptions {
             """,
         parameters: [token],
         body: .init(
-            .object([.member("deviceId", .device), .member("title", .title), .optional("timeZone", .zone)])),
+            .object([.member("deviceId", .device), .member("title", .title), .optional("timeZone", .zone)]),
+            example: #"{"deviceId":"carl-5a3e","title":"Maths"}"#),
         answers: [
             .json(201, "the task", TaskDescriptions.task),
             .json(200, "it was there already; maybe its title has changed", TaskDescriptions.task),
@@ -42,7 +43,9 @@ enum InvitationDescriptions {
     static let prefer = RouteDescription(
         "Like to have a partner again",
         details: "Of several who wait for a start, such a one comes first. Nobody is told.",
-        body: .init(.object([.member("deviceId", .device), .member("taskId", .uuid)])),
+        body: .init(
+            .object([.member("deviceId", .device), .member("taskId", .uuid)]),
+            example: #"{"deviceId":"anna-7c1f","taskId":"4294EB43-D59F-4C87-BBC9-A4EFF1D431E2"}"#),
         answers: [
             .json(201, "the preference", preference), .json(200, "it was there", preference),
             .refusal(404, "no_such_task", meaning: "there is none"),
@@ -50,7 +53,7 @@ enum InvitationDescriptions {
             .refusal(429, "too_many_preferences", meaning: "the device prefers as many as it may"),
             .refusal(503, "storage_full", meaning: "as much is kept as may be"),
         ],
-        example: #"/preferences -d '{"deviceId":"anna-7c1f","taskId":"4294EB43-D59F-4C87-BBC9-A4EFF1D431E2"}'"#)
+        example: "/preferences")
 
     static let preferences = RouteDescription(
         "Whom one would like to have again, the latest first",

@@ -16,16 +16,17 @@ enum SeriesDescriptions {
                 .member("deviceId", .device), .member("title", .title), .member("startTime", wallTime),
                 .member("timeZone", .zone), .member("days", .array(.words(Weekdays.names))),
                 .optional("until", day),
-            ])),
+            ]),
+            example: """
+                {"deviceId":"anna-7c1f","title":"History","startTime":"09:00","timeZone":"Europe/London","days":["mon","wed"]}
+                """),
         answers: [
             .json(201, "the series with its first promises", series), .json(200, "it was there already", series),
             .refusal(409, "series_exists", meaning: "another title, end, or set of days, at the same time"),
             .refusal(429, "too_many_series", "too_many_tasks", meaning: "the device has as many as it may"),
             .refusal(503, "storage_full", meaning: "as much is kept as may be"),
         ],
-        example: """
-            /series -d '{"deviceId":"anna-7c1f","title":"History","startTime":"09:00","timeZone":"Europe/London","days":["mon","wed"]}'
-            """)
+        example: "/series")
 
     static let list = RouteDescription(
         "A device's series", parameters: [.device(.device)],
@@ -36,7 +37,8 @@ enum SeriesDescriptions {
         "Call a series something else, from a day on",
         parameters: [.path("id", "The series.", .uuid)],
         body: .init(
-            .object([.member("deviceId", .device), .member("title", .title), .optional("from", day)])),
+            .object([.member("deviceId", .device), .member("title", .title), .optional("from", day)]),
+            example: #"{"deviceId":"anna-7c1f","title":"Greek"}"#),
         answers: [.json("the series", series), .refusal(404, "no_such_series", meaning: "there is none")])
 
     static let end = RouteDescription(

@@ -13,7 +13,8 @@ enum TaskDescriptions {
             """,
         body: .init(
             .object(
-                slot + [.member("title", .title), .optional("timeZone", .zone), .optional("invite", .boolean)])),
+                slot + [.member("title", .title), .optional("timeZone", .zone), .optional("invite", .boolean)]),
+            example: #"{"deviceId":"anna-7c1f","title":"History","startsAt":"2026-11-22T09:00:00Z"}"#),
         answers: [
             .json(201, "the task", task), .json(200, "it was there already; maybe its title has changed", task),
             .refusal(400, "too_far_ahead", meaning: "more than 90 days ahead"),
@@ -21,12 +22,15 @@ enum TaskDescriptions {
             .refusal(429, "too_many_tasks", meaning: "the device has as many as it may"),
             .refusal(503, "storage_full", meaning: "as much is kept as may be"),
         ],
-        example: #"/task -d '{"deviceId":"anna-7c1f","title":"History","startsAt":"2026-11-22T09:00:00Z"}'"#)
+        example: "/task")
 
     static let cancelBySlot = RouteDescription(
-        "Take a promise back, by its time", body: .init(.object(slot + [.optional("timeZone", .zone)])),
+        "Take a promise back, by its time",
+        body: .init(
+            .object(slot + [.optional("timeZone", .zone)]),
+            example: #"{"deviceId":"anna-7c1f","startsAt":"2026-11-22T09:00:00Z"}"#),
         answers: cancellation,
-        example: #"/task/delete -d '{"deviceId":"anna-7c1f","startsAt":"2026-11-22T09:00:00Z"}'"#)
+        example: "/task/delete")
 
     static let cancelByID = RouteDescription(
         "Take a promise back",
@@ -39,7 +43,10 @@ enum TaskDescriptions {
     static let move = RouteDescription(
         "Move a promise to another time",
         details: "The task keeps its id and its title; all of it happens, or nothing.",
-        parameters: [.path("id", "The task.", .uuid)], body: .init(.object(slot + [.optional("timeZone", .zone)])),
+        parameters: [.path("id", "The task.", .uuid)],
+        body: .init(
+            .object(slot + [.optional("timeZone", .zone)]),
+            example: #"{"deviceId":"anna-7c1f","startsAt":"2026-11-22T10:00:00Z"}"#),
         answers: [
             .json("the task", task), .refusal(400, "too_far_ahead", meaning: "more than 90 days ahead"),
             .refusal(404, "no_such_task", meaning: "there is none"),
@@ -48,9 +55,7 @@ enum TaskDescriptions {
             ),
             .refusal(503, "storage_full", meaning: "as much is kept as may be"),
         ],
-        example: """
-            /task/4294EB43-D59F-4C87-BBC9-A4EFF1D431E2/move -d '{"deviceId":"anna-7c1f","startsAt":"2026-11-22T10:00:00Z"}'
-            """)
+        example: "/task/4294EB43-D59F-4C87-BBC9-A4EFF1D431E2/move")
 
     private static let past = JSONSchema.object([
         .member("id", .uuid), .member("title", .text()), .member("startTime", .text()), .member("timeZone", .zone),
@@ -61,9 +66,9 @@ enum TaskDescriptions {
 
     static let started = RouteDescription(
         "Say that one has started", parameters: [.path("id", "The task.", .uuid)],
-        body: .init(.object([.member("deviceId", .device)])),
+        body: .init(.object([.member("deviceId", .device)]), example: #"{"deviceId":"anna-7c1f"}"#),
         answers: [
-            .json("the task, as the history has it", past),
+            .json("the task", task),
             .refusal(404, "no_such_task", meaning: "there is none"),
             .refusal(409, "not_started", meaning: "its start is yet to come"),
         ])
@@ -84,7 +89,7 @@ enum TaskDescriptions {
         body: .init(
             .object([
                 .member("deviceId", .device), .member("date", date), .optional("timeZone", .zone),
-            ])),
+            ]), example: #"{"deviceId":"anna-7c1f","date":"2026-11-22","timeZone":"UTC"}"#),
         answers: [
             .json(
                 "the day",

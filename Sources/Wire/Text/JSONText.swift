@@ -67,6 +67,13 @@ package struct JSONText {
         needsComma = true
     }
 
+    /// A value that is JSON already.
+    package mutating func value(_ json: some Sequence<UInt8>) {
+        separate()
+        bytes.append(contentsOf: json)
+        needsComma = true
+    }
+
     package mutating func string(_ text: String) {
         separate()
         Self.append(string: text.utf8, to: &bytes)
