@@ -1,10 +1,12 @@
 package import Basics
 package import FoundationEssentials
 
-/// Somebody came into a room, or left it before its end.
+/// Somebody came into a room, or left it before its end; or that was its end.
 package struct PresenceEvent: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
         case joined, left
+        /// With all who were in it, on this daemon.
+        case closed
     }
 
     package let kind: Kind

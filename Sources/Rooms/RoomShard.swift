@@ -98,6 +98,7 @@ package final class RoomShard: TurnEndHandler {
             if room.presence == .reported {
                 occupied -= 1
                 connectionCount -= members.count
+                note(PresenceEvent(.closed, room: id, claimedIdentity: nil, peers: 0, at: loop.now))
                 membersChanged(in: id, .reported)
             }
             for member in members {
@@ -157,7 +158,9 @@ package final class RoomShard: TurnEndHandler {
         if room.presence == .reported {
             if others == 0 { occupied += 1 }
             connectionCount += 1
-            note(.joined, connection, claimedIdentity, peers: others + 1 + elsewhere)
+            note(
+                PresenceEvent(
+                    .joined, room: id, claimedIdentity: claimedIdentity, peers: others + 1 + elsewhere, at: loop.now))
         }
         membersChanged(in: id, room.presence)
         return connection
@@ -170,19 +173,17 @@ package final class RoomShard: TurnEndHandler {
         if connection.room.presence == .reported {
             if others == 0 { occupied -= 1 }
             connectionCount -= 1
-            note(.left, connection, person, peers: others + connectionsElsewhere(in: room))
+            note(
+                PresenceEvent(
+                    .left, room: room, claimedIdentity: person, peers: others + connectionsElsewhere(in: room),
+                    at: loop.now))
         }
         if others == 0 { people.roomIsEmpty(room) }
         membersChanged(in: room, connection.room.presence)
     }
 
-    private func note(
-        _ kind: PresenceEvent.Kind, _ connection: Connection, _ claimedIdentity: UUID?, peers: Int
-    ) {
-        let isFirst = presence.add(
-            PresenceEvent(
-                kind, room: connection.room.id, claimedIdentity: claimedIdentity, peers: peers, at: loop.now))
-        guard isFirst else { return }
+    private func note(_ event: PresenceEvent) {
+        guard presence.add(event) else { return }
         loop.call(after: PresenceReporter.delay) { [weak self] in
             guard let self else { return }
             let events = presence.takeAll()

@@ -29,7 +29,7 @@ package enum DatabaseSchema {
     ]
 
     private static let functions = PostgresFunctions(
-        revision: 24, oldestUsable: 14,
+        revision: 25, oldestUsable: 14,
         scripts: SchedulingSchema.scripts + DeliverySchema.scripts + MessagingSchema.scripts + [
             PostgresFunctions.Script(name: "daemons", sql: text(PackageResources.daemons_sql)),
             PostgresFunctions.Script(name: "export", sql: text(PackageResources.export_sql)),

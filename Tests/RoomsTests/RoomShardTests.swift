@@ -133,7 +133,8 @@ import Testing
         for connection in connections { connection.leave() }
         #expect(rooms.shard.occupancy == (0, 0))
         rooms.loop.advance(by: .seconds(1))
-        #expect(rooms.reported.map(\.kind) == [.joined, .joined])
+        #expect(rooms.reported.map(\.kind) == [.joined, .joined, .closed])
+        #expect(rooms.reported.last?.room == room)
     }
 
     @Test("A room holds as many as its policy says")

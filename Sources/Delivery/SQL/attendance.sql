@@ -105,17 +105,25 @@ END
 $$;
 
 -- The others had given a daemon up, and taken its people back; it lives, and these are there: connections by room, and by the task that they
--- gave, as report_peers has it, all or a part.
+-- gave, as report_peers has it, all or a part. So it is after the report p_number: after a later one it says nothing any more.
 CREATE FUNCTION letsswitch.recount_peers(
-    p_writer uuid, p_rooms uuid[], p_tasks uuid[], p_connections integer[]
+    p_writer uuid, p_number bigint, p_rooms uuid[], p_tasks uuid[], p_connections integer[]
 ) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
     v_now timestamptz := letsswitch.clock();
+    v_number bigint;
 BEGIN
-    -- Whoever takes its people back holds this row, and goes no further.
-    INSERT INTO letsswitch.reporter AS known (id, number, wrote_at) VALUES (p_writer, 0, v_now)
-    ON CONFLICT (id) DO UPDATE SET wrote_at = excluded.wrote_at, must_close = false;
+    -- Whoever takes its people back holds this row, and whoever gives the daemon up waits for it after the daemon's is gone.
+    INSERT INTO letsswitch.reporter AS known (id, number, wrote_at) VALUES (p_writer, p_number, v_now)
+    ON CONFLICT (id) DO UPDATE SET wrote_at = excluded.wrote_at
+    RETURNING known.number INTO v_number;
+    -- Without the daemon's row nobody would give it up once more, and take back what is written here. If it lives, its next heartbeat makes
+    -- the row, and it counts again.
+    IF v_number > p_number OR NOT EXISTS (SELECT FROM letsswitch.daemon WHERE daemon.id = p_writer) THEN
+        RETURN;
+    END IF;
+    UPDATE letsswitch.reporter SET number = p_number, must_close = false WHERE reporter.id = p_writer;
     WITH there AS MATERIALIZED (
         SELECT given.room, own.task_id, max(own.closes_at) AS closes_at, sum(given.connections)::integer AS connections
         FROM unnest(p_rooms, p_tasks, p_connections) AS given (room, task, connections)
@@ -135,7 +143,7 @@ BEGIN
         FROM there
     ), told AS (
         INSERT INTO letsswitch.presence (reporter_id, room_id, task_id, connections)
-        SELECT p_writer, counted.room, counted.task_id, counted.connections FROM counted
+        SELECT p_writer, counted.room, counted.task_id, counted.connections FROM counted WHERE counted.change <> 0
         ON CONFLICT (reporter_id, room_id, task_id) DO UPDATE SET connections = excluded.connections
     )
     INSERT INTO letsswitch.attendance AS known

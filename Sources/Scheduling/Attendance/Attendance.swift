@@ -10,19 +10,19 @@ package struct AttendanceWriter: Sendable {
     /// What is to be written.
     enum Entry: Sendable {
         case event(PresenceEvent)
-        /// All who are there then, once more.
-        case recount
+        /// Nothing: that there is a batch, with which comes what is asked for otherwise.
+        case wake
     }
 
+    private let reports: AttendanceReports
     private let writer: BatchWriter<AttendanceReports>
 
     /// - Parameters:
     ///   - daemon: Whose people they are: when it dies without a word, the other daemons take them back.
     ///   - written: Called when there may be something for those who are told.
     package init(store: AttendanceStore, by daemon: UUID, log: Log, written: @escaping @Sendable () -> Void) {
-        writer = BatchWriter(
-            AttendanceReports(store: store, log: log, written: written, id: daemon),
-            limits: BatchLimits(itemsPerBatch: 500, waitingItems: 50_000))
+        reports = AttendanceReports(store: store, log: log, written: written, id: daemon)
+        writer = BatchWriter(reports, limits: BatchLimits(itemsPerBatch: 500, waitingItems: 50_000))
     }
 
     package func add(_ events: [PresenceEvent]) async {
@@ -31,7 +31,9 @@ package struct AttendanceWriter: Sendable {
 
     /// The others have given this daemon up meanwhile, and taken its people back: they are there.
     package func forgotten() async {
-        await writer.add([.recount])
+        await reports.forgotten()
+        // If so much waits that it isn't taken, a batch comes without it.
+        await writer.add([.wake])
     }
 
     /// The same as ``add(_:)``, for who can't wait.
@@ -53,6 +55,8 @@ actor AttendanceReports: BatchDestination {
     /// Of this life of the daemon.
     let id: UUID
     private var peers = ReportedPeers()
+    /// The others have taken this daemon's people back, and it hasn't said yet that they are there.
+    private var isForgotten = false
 
     init(store: AttendanceStore, log: Log, written: @escaping @Sendable () -> Void, id: UUID) {
         self.store = store
@@ -64,15 +68,32 @@ actor AttendanceReports: BatchDestination {
     func write(_ report: BatchQueue<AttendanceWriter.Entry>.Batch) async -> BatchOutcome {
         let events = Self.events(report.items)
         do {
-            if !events.isEmpty { try await store.report(events, by: id, number: report.number, at: .now()) }
+            try await store.report(events, by: id, number: report.number, at: .now())
             peers.take(events, of: report.number)
-            if events.count < report.items.count {
-                try await store.recount(peers.connections, by: id)
-            }
+            try await recountIfForgotten(report.number)
             written()
             return .written
         } catch {
             return BatchOutcome(error, isDivisible: false)
+        }
+    }
+
+    func forgotten() {
+        isForgotten = true
+    }
+
+    /// Throws while the database is away: then the whole batch comes again. What else goes wrong isn't the report's, which is written;
+    /// the next one tries again.
+    private func recountIfForgotten(_ number: Int) async throws {
+        guard isForgotten else { return }
+        // Before: it may be asked for again meanwhile.
+        isForgotten = false
+        do {
+            try await store.recount(peers, by: id, number: number)
+        } catch {
+            isForgotten = true
+            if let error = error as? PostgresError, error.isUnavailable { throw error }
+            log.error("who is there can't be counted again", ["error": .string("\(error)")])
         }
     }
 
@@ -81,13 +102,15 @@ actor AttendanceReports: BatchDestination {
     }
 
     func dropped(_ entries: [AttendanceWriter.Entry], _ error: (any Error)?) {
-        let events = Self.events(entries)
+        var count = 0
+        for event in Self.events(entries) {
+            if event.kind == .closed { peers.close(event.room) } else { count += 1 }
+        }
+        guard count > 0 else { return }
         if let error {
-            log.error(
-                "who came and went can't be written",
-                ["count": .int(events.count), "error": .string("\(error)")])
+            log.error("who came and went can't be written", ["count": .int(count), "error": .string("\(error)")])
         } else {
-            log.error("who came and went is lost: too much waits", ["count": .int(events.count)])
+            log.error("who came and went is lost: too much waits", ["count": .int(count)])
         }
     }
 }
@@ -109,7 +132,7 @@ package struct AttendanceStore: Sendable {
     private static let recountPeers = PostgresStatement(
         name: "recount_peers",
         sql: """
-            SELECT letsswitch.recount_peers($1, $2::text[]::uuid[], $3::text[]::uuid[], $4::text[]::integer[])
+            SELECT letsswitch.recount_peers($1, $2, $3::text[]::uuid[], $4::text[]::uuid[], $5::text[]::integer[])
             """)
 
     private let database: PostgresClient
@@ -118,26 +141,30 @@ package struct AttendanceStore: Sendable {
         self.database = database
     }
 
-    /// Writes that these are there, whatever was known of them: connections.
-    func recount(_ peers: [ReportedPeers.Place: Int], by writer: UUID) async throws {
+    /// Writes that these are there, whatever was known of them, unless a report with a greater number is written already.
+    func recount(_ peers: ReportedPeers, by writer: UUID, number: Int) async throws {
         // Each room whole: who doesn't say whose task it is counts as one with others who don't.
-        var rooms = Array(Dictionary(grouping: peers, by: \.key.room).values)
+        var rooms = Array(peers.rooms)
         while !rooms.isEmpty {
-            let part = rooms.suffix(Self.roomsPerRecount).joined()
+            let part = rooms.suffix(Self.roomsPerRecount).flatMap { room, connections in
+                connections.map { (room: room, claimedIdentity: $0.key, connections: $0.value) }
+            }
             rooms.removeLast(min(rooms.count, Self.roomsPerRecount))
             _ = try await database.query(
                 Self.recountPeers,
                 [
-                    .text(writer.uuidString), .textArray(part.map(\.key.room.uuidString)),
-                    .textArray(part.map { $0.key.claimedIdentity?.uuidString }),
-                    .textArray(part.map { "\($0.value)" }),
+                    .text(writer.uuidString), .integer(number), .textArray(part.map(\.room.uuidString)),
+                    .textArray(part.map { $0.claimedIdentity?.uuidString }),
+                    .textArray(part.map { "\($0.connections)" }),
                 ], timeout: nil)
         }
     }
 
     /// Writes that peers came and went; those of one room in their order. A report that was written before, by its number, is not
-    /// written again.
+    /// written again. When a room closes the database knows by itself.
     package func report(_ events: [PresenceEvent], by writer: UUID, number: Int, at now: MonotonicTime) async throws {
+        let events = events.filter { $0.kind != .closed }
+        guard !events.isEmpty else { return }
         _ = try await database.query(
             Self.reportPeers,
             [

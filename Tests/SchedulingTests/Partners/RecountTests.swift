@@ -20,6 +20,48 @@ import Testing
         PresenceEvent(kind, room: task.socketId, claimedIdentity: identity, peers: 1, at: .now())
     }
 
+    /// Ada and Bob, whose room is open, and a daemon that lives.
+    private static func withPair(
+        _ body: (ScheduleDatabase, TaskResponse, TaskResponse, _ daemon: UUID) async throws -> Void
+    ) async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
+            let ada = try #require(try await database.register("ada", nine).task)
+            let bob = try #require(try await database.register("bob", nine).task)
+            try await database.setClock("2026-11-22 08:59:10Z")
+            _ = try await database.reminders.claimDue(limit: 10)
+            let daemon = UUID()
+            try await beat(daemon, in: database)
+            try await body(database, ada, bob, daemon)
+        }
+    }
+
+    private static func beat(_ daemon: UUID, in database: ScheduleDatabase) async throws {
+        try await database.run("SELECT letsswitch.beat('\(daemon)', 'h', '1', 1, 'none', '{}', '{}')")
+    }
+
+    /// The others have given the daemon up, and take its people back, one at a time.
+    private static func giveUp(_ daemon: UUID, in database: ScheduleDatabase, taking steps: Int = .max) async throws {
+        try await database.run(
+            "UPDATE letsswitch.reporter SET must_close = true, gone_at = letsswitch.clock() WHERE id = '\(daemon)'")
+        var left = steps
+        while left > 0, try await database.run("SELECT letsswitch.close_presence(1) AS more")[0].boolean("more") {
+            left -= 1
+        }
+    }
+
+    private static func writer(_ database: ScheduleDatabase, _ daemon: UUID) -> AttendanceWriter {
+        AttendanceWriter(
+            store: AttendanceStore(database: database.client), by: daemon, log: Log(level: .error, format: nil)
+        ) {}
+    }
+
+    /// In which transactions it was written who is there.
+    private static func versions(_ database: ScheduleDatabase) async throws -> [String] {
+        try await database.run("SELECT xmin::text AS text FROM letsswitch.presence ORDER BY 1").map {
+            try $0.string("text")
+        }
+    }
+
     /// Who is there, by the name of the task, and how often each came.
     private static func attendance(_ database: ScheduleDatabase) async throws -> [String] {
         try await database.run(
@@ -32,15 +74,8 @@ import Testing
 
     @Test("They are there again, once, and those who left meanwhile aren't; who leaves then leaves")
     func recount() async throws {
-        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
-            let ada = try #require(try await database.register("ada", Self.nine).task)
-            let bob = try #require(try await database.register("bob", Self.nine).task)
-            try await database.setClock("2026-11-22 08:59:10Z")
-            _ = try await database.reminders.claimDue(limit: 10)
-            let daemon = UUID()
-            let writer = AttendanceWriter(
-                store: AttendanceStore(database: database.client), by: daemon, log: Log(level: .error, format: nil)
-            ) {}
+        try await Self.withPair { database, ada, bob, daemon in
+            let writer = Self.writer(database, daemon)
             await writer.add([
                 Self.event(.joined, ada, ada.id), Self.event(.joined, ada, ada.id), Self.event(.joined, bob, bob.id),
                 Self.event(.joined, ada, nil),
@@ -54,14 +89,17 @@ import Testing
             try await eventually("one has left") {
                 try await Self.attendance(database) == ["ada 2 2", "bob 0 1", "unnamed 1 1"]
             }
-            try await database.run(
-                "UPDATE letsswitch.reporter SET must_close = true, gone_at = letsswitch.clock() WHERE id = '\(daemon)'")
-            while try await database.run("SELECT letsswitch.close_presence(1) AS more")[0].boolean("more") {}
-            #expect(try await Self.attendance(database) == ["ada 0 2", "bob 0 1", "unnamed 0 1"])
-
-            await writer.forgotten()
-            try await eventually("they are there again") {
-                try await Self.attendance(database) == ["ada 2 2", "bob 0 1", "unnamed 1 1"]
+            // All of them were taken back, or some.
+            for steps in [Int.max, 1] {
+                try await Self.giveUp(daemon, in: database, taking: steps)
+                let taken = try await Self.attendance(database)
+                #expect(taken == ["ada 0 2", "bob 0 1", "unnamed 0 1"] || steps == 1)
+                #expect(taken != ["ada 2 2", "bob 0 1", "unnamed 1 1"])
+                await writer.forgotten()
+                try await eventually("they are there again") {
+                    try await Self.attendance(database) == ["ada 2 2", "bob 0 1", "unnamed 1 1"]
+                }
+                #expect(try await database.count("reporter WHERE must_close") == 0)
             }
             await writer.add([Self.event(.left, ada, ada.id), Self.event(.left, ada, nil)])
             try await eventually("who leaves leaves") {
@@ -69,6 +107,98 @@ import Testing
             }
             #expect(try await database.count("presence") == 1)
             await writer.finish()
+        }
+    }
+
+    @Test("Who was in a room when it closed isn't there again, and hasn't left it either")
+    func closedRoom() async throws {
+        try await Self.withPair { database, ada, bob, daemon in
+            let writer = Self.writer(database, daemon)
+            await writer.add([
+                Self.event(.joined, ada, ada.id), Self.event(.joined, bob, bob.id), Self.event(.closed, ada, nil),
+            ])
+            try await eventually("both were there to the end") {
+                try await Self.attendance(database) == ["ada 1 1", "bob 1 1"]
+            }
+            try await Self.giveUp(daemon, in: database)
+            await writer.forgotten()
+            await writer.finish()
+            #expect(try await Self.attendance(database) == ["ada 0 1", "bob 0 1"])
+        }
+    }
+
+    @Test("One that comes late changes nothing, nor does one of what is known already")
+    func late() async throws {
+        try await Self.withPair { database, ada, bob, daemon in
+            let store = AttendanceStore(database: database.client)
+            var peers = ReportedPeers()
+            let joined = [Self.event(.joined, ada, ada.id), Self.event(.joined, bob, bob.id)]
+            try await store.report(joined, by: daemon, number: 1, at: .now())
+            peers.take(joined, of: 1)
+            let versions = try await Self.versions(database)
+            try await store.recount(peers, by: daemon, number: 1)
+            #expect(try await Self.versions(database) == versions)
+
+            try await store.report([Self.event(.left, ada, ada.id)], by: daemon, number: 2, at: .now())
+            try await store.recount(peers, by: daemon, number: 1)
+            #expect(try await Self.attendance(database) == ["ada 0 1", "bob 1 1"])
+            // Also after one that had no report with it.
+            let before = peers
+            peers.take([Self.event(.left, ada, ada.id)], of: 2)
+            try await Self.giveUp(daemon, in: database)
+            try await store.recount(peers, by: daemon, number: 3)
+            try await store.recount(before, by: daemon, number: 2)
+            #expect(try await Self.attendance(database) == ["ada 0 1", "bob 1 1"])
+        }
+    }
+
+    @Test("A daemon without a row writes nothing, and its people are still taken back; with its next heartbeat it does")
+    func withoutRow() async throws {
+        try await Self.withPair { database, ada, _, daemon in
+            let store = AttendanceStore(database: database.client)
+            var peers = ReportedPeers()
+            let joined = [Self.event(.joined, ada, ada.id)]
+            try await store.report(joined, by: daemon, number: 1, at: .now())
+            peers.take(joined, of: 1)
+            try await database.run("DELETE FROM letsswitch.daemon")
+            try await Self.giveUp(daemon, in: database, taking: 1)
+            #expect(try await Self.attendance(database) == ["ada 0 1"])
+            try await store.recount(peers, by: daemon, number: 2)
+            #expect(try await Self.attendance(database) == ["ada 0 1"])
+            #expect(try await database.count("reporter WHERE must_close") == 1)
+
+            try await Self.beat(daemon, in: database)
+            try await store.recount(peers, by: daemon, number: 2)
+            #expect(try await Self.attendance(database) == ["ada 1 1"])
+            #expect(try await database.count("reporter WHERE must_close") == 0)
+        }
+    }
+
+    @Test("One that fails comes with the next report, and takes none along")
+    func failing() async throws {
+        try await Self.withPair { database, ada, bob, daemon in
+            let reports = AttendanceReports(
+                store: AttendanceStore(database: database.client), log: Log(level: .error, format: nil), written: {},
+                id: daemon)
+            var queue = BatchQueue<AttendanceWriter.Entry>(BatchLimits(itemsPerBatch: 1, waitingItems: 10))
+            func write(_ event: PresenceEvent) async throws {
+                let isTaken = queue.add([.event(event)])
+                #expect(isTaken)
+                guard case .write(let batch) = queue.next() else { return #expect(Bool(false), "nothing waits") }
+                let outcome = await reports.write(batch)
+                #expect(outcome.error == nil)
+                _ = queue.wrote(outcome)
+            }
+            try await write(Self.event(.joined, ada, ada.id))
+            try await Self.giveUp(daemon, in: database)
+            // Nothing wakes the queue, as when it is full.
+            await reports.forgotten()
+            try await database.run("ALTER FUNCTION letsswitch.recount_peers RENAME TO hidden")
+            try await write(Self.event(.joined, bob, bob.id))
+            #expect(try await Self.attendance(database) == ["ada 0 1", "bob 1 1"])
+            try await database.run("ALTER FUNCTION letsswitch.hidden RENAME TO recount_peers")
+            try await write(Self.event(.left, bob, bob.id))
+            #expect(try await Self.attendance(database) == ["ada 1 1", "bob 0 1"])
         }
     }
 }
