@@ -1,11 +1,11 @@
-// swift-tools-version: 6.0
+// swift-tools-version: 6.2
 import PackageDescription
 
 // `make fuzz`: coverage of every target for libFuzzer, and the driver. Ordinary builds see nothing of it.
 let isFuzzing = Context.environment["LETSSWITCH_FUZZ"] != nil
 let fuzzFlags: [SwiftSetting] = isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer", "-O"])] : []
 
-// Swift 6 language mode (the default of tools 6.0) with complete concurrency checking. On top of it:
+// Swift 6 language mode (the default of tools from 6.0 on) with complete concurrency checking. On top of it:
 // `any` is written out, a file shows by `package import` what it passes on, and a member is visible only where its
 // module is imported.
 let swiftSettings: [SwiftSetting] =
@@ -50,6 +50,8 @@ let package = Package(
         .systemLibrary(name: "CRabbitMQ", providers: [.apt(["librabbitmq-dev"])]),
         // The same: libqrencode is loaded when a page shows a QR code.
         .systemLibrary(name: "CQRencode", providers: [.apt(["libqrencode-dev"])]),
+        // SQL, and what pages are made of, embedded in programs by the C compiler.
+        .target(name: "CEmbedded", publicHeadersPath: "include"),
 
         // What every layer needs once: monotonic time, queue executors, back-off, a timer that can be woken, time-outs, batches,
         // the life cycle of a service. (The toolchain has a module `Runtime` already.)
@@ -81,83 +83,26 @@ let package = Package(
         // Tasks, pairing, reminders and their scheduler, attendance, quotas, the calendar, and their SQL.
         .target(
             name: "Scheduling",
-            dependencies: ["Basics", "Crypto", "Domain", "Observability", "Postgres", "Rooms", "Wire"],
-            resources: [
-                .embedInCode("SQL/basics.sql"),
-                .embedInCode("SQL/zones.sql"),
-                .embedInCode("SQL/tasks.sql"),
-                .embedInCode("SQL/moves.sql"),
-                .embedInCode("SQL/partners.sql"),
-                .embedInCode("SQL/series.sql"),
-                .embedInCode("SQL/absence.sql"),
-                .embedInCode("SQL/invitations.sql"),
-                .embedInCode("SQL/preferences.sql"),
-                .embedInCode("SQL/history.sql"),
-                .embedInCode("SQL/days.sql"),
-                .embedInCode("SQL/reminders.sql"),
-                .embedInCode("SQL/claims.sql"),
-                .embedInCode("SQL/rooms.sql"),
-                .embedInCode("SQL/devices.sql"),
-                .embedInCode("SQL/calendar.sql"),
-                .embedInCode("SQL/quotas.sql"),
-            ],
+            dependencies: ["CEmbedded", "Basics", "Crypto", "Domain", "Observability", "Postgres", "Rooms", "Wire"],
+            exclude: ["SQL"],
             swiftSettings: swiftSettings),
         // From the outbox to people: workers and the ways by which reminders and events leave, their settings and their SQL.
         .target(
             name: "Delivery",
-            dependencies: ["Basics", "Crypto", "Domain", "HTTPClient", "Observability", "Postgres", "Wire"],
-            resources: [
-                .embedInCode("SQL/addresses.sql"),
-                .embedInCode("SQL/providers.sql"),
-                .embedInCode("SQL/deliveries.sql"),
-                .embedInCode("SQL/notices.sql"),
-                .embedInCode("SQL/events.sql"),
-                .embedInCode("SQL/attendance.sql"),
-                .embedInCode("SQL/forgetting.sql"),
+            dependencies: [
+                "CEmbedded", "Basics", "Crypto", "Domain", "HTTPClient", "Observability", "Postgres", "Wire",
             ],
+            exclude: ["SQL"],
             swiftSettings: swiftSettings),
         // What people say that is kept: questions of an audience, conversations, and their SQL.
         .target(
-            name: "Messaging", dependencies: ["Crypto", "Domain", "Postgres", "Wire"],
-            resources: [
-                .embedInCode("SQL/questions.sql"),
-                .embedInCode("SQL/question-reading.sql"),
-                .embedInCode("SQL/conversations.sql"),
-                .embedInCode("SQL/messages.sql"),
-                .embedInCode("SQL/conversation-reading.sql"),
-                .embedInCode("SQL/partner-conversations.sql"),
-                .embedInCode("SQL/blocks.sql"),
-                .embedInCode("SQL/bridge.sql"),
-                .embedInCode("SQL/notifications.sql"),
-            ],
+            name: "Messaging", dependencies: ["CEmbedded", "Crypto", "Domain", "Postgres", "Wire"],
+            exclude: ["SQL"],
             swiftSettings: swiftSettings),
         // What is kept in the database: tables by numbered migrations, and which functions stand there.
         .target(
-            name: "Schema", dependencies: ["Delivery", "Domain", "Messaging", "Postgres", "Scheduling"],
-            resources: [
-                .embedInCode("SQL/0001-schema.sql"),
-                .embedInCode("SQL/0002-daemons.sql"),
-                .embedInCode("SQL/0003-presence.sql"),
-                .embedInCode("SQL/0004-questions.sql"),
-                .embedInCode("SQL/0005-erased.sql"),
-                .embedInCode("SQL/0006-conversations.sql"),
-                .embedInCode("SQL/0007-partners.sql"),
-                .embedInCode("SQL/0008-started.sql"),
-                .embedInCode("SQL/0009-blocks.sql"),
-                .embedInCode("SQL/0010-bridge.sql"),
-                .embedInCode("SQL/0011-series.sql"),
-                .embedInCode("SQL/0012-samples.sql"),
-                .embedInCode("SQL/0013-notifications.sql"),
-                .embedInCode("SQL/0014-absence.sql"),
-                .embedInCode("SQL/0015-gathered.sql"),
-                .embedInCode("SQL/0016-invitations.sql"),
-                .embedInCode("SQL/0017-epochs.sql"),
-                .embedInCode("SQL/0018-notices.sql"),
-                .embedInCode("SQL/0019-used-series.sql"),
-                .embedInCode("SQL/daemons.sql"),
-                .embedInCode("SQL/export.sql"),
-                .embedInCode("SQL/samples.sql"),
-            ],
+            name: "Schema", dependencies: ["CEmbedded", "Delivery", "Domain", "Messaging", "Postgres", "Scheduling"],
+            exclude: ["SQL"],
             swiftSettings: swiftSettings),
         // Who asks, by a name or a ticket, and how much one may say, by whichever door.
         .target(
@@ -182,14 +127,11 @@ let package = Package(
             swiftSettings: swiftSettings),
         // The pages for browsers, embedded: the day's, those about questions, that of conversations. They know no database.
         .target(
-            name: "Pages", dependencies: ["CQRencode", "Crypto", "Server", "Wire"],
-            exclude: ["Day/Screenshots", "Questions/Screenshots"],
-            resources: [
-                .embedInCode("Assets"),
-                .embedInCode("Day/Assets"),
-                .embedInCode("Questions/Assets"),
-                .embedInCode("Conversations/Assets"),
-                .embedInCode("Operations/Assets"),
+            name: "Pages", dependencies: ["CEmbedded", "CQRencode", "Crypto", "Server", "Wire"],
+            exclude: [
+                "Assets", "Conversations/Assets", "Day/Assets", "Day/Screenshots", "Operations/Assets",
+                "Questions/Assets",
+                "Questions/Screenshots",
             ],
             swiftSettings: swiftSettings),
         // Action Cable's connections and subscriptions, for channels that are registered with it.
@@ -226,10 +168,11 @@ let package = Package(
         .target(
             name: "APIDescription",
             dependencies: [
-                "Basics", "Delivery", "Domain", "LiveConversations", "LiveQuestions", "Messaging", "Server",
+                "Basics", "CEmbedded", "Delivery", "Domain", "LiveConversations", "LiveQuestions", "Messaging",
+                "Server",
                 "Settings", "Wire",
             ],
-            resources: [.embedInCode("answers.txt")],
+            exclude: ["answers.txt"],
             swiftSettings: swiftSettings),
         // The product: the doors to rooms and schedule, the channels of Action Cable, operations, composition, life cycle.
         .target(
@@ -402,6 +345,7 @@ let package = Package(
 
 // Pages that stand beside the sources they are about.
 let pages = [
+    "CEmbedded": ["README.md"],
     "Basics": ["README.md"],
     "Wire": ["README.md"],
     "Crypto": ["README.md"],

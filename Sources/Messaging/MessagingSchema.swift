@@ -1,19 +1,20 @@
+import CEmbedded
 package import Postgres
 
 /// The functions of the database that messages need: `SQL/`.
 package enum MessagingSchema {
     package static let scripts = [
-        script("questions", PackageResources.questions_sql),
-        script("question-reading", PackageResources.question_reading_sql),
-        script("conversations", PackageResources.conversations_sql),
-        script("messages", PackageResources.messages_sql),
-        script("conversation-reading", PackageResources.conversation_reading_sql),
-        script("partner-conversations", PackageResources.partner_conversations_sql),
-        script("notifications", PackageResources.notifications_sql), script("bridge", PackageResources.bridge_sql),
-        script("blocks", PackageResources.blocks_sql),
+        script("questions", EmbeddedFile.questions_sql),
+        script("question-reading", EmbeddedFile.question_reading_sql),
+        script("conversations", EmbeddedFile.conversations_sql),
+        script("messages", EmbeddedFile.messages_sql),
+        script("conversation-reading", EmbeddedFile.conversation_reading_sql),
+        script("partner-conversations", EmbeddedFile.partner_conversations_sql),
+        script("notifications", EmbeddedFile.notifications_sql), script("bridge", EmbeddedFile.bridge_sql),
+        script("blocks", EmbeddedFile.blocks_sql),
     ]
 
-    private static func script(_ name: String, _ sql: [UInt8]) -> PostgresFunctions.Script {
-        PostgresFunctions.Script(name: name, sql: String(decoding: sql, as: UTF8.self))
+    private static func script(_ name: String, _ sql: EmbeddedFile) -> PostgresFunctions.Script {
+        PostgresFunctions.Script(name: name, sql: String(cString: sql.bytes))
     }
 }

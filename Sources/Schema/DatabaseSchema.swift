@@ -1,3 +1,4 @@
+import CEmbedded
 import Delivery
 import Messaging
 package import Postgres
@@ -7,33 +8,33 @@ import Scheduling
 package enum DatabaseSchema {
     /// Nothing that isn't numbered here changes tables.
     private static let migrations = [
-        PostgresMigration(version: 1, name: "schema", sql: text(PackageResources._001_schema_sql)),
-        PostgresMigration(version: 2, name: "daemons", sql: text(PackageResources._002_daemons_sql)),
-        PostgresMigration(version: 3, name: "presence", sql: text(PackageResources._003_presence_sql)),
-        PostgresMigration(version: 4, name: "questions", sql: text(PackageResources._004_questions_sql)),
-        PostgresMigration(version: 5, name: "erased", sql: text(PackageResources._005_erased_sql)),
-        PostgresMigration(version: 6, name: "conversations", sql: text(PackageResources._006_conversations_sql)),
-        PostgresMigration(version: 7, name: "partners", sql: text(PackageResources._007_partners_sql)),
-        PostgresMigration(version: 8, name: "started", sql: text(PackageResources._008_started_sql)),
-        PostgresMigration(version: 9, name: "blocks", sql: text(PackageResources._009_blocks_sql)),
-        PostgresMigration(version: 10, name: "bridge", sql: text(PackageResources._010_bridge_sql)),
-        PostgresMigration(version: 11, name: "series", sql: text(PackageResources._011_series_sql)),
-        PostgresMigration(version: 12, name: "samples", sql: text(PackageResources._012_samples_sql)),
-        PostgresMigration(version: 13, name: "notifications", sql: text(PackageResources._013_notifications_sql)),
-        PostgresMigration(version: 14, name: "absence", sql: text(PackageResources._014_absence_sql)),
-        PostgresMigration(version: 15, name: "gathered", sql: text(PackageResources._015_gathered_sql)),
-        PostgresMigration(version: 16, name: "invitations", sql: text(PackageResources._016_invitations_sql)),
-        PostgresMigration(version: 17, name: "epochs", sql: text(PackageResources._017_epochs_sql)),
-        PostgresMigration(version: 18, name: "notices", sql: text(PackageResources._018_notices_sql)),
-        PostgresMigration(version: 19, name: "used-series", sql: text(PackageResources._019_used_series_sql)),
+        PostgresMigration(version: 1, name: "schema", sql: text(EmbeddedFile.migration_0001_schema_sql)),
+        PostgresMigration(version: 2, name: "daemons", sql: text(EmbeddedFile.migration_0002_daemons_sql)),
+        PostgresMigration(version: 3, name: "presence", sql: text(EmbeddedFile.migration_0003_presence_sql)),
+        PostgresMigration(version: 4, name: "questions", sql: text(EmbeddedFile.migration_0004_questions_sql)),
+        PostgresMigration(version: 5, name: "erased", sql: text(EmbeddedFile.migration_0005_erased_sql)),
+        PostgresMigration(version: 6, name: "conversations", sql: text(EmbeddedFile.migration_0006_conversations_sql)),
+        PostgresMigration(version: 7, name: "partners", sql: text(EmbeddedFile.migration_0007_partners_sql)),
+        PostgresMigration(version: 8, name: "started", sql: text(EmbeddedFile.migration_0008_started_sql)),
+        PostgresMigration(version: 9, name: "blocks", sql: text(EmbeddedFile.migration_0009_blocks_sql)),
+        PostgresMigration(version: 10, name: "bridge", sql: text(EmbeddedFile.migration_0010_bridge_sql)),
+        PostgresMigration(version: 11, name: "series", sql: text(EmbeddedFile.migration_0011_series_sql)),
+        PostgresMigration(version: 12, name: "samples", sql: text(EmbeddedFile.migration_0012_samples_sql)),
+        PostgresMigration(version: 13, name: "notifications", sql: text(EmbeddedFile.migration_0013_notifications_sql)),
+        PostgresMigration(version: 14, name: "absence", sql: text(EmbeddedFile.migration_0014_absence_sql)),
+        PostgresMigration(version: 15, name: "gathered", sql: text(EmbeddedFile.migration_0015_gathered_sql)),
+        PostgresMigration(version: 16, name: "invitations", sql: text(EmbeddedFile.migration_0016_invitations_sql)),
+        PostgresMigration(version: 17, name: "epochs", sql: text(EmbeddedFile.migration_0017_epochs_sql)),
+        PostgresMigration(version: 18, name: "notices", sql: text(EmbeddedFile.migration_0018_notices_sql)),
+        PostgresMigration(version: 19, name: "used-series", sql: text(EmbeddedFile.migration_0019_used_series_sql)),
     ]
 
     private static let functions = PostgresFunctions(
         revision: 25, oldestUsable: 14,
         scripts: SchedulingSchema.scripts + DeliverySchema.scripts + MessagingSchema.scripts + [
-            PostgresFunctions.Script(name: "daemons", sql: text(PackageResources.daemons_sql)),
-            PostgresFunctions.Script(name: "export", sql: text(PackageResources.export_sql)),
-            PostgresFunctions.Script(name: "samples", sql: text(PackageResources.samples_sql)),
+            PostgresFunctions.Script(name: "daemons", sql: text(EmbeddedFile.daemons_sql)),
+            PostgresFunctions.Script(name: "export", sql: text(EmbeddedFile.export_sql)),
+            PostgresFunctions.Script(name: "samples", sql: text(EmbeddedFile.samples_sql)),
         ],
         // The tests put one of their own in its place.
         kept: ["clock"])
@@ -48,5 +49,5 @@ package enum DatabaseSchema {
         "max_parallel_workers_per_gather": "0", "jit": "off",
     ]
 
-    private static func text(_ sql: [UInt8]) -> String { String(decoding: sql, as: UTF8.self) }
+    private static func text(_ sql: EmbeddedFile) -> String { String(cString: sql.bytes) }
 }

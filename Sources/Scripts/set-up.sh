@@ -135,7 +135,7 @@ deb) ;;
 esac
 
 if ! has swift; then
-    fail "there is no swift in PATH. Let's Switch needs Swift 6.0 or later: https://www.swift.org/install/linux/"
+    fail "there is no swift in PATH. Let's Switch needs Swift 6.2 or later: https://www.swift.org/install/linux/"
 fi
 # It leaves a directory of its own behind wherever temporary files go.
 scratch=$(mktemp -d)
@@ -145,9 +145,11 @@ rm -rf "$scratch"
 if [ "$swift_works" = false ]; then
     fail "swift --version fails, so the toolchain is not complete: $swift_version"
 fi
-swift_major=$(printf '%s\n' "$swift_version" | sed -n 's/.*Swift version \([0-9][0-9]*\)\..*/\1/p' | head -n 1)
-if [ "${swift_major:-0}" -lt 6 ]; then
-    fail "Swift 6.0 or later is needed; swift in PATH is: $(printf '%s\n' "$swift_version" | head -n 1)"
+# 602 is 6.2.
+swift_number=$(printf '%s\n' "$swift_version" |
+    sed -n 's/.*Swift version \([0-9][0-9]*\)\.\([0-9][0-9]*\).*/\1 \2/p' | awk 'NR == 1 { print $1 * 100 + $2 }')
+if [ "${swift_number:-0}" -lt 602 ]; then
+    fail "Swift 6.2 or later is needed; swift in PATH is: $(printf '%s\n' "$swift_version" | head -n 1)"
 fi
 
 missing=

@@ -1,3 +1,4 @@
+import CEmbedded
 package import Server
 package import Wire
 
@@ -20,8 +21,9 @@ package actor ConversationsPage {
 
     private static func make() throws -> PageAsset {
         let page = try InlinedPage(
-            html: PackageResources.conversations_html,
-            style: String(decoding: PackageResources.base_css + PackageResources.conversations_css, as: UTF8.self),
+            html: EmbeddedFile.conversations_html.content,
+            style: String(
+                decoding: EmbeddedFile.base_css.content + EmbeddedFile.conversations_css.content, as: UTF8.self),
             script: ScriptBundle.join(modules), forms: "'none'", hasWorker: true)
         return try PageAsset(
             Array(page.html.utf8), contentType: "text/html; charset=utf-8",
@@ -34,12 +36,14 @@ package actor ConversationsPage {
     /// The day's page's, and its own: each after those that it imports.
     private static var modules: [[UInt8]] {
         [
-            PackageResources.words_js, PackageResources.retry_js, PackageResources.dom_js, PackageResources.device_js,
-            PackageResources.store_js, PackageResources.api_js,
-            PackageResources.identity_js, PackageResources.keeper_js, PackageResources.talks_js,
-            PackageResources.moments_js, PackageResources.outbox_js,
-            PackageResources.feed_js, PackageResources.inbox_js, PackageResources.thread_js, PackageResources.make_js,
-            PackageResources.conversations_js,
+            EmbeddedFile.words_js.content, EmbeddedFile.retry_js.content, EmbeddedFile.dom_js.content,
+            EmbeddedFile.device_js.content,
+            EmbeddedFile.store_js.content, EmbeddedFile.api_js.content,
+            EmbeddedFile.identity_js.content, EmbeddedFile.keeper_js.content, EmbeddedFile.talks_js.content,
+            EmbeddedFile.moments_js.content, EmbeddedFile.outbox_js.content,
+            EmbeddedFile.feed_js.content, EmbeddedFile.inbox_js.content, EmbeddedFile.thread_js.content,
+            EmbeddedFile.make_js.content,
+            EmbeddedFile.conversations_js.content,
         ]
     }
 }

@@ -1,3 +1,4 @@
+import CEmbedded
 import Crypto
 import Server
 import Wire
@@ -13,7 +14,8 @@ struct PageAssets: Sendable {
     /// - Throws: ``CryptoError`` when there is no SHA-256.
     init(_ facts: PageFacts) throws {
         let document = try PageDocument(
-            html: PackageResources.index_html, styleSheet: PackageResources.base_css + PackageResources.page_css,
+            html: EmbeddedFile.index_html.content,
+            styleSheet: EmbeddedFile.base_css.content + EmbeddedFile.page_css.content,
             facts: facts)
         let headers = [
             HTTPField("Content-Security-Policy", document.contentSecurityPolicy),
@@ -21,16 +23,17 @@ struct PageAssets: Sendable {
         ]
         self.document = try PageAsset(document.html, contentType: "text/html; charset=utf-8", headers: headers)
         var files = [
-            "icon.png": try PageAsset(PackageResources.icon_png, contentType: "image/png", headers: headers),
-            "icon.svg": try PageAsset(PackageResources.icon_svg, contentType: "image/svg+xml", headers: headers),
+            "icon.png": try PageAsset(EmbeddedFile.icon_png.content, contentType: "image/png", headers: headers),
+            "icon.svg": try PageAsset(EmbeddedFile.icon_svg.content, contentType: "image/svg+xml", headers: headers),
             "manifest.webmanifest": try PageAsset(
-                PackageResources.manifest_webmanifest, contentType: "application/manifest+json", headers: headers),
+                EmbeddedFile.manifest_webmanifest.content, contentType: "application/manifest+json", headers: headers),
         ]
         for (name, bytes) in Self.modules {
             files["\(name).js"] = try PageAsset(bytes, contentType: Self.script, headers: headers)
         }
         let worker = try PageWorker(
-            script: PackageResources.worker_js, notice: PackageResources.notice_js, quote: PackageResources.quote_js,
+            script: EmbeddedFile.worker_js.content, notice: EmbeddedFile.notice_js.content,
+            quote: EmbeddedFile.quote_js.content,
             document: self.document, files: files)
         files["worker.js"] = try PageAsset(
             worker.script, contentType: Self.script,
@@ -41,23 +44,28 @@ struct PageAssets: Sendable {
 
     private static var modules: [(name: String, bytes: [UInt8])] {
         [
-            ("again", PackageResources.again_js), ("alerts", PackageResources.alerts_js),
-            ("api", PackageResources.api_js),
-            ("app", PackageResources.app_js), ("clock", PackageResources.clock_js),
-            ("countdown", PackageResources.countdown_js), ("day", PackageResources.day_js),
-            ("device", PackageResources.device_js), ("dialogs", PackageResources.dialogs_js),
-            ("dom", PackageResources.dom_js), ("events", PackageResources.events_js),
-            ("invitations", PackageResources.invitations_js), ("link", PackageResources.link_js),
-            ("notice", PackageResources.notice_js),
-            ("partner", PackageResources.partner_js), ("past", PackageResources.past_js),
-            ("promises", PackageResources.promises_js), ("quote", PackageResources.quote_js),
-            ("retry", PackageResources.retry_js), ("series", PackageResources.series_js),
-            ("room", PackageResources.room_js), ("share", PackageResources.share_js),
-            ("slots", PackageResources.slots_js),
-            ("store", PackageResources.store_js), ("stream", PackageResources.stream_js),
-            ("time", PackageResources.time_js), ("words", PackageResources.words_js),
+            ("again", EmbeddedFile.again_js.content), ("alerts", EmbeddedFile.alerts_js.content),
+            ("api", EmbeddedFile.api_js.content),
+            ("app", EmbeddedFile.app_js.content), ("clock", EmbeddedFile.clock_js.content),
+            ("countdown", EmbeddedFile.countdown_js.content), ("day", EmbeddedFile.day_js.content),
+            ("device", EmbeddedFile.device_js.content), ("dialogs", EmbeddedFile.dialogs_js.content),
+            ("dom", EmbeddedFile.dom_js.content), ("events", EmbeddedFile.events_js.content),
+            ("invitations", EmbeddedFile.invitations_js.content), ("link", EmbeddedFile.link_js.content),
+            ("notice", EmbeddedFile.notice_js.content),
+            ("partner", EmbeddedFile.partner_js.content), ("past", EmbeddedFile.past_js.content),
+            ("promises", EmbeddedFile.promises_js.content), ("quote", EmbeddedFile.quote_js.content),
+            ("retry", EmbeddedFile.retry_js.content), ("series", EmbeddedFile.series_js.content),
+            ("room", EmbeddedFile.room_js.content), ("share", EmbeddedFile.share_js.content),
+            ("slots", EmbeddedFile.slots_js.content),
+            ("store", EmbeddedFile.store_js.content), ("stream", EmbeddedFile.stream_js.content),
+            ("time", EmbeddedFile.time_js.content), ("words", EmbeddedFile.words_js.content),
         ]
     }
+}
+
+extension EmbeddedFile {
+    /// What is in it.
+    var content: [UInt8] { Array(UnsafeRawBufferPointer(start: bytes, count: count)) }
 }
 
 /// A file of the page as it is served: compressed once, and with everything that caches need to know.

@@ -1,3 +1,4 @@
+import CEmbedded
 package import Server
 package import Wire
 
@@ -29,10 +30,10 @@ package actor OperationsPage {
 
     private static func make() throws -> (page: PageAsset, icon: PageAsset) {
         let page = try InlinedPage(
-            html: PackageResources.operations_html,
-            style: String(decoding: PackageResources.base_css + PackageResources.operations_css, as: UTF8.self),
+            html: EmbeddedFile.operations_html.content,
+            style: String(decoding: EmbeddedFile.base_css.content + EmbeddedFile.operations_css.content, as: UTF8.self),
             script: ScriptBundle.join([
-                PackageResources.dom_js, PackageResources.plots_js, PackageResources.operations_js,
+                EmbeddedFile.dom_js.content, EmbeddedFile.plots_js.content, EmbeddedFile.operations_js.content,
             ]), forms: "'none'")
         let headers = [
             HTTPField("Content-Security-Policy", page.contentSecurityPolicy),
@@ -40,7 +41,7 @@ package actor OperationsPage {
         ]
         return (
             try PageAsset(Array(page.html.utf8), contentType: "text/html; charset=utf-8", headers: headers),
-            try PageAsset(PackageResources.icon_svg, contentType: "image/svg+xml", headers: headers)
+            try PageAsset(EmbeddedFile.icon_svg.content, contentType: "image/svg+xml", headers: headers)
         )
     }
 }

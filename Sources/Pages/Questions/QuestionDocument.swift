@@ -1,3 +1,4 @@
+import CEmbedded
 import Crypto
 import Server
 import Wire
@@ -6,15 +7,15 @@ import Wire
 /// asks once each.
 package struct QuestionDocument: Sendable {
     private static let style = String(
-        decoding: PackageResources.base_css + PackageResources.questions_css, as: UTF8.self)
+        decoding: EmbeddedFile.base_css.content + EmbeddedFile.questions_css.content, as: UTF8.self)
 
     private let template: InlinedPage
 
     /// - Throws: ``CryptoError`` when there is no SHA-256.
     init() throws {
         template = try InlinedPage(
-            html: PackageResources.questions_html, style: Self.style,
-            script: String(decoding: PackageResources.questions_js, as: UTF8.self), forms: "'self'")
+            html: EmbeddedFile.questions_html.content, style: Self.style,
+            script: String(decoding: EmbeddedFile.questions_js.content, as: UTF8.self), forms: "'self'")
     }
 
     /// A session's live page.

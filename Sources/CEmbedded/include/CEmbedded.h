@@ -1,0 +1,144 @@
+// Files that a program carries with it. In Swift `EmbeddedFile.basics_sql` and so on.
+#include <stddef.h>
+
+// One of them, in static memory.
+struct EmbeddedFile {
+    // What is in it, and then a zero.
+    const char *_Nonnull bytes;
+    // Without that zero.
+    ptrdiff_t count;
+};
+
+#define EMBEDDED(name) \
+    struct EmbeddedFile embedded_##name(void) __attribute__((swift_name("getter:EmbeddedFile." #name "()")));
+
+// Scheduling/SQL
+EMBEDDED(basics_sql)
+EMBEDDED(zones_sql)
+EMBEDDED(tasks_sql)
+EMBEDDED(moves_sql)
+EMBEDDED(partners_sql)
+EMBEDDED(series_sql)
+EMBEDDED(absence_sql)
+EMBEDDED(invitations_sql)
+EMBEDDED(preferences_sql)
+EMBEDDED(history_sql)
+EMBEDDED(days_sql)
+EMBEDDED(reminders_sql)
+EMBEDDED(claims_sql)
+EMBEDDED(rooms_sql)
+EMBEDDED(devices_sql)
+EMBEDDED(calendar_sql)
+EMBEDDED(quotas_sql)
+
+// Delivery/SQL
+EMBEDDED(addresses_sql)
+EMBEDDED(providers_sql)
+EMBEDDED(deliveries_sql)
+EMBEDDED(notices_sql)
+EMBEDDED(events_sql)
+EMBEDDED(attendance_sql)
+EMBEDDED(forgetting_sql)
+
+// Messaging/SQL
+EMBEDDED(questions_sql)
+EMBEDDED(question_reading_sql)
+EMBEDDED(conversations_sql)
+EMBEDDED(messages_sql)
+EMBEDDED(conversation_reading_sql)
+EMBEDDED(partner_conversations_sql)
+EMBEDDED(blocks_sql)
+EMBEDDED(bridge_sql)
+EMBEDDED(notifications_sql)
+
+// Schema/SQL
+EMBEDDED(migration_0001_schema_sql)
+EMBEDDED(migration_0002_daemons_sql)
+EMBEDDED(migration_0003_presence_sql)
+EMBEDDED(migration_0004_questions_sql)
+EMBEDDED(migration_0005_erased_sql)
+EMBEDDED(migration_0006_conversations_sql)
+EMBEDDED(migration_0007_partners_sql)
+EMBEDDED(migration_0008_started_sql)
+EMBEDDED(migration_0009_blocks_sql)
+EMBEDDED(migration_0010_bridge_sql)
+EMBEDDED(migration_0011_series_sql)
+EMBEDDED(migration_0012_samples_sql)
+EMBEDDED(migration_0013_notifications_sql)
+EMBEDDED(migration_0014_absence_sql)
+EMBEDDED(migration_0015_gathered_sql)
+EMBEDDED(migration_0016_invitations_sql)
+EMBEDDED(migration_0017_epochs_sql)
+EMBEDDED(migration_0018_notices_sql)
+EMBEDDED(migration_0019_used_series_sql)
+EMBEDDED(daemons_sql)
+EMBEDDED(export_sql)
+EMBEDDED(samples_sql)
+
+// Pages/Assets
+EMBEDDED(base_css)
+
+// Pages/Day/Assets
+EMBEDDED(again_js)
+EMBEDDED(alerts_js)
+EMBEDDED(api_js)
+EMBEDDED(app_js)
+EMBEDDED(clock_js)
+EMBEDDED(countdown_js)
+EMBEDDED(day_js)
+EMBEDDED(device_js)
+EMBEDDED(dialogs_js)
+EMBEDDED(dom_js)
+EMBEDDED(events_js)
+EMBEDDED(icon_png)
+EMBEDDED(icon_svg)
+EMBEDDED(index_html)
+EMBEDDED(invitations_js)
+EMBEDDED(link_js)
+EMBEDDED(manifest_webmanifest)
+EMBEDDED(notice_js)
+EMBEDDED(page_css)
+EMBEDDED(partner_js)
+EMBEDDED(past_js)
+EMBEDDED(promises_js)
+EMBEDDED(quote_js)
+EMBEDDED(retry_js)
+EMBEDDED(room_js)
+EMBEDDED(series_js)
+EMBEDDED(share_js)
+EMBEDDED(slots_js)
+EMBEDDED(store_js)
+EMBEDDED(stream_js)
+EMBEDDED(time_js)
+EMBEDDED(words_js)
+EMBEDDED(worker_js)
+
+// Pages/Questions/Assets
+EMBEDDED(questions_css)
+EMBEDDED(questions_html)
+EMBEDDED(questions_js)
+
+// Pages/Conversations/Assets
+EMBEDDED(conversations_css)
+EMBEDDED(conversations_html)
+EMBEDDED(conversations_js)
+EMBEDDED(feed_js)
+EMBEDDED(identity_js)
+EMBEDDED(inbox_js)
+EMBEDDED(keeper_js)
+EMBEDDED(make_js)
+EMBEDDED(moments_js)
+EMBEDDED(outbox_js)
+EMBEDDED(talks_js)
+EMBEDDED(thread_js)
+
+// Pages/Operations/Assets
+EMBEDDED(operations_css)
+EMBEDDED(operations_html)
+EMBEDDED(operations_js)
+EMBEDDED(plots_js)
+
+// APIDescription
+EMBEDDED(answers_txt)
+
+#undef EMBEDDED
