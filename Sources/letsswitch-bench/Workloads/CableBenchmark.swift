@@ -44,27 +44,27 @@ enum CableBenchmark {
         return row
     }
 
-    /// Both at the same time: whatever else the machine does, it does to both.
+    /// Both at the same time: whatever else the machine does, it does to both. What each takes while nobody is connected, for its database and
+    /// its clock, is no ping's.
     private static func pings(_ laboratory: Laboratory, _ count: Int) throws(BenchFailure) -> Row {
         let relay = try laboratory.relay(pings: true)
         // The WebSockets' own pings are none of Action Cable's.
         let daemon = try laboratory.daemon(flags: TableBenchmark.daemonFlags + ["--ping-interval", "1h"])
+        let meters = [try ProcessMeter(pid: relay.server.pid), try ProcessMeter(pid: daemon.server.pid)]
+        let seconds = laboratory.options.isQuick ? pingInterval : 10 * pingInterval
+        let rest = try cpu(of: meters, for: seconds)
         let crowd = Crowd(of: relay.server, roomSize: 2, roomCount: count / 2)
         try crowd.gather()
         let cables = CableCrowd(of: daemon.server)
         try cables.gather(upTo: count)
-        let meters = [try ProcessMeter(pid: relay.server.pid), try ProcessMeter(pid: daemon.server.pid)]
         let sockets = [(0..<count).map { crowd.sockets[$0] }, cables.sockets]
         for sockets in sockets { _ = LoadSocket.drain(sockets) }
-        let seconds = laboratory.options.isQuick ? pingInterval : 10 * pingInterval
-        let before = [try meters[0].cpu(), try meters[1].cpu()]
-        for _ in 0..<seconds { usleep(1_000_000) }
-        let after = [try meters[0].cpu(), try meters[1].cpu()]
+        let used = try cpu(of: meters, for: seconds)
         var figures: [Figures] = []
         for (index, sockets) in sockets.enumerated() {
             let sent = Double(LoadSocket.drain(sockets)) / Double(LoadFrame.cablePing.count)
             var own = Figures()
-            own.cost = (after[index] - before[index]) * 1e6 / max(1, sent)
+            own.cost = max(0, used[index] - rest[index]) * 1e6 / max(1, sent)
             own.rate = sent / Double(seconds)
             figures.append(own)
         }
@@ -76,5 +76,14 @@ enum CableBenchmark {
         row.wanted = "ratio ≤ 1.15"
         row.isMet = row.ratio <= mostCPU
         return row
+    }
+
+    /// The CPU seconds that each process takes in so many seconds.
+    private static func cpu(of meters: [ProcessMeter], for seconds: Int) throws(BenchFailure) -> [Double] {
+        var used: [Double] = []
+        for meter in meters { used.append(-(try meter.cpu())) }
+        for _ in 0..<seconds { usleep(1_000_000) }
+        for (index, meter) in meters.enumerated() { used[index] += try meter.cpu() }
+        return used
     }
 }
