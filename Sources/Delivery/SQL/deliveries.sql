@@ -169,6 +169,11 @@ BEGIN
             WHEN delivery.event_id IS NOT NULL AND event.id IS NULL THEN 'orphaned'
             -- It was moved meanwhile: whoever did that has seen what is there.
             WHEN kind.is_notice AND task.noticed_at IS NULL THEN 'orphaned'
+            -- Who is in the room was told there, and sees who else is.
+            WHEN kind.is_notice AND EXISTS (
+                SELECT FROM letsswitch.attendance
+                WHERE attendance.room_id = task.room_id AND attendance.task_id = task.id AND attendance.present > 0
+            ) THEN 'orphaned'
             -- Everything was read meanwhile, or it isn't wanted any more.
             WHEN delivery.conversation_id IS NOT NULL AND untold.device_id IS NULL THEN 'orphaned'
             WHEN delivery.address_id IS NOT NULL AND address.id IS NULL THEN 'orphaned'

@@ -195,6 +195,23 @@ import Testing
         }
     }
 
+    @Test("What waits for its minute isn't told to who is in the room by then")
+    func inTheRoom() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
+            let match = try await Self.pair(database)
+            try await database.setClock("2026-11-22 09:01Z")
+            try await Self.leave(match.ada, database)
+            #expect(try await Self.notices(database).count == 1)
+            try await Self.finish(database)
+            #expect(try await database.register("cem", Self.nine, "Art").task?.isPaired == true)
+            #expect(try await database.count("delivery WHERE channel = 'ntfy'") == 1)
+            try await Self.come(match.bob, database)
+            try await database.setClock("2026-11-22 09:02:30Z")
+            let leased = try await database.lease(.ntfy)
+            #expect(leased.deliveries.isEmpty && leased.orphans.count == 1)
+        }
+    }
+
     @Test("Nothing is written that nobody serves")
     func unserved() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
