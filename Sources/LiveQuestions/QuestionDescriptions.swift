@@ -90,7 +90,7 @@ package enum QuestionDescriptions {
                     "to",
                     .either([
                         .words(["all"]),
-                        .object([.optional("ids", .array(.uuid)), .optional("allBut", .array(.uuid))]),
+                        .object([.member("ids", .array(.uuid))]), .object([.member("allBut", .array(.uuid))]),
                     ])),
             ]), form: .object([.member("content", content)]), example: #"{"content":"We begin at three.","to":"all"}"#),
         answers: [

@@ -69,6 +69,8 @@ import Testing
                 !Self.documents.contains($0.key) && (!$0.value.body.isAbsent || !$0.value.successes.isEmpty)
             }
             #expect(Set(expected.keys).subtracting(play.played) == [])
+            let answers = expected.flatMap { name, operation in operation.successes.keys.map { "\(name) \($0)" } }
+            #expect(Set(answers).subtracting(play.heard.map { "\($0.operation) \($0.status)" }) == [])
             if AnswerRecord.isWanted { try AnswerRecord.write(play.heard) }
         }
     }

@@ -9,16 +9,19 @@ enum ProductDoors {
     static func judged<Value>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
     ) async rethrows -> Value {
-        try await Doors.$judge.withValue(judge, operation: body, isolation: isolation)
+        try await Doors.$judge.withValue(
+            { judge($0) { Issue.record("\($0)") } }, operation: body, isolation: isolation)
     }
 
-    /// Of a target: `/questions/6B1D…/socket?live=true`.
-    @Sendable private static func judge(_ target: String) -> Doors.Judge? {
+    /// - Parameters:
+    ///   - target: As it was asked for: `/questions/6B1D…/socket?live=true`.
+    ///   - complain: What is said of a message that isn't described.
+    static func judge(_ target: String, _ complain: @escaping @Sendable (String) -> Void) -> Doors.Judge? {
         guard let name = schema(of: target) else { return nil }
         return { event, message in
             guard let complaint = complaint(about: message, event, name) else { return }
             let said = "\(event.map { "\($0): " } ?? "")\(String(decoding: message, as: UTF8.self))"
-            Issue.record("\(target) says what isn't described by /schemas/\(name).json: \(complaint). \(said)")
+            complain("\(target) says what isn't described by /schemas/\(name).json: \(complaint). \(said)")
         }
     }
 

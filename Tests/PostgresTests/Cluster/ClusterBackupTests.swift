@@ -56,11 +56,12 @@ import Testing
         let programs = "\(root)/99/bin"
         try FileManager.default.createDirectory(atPath: programs, withIntermediateDirectories: true)
         #expect(PostgresBinaries.client("pg_dump", major: 99, in: root) == nil)
-        for (name, permissions) in [("pg_dump", 0o755), ("pg_restore", 0o644)] {
-            let made = FileManager.default.createFile(
-                atPath: "\(programs)/\(name)", contents: nil, attributes: [.posixPermissions: permissions])
-            #expect(made)
-        }
+        // Nothing in the directories of the tests may be executable; what a link leads to is.
+        try FileManager.default.createSymbolicLink(
+            atPath: "\(programs)/pg_dump", withDestinationPath: "/bin/sh")
+        #expect(
+            FileManager.default.createFile(
+                atPath: "\(programs)/pg_restore", contents: nil, attributes: [.posixPermissions: 0o644]))
         #expect(PostgresBinaries.client("pg_dump", major: 99, in: root) == "\(programs)/pg_dump")
         #expect(PostgresBinaries.client("pg_dump", major: 98, in: root) == nil)
         #expect(PostgresBinaries.client("pg_restore", major: 99, in: root) == nil)
