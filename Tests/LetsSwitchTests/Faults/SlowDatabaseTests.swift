@@ -97,9 +97,11 @@ import Testing
             try await Task.sleep(for: .milliseconds(1600))
             let stopwatch = Stopwatch()
             let first = try await endpoint.post("/task", ClientEndpoint.task("bob", start, "T"))
-            #expect(first.status == 503)
+            // Answered if some other statement has found out meanwhile, for all of them.
+            #expect([201, 503].contains(first.status))
             #expect(stopwatch.elapsed <= TimeAllowance.bound(.seconds(2)))
-            #expect(try await endpoint.post("/task", ClientEndpoint.task("bob", start, "T")).status == 201)
+            let second = try await endpoint.post("/task", ClientEndpoint.task("bob", start, "T"))
+            #expect(second.status == (first.status == 201 ? 200 : 201))
             // The scheduler's connection is as dead: it claims on it in vain, and then on another.
             let reminder = try await stream.nextReminder()
             let late = Date().timeIntervalSince1970 - Double(soon.seconds - 60)
