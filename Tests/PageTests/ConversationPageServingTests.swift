@@ -111,6 +111,15 @@ struct ConversationPageServingTests {
                 })(JSON.parse(JSON.stringify(talk.kept)))
                 """), #"[true,3,"new",3,false,2,7]"#
         ),
+        // Nothing was there yet when the first page was asked for, and something by the time of the answer.
+        (
+            """
+            ((talk, first) => {
+                talk.prepend({ messages: [], lastOffset: 1 }, 1)
+                return [talk.heard, talk.hear(first), talk.messages.length]
+            })(new m.Talk('C'), { id: '1', offset: 1, author: 'bob', content: 'x' })
+            """, #"[0,"new",1]"#
+        ),
         (
             talk("(talk.part('eve', ['ada', 'bob']), [talk.title('ada'), talk.departures])"),
             #"["bob",[{"user":"eve","after":6}]]"#

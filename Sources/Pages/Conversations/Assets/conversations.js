@@ -168,8 +168,8 @@ const readOn = talk => talk.isKept ? readMore(talk) : readPages(talk, () => ({ a
 /** The last messages, or else what precedes those that are here. */
 async function readMore(talk) {
   if (talk.messages && !talk.hasEarlier) return readOn(talk)
-  const before = () => (talk.isKept ? undefined : talk.messages?.[0]?.offset) ?? talk.lastOffset + 1
-  await readPages(talk, () => ({ before: before(), limit: PAGE }), page => talk.prepend(page))
+  const before = (talk.isKept ? undefined : talk.messages?.[0]?.offset) ?? talk.lastOffset + 1
+  await readPages(talk, () => ({ before, limit: PAGE }), page => talk.prepend(page, before))
   if (talk.messages && !talk.isKept && talk.heard < talk.lastOffset) readOn(talk)
 }
 

@@ -65,13 +65,13 @@ export class Talk {
     return fresh.length
   }
 
-  /** Takes in what precedes the first message, or else the last messages. */
-  prepend(page) {
+  /** Takes in what precedes the first message, or else the last messages: what was asked for with `before`, behind which more may have come. */
+  prepend(page, before = Infinity) {
     if (this.isKept) this.messages = null
     this.isKept = false
     const first = this.messages?.[0]?.offset ?? Infinity
     const older = page.messages.filter(message => message.offset < first)
-    if (!this.messages) this.heard = older.at(-1)?.offset ?? page.lastOffset
+    if (!this.messages) this.heard = older.at(-1)?.offset ?? Math.min(page.lastOffset, before - 1)
     this.messages = [...older, ...this.messages ?? []]
     for (const message of older) this.#stands(message)
     this.hasEarlier = older.length > 0 && older[0].offset > 1
