@@ -23,7 +23,7 @@ struct PageRematchTests {
         let flags: KeyValuePairs = ["--reminder-lead": 8.0, "--no-show-after": 3, "--presence-grace": 1]
         try await PageWorld.run(paced: flags) { world in
             let start = PageWorld.second(in: 30 * world.pace)
-            let (ada, bob, cem, eve) = try await world.before(start - 8 * world.pace) {
+            let (ada, bob, cem, eve, slot) = try await world.before(start - 8 * world.pace) {
                 for (device, title) in [("ada", "History"), ("bob", "Maths"), ("cem", "Latin"), ("dan", "Art")] {
                     try await world.register(device, title, at: start)
                 }
@@ -34,9 +34,10 @@ struct PageRematchTests {
                 let eve = try await world.visit(.init(device: "eve"), mayComplain: true)
                 try await world.register("curl", "Nothing", at: start)
                 try await eve.wait(until: "document.querySelector('[data-state=somebody]')")
+                let key = try await eve.evaluate("document.querySelector('[data-state=somebody]').dataset.key").string
                 try await eve.hold("*/schedule?*")
                 try await world.cancel("curl", at: start)
-                return (ada, bob, cem, eve)
+                return (ada, bob, cem, eve, BrowserPage.row(try #require(key)))
             }
             try await world.before(start) {
                 for page in [ada, bob] { try await enter(page) }
@@ -61,13 +62,16 @@ struct PageRematchTests {
             try await bob.emulate(offline: false)
             try await bob.wait(until: Self.says("#news", Self.letDown))
             try await bob.wait(until: Self.says("#link", "You wait here: somebody may still join you."))
-            try await eve.wait(until: "document.querySelector('[data-state=late]')")
-            try await eve.tab(to: "element.closest('[data-state=late]')")
+            // Past a full hour there is another that has just begun, where nobody waits.
+            try await eve.wait(until: "document.querySelector('\(slot)').dataset.state === 'late'")
+            try await eve.tab(to: "element.closest('\(slot)')")
             try await eve.press(.enter)
             try await eve.type("Music")
             try await eve.release()
             // That somebody waits is written a moment after they came: until then nobody does.
+            let deadline = ContinuousClock.now + Deadline.standard
             while try await eve.evaluate("document.querySelector('#promise').open") == true {
+                try #require(ContinuousClock.now < deadline)
                 try await eve.evaluate("document.querySelector('#title-error').textContent = ''")
                 try await eve.press(.enter)
                 try await eve.wait(
