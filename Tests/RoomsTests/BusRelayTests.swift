@@ -167,6 +167,9 @@ import Testing
         let daemons = try await daemons(2)
         for daemon in daemons { await daemon.enter(room) }
         try await meet(daemons, [1, 1])
+        // Who has heard none yet may not know from which number on it should have.
+        await daemons[0].cheer()
+        try await eventually("ales cross") { await daemons[1].ales == [1] }
         hub.refuse("full")
         await daemons[0].cheer(times: 3)
         try await eventually("what is refused is given up") { daemons[0].report.dropped == 3 }
@@ -175,7 +178,7 @@ import Testing
         hub.drop { packet, _, _ in if case .everyDaemon = packet.destination { true } else { false } }
         await daemons[0].enter(room)
         await daemons[0].cheer(times: 2)
-        try await eventually("ales cross") { await daemons[1].ales == [2] }
+        try await eventually("ales cross again") { await daemons[1].ales == [3] }
         hub.drop(where: nil)
         // By the next word of how far the numbers are.
         try await meet(daemons, [1, 2])
