@@ -24,7 +24,7 @@ package actor ConversationsPage {
             html: EmbeddedFile.conversations_html.content,
             style: String(
                 decoding: EmbeddedFile.base_css.content + EmbeddedFile.conversations_css.content, as: UTF8.self),
-            script: ScriptBundle.join(modules), forms: "'none'", hasWorker: true)
+            script: ScriptBundle.join(modules.map(\.content)), forms: "'none'", hasWorker: true)
         return try PageAsset(
             Array(page.html.utf8), contentType: "text/html; charset=utf-8",
             headers: [
@@ -34,16 +34,10 @@ package actor ConversationsPage {
     }
 
     /// The day's page's, and its own: each after those that it imports.
-    private static var modules: [[UInt8]] {
+    private static var modules: [EmbeddedFile] {
         [
-            EmbeddedFile.words_js.content, EmbeddedFile.retry_js.content, EmbeddedFile.dom_js.content,
-            EmbeddedFile.device_js.content,
-            EmbeddedFile.store_js.content, EmbeddedFile.api_js.content,
-            EmbeddedFile.identity_js.content, EmbeddedFile.keeper_js.content, EmbeddedFile.talks_js.content,
-            EmbeddedFile.moments_js.content, EmbeddedFile.outbox_js.content,
-            EmbeddedFile.feed_js.content, EmbeddedFile.inbox_js.content, EmbeddedFile.thread_js.content,
-            EmbeddedFile.make_js.content,
-            EmbeddedFile.conversations_js.content,
+            .words_js, .retry_js, .dom_js, .device_js, .store_js, .api_js, .identity_js, .keeper_js, .talks_js,
+            .moments_js, .outbox_js, .feed_js, .inbox_js, .thread_js, .make_js, .conversations_js,
         ]
     }
 }

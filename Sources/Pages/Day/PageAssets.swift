@@ -28,8 +28,8 @@ struct PageAssets: Sendable {
             "manifest.webmanifest": try PageAsset(
                 EmbeddedFile.manifest_webmanifest.content, contentType: "application/manifest+json", headers: headers),
         ]
-        for (name, bytes) in Self.modules {
-            files["\(name).js"] = try PageAsset(bytes, contentType: Self.script, headers: headers)
+        for (name, file) in Self.modules {
+            files["\(name).js"] = try PageAsset(file.content, contentType: Self.script, headers: headers)
         }
         let worker = try PageWorker(
             script: EmbeddedFile.worker_js.content, notice: EmbeddedFile.notice_js.content,
@@ -42,23 +42,15 @@ struct PageAssets: Sendable {
         self.files = files
     }
 
-    private static var modules: [(name: String, bytes: [UInt8])] {
+    private static var modules: [(name: String, file: EmbeddedFile)] {
         [
-            ("again", EmbeddedFile.again_js.content), ("alerts", EmbeddedFile.alerts_js.content),
-            ("api", EmbeddedFile.api_js.content),
-            ("app", EmbeddedFile.app_js.content), ("clock", EmbeddedFile.clock_js.content),
-            ("countdown", EmbeddedFile.countdown_js.content), ("day", EmbeddedFile.day_js.content),
-            ("device", EmbeddedFile.device_js.content), ("dialogs", EmbeddedFile.dialogs_js.content),
-            ("dom", EmbeddedFile.dom_js.content), ("events", EmbeddedFile.events_js.content),
-            ("invitations", EmbeddedFile.invitations_js.content), ("link", EmbeddedFile.link_js.content),
-            ("notice", EmbeddedFile.notice_js.content),
-            ("partner", EmbeddedFile.partner_js.content), ("past", EmbeddedFile.past_js.content),
-            ("promises", EmbeddedFile.promises_js.content), ("quote", EmbeddedFile.quote_js.content),
-            ("retry", EmbeddedFile.retry_js.content), ("series", EmbeddedFile.series_js.content),
-            ("room", EmbeddedFile.room_js.content), ("share", EmbeddedFile.share_js.content),
-            ("slots", EmbeddedFile.slots_js.content),
-            ("store", EmbeddedFile.store_js.content), ("stream", EmbeddedFile.stream_js.content),
-            ("time", EmbeddedFile.time_js.content), ("words", EmbeddedFile.words_js.content),
+            ("again", .again_js), ("alerts", .alerts_js), ("api", .api_js), ("app", .app_js), ("clock", .clock_js),
+            ("countdown", .countdown_js), ("day", .day_js), ("device", .device_js), ("dialogs", .dialogs_js),
+            ("dom", .dom_js), ("events", .events_js), ("invitations", .invitations_js), ("link", .link_js),
+            ("notice", .notice_js), ("partner", .partner_js), ("past", .past_js), ("promises", .promises_js),
+            ("quote", .quote_js), ("retry", .retry_js), ("series", .series_js), ("room", .room_js),
+            ("share", .share_js), ("slots", .slots_js), ("store", .store_js), ("stream", .stream_js),
+            ("time", .time_js), ("words", .words_js),
         ]
     }
 }
