@@ -125,10 +125,12 @@ import Testing
         let link = transport.admit()
         var events = socket().events.makeAsyncIterator()
         try await expect(&events, "opened")
+        // Whoever watches has begun to: from the connection on, and not from the message.
+        try await clock.sleeps.next("a sleep until 45 s") { $0 == .seconds(45) }
         clock.advance(to: .seconds(40))
         link.say(#"{"text":"a"}"#)
         try await expect(&events, "message a")
-        try await clock.pass(.seconds(45))
+        clock.advance(to: .seconds(45))
         try await clock.pass(.seconds(85))
         try await expect(&events, "closed 1006")
         try await link.drops.next("a drop")
