@@ -125,7 +125,8 @@ import Testing
         let link = transport.admit()
         var events = socket().events.makeAsyncIterator()
         try await expect(&events, "opened")
-        // Whoever watches has begun to: from the connection on, and not from the message.
+        // The timer of the attempt serves the connection too, and is set on when it fires.
+        try await clock.pass(.seconds(30))
         try await clock.sleeps.next("a sleep until 45 s") { $0 == .seconds(45) }
         clock.advance(to: .seconds(40))
         link.say(#"{"text":"a"}"#)
