@@ -100,8 +100,7 @@ struct OpenAPIDocument {
     }
 
     private func write(_ body: RouteDescription.Body, to object: inout JSONText) {
-        // Who may send a form may send nothing at all.
-        object.member("required", body.form == nil)
+        object.member("required", body.isRequired)
         object.name("content")
         object.object { content in
             content.name("application/json")

@@ -90,7 +90,8 @@ package enum QuestionDescriptions {
                     "to",
                     .either([
                         .words(["all"]),
-                        .object([.member("ids", .array(.uuid))]), .object([.member("allBut", .array(.uuid))]),
+                        .object([.member("ids", .array(.uuid, most: Recipients.maximumCount))]),
+                        .object([.member("allBut", .array(.uuid, most: Recipients.maximumCount))]),
                     ])),
             ]), form: .object([.member("content", content)]), example: #"{"content":"We begin at three.","to":"all"}"#),
         answers: [

@@ -51,7 +51,7 @@ package struct RouteDescription: Sendable {
         }
     }
 
-    /// What is sent along. JSON in any case; whoever may send a form too may send nothing.
+    /// What is sent along. JSON in any case.
     package struct Body: Sendable {
         package let schema: JSONSchema
         package let form: JSONSchema?
@@ -63,6 +63,9 @@ package struct RouteDescription: Sendable {
             self.form = form
             self.example = example
         }
+
+        /// Nothing at all is read as an empty form, where there may be one; it will do where nothing has to stand in it.
+        package var isRequired: Bool { form.map(\.demandsMembers) ?? true }
     }
 
     /// A status, what it means, and what comes with it.

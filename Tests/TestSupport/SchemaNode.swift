@@ -113,9 +113,14 @@ enum SchemaFormat: String, Sendable {
         switch self {
         case .uuid: UUID(uuidString: text) != nil
         // To the second, in UTC: as all that we write.
-        case .instant: text.wholeMatch(of: #/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z/#) != nil
-        case .day: text.wholeMatch(of: #/[0-9]{4}-[0-9]{2}-[0-9]{2}/#) != nil
+        case .instant: Self.isInstant(text)
+        case .day: Self.isInstant("\(text)T00:00:00Z")
         case .uri: URL(string: text)?.scheme != nil
         }
+    }
+
+    /// One that is written back as it came: neither in another manner nor of a month or day that there isn't.
+    private static func isInstant(_ text: String) -> Bool {
+        (try? Date(text, strategy: .iso8601))?.formatted(.iso8601) == text
     }
 }

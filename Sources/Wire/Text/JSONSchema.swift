@@ -34,6 +34,12 @@ package indirect enum JSONSchema: Sendable, Hashable {
         }
     }
 
+    /// Whether it is an object in which something has to stand.
+    package var demandsMembers: Bool {
+        guard case .object(let members) = self else { return false }
+        return members.contains(where: \.isRequired)
+    }
+
     /// - Parameter references: Where those stand that are named, with the slash at its end: `#/components/schemas/`.
     package func write(to json: inout JSONText, references: String) {
         json.object { writeMembers(to: &$0, references: references) }

@@ -1,5 +1,6 @@
 import Delivery
 import Foundation
+import Messaging
 import Settings
 import TestSupport
 import Testing
@@ -43,6 +44,61 @@ import Wire
             }
             let identities = operations.compactMap { $0.operation["operationId"].string }
             #expect(Set(identities).count == operations.count)
+        }
+    }
+
+    @Test("A body may be left out only where nothing has to stand in it") func bodies() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await Self.endpoint(journey)
+            let document = try await endpoint.get("/openapi.json").json()
+            var optional: Set<String> = []
+            for (name, _, operation) in try operations(document) where !operation["requestBody"].isAbsent {
+                if operation["requestBody"]["required"] == false { optional.insert(name) }
+            }
+            let moderating = ["answer", "approve", "dismiss", "reopen"].map { "post /questions/{question}/\($0)" }
+            #expect(
+                optional
+                    == Set(
+                        moderating + [
+                            "post /{question}/answer", "post /questions/{session}/open",
+                            "post /questions/{session}/close",
+                        ]))
+            // As it is answered.
+            let made = try await endpoint.post("/questions/sessions", ["deviceId": "speaker", "title": "Tea"]).json()
+            let presenter: TestHeaders = ["Authorization": "Bearer \(made["presenterKey"].string ?? "")"]
+            let session = "/questions/\(made["id"].string ?? "")"
+            for (target, isJSON, status) in [
+                ("/questions/sessions", true, 400), ("/questions/sessions", false, 400),
+                ("\(session)/announce", true, 400), ("\(session)/announce", false, 400),
+                ("\(session)/close", true, 200), ("\(session)/open", false, 303),
+            ] {
+                var headers = presenter
+                if isJSON { headers.append("Content-Type", "application/json") }
+                let answer = try await HTTPTestClient.request(at: endpoint, "POST", target, headers: headers)
+                #expect(answer.status == status, "\(target), \(isJSON ? "JSON" : "a form"): \(answer.text)")
+            }
+        }
+    }
+
+    @Test("As many as an announcement may name, as many are described") func recipients() async throws {
+        try await Journey.run { journey in
+            let document = try await Self.endpoint(journey).get("/openapi.json").json()
+            let announce = try #require(DescribedRoutes(document).operations["postQuestionsSessionAnnounce"])
+            let described = try SchemaCheck(announce.body["schema"])
+            func names(_ count: Int) -> TestJSON {
+                .array(Array(repeating: .string(UUID().uuidString), count: count))
+            }
+            for (to, isFine) in [
+                ("all", true), ("some", false), ([:], false), (["ids": []], true), (["ids": [], "allBut": []], false),
+                (["ids": names(Recipients.maximumCount)], true), (["ids": names(Recipients.maximumCount + 1)], false),
+                (["allBut": names(Recipients.maximumCount)], true),
+                (["allBut": names(Recipients.maximumCount + 1)], false),
+            ] as [(TestJSON, Bool)] {
+                let body: TestJSON = ["content": "Tea!", "to": to]
+                #expect((described.complaint(about: body) == nil) == isFine, "\("\(to)".prefix(80))")
+                #expect(
+                    ((try? AnnouncementRequest.decode(try body.encoded())) != nil) == isFine, "\("\(to)".prefix(80))")
+            }
         }
     }
 
