@@ -172,7 +172,7 @@ let package = Package(
                 "Server",
                 "Settings", "Wire",
             ],
-            exclude: ["answers.txt"],
+            exclude: ["answers.txt", "refusals.txt"],
             swiftSettings: swiftSettings),
         // The product: the doors to rooms and schedule, the channels of Action Cable, operations, composition, life cycle.
         .target(

@@ -1,15 +1,19 @@
 import CEmbedded
 
-/// What routes answer, as a test had it from a daemon: `answers.txt`, in whose lines stand an operation, a status, and a body in JSON.
+/// What routes answer, each a line of a name, a status, and a body in JSON.
 enum AnswerExamples {
-    /// By operation and status.
-    static let all: [String: [Int: [UInt8]]] = {
+    /// By operation and status, as a test had it from a daemon: `answers.txt`.
+    static let all = read(EmbeddedFile.answers_txt)
+    /// By code and status: `refusals.txt`. A test finds each reason where it is given.
+    static let refusals = read(EmbeddedFile.refusals_txt)
+
+    private static func read(_ file: EmbeddedFile) -> [String: [Int: [UInt8]]] {
         var all: [String: [Int: [UInt8]]] = [:]
-        for line in String(cString: EmbeddedFile.answers_txt.bytes).utf8.split(separator: UInt8(ascii: "\n")) {
+        for line in String(cString: file.bytes).utf8.split(separator: UInt8(ascii: "\n")) {
             let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 2)
             guard parts.count == 3, let status = Int(String(Substring(parts[1]))) else { continue }
             all[String(Substring(parts[0])), default: [:]][status] = Array(parts[2])
         }
         return all
-    }()
+    }
 }

@@ -40,9 +40,23 @@ struct OpenAPIDocument {
                         responses.object { write([answer], example: nil, to: &$0) }
                     }
                 }
+                components.name("examples")
+                components.object(writeRefusals)
             }
         }
         return json.bytes
+    }
+
+    /// Each by its code, for the answers that may have it.
+    private func writeRefusals(to examples: inout JSONText) {
+        for (code, bodies) in AnswerExamples.refusals.sorted(by: { $0.key < $1.key }) {
+            guard let body = bodies.values.first else { continue }
+            examples.name(code)
+            examples.object { example in
+                example.name("value")
+                example.value(body)
+            }
+        }
     }
 
     private func writePaths(to object: inout JSONText) {
@@ -131,6 +145,14 @@ struct OpenAPIDocument {
         }
     }
 
+    /// Refusals with these codes.
+    private func write(_ codes: [String], to examples: inout JSONText) {
+        for code in codes {
+            examples.name(code)
+            examples.object { $0.member("$ref", "\(Self.references)examples/\(code)") }
+        }
+    }
+
     /// Answers of one status.
     private func write(_ answers: [RouteDescription.Answer], example: [UInt8]?, to object: inout JSONText) {
         object.member("description", answers.map(\.meaning).joined(separator: "; or "))
@@ -152,9 +174,13 @@ struct OpenAPIDocument {
                 content.object { media in
                     media.name("schema")
                     schema.write(to: &media, references: Self.references)
-                    guard let example else { return }
-                    media.name("example")
-                    media.value(example)
+                    if let example {
+                        media.name("example")
+                        media.value(example)
+                    } else if !codes.isEmpty {
+                        media.name("examples")
+                        media.object { write(codes, to: &$0) }
+                    }
                 }
             }
             if let type {

@@ -8,4 +8,7 @@ package enum Doors {
 
     /// Who judges what is said to those who connect in this task, by the target that they ask for; `nil`: nobody.
     @TaskLocal package static var judge: (@Sendable (_ target: String) -> Judge?)?
+
+    /// Who judges what requests of this task are answered with 400 or more; `nil`: nobody.
+    @TaskLocal package static var judgeOfRefusals: (@Sendable (_ status: Int, _ body: [UInt8]) -> Void)?
 }

@@ -140,5 +140,6 @@ EMBEDDED(plots_js)
 
 // APIDescription
 EMBEDDED(answers_txt)
+EMBEDDED(refusals_txt)
 
 #undef EMBEDDED

@@ -10,7 +10,28 @@ enum ProductDoors {
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
     ) async rethrows -> Value {
         try await Doors.$judge.withValue(
-            { judge($0) { Issue.record("\($0)") } }, operation: body, isolation: isolation)
+            { judge($0) { Issue.record("\($0)") } },
+            operation: {
+                try await Doors.$judgeOfRefusals.withValue(
+                    { status, body in
+                        if let complaint = complaint(aboutRefusal: status, body) { Issue.record("\(complaint)") }
+                    }, operation: body, isolation: isolation)
+            }, isolation: isolation)
+    }
+
+    /// Of what routes alone may answer with, this is missing: it says that there is no route.
+    private static let codesOfNoRoute: Set = ["method_not_allowed"]
+
+    /// What is wrong with a refusal: it is to be as its example in `/openapi.json`, but for what differs in its reason.
+    static func complaint(aboutRefusal status: Int, _ body: [UInt8]) -> String? {
+        guard let told = try? TestJSON(parsing: body), told["error"] == true, let code = told["code"].string,
+            !codesOfNoRoute.contains(code)
+        else { return nil }
+        guard let examples = AnswerExamples.refusals[code] else { return "\(code) has no example in refusals.txt" }
+        guard let example = examples[status].flatMap({ try? TestJSON(parsing: $0) }) else {
+            return "\(code) comes with \(status), and not \(examples.keys.sorted())"
+        }
+        return told.difference(from: example).map { "\(code) isn't as its example is: \($0)" }
     }
 
     /// - Parameters:
