@@ -21,6 +21,8 @@ package actor WebSocketTestClient {
     /// An endpoint sends one close frame at most (RFC 6455 §5.5.1).
     private var hasSentClose = false
     private let judge: Doors.Judge?
+    /// Of a message that isn't whole yet.
+    private var unjudged: [UInt8] = []
 
     private init(connection: RawConnection, handshake: TestResponse, judge: Doors.Judge?) {
         self.connection = connection
@@ -145,11 +147,24 @@ package actor WebSocketTestClient {
         while true {
             if let head = try Self.header(bytes, isInMessage: isInMessage, maxPayload) {
                 let payload = try await connection.receiveExactly(head.payloadBytes, within: allowed)
-                if !head.opcode.isControl { isInMessage = !head.isFinal }
-                return TestFrame(TestFrame.Opcode(head.opcode.rawValue), payload, isFinal: head.isFinal)
+                let frame = TestFrame(TestFrame.Opcode(head.opcode.rawValue), payload, isFinal: head.isFinal)
+                if !frame.opcode.isControl {
+                    isInMessage = !frame.isFinal
+                    show(frame)
+                }
+                return frame
             }
             bytes += try await connection.receiveExactly(1, within: allowed)
         }
+    }
+
+    /// Has a message judged, once it is whole.
+    private func show(_ frame: TestFrame) {
+        guard let judge else { return }
+        unjudged += frame.payload
+        guard frame.isFinal else { return }
+        judge(nil, unjudged)
+        unjudged = []
     }
 
     private static func header(
@@ -187,7 +202,6 @@ package actor WebSocketTestClient {
                 payload = frame.payload
             }
             guard frame.isFinal, !frame.opcode.isControl else { continue }
-            judge?(nil, payload)
             guard opcode == .text else { return .binary(payload) }
             guard let text = String(validating: payload, as: UTF8.self) else {
                 throw ClientFailure.violation("text that is no UTF-8 (RFC 6455 §8.1)")

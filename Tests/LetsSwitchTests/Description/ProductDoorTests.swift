@@ -50,6 +50,14 @@ import Testing
                 _ = try await peer.hear()
                 #expect(heard.all.last == "\(library): Tea?")
             }
+            let socket = try await Doors.$judge.withValue({ _ in
+                { _, message in heard.append("frames: \(String(decoding: message, as: UTF8.self))") }
+            }) {
+                try await WebSocketTestClient.connect(to: endpoint, "/echo")
+            }
+            try await socket.send(text: "Coffee?")
+            _ = try await socket.nextFrame()
+            #expect(heard.all.last == "frames: Coffee?")
             let stream = try await Doors.$judge.withValue({ _ in { event, _ in heard.append(event ?? "") } }) {
                 try await endpoint.reminders(of: "ada")
             }
