@@ -113,6 +113,47 @@ import Testing
         }
     }
 
+    @Test(
+        "Two who wait for the same starts are partners there once neither blocks the other any more, also after the lead"
+    )
+    func undone() async throws {
+        try await with { world in
+            try await world.name(1...2)
+            let (block, _) = try await world.block(1, 2)
+            let (mutual, _) = try await world.block(2, 1)
+            let starts = ["2026-11-22T11:00:00Z", "2026-11-22T12:00:00Z", "2026-11-22T13:00:00Z"]
+            for start in starts {
+                for user in 1...2 { #expect(try await !world.register(user, start).isPaired) }
+            }
+            // Of eleven o'clock the lead is past; at one somebody waits for a guest.
+            try await world.database.setClock("2026-11-22 10:59:10Z")
+            _ = try await world.database.reminders.claimDue(limit: 10)
+            try await world.database.run(
+                """
+                UPDATE letsswitch.task SET invites_until = starts_at - interval '5 minutes'
+                WHERE device_id = 'd1' AND starts_at = '\(starts[2])'
+                """)
+            try await world.blocks.unblock(block.id, by: world.device(1))
+            #expect(try await world.database.count("task WHERE partner_id IS NOT NULL") == 0)
+            try await world.blocks.unblock(mutual.id, by: world.device(2))
+            let pairs = try await world.database.run(
+                """
+                SELECT count(*) FILTER (WHERE starts_at < '\(starts[2])') AS paired, count(*) AS n,
+                    count(DISTINCT room_id) AS rooms, min(room_id::text) FILTER (WHERE starts_at = '\(starts[0])') AS open,
+                    count(*) FILTER (WHERE rematched_at IS NOT NULL AND starts_at = '\(starts[0])') AS told
+                FROM letsswitch.task WHERE partner_id IS NOT NULL
+                """)[0]
+            #expect(try pairs.integer("paired") == 4 && pairs.integer("n") == 4 && pairs.integer("rooms") == 2)
+            #expect(try pairs.integer("told") == 2)
+            let room = try pairs.string("open")
+            let found = try await world.database.run("SELECT state FROM letsswitch.find_room('\(room)')")[0]
+            #expect(try found.string("state") == "open")
+            _ = try await world.database.reminders.claimDue(limit: 10)
+            #expect(try await world.register(1, starts[0]).isPaired)
+            #expect(try await code { try await world.blocks.unblock(block.id, by: world.device(1)) } == "no_such_block")
+        }
+    }
+
     @Test("Who is left by a partner isn't paired anew with somebody blocked")
     func pairingAnew() async throws {
         try await with { world in

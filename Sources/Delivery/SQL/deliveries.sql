@@ -174,6 +174,13 @@ BEGIN
                 SELECT FROM letsswitch.attendance
                 WHERE attendance.room_id = task.room_id AND attendance.task_id = task.id AND attendance.present > 0
             ) THEN 'orphaned'
+            -- After a provider's outage there may be several, which would all say the same.
+            WHEN kind.is_notice AND EXISTS (
+                SELECT FROM letsswitch.delivery AS later
+                WHERE later.id = ANY (v_ids) AND later.id > delivery.id AND later.task_id = delivery.task_id
+                    AND later.address_id = delivery.address_id AND NOT later.urgent AND later.event_id IS NULL
+                    AND later.conversation_id IS NULL
+            ) THEN 'orphaned'
             -- Everything was read meanwhile, or it isn't wanted any more.
             WHEN delivery.conversation_id IS NOT NULL AND untold.device_id IS NULL THEN 'orphaned'
             WHEN delivery.address_id IS NOT NULL AND address.id IS NULL THEN 'orphaned'

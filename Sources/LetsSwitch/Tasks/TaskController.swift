@@ -32,7 +32,14 @@ struct TaskController: RouteCollection, Sendable {
     }
 
     @Sendable private func register(_ request: Request) async throws -> Response {
-        try await answer(try await store.register(try TaskRequest.decode(request.body, zones: await zones())))
+        let outcome = try await store.register(try TaskRequest.decode(request.body, zones: await zones()))
+        // After the start nothing is only called something else: whoever asked again has found somebody.
+        if case .retitled(let task, _) = outcome, task.isPaired,
+            Double(task.startsAt.seconds) <= Date().timeIntervalSince1970
+        {
+            metrics.pairs.add()
+        }
+        return try await answer(outcome)
     }
 
     @Sendable private func accept(_ request: Request) async throws -> Response {

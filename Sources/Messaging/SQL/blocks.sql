@@ -84,12 +84,25 @@ LANGUAGE sql STABLE ROWS 1 AS $$
     FROM letsswitch.block WHERE block.id = p_id
 $$;
 
--- Undoes one. Whether there was one.
+-- Undoes one; where the two wait for the same start, they are partners then. Whether there was one.
 CREATE FUNCTION letsswitch.unblock(p_device text, p_id uuid) RETURNS boolean
 LANGUAGE plpgsql AS $$
+DECLARE
+    v_other text := (SELECT block.blocked_id FROM letsswitch.block WHERE block.id = p_id AND block.device_id = p_device);
+    v_slots timestamptz[];
 BEGIN
+    IF v_other IS NULL THEN
+        RETURN false;
+    END IF;
+    v_slots := letsswitch.hold_waiting(p_device, v_other);
     DELETE FROM letsswitch.block WHERE block.id = p_id AND block.device_id = p_device;
-    RETURN FOUND;
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    IF NOT letsswitch.is_blocked(p_device, v_other) THEN
+        PERFORM letsswitch.pair_unblocked(p_device, v_other, v_slots);
+    END IF;
+    RETURN true;
 END
 $$;
 

@@ -277,3 +277,54 @@ BEGIN
     PERFORM letsswitch.place_task(p_task, p_partner, p_room, p_closes_at, NULL, p_task.partner_id IS NOT NULL);
 END
 $$;
+
+-- Who waits in a slot and may be joined late by a device, held as it is now: somebody who has nobody, or whose partner didn't come, and is its
+-- partner still; NULL when nobody does. p_own is the device's task there, if it has one.
+CREATE FUNCTION letsswitch.late_partner(p_starts_at timestamptz, p_own uuid, p_device text) RETURNS letsswitch.task
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_found uuid := letsswitch.waiting_task(p_starts_at, p_own, p_device, true);
+    v_is_free boolean := v_found IS NOT NULL;
+    v_partner letsswitch.task;
+BEGIN
+    IF NOT v_is_free THEN
+        v_found := letsswitch.forsaken_task(p_starts_at, p_device);
+    END IF;
+    PERFORM letsswitch.hold_tasks(ARRAY[
+        p_own, v_found, (SELECT task.partner_id FROM letsswitch.task WHERE task.id = v_found AND NOT v_is_free)]);
+    v_partner := letsswitch.held_task(v_found, v_is_free);
+    IF v_found IS NOT NULL AND NOT v_is_free AND NOT letsswitch.is_forsaken(v_partner) THEN
+        RAISE 'whoever was alone isn''t any more' USING ERRCODE = 'serialization_failure';
+    END IF;
+    RETURN v_partner;
+END
+$$;
+
+-- Whoever promised in time, has nobody, and asks again after the start, is there: the partner of somebody who waits, as if it promised now
+-- (retitled); when nobody waits, registration_closed. What it is called now is what the partner reads.
+CREATE FUNCTION letsswitch.join_late(p_task letsswitch.task, p_title text, p_late_join double precision)
+RETURNS letsswitch.task_outcome
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_partner letsswitch.task := letsswitch.late_partner(p_task.starts_at, p_task.id, p_task.device_id);
+    -- As it is now that it is held: whoever erases comes before or after.
+    v_task letsswitch.task := letsswitch.held_task(p_task.id, true);
+    v_room uuid;
+BEGIN
+    IF v_task.device_id IS NULL OR v_task.registered <= letsswitch.erased_up_to(v_task.device_id) THEN
+        RAISE 'the task was erased meanwhile' USING ERRCODE = 'serialization_failure';
+    ELSIF v_partner.id IS NULL THEN
+        RETURN letsswitch.outcome('registration_closed', v_task, NULL);
+    END IF;
+    v_task := letsswitch.retitle_free(v_task, p_title);
+    v_room := CASE WHEN v_partner.partner_id IS NULL THEN v_partner.room_id ELSE gen_random_uuid() END;
+    PERFORM letsswitch.pair_again(v_partner, v_task.id, v_room, v_partner.closes_at, p_late_join);
+    PERFORM letsswitch.pair_again(v_task, v_partner.id, v_room, v_partner.closes_at, p_late_join);
+    SELECT * INTO v_task FROM letsswitch.task WHERE task.id = v_task.id;
+    PERFORM letsswitch.tell_match(v_task, NOT letsswitch.is_due(v_task) OR NOT letsswitch.is_due(v_partner));
+    IF v_room <> v_partner.room_id THEN
+        PERFORM letsswitch.tell_rematched(task, v_partner.room_id) FROM letsswitch.task WHERE task.id = v_partner.id;
+    END IF;
+    RETURN letsswitch.outcome('retitled', v_task, NULL);
+END
+$$;

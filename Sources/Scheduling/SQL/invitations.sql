@@ -97,7 +97,6 @@ DECLARE
     v_host letsswitch.task;
     v_own letsswitch.task;
     v_starts_at timestamptz;
-    v_is_retitled boolean;
     v_was_seen boolean;
 BEGIN
     SELECT task.starts_at INTO v_starts_at FROM letsswitch.task WHERE task.invitation = v_digest;
@@ -147,20 +146,27 @@ BEGIN
     ELSIF v_own.reminds_at < letsswitch.clock() OR NOT letsswitch.is_due(v_own) THEN
         RETURN letsswitch.outcome('registration_closed', v_own, NULL);
     END IF;
-    v_is_retitled := v_own.title <> p_title;
-    UPDATE letsswitch.task SET
-        title = p_title,
-        -- What was changed by hand is no series' any more.
-        series_id = CASE WHEN NOT v_is_retitled THEN task.series_id END,
-        series_day = CASE WHEN NOT v_is_retitled THEN task.series_day END
-    WHERE task.id = v_own.id RETURNING * INTO v_own;
-    IF v_is_retitled THEN
-        PERFORM letsswitch.tell_task('task.retitled', v_own);
-    END IF;
+    v_own := letsswitch.retitle_free(v_own, p_title);
     v_was_seen := v_own.invites_until IS NULL OR v_host.invites_until IS NULL;
     v_own := letsswitch.pair_free(v_own, v_host);
     UPDATE letsswitch.task SET guest_id = v_own.id WHERE task.id = v_host.id;
     RETURN letsswitch.outcome('retitled', v_own, CASE WHEN v_was_seen THEN false END);
+END
+$$;
+
+-- Gives a task that is held, and has no partner, the title that it is asked for by anew. Returns it.
+CREATE FUNCTION letsswitch.retitle_free(p_task letsswitch.task, p_title text) RETURNS letsswitch.task
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_task letsswitch.task := p_task;
+BEGIN
+    IF p_task.title <> p_title THEN
+        -- What was changed by hand is no series' any more.
+        UPDATE letsswitch.task SET title = p_title, series_id = NULL, series_day = NULL
+        WHERE task.id = p_task.id RETURNING * INTO v_task;
+        PERFORM letsswitch.tell_task('task.retitled', v_task);
+    END IF;
+    RETURN v_task;
 END
 $$;
 

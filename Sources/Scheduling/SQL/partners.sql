@@ -312,3 +312,67 @@ BEGIN
     PERFORM letsswitch.notify_changes(ARRAY[v_left, v_stayed]);
 END
 $$;
+
+-- Locks the starts for which either waits for a partner, and holds their tasks, so that nobody registers there meanwhile who would see a
+-- block that is being undone. Returns these starts.
+CREATE FUNCTION letsswitch.hold_waiting(p_device text, p_other text) RETURNS timestamptz[]
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_slots timestamptz[] := ARRAY(
+        SELECT DISTINCT task.starts_at FROM letsswitch.task
+        WHERE task.device_id IN (p_device, p_other) AND task.starts_at > letsswitch.clock() AND task.partner_id IS NULL
+        ORDER BY task.starts_at);
+    v_slot timestamptz;
+BEGIN
+    FOREACH v_slot IN ARRAY v_slots LOOP
+        PERFORM letsswitch.lock_slot(v_slot);
+    END LOOP;
+    PERFORM letsswitch.hold_tasks(ARRAY(
+        SELECT task.id FROM letsswitch.task
+        WHERE task.device_id IN (p_device, p_other) AND task.starts_at = ANY (v_slots) AND task.partner_id IS NULL));
+    RETURN v_slots;
+END
+$$;
+
+-- Two of whom neither blocks the other any more are partners wherever both wait, among slots that hold_waiting holds. Only before the start, also
+-- after the lead; from then on rematch_slot pairs those who wait.
+CREATE FUNCTION letsswitch.pair_unblocked(p_device text, p_other text, p_slots timestamptz[]) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_pair record;
+    v_moves letsswitch.task;
+    v_stays letsswitch.task;
+    v_is_claimed boolean;
+BEGIN
+    FOR v_pair IN
+        SELECT own, other FROM letsswitch.task AS own
+        JOIN letsswitch.task AS other ON other.device_id = p_other AND other.starts_at = own.starts_at
+        WHERE own.device_id = p_device AND own.starts_at = ANY (p_slots) AND own.starts_at > letsswitch.clock()
+            AND own.partner_id IS NULL AND own.invites_until IS NULL AND own.closes_at > letsswitch.clock()
+            AND other.partner_id IS NULL AND other.invites_until IS NULL AND other.closes_at > letsswitch.clock()
+            AND own.registered > letsswitch.erased_up_to(p_device) AND other.registered > letsswitch.erased_up_to(p_other)
+        ORDER BY own.starts_at
+    LOOP
+        v_moves := v_pair.own;
+        v_stays := v_pair.other;
+        -- Who can't be told to go to another room stays, and then who is in one already.
+        IF letsswitch.has_unnamed_peers(v_moves.room_id)
+            OR v_stays.waits_until IS NULL AND NOT letsswitch.has_unnamed_peers(v_stays.room_id) THEN
+            v_moves := v_pair.other;
+            v_stays := v_pair.own;
+        END IF;
+        CONTINUE WHEN letsswitch.has_unnamed_peers(v_moves.room_id);
+        v_is_claimed := NOT letsswitch.is_due(v_moves) OR NOT letsswitch.is_due(v_stays);
+        PERFORM letsswitch.pair_free(v_moves, v_stays, v_is_claimed);
+        IF v_is_claimed THEN
+            -- Their reminders knew of no room, or of another.
+            PERFORM letsswitch.tell_rematched(
+                task, CASE WHEN task.id = v_moves.id AND v_moves.waits_until IS NOT NULL THEN v_moves.room_id END)
+            FROM letsswitch.task WHERE task.id IN (v_moves.id, v_stays.id);
+        END IF;
+        PERFORM letsswitch.notify_changes(ARRAY[letsswitch.outcome(
+            'stayed', task, CASE WHEN NOT v_is_claimed THEN false END)])
+        FROM letsswitch.task WHERE task.id = v_stays.id;
+    END LOOP;
+END
+$$;

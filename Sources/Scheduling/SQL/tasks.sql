@@ -7,6 +7,7 @@
 --   rematch    as leave, of all who wait in a slot: absence.sql
 --   accept     as register, with the `due` row of its own task: invitations.sql
 --   free       as accept: invitations.sql
+--   unblock    the locks of slots in their order, then as leave, of all the two wait for: partners.sql
 --   move       as leave, with the locks of both slots, the earlier one's first, and `due` rows in order of start
 --   series     its row, and then as its tasks are registered, moved or cancelled, in order of start: series.sql
 --   cancel     its `due` row
@@ -117,7 +118,7 @@ END
 $$;
 
 -- A device may have p_most open tasks; NULL: any number. After the lead, and until p_late_join seconds past the start, whoever was let down
--- may still be joined. With p_invite_hold the task waits for a guest, until so many seconds before the lead; with p_host that task, of
+-- may still be joined; also by somebody who promised in time, and has had nobody. With p_invite_hold the task waits for a guest, until so many seconds before the lead; with p_host that task, of
 -- somebody who has invited this device, is the partner, or nobody (registration_closed).
 CREATE FUNCTION letsswitch.register_task(
     p_device text, p_title text, p_zone text,
@@ -137,8 +138,7 @@ DECLARE
     v_was_free boolean;
     v_is_late boolean;
     v_is_open boolean;
-    -- Who is joined late though it has a partner, who hasn't come; and its room.
-    v_forsaken uuid;
+    -- The room of whoever is joined late though it has a partner, who hasn't come.
     v_left_room uuid;
 BEGIN
     SELECT * INTO v_slot FROM letsswitch.resolve(p_zone, p_starts_at, p_midnight, p_day, p_time);
@@ -169,17 +169,22 @@ BEGIN
             END IF;
         END IF;
         v_now := letsswitch.clock();
+        IF v_task.starts_at <= v_now AND v_now < v_task.starts_at + make_interval(secs => p_late_join)
+            AND v_task.partner_id IS NULL AND v_task.waits_until IS NULL THEN
+            RETURN letsswitch.join_late(v_task, p_title, p_late_join);
+        END IF;
         IF v_task.starts_at <= v_now AND NOT (
             v_task.title = p_title AND v_task.partner_id IS NOT NULL
             AND v_now < v_task.starts_at + make_interval(secs => p_late_join)
-            -- Whoever came late, to somebody who waited there, and so wasn't reminded in time, may not know that it succeeded.
+            -- Whoever came late, to somebody who waited there, may not know that it succeeded: who wasn't reminded in time, or was and
+            -- had nobody until then.
             AND EXISTS (
                 SELECT FROM letsswitch.task AS partner
                 WHERE partner.id = v_task.partner_id AND (partner.was_let_down OR partner.paired_at IS NOT NULL))
-            AND NOT EXISTS (
+            AND (v_task.paired_at >= v_task.starts_at OR NOT EXISTS (
                 SELECT FROM letsswitch.reminder
                 WHERE reminder.starts_at = v_task.starts_at AND reminder.task_id = v_task.id
-                    AND reminder.fired_at < v_task.starts_at)
+                    AND reminder.fired_at < v_task.starts_at))
         ) THEN
             RETURN letsswitch.outcome('registration_closed', v_task, NULL);
         END IF;
@@ -258,17 +263,7 @@ BEGIN
     v_task.closes_at := v_slot.starts_at + make_interval(secs => p_room_duration);
     v_is_late := v_task.reminds_at < v_now;
     IF v_is_late AND p_host IS NULL AND v_now < v_task.starts_at + make_interval(secs => p_late_join) THEN
-        v_partner.id := letsswitch.waiting_task(v_slot.starts_at, NULL, p_device, true);
-        IF v_partner.id IS NULL THEN
-            v_forsaken := letsswitch.forsaken_task(v_slot.starts_at, p_device);
-            v_partner.id := v_forsaken;
-        END IF;
-        PERFORM letsswitch.hold_tasks(ARRAY[
-            v_partner.id, (SELECT task.partner_id FROM letsswitch.task WHERE task.id = v_forsaken)]);
-        v_partner := letsswitch.held_task(v_partner.id, v_forsaken IS NULL);
-        IF v_forsaken IS NOT NULL AND NOT letsswitch.is_forsaken(v_partner) THEN
-            RAISE 'whoever was alone isn''t any more' USING ERRCODE = 'serialization_failure';
-        END IF;
+        v_partner := letsswitch.late_partner(v_slot.starts_at, NULL, p_device);
     END IF;
     -- A claim that is yet to come opens the room, and tells of it.
     v_is_open := v_is_late AND NOT letsswitch.is_due(v_partner);
@@ -285,7 +280,7 @@ BEGIN
     END IF;
 
     IF v_partner.id IS NOT NULL AND (v_is_late OR v_partner.reminds_at >= v_now) THEN
-        IF v_forsaken IS NOT NULL THEN
+        IF v_partner.partner_id IS NOT NULL THEN
             v_left_room := v_partner.room_id;
             PERFORM letsswitch.part_from_absent(v_partner, p_late_join);
             v_partner := letsswitch.place_task(

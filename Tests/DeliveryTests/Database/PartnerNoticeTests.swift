@@ -212,6 +212,26 @@ import Testing
         }
     }
 
+    @Test("What has waited for its provider is told once, whatever else has happened since")
+    func onceAfterOutage() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
+            let match = try await Self.pair(database)
+            try await database.addresses.register("other", of: DeviceID(stored: "bob"), in: .ntfy, most: 2)
+            try await database.setClock("2026-11-22 09:00:30Z")
+            try await Self.leave(match.ada, database)
+            for time in ["09:01:00", "09:02:00", "09:03:40"] {
+                try await database.setClock("2026-11-22 \(time)Z")
+                try await database.run(
+                    "SELECT letsswitch.notify_partner_changed(task) FROM letsswitch.task WHERE id = '\(match.bob.id)'")
+            }
+            #expect(try await database.count("delivery WHERE channel = 'ntfy' AND NOT urgent") > 2)
+            let leased = try await database.lease(.ntfy)
+            let told = leased.deliveries.filter { $0.event == "partnerChanged" }
+            #expect(
+                Set(told.compactMap(\.address)) == ["topic", "other"] && told.count == 2 && !leased.orphans.isEmpty)
+        }
+    }
+
     @Test("Nothing is written that nobody serves")
     func unserved() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in

@@ -102,4 +102,81 @@ import Testing
             #expect(try await database.count("presence") == 0)
         }
     }
+
+    /// A block that is there, without an answer of the server.
+    private static func block(_ device: String, _ other: String, _ database: ScheduleDatabase) async throws -> UUID {
+        try await database.run(
+            """
+            INSERT INTO letsswitch.block (id, device_id, blocked_id, title, starts_at, blocked_at)
+            VALUES (gen_random_uuid(), '\(device)', '\(other)', 'x', letsswitch.clock(), letsswitch.clock()) RETURNING id
+            """)[0].uuid("id")
+    }
+
+    private static func register(_ device: String) -> String {
+        "SELECT letsswitch.register_task('\(device)', '\(device)', 'UTC', 1795338000, NULL, NULL, NULL, 60, 7776000, 3600, 200, 300)"
+    }
+
+    @Test("Of two who ask again after the start one is the partner; who is being erased meanwhile isn't")
+    func askingAgain() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
+            var tasks: [String: UUID] = [:]
+            _ = try await Self.block("eva", "fay", database)
+            for device in ["ada", "bob", "eva", "fay"] {
+                tasks[device] = try #require(try await database.register(device, Self.nine, device).task).id
+            }
+            try await database.setClock("2026-11-22 08:59:10Z")
+            _ = try await database.reminders.claimDue(limit: 10)
+            try await database.setClock("2026-11-22 09:00:10Z")
+            _ = try await database.leave("bob", try #require(tasks["bob"]))
+            let eva = try #require(tasks["eva"])
+            let erased = try await Self.run(
+                Self.register("eva"), on: database,
+                whileHolding: "SELECT FROM letsswitch.reminder WHERE task_id = '\(eva)' FOR UPDATE",
+                then: "SELECT letsswitch.erase_tasks(ARRAY['\(eva)'::uuid])")
+            let error = #expect(throws: PostgresError.self) { try erased.get() }
+            #expect(error?.kind == .conflict(sqlState: "40001"))
+            #expect(try await database.count("task WHERE partner_id IS NOT NULL") == 0)
+            let second = try await Self.run(
+                Self.register("gus"), on: database, whileHolding: "SELECT letsswitch.lock_slot('\(Self.nine)')",
+                then: Self.register("fay"))
+            try second.get()
+            #expect(try await database.count("task WHERE device_id = 'gus'") == 0)
+            #expect(try await database.count("task WHERE device_id IN ('ada', 'fay') AND partner_id IS NOT NULL") == 2)
+            try await database.checkMatches()
+        }
+    }
+
+    @Test("Who registers while a block is being undone is the partner of whoever waits")
+    func unblockBesideRegister() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
+            let block = try await Self.block("a", "b", database)
+            _ = try await database.register("a", Self.nine)
+            let result = try await Self.run(
+                "SELECT letsswitch.unblock('a', '\(block)')", on: database,
+                whileHolding: "SELECT letsswitch.lock_slot('\(Self.nine)')", then: Self.register("b"))
+            try result.get()
+            #expect(try await database.count("task WHERE partner_id IS NOT NULL") == 2)
+            try await database.checkPairs()
+        }
+    }
+
+    @Test(
+        "Whose partner leaves at the moment of blocking or preferring that one does neither to anybody, least of all to who comes next",
+        arguments: [false, true])
+    func regardBesideLeave(_ hasNext: Bool) async throws {
+        for (table, function) in [("block", "block_somebody('a', NULL,"), ("preference", "prefer_partner('a',")] {
+            try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
+                let own = try #require(try await database.register("a", Self.nine).task)
+                let other = try #require(try await database.register("b", Self.nine).task)
+                if hasNext { _ = try await database.register("cem", Self.nine, "cem") }
+                let result = try await Self.run(
+                    "SELECT letsswitch.\(function) '\(own.id)', 1000, true)", on: database,
+                    whileHolding: "LOCK TABLE letsswitch.\(table) IN ACCESS EXCLUSIVE MODE",
+                    then: "SELECT letsswitch.leave_task('b', '\(other.id)', 300)")
+                try result.get()
+                #expect(try await database.count(table) == 0)
+                #expect(try await database.count("task WHERE partner_id IS NOT NULL") == (hasNext ? 2 : 0))
+            }
+        }
+    }
 }

@@ -206,7 +206,8 @@ import Testing
     @Test("Whoever comes, goes, leaves, moves, joins late and is paired anew at once is in one pair, or waits")
     func atOnce() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z", connections: 16) { database in
-            let people = (0..<24).map { "d\($0)" }
+            // The last has nobody in time.
+            let people = (0..<25).map { "d\($0)" }
             for device in people { _ = try await database.register(device, Self.nine, device) }
             try await database.setClock("2026-11-22 08:59:10Z")
             _ = try await database.reminders.claimDue(limit: 100)
@@ -229,6 +230,7 @@ import Testing
                                 case (7, _) where (worker + step) % 9 == 0:
                                     _ = try await database.erasures.erase(DeviceID(stored: device))
                                 case (8, _): _ = try await database.register("late\(step)", Self.nine, "late")
+                                case (9, _): _ = try await database.register(people[24], Self.nine, people[24])
                                 default: break
                                 }
                             }

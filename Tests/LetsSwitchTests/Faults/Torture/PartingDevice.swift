@@ -55,7 +55,8 @@ struct PartingDevice: Sendable {
         }
     }
 
-    /// - Parameter started: Whether the slot has: then a refusal says nothing, for who has come in time isn't registered once more.
+    /// - Parameter started: Whether the slot has: then a refusal says nothing, for who has come in time finds somebody then only if
+    ///   somebody waits.
     func register(_ slot: Int, started: Bool = false, _ endpoint: ClientEndpoint) async {
         // The title tells the partner who it is.
         let task = ClientEndpoint.task(name, Instant(seconds: slot), name)

@@ -1,0 +1,147 @@
+import Domain
+import FoundationEssentials
+import Postgres
+import Rooms
+import ScheduleTestSupport
+import TestSupport
+import Testing
+
+@testable import Scheduling
+
+/// Who promised in time and had nobody asks again after the start, when somebody waits there.
+@Suite struct AskingAgainTests {
+    private static let nine = "2026-11-22T09:00:00Z"
+
+    /// Ada and bob are partners at nine, eva is the odd one; all are claimed.
+    private static func three(_ database: ScheduleDatabase) async throws -> [String: TaskResponse] {
+        var tasks: [String: TaskResponse] = [:]
+        for device in ["ada", "bob", "eva"] {
+            tasks[device] = try await database.register(device, nine, device).task
+        }
+        try await database.setClock("2026-11-22 08:59:10Z")
+        _ = try await database.reminders.claimDue(limit: 10)
+        return tasks
+    }
+
+    private static func partner(_ device: String, _ database: ScheduleDatabase) async throws -> String? {
+        try await database.run(
+            """
+            SELECT partner.device_id AS partner FROM letsswitch.task
+            LEFT JOIN letsswitch.task AS partner ON partner.id = task.partner_id WHERE task.device_id = '\(device)'
+            """)[0].optionalString("partner")
+    }
+
+    @Test(
+        "Whoever waits isn't given somebody who isn't there; who asks again is the partner, by the title that is given then"
+    )
+    func forsaken() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
+            let tasks = try await Self.three(database)
+            let (ada, eva) = (try #require(tasks["ada"]), try #require(tasks["eva"]))
+            try await RoomReports(database).come(ada.socketId, ada.id)
+            #expect(try await database.register("eva", Self.nine, "eva") == .repeated(eva))
+            try await database.setClock("2026-11-22 09:00:30Z")
+            #expect(try await database.register("eva", Self.nine, "eva").refusal?.code == "registration_closed")
+            try await database.setClock("2026-11-22 09:01:00Z")
+            #expect(try await database.rematch() == 0)
+            #expect(try await Self.partner("eva", database) == nil)
+
+            guard case .retitled(let found, let change) = try await database.register("eva", Self.nine, "Art") else {
+                Issue.record("it has no partner")
+                return
+            }
+            #expect(found.id == eva.id && found.isPaired && found.partnerTitle == "ada" && found.title == "Art")
+            #expect(found.socketId != ada.socketId && found.socketId != eva.socketId)
+            #expect(Set(change.devices.map(\.text)) == ["ada", "eva"] && change.slotOpened == nil)
+            #expect(try await Self.partner("ada", database) == "eva")
+            #expect(try await Self.partner("bob", database) == nil)
+            guard case .open = try await database.reminders.findRoom(found.socketId) else {
+                Issue.record("the room isn't open")
+                return
+            }
+            #expect(try await database.reminders.findRoom(ada.socketId) == .unknown)
+            let told = try await database.rematches.recent(within: .seconds(60))
+            #expect(told.first { $0.device.text == "ada" }?.partnerTask == "Art")
+            #expect(told.contains { $0.device.text == "bob" } && !told.contains { $0.device.text == "eva" })
+            // The answer may be lost; another title is too late for who has a partner.
+            #expect(try await database.register("eva", Self.nine, "Art") == .repeated(found))
+            #expect(try await database.register("eva", Self.nine, "eva").refusal?.code == "registration_closed")
+            #expect(try await database.register("fay", Self.nine).refusal?.code == "registration_closed")
+            try await database.checkMatches()
+        }
+    }
+
+    @Test("Whose partner leaves waits for who asks again, in the same room; it isn't there: the next is found as ever")
+    func letDown() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
+            let tasks = try await Self.three(database)
+            try await database.setClock("2026-11-22 09:00:10Z")
+            _ = try await database.leave("bob", try #require(tasks["bob"]).id)
+            #expect(try await Self.partner("ada", database) == nil)
+            let room = try await database.run("SELECT room_id FROM letsswitch.task WHERE device_id = 'ada'")[0]
+                .uuid("room_id")
+            try await RoomReports(database).come(room, try #require(tasks["ada"]).id)
+            try await Self.block("eva", "ada", database)
+            #expect(try await database.register("eva", Self.nine, "eva").refusal?.code == "registration_closed")
+            try await database.run("DELETE FROM letsswitch.block")
+            let found = try #require(try await database.register("eva", Self.nine, "eva").task)
+            #expect(found.isPaired && found.socketId == room)
+            try await database.checkMatches()
+
+            // Eva has a minute to come.
+            try await database.setClock("2026-11-22 09:01:00Z")
+            #expect(try await database.rematches.slots().isEmpty)
+            try await database.setClock("2026-11-22 09:01:10Z")
+            #expect(try await database.rematch() == 0)
+            #expect(try await database.register("gus", Self.nine).task?.isPaired == true)
+            #expect(try await Self.partner("ada", database) == "gus")
+            // Eva has a room of its own now, and is there when it comes to that.
+            #expect(try await database.register("eva", Self.nine, "eva").refusal?.code == "registration_closed")
+            try await database.setClock("2026-11-22 09:05:00Z")
+            #expect(try await database.register("hal", Self.nine).refusal?.code == "registration_closed")
+        }
+    }
+
+    /// Several wait in a slot.
+    private static func block(_ device: String, _ other: String, _ database: ScheduleDatabase) async throws {
+        try await database.run(
+            """
+            INSERT INTO letsswitch.block (id, device_id, blocked_id, title, starts_at, blocked_at)
+            VALUES (gen_random_uuid(), '\(device)', '\(other)', 'x', letsswitch.clock(), letsswitch.clock())
+            """)
+    }
+
+    @Test("Several who ask again at once, strangers, who leaves and who looks: each is in one pair, or waits")
+    func atOnce() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z", connections: 12) { database in
+            let tasks = try await Self.three(database)
+            try await database.setClock("2026-11-22 08:00Z")
+            // Nobody of these is another's.
+            let odd = ["eva", "fay", "gus", "hal"]
+            for (index, device) in odd.enumerated() {
+                for other in odd[..<index] { try await Self.block(device, other, database) }
+                if index > 0 { #expect(try await database.register(device, Self.nine, device).task?.isPaired == false) }
+            }
+            try await database.setClock("2026-11-22 08:59:20Z")
+            _ = try await database.reminders.claimDue(limit: 10)
+            let ada = try #require(tasks["ada"])
+            try await RoomReports(database).come(ada.socketId, ada.id)
+            try await database.setClock("2026-11-22 09:01:00Z")
+            #expect(try await database.rematch() == 0)
+            let found = try await withThrowingTaskGroup(of: Bool.self) { group in
+                for device in odd + ["ida", "jon"] {
+                    group.addTask {
+                        try await database.register(device, Self.nine, device).task?.isPaired == true
+                    }
+                }
+                group.addTask { try await database.rematch() > 0 }
+                var found = 0
+                for try await isPaired in group where isPaired { found += 1 }
+                return found
+            }
+            #expect(found == 1)
+            _ = try await database.reminders.claimDue(limit: 10)
+            try await database.checkMatches()
+        }
+    }
+}
