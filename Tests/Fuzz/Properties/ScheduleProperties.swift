@@ -10,7 +10,7 @@ import Wire
 enum ScheduleProperties {
     /// Those that the contract knows. `429`: of one device or address there was too much.
     private static let statuses: Set<Int> = [
-        200, 201, 204, 304, 400, 403, 404, 405, 409, 410, 413, 414, 415, 421, 426, 429, 431, 501,
+        200, 201, 204, 304, 400, 401, 403, 404, 405, 409, 410, 413, 414, 415, 421, 426, 429, 431, 501,
     ]
     /// Between two rounds of what one daemon tells the other.
     private static let noticePause = Duration.milliseconds(120)
@@ -106,7 +106,10 @@ enum ScheduleProperties {
     /// What later steps may name.
     private static func learn(from answer: TestResponse, _ names: inout ScheduleNames) {
         guard answer.status < 300, let tree = PlainJSON(answer.body, depth: 8) else { return }
-        if let id = tree.text("id").text { names.task = Array(id.utf8) }
+        if let id = tree.text("id").text { names.id = Array(id.utf8) }
+        if let link = tree.text("invitation").text, link.hasPrefix("/#") {
+            names.invitation = Array("/invitations\(link.dropFirst(12))".utf8)
+        }
         if let url = tree.text("url").text, url.hasSuffix(".ics") { names.calendar = Array(url.utf8) }
     }
 }

@@ -10,7 +10,7 @@ import Domain
 /// NOTIFY letsswitch_schedule {"origin":""}
 /// ```
 /// A line of another form asks nothing. In a target and in a body `@0` to `@9` are full hours that lie ahead, `@d` the day of the
-/// first, `@t` the task and `@c` the calendar that an answer named last.
+/// first, `@t` whatever an answer named last by its `id`, `@c` the calendar and `@i` the invitation that one named last.
 struct ScheduleScript {
     enum Step {
         case request(method: String, target: [UInt8], body: [UInt8])
@@ -46,8 +46,9 @@ struct ScheduleScript {
 struct ScheduleNames {
     /// The first of the full hours, in seconds since 1970.
     let firstHour: Int
-    var task: [UInt8] = Array("00000000-0000-0000-0000-000000000000".utf8)
+    var id: [UInt8] = Array("00000000-0000-0000-0000-000000000000".utf8)
     var calendar: [UInt8] = Array("/calendar/AAAAAAAAAAAAAAAAAAAAAAAA.ics".utf8)
+    var invitation: [UInt8] = Array("/invitations/AAAAAAAAAAAAAAAAAAAAAAAA".utf8)
 
     func fill(_ bytes: [UInt8]) -> [UInt8] {
         var filled: [UInt8] = []
@@ -68,8 +69,9 @@ struct ScheduleNames {
         case UInt8(ascii: "0")...UInt8(ascii: "9"):
             Array("\(Instant(seconds: firstHour + 3600 * Int(name - UInt8(ascii: "0"))))".utf8)
         case UInt8(ascii: "d"): Array("\(Instant(seconds: firstHour))".utf8.prefix(10))
-        case UInt8(ascii: "t"): task
+        case UInt8(ascii: "t"): id
         case UInt8(ascii: "c"): calendar
+        case UInt8(ascii: "i"): invitation
         default: nil
         }
     }
