@@ -31,9 +31,13 @@ extension Daemon {
     var limits: ServerLimits {
         var limits = configuration.limits
         limits.maxConnections = affordableConnections()
-        // Where descriptors are few, one address could else have them all.
-        limits.maxConnectionsPerAddress = min(limits.maxConnectionsPerAddress, limits.maxConnections / 4)
+        limits.maxConnectionsPerAddress = affordablePerAddress(of: limits.maxConnections)
         return limits
+    }
+
+    /// Where descriptors are few, one address could else have them all.
+    private func affordablePerAddress(of connections: Int) -> Int {
+        min(configuration.limits.maxConnectionsPerAddress, connections / 4)
     }
 
     /// Connections that may be open: each takes a descriptor.
@@ -45,7 +49,7 @@ extension Daemon {
             "fewer connections than --max-connections: descriptors are short (ulimit -n, LimitNOFILE=)",
             [
                 "maxConnections": .int(configuration.limits.maxConnections), "connections": .int(affordable),
-                "descriptors": .int(descriptors),
+                "connectionsPerAddress": .int(affordablePerAddress(of: affordable)), "descriptors": .int(descriptors),
             ])
         return affordable
     }

@@ -68,6 +68,7 @@ import Testing
                 "fewer connections than --max-connections: descriptors are short (ulimit -n, LimitNOFILE=)")
             #expect(line["level"].string == "warning" && line["maxConnections"].int == 5000)
             #expect(line["descriptors"].int == 300 && line["connections"].int.map { $0 < 300 } == true)
+            #expect(line["connectionsPerAddress"].int.map { $0 < 75 } == true)
             _ = try await daemon.nextListening()
             #expect(try await daemon.terminate() == .exited(0))
         }
