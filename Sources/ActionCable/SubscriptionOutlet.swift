@@ -307,6 +307,9 @@ package final class SubscriptionOutlet {
         }
     }
 
+    /// Whether the client's address may have so many things more kept that it says.
+    package func admits(messages count: Int) -> Bool { connection.admits(messages: count) }
+
     /// Calls `action` once, later, unless the subscription is over by then.
     package func call(after delay: Duration, _ action: @escaping () -> Void) {
         reactor.schedule(after: delay) { [weak self] in

@@ -16,6 +16,8 @@ package enum Quota: String, Sendable, CaseIterable {
     case storedVotes = "max-stored-votes"
     /// Of an address.
     case namesPerHour = "names-per-hour"
+    /// Of an address: of what sockets say too.
+    case messagesPerDay = "messages-per-day"
     case conversationsPerDevice = "max-conversations-per-device"
     case storedUsers = "max-stored-users"
     case storedConversations = "max-stored-conversations"
@@ -152,6 +154,13 @@ package enum StoredTable: String, Sendable, CaseIterable {
 }
 
 extension RequestError {
+    /// The address has said as much today as may be kept of it.
+    package static func tooManyMessages(retryAfter: Int?) -> RequestError {
+        RequestError(
+            status: 429, code: "too_many_messages", reason: "This address says more in a day than may be kept of it.",
+            retryAfter: retryAfter, quota: .messagesPerDay)
+    }
+
     /// The server keeps no more of these, whoever asks; until some are over, or its operator raises the limit.
     package static func storageFull(_ table: StoredTable) -> RequestError {
         RequestError(

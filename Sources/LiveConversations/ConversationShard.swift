@@ -24,7 +24,7 @@ package final class ConversationShard {
 
     private let reactor: Reactor
     private let loop: EventLoop
-    private let conversations: Conversations
+    let conversations: Conversations
     private var subscribers: [Number: ConversationSubscriber] = [:]
     private var lastNumber = 0
     private var rechecks = ConversationRechecks<Number>()

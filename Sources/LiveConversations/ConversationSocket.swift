@@ -47,6 +47,7 @@ final class ConversationSocket: WebSocketHandler, ExclusiveConversationSink {
     // MARK: What it is sent
 
     var wantsPresence: Bool { true }
+    func admits(messages count: Int) -> Bool { socket.admits(.message, times: count) }
 
     func send(_ event: ConversationEvent) {
         socket.send(event.payload, .text)

@@ -58,6 +58,8 @@ final class ConversationStream: ExclusiveConversationSink {
     // MARK: What it is sent
 
     var wantsPresence: Bool { false }
+    /// Nothing is said by a stream.
+    func admits(messages count: Int) -> Bool { false }
 
     func send(_ event: ConversationEvent) {
         if case .left = event { write(event) }

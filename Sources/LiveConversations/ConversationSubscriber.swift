@@ -22,6 +22,8 @@ package protocol ConversationSink: AnyObject {
     func endTurn()
     /// What ``ConversationSubscriber/awaitCatchUp()`` was about is sent.
     func caughtUp()
+    /// Whether its address may have so many messages more kept.
+    func admits(messages count: Int) -> Bool
     /// Whether it is told who is there.
     var wantsPresence: Bool { get }
     /// Also that it is there alone.
@@ -118,8 +120,11 @@ package final class ConversationSubscriber: RoomPeer {
 
     // MARK: What it says
 
-    /// Whoever lets it speak has let it pay.
+    /// Whoever lets it speak has let its device pay.
     package func received(_ command: ConversationCommand) {
+        if case .send(let message, let ref) = command, !sink.admits(messages: message.target.count) {
+            return sink.send(shard.conversations.refusal(ref: ref))
+        }
         guard waiting.count < SocketLimits.waitingMessages else { return sink.end(.tooFast) }
         waiting.append(command)
         if waiting.count == 1 { begin(command) }

@@ -124,8 +124,17 @@ package final class Conversations: Sendable {
         }
     }
 
+    /// What somebody is told whose address has said as much as may be kept.
+    func refusal(ref: String?) -> ConversationEvent {
+        metrics.messages.add(.refused)
+        return .error(ref: ref, refusal(RequestError.tooManyMessages(retryAfter: nil)))
+    }
+
     private func refusal(_ error: any Error) -> RequestError {
-        if let refusal = RequestError(answering: error) { return refusal }
+        if let refusal = RequestError(answering: error) {
+            if let quota = refusal.quota { metrics.quotas.add(quota) }
+            return refusal
+        }
         log.error("a message can't be dealt with", ["error": .string("\(error)")])
         return .internalError
     }
@@ -207,9 +216,13 @@ final class KnownUsers: Sendable {
 
 /// What conversations count. Any thread.
 package struct ConversationMetrics: Sendable {
+    /// Of what came by sockets: requests are counted where they are answered.
+    let quotas: CounterSet<Quota>
 
-    package init() {
+    package init(quotas: CounterSet<Quota>) {
+        self.quotas = quotas
     }
+
     enum Outcome: String, Sendable, CaseIterable {
         case stored, repeated, refused
     }

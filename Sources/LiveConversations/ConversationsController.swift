@@ -135,6 +135,9 @@ package struct ConversationsController: RouteCollection, Sendable {
             throw RequestError(
                 status: 429, code: "too_many_messages", reason: "More messages than a device may send.", retryAfter: 1)
         }
+        if let seconds = request.wait(for: .message, times: wanted.message.target.count) {
+            throw RequestError.tooManyMessages(retryAfter: seconds)
+        }
         let sent = try await conversations.send(wanted.message, by: member)
         var json = JSONText()
         json.object { object in

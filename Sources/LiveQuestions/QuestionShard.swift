@@ -17,7 +17,7 @@ package final class QuestionShard {
 
     private let reactor: Reactor
     private let loop: EventLoop
-    private let questions: Questions
+    let questions: Questions
     private var subscribers: [Number: QuestionSubscriber] = [:]
     private var lastNumber = 0
 

@@ -49,6 +49,7 @@ final class QuestionSocket: WebSocketHandler, QuestionSink {
     var webSocket: WebSocket? { socket }
     var sender: Sender? { nil }
     var wantsPresence: Bool { true }
+    func admitsMessage() -> Bool { socket.admits(.message) }
 
     func send(_ event: QuestionEvent) {
         socket.send(event.payload, .binary)

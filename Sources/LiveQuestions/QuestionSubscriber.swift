@@ -31,6 +31,8 @@ package protocol QuestionSink: AnyObject {
     var sender: Sender? { get }
     /// Whether it is told how many are there, if it is live.
     var wantsPresence: Bool { get }
+    /// Whether its address may have one thing more kept that it says.
+    func admitsMessage() -> Bool
     func send(_ event: QuestionEvent)
     /// How many are there.
     func send(presence count: Int, _ shared: Publication)
@@ -119,6 +121,7 @@ package final class QuestionSubscriber: RoomPeer {
                 .error(code: "device_required", reason: "Who votes says by deviceId who it is: one vote each."))
         case .ask, .vote: break
         }
+        guard sink.admitsMessage() else { return sink.send(shard.questions.refusal(of: message)) }
         guard waiting.count < SocketLimits.waitingMessages else { return sink.end(.tooFast) }
         waiting.append(message)
         if waiting.count == 1 { shard.perform(message, for: self) }

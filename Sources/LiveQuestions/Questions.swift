@@ -136,7 +136,7 @@ package final class Questions: Sendable {
                 metrics.votes.add()
                 await feeds.changed(vote.session, to: version)
                 return nil
-            case .refused(let error): return .error(code: error.code, reason: error.reason)
+            case .refused(let error): throw error
             }
         } catch {
             let error = refusal(error)
@@ -144,9 +144,20 @@ package final class Questions: Sendable {
         }
     }
 
+    /// What somebody is told whose address has said as much as may be kept.
+    func refusal(of message: QuestionMessage) -> QuestionEvent {
+        let error = refusal(RequestError.tooManyMessages(retryAfter: nil))
+        guard case .ask(_, let content) = message else { return .error(code: error.code, reason: error.reason) }
+        metrics.asked.add(.refused)
+        return .refused(content: content ?? "", error)
+    }
+
     private func refusal(_ error: any Error) -> RequestError {
         if case GatheringError.full = error { return .databaseUnavailable }
-        if let refusal = RequestError(answering: error) { return refusal }
+        if let refusal = RequestError(answering: error) {
+            if let quota = refusal.quota { metrics.quotas.add(quota) }
+            return refusal
+        }
         log.error("a question can't be dealt with", ["error": .string("\(error)")])
         return .internalError
     }
@@ -195,9 +206,13 @@ package final class Questions: Sendable {
 
 /// What sessions of questions count. Any thread.
 package struct QuestionMetrics: Sendable {
+    /// Of what came by sockets: requests are counted where they are answered.
+    let quotas: CounterSet<Quota>
 
-    package init() {
+    package init(quotas: CounterSet<Quota>) {
+        self.quotas = quotas
     }
+
     enum Asked: String, Sendable, CaseIterable {
         case stored, refused
     }

@@ -10,8 +10,10 @@ package enum LimitedAction: Int, Sendable, CaseIterable {
     case write
     /// A write that has something new kept for long.
     case registration
-    /// Taking a name that others see: whoever took many would leave none to others. Routes pay for it themselves, see ``Request/wait(for:)``.
+    /// Taking a name that others see: whoever took many would leave none to others. Routes pay for it themselves, see ``Request/wait(for:times:)``.
     case naming
+    /// Saying something that is kept. Handlers pay for it themselves, see ``Request/wait(for:times:)`` and ``WebSocket/admits(_:times:)``.
+    case message
 }
 
 /// What one address may.
@@ -24,6 +26,7 @@ package struct AddressAllowance: Sendable {
     package var writes = RateLimit.none
     package var registrations = RateLimit.none
     package var names = RateLimit.none
+    package var messages = RateLimit.none
 
     /// No limit at all.
     package init() {}
@@ -39,6 +42,7 @@ package struct AddressAllowance: Sendable {
         writes = rate(limits.writeRate)
         registrations = RateLimit(perDay: limits.registrationsPerDay)
         names = RateLimit(perHour: limits.namesPerHour)
+        messages = RateLimit(perDay: limits.messagesPerDay)
     }
 
     func rate(of action: LimitedAction) -> RateLimit {
@@ -49,6 +53,7 @@ package struct AddressAllowance: Sendable {
         case .write: writes
         case .registration: registrations
         case .naming: names
+        case .message: messages
         }
     }
 
@@ -62,6 +67,7 @@ package struct AddressAllowance: Sendable {
         sum.writes = writes.times(count)
         sum.registrations = registrations.times(count)
         sum.names = names.times(count)
+        sum.messages = messages.times(count)
         return sum
     }
 }

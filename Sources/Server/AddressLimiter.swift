@@ -6,7 +6,7 @@ package import Wire
 /// What each address has open, and how fast it comes and asks: one table for all event loops.
 ///
 /// ```
-/// network ─ keyed hash ─► bucket of 8 slots:  │ occupant: tag, connections │ paid for connections │ … upgrades │ … requests │ … writes │ … registrations │ … names │
+/// network ─ keyed hash ─► bucket of 8 slots:  │ occupant: tag, connections │ paid for connections │ … upgrades │ … requests │ … writes │ … registrations │ … names │ … messages │
 /// ```
 /// An IPv4 address has one slot, an IPv6 address one for each ``AddressScope``; what it does is paid for in all of them, the
 /// narrowest first: so who is refused there uses up nothing of its neighbours'.
@@ -67,7 +67,7 @@ package final class AddressLimiter: @unchecked Sendable {
 
     /// - Parameters:
     ///   - allowance: Of one address.
-    ///   - capacity: Networks remembered at most, rounded up to a multiple of eight; 56 bytes each.
+    ///   - capacity: Networks remembered at most, rounded up to a multiple of eight; 64 bytes each.
     package init(_ allowance: AddressAllowance, capacity: Int = 65_536) {
         allowances = AddressScope.allCases.map { allowance.times($0.allowances) }
         buckets = max(1, (capacity + Self.slotsPerBucket - 1) / Self.slotsPerBucket)
@@ -140,15 +140,16 @@ package final class AddressLimiter: @unchecked Sendable {
 
     // MARK: Rates
 
-    /// Whether whoever has these slots may do this once more.
-    func pay(for action: LimitedAction, at slots: ConnectionPermit.Slots, _ now: MonotonicTime) -> Bool {
+    /// Whether whoever has these slots may do this `count` times more.
+    func pay(
+        for action: LimitedAction, times count: Int = 1, at slots: ConnectionPermit.Slots, _ now: MonotonicTime
+    ) -> Bool {
         guard let words else { return true }
         for scope in AddressScope.allCases {
             guard let slot = slots[scope] else { continue }
             let rate = allowances[scope.rawValue].rate(of: action)
-            guard Self.pay(words[slot * Self.wordsPerSlot + 1 + action.rawValue], by: rate, at: now) else {
-                return false
-            }
+            guard Self.pay(words[slot * Self.wordsPerSlot + 1 + action.rawValue], by: rate, times: count, at: now)
+            else { return false }
         }
         return true
     }
@@ -158,10 +159,12 @@ package final class AddressLimiter: @unchecked Sendable {
         allowances[AddressScope.subscriber.rawValue].rate(of: action).secondsBetween
     }
 
-    private static func pay(_ word: borrowing Atomic<UInt64>, by rate: RateLimit, at now: MonotonicTime) -> Bool {
+    private static func pay(
+        _ word: borrowing Atomic<UInt64>, by rate: RateLimit, times count: Int, at now: MonotonicTime
+    ) -> Bool {
         for _ in 0..<attempts {
             let paid = word.load(ordering: .relaxed)
-            guard let more = rate.paying(paid, at: now) else { return false }
+            guard let more = rate.paying(paid, times: count, at: now) else { return false }
             if exchange(paid, for: more, in: word) { return true }
         }
         return true

@@ -48,14 +48,14 @@ package final class ConnectionPermit: Sendable {
         limiter.close(slots)
     }
 
-    /// Whether the connection's address may do this once more. The slots are known and can't be anybody else's meanwhile, so
+    /// Whether the connection's address may do this `count` times more. The slots are known and can't be anybody else's meanwhile, so
     /// this looks nothing up: it costs some ten nanoseconds, and allocates nothing.
-    package func admits(_ action: LimitedAction, at now: MonotonicTime) -> Bool {
-        limiter.pay(for: action, at: slots, now)
+    package func admits(_ action: LimitedAction, times count: Int = 1, at now: MonotonicTime) -> Bool {
+        limiter.pay(for: action, times: count, at: slots, now)
     }
 
-    /// See ``Request/wait(for:)``.
-    func wait(for action: LimitedAction, at now: MonotonicTime) -> Int? {
-        admits(action, at: now) ? nil : limiter.seconds(between: action)
+    /// See ``Request/wait(for:times:)``.
+    func wait(for action: LimitedAction, times count: Int, at now: MonotonicTime) -> Int? {
+        admits(action, times: count, at: now) ? nil : limiter.seconds(between: action) * count
     }
 }

@@ -59,12 +59,14 @@ package struct RateLimit: Sendable, Hashable {
         return RateLimit(interval: max(1, interval / UInt64(max(1, count))), tolerance: tolerance)
     }
 
-    /// Admits one more event at `now`, or doesn't.
+    /// Admits `count` more events at `now`, or none.
     ///
-    /// - Parameter paidUntil: In nanoseconds of the monotonic clock, 0 for who comes for the first time.
-    /// - Returns: What `paidUntil` is from now on; `nil` when the event is one too many.
-    package func paying(_ paidUntil: UInt64, at now: MonotonicTime) -> UInt64? {
-        let paid = max(paidUntil, now.nanoseconds) &+ interval
+    /// - Parameters:
+    ///   - paidUntil: In nanoseconds of the monotonic clock, 0 for who comes for the first time.
+    ///   - count: A small number. More than a burst are never admitted.
+    /// - Returns: What `paidUntil` is from now on; `nil` when that is too much.
+    package func paying(_ paidUntil: UInt64, times count: Int = 1, at now: MonotonicTime) -> UInt64? {
+        let paid = max(paidUntil, now.nanoseconds) &+ interval &* UInt64(max(1, count))
         return paid &- now.nanoseconds <= tolerance ? paid : nil
     }
 }

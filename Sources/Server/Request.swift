@@ -20,10 +20,10 @@ package struct Request: Sendable {
         head.query(name)
     }
 
-    /// Whether the client's address may do this once more, and pays for it: what only a route's handler knows of. Any thread.
+    /// Whether the client's address may do this `count` times more, and pays for it: what only a route's handler knows of. Any thread.
     ///
     /// - Returns: `nil` if it may; else for how many seconds not, for `Retry-After`.
-    package func wait(for action: LimitedAction) -> Int? {
-        permit?.wait(for: action, at: .now())
+    package func wait(for action: LimitedAction, times count: Int = 1) -> Int? {
+        permit?.wait(for: action, times: count, at: .now())
     }
 }

@@ -6,7 +6,7 @@ package struct ServerLimits: Sendable, Hashable {
     package var http = HTTPLimits()
     /// Connections open at once, of every kind; more are closed as they come.
     package var maxConnections = 100_000
-    /// Connections that one address may have open: an IPv4 address, or an IPv6 network of 64 bits; 0 sets no limit. Of this and the next seven the networks of 56 and 48 bits
+    /// Connections that one address may have open: an IPv4 address, or an IPv6 network of 64 bits; 0 sets no limit. Of this and the next eight the networks of 56 and 48 bits
     /// around an IPv6 address have two and four times as much.
     package var maxConnectionsPerAddress = 8000
     /// New connections of one address a second; 0 sets no limit.
@@ -23,6 +23,8 @@ package struct ServerLimits: Sendable, Hashable {
     package var registrationsPerDay = 30_000
     /// Names that one address takes an hour; 0 sets no limit. See ``LimitedAction/naming``.
     package var namesPerHour = 10
+    /// What one address says that is kept, a day; 0 sets no limit. See ``LimitedAction/message``.
+    package var messagesPerDay = 200_000
     /// Messages of one WebSocket peer a second, and twice as many at once; 0 sets no limit. Pings and pongs count too, and of a
     /// message's frames each but its last as one ``fragmentsPerMessage``th.
     package var messageRate = 1_000

@@ -56,9 +56,9 @@ package final class WebSocket: StreamSocketHandler {
     /// Bytes that wait for the peer to take them.
     package var unsentBytes: Int { socket.unsentBytes }
 
-    /// Whether the peer's address may do this once more: for messages that cost what a request does.
-    package func admits(_ action: LimitedAction) -> Bool {
-        (socket.companion as? ConnectionPermit)?.admits(action, at: reactor.now) ?? true
+    /// Whether the peer's address may do this `count` times more: for messages that cost what a request does, or are kept.
+    package func admits(_ action: LimitedAction, times count: Int = 1) -> Bool {
+        (socket.companion as? ConnectionPermit)?.admits(action, times: count, at: reactor.now) ?? true
     }
 
     /// Whether the handler is told when the kernel has taken all that was sent.

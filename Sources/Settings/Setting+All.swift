@@ -121,7 +121,7 @@ extension Setting {
             "max-cable-bytes", \.cable.messageBytes, in: 2_048...16_777_216, .limits, "a message of Action Cable"),
         .integer(
             "device-message-rate", \.cable.messageRate, in: 0...1_000_000, .limits,
-            "messages of Action Cable of one device a second, ten times as many at once; 0 for any number"),
+            "messages of a device a second, not of /socket, ten times as many at once; 0 for any number"),
         .integer(
             "max-tasks-per-device", \.schedule.maxTasksPerDevice, in: 1...1_000_000, .limits,
             "tasks of one device that haven't started"),

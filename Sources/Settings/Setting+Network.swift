@@ -60,10 +60,13 @@ extension Setting {
             "what comes at these four rates in so long may come at once"),
         integer(
             "registrations-per-day", \.limits.registrationsPerDay, in: 0...100_000_000, .limits,
-            "tasks, tokens, subscriptions and calendars of one address a day; 0 for any number"),
+            "what one address registers a day, as tasks and names; 0 for any number"),
         integer(
             "names-per-hour", \.limits.namesPerHour, in: 0...1_000_000, .limits,
             "new names in conversations of one address an hour; 0 for any number"),
+        integer(
+            "messages-per-day", \.limits.messagesPerDay, in: 0...100_000_000, .limits,
+            "questions, votes, messages of one address a day; 0 for any number"),
         integer(
             "message-rate", \.limits.messageRate, in: 0...1_000_000, .limits,
             "messages of one peer a second, twice as many at once; 0 for any number"),

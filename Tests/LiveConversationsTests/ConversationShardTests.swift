@@ -26,6 +26,7 @@ import Testing
             for message in messages { heard.append("\(message.offset)") }
         }
         func reportDrain() {}
+        func admits(messages count: Int) -> Bool { true }
         var wantsPresence: Bool { false }
         /// Stays all the same.
         func end(_ cause: ConversationSinkEnd) { heard.append("\(cause)") }
@@ -70,7 +71,8 @@ import Testing
                 database: database.client, settings: ConversationSettings(), storage: StorageQuota())
             let conversations = Conversations(
                 store: store, rooms: rooms, keys: RoomKeys(), loops: loops.loops, executor: globalConcurrentExecutor,
-                rates: DeviceMessageRates(perSecond: 20, burst: 200), metrics: ConversationMetrics(),
+                rates: DeviceMessageRates(perSecond: 20, burst: 200),
+                metrics: ConversationMetrics(quotas: CounterSet()),
                 log: Log(level: .error, format: nil), now: { Self.now })
             for user in 1...2 { _ = try await store.take(UserName("user\(user)"), for: DeviceID("d\(user)")) }
             let request = try NewConversationRequest.decode(

@@ -51,7 +51,7 @@ import Wire
 
     @Test(
         "Attempts, requests and writes have a pace each, by address",
-        arguments: [LimitedAction.upgrade, .request, .write, .registration, .naming])
+        arguments: [LimitedAction.upgrade, .request, .write, .registration, .naming, .message])
     func paces(action: LimitedAction) throws {
         let limiter = makeLimiter {
             switch action {
@@ -60,6 +60,7 @@ import Wire
             case .write: $0.writes = RateLimit(perSecond: 50, burst: 50)
             case .registration: $0.registrations = RateLimit(perSecond: 50, burst: 50)
             case .naming: $0.names = RateLimit(perSecond: 50, burst: 50)
+            case .message: $0.messages = RateLimit(perSecond: 50, burst: 50)
             }
         }
         let permits = try [1, 2].map { try limiter.open(Self.address($0), at: Self.start).get() }
@@ -74,6 +75,14 @@ import Wire
         let another = try limiter.open(Self.address(1), at: later).get()
         #expect((0..<200).filter { _ in another.admits(action, at: later) }.count == 5)
         #expect(!permits[0].admits(action, at: later))
+    }
+
+    @Test("What counts several times is admitted whole or not at all")
+    func several() throws {
+        let limiter = makeLimiter { $0.messages = RateLimit(perSecond: 1, burst: 50) }
+        let permit = try limiter.open(Self.address(1), at: Self.start).get()
+        #expect((0..<3).filter { _ in permit.admits(.message, times: 20, at: Self.start) }.count == 2)
+        #expect((0..<20).filter { _ in permit.admits(.message, at: Self.start) }.count == 10)
     }
 
     @Test("The connection that a proxy passes from one client to another is no new one")

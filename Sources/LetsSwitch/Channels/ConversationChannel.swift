@@ -284,6 +284,7 @@ private final class ConversationSubscription: CableSubscription, ConversationSin
     // MARK: Who is there, by the extended protocol
 
     /// Of all conversations at once it isn't told.
+    func admits(messages count: Int) -> Bool { outlet.admits(messages: count) }
     var wantsPresence: Bool { tellsPresence || wantsPresenceAlone }
     var wantsPresenceAlone: Bool { outlet.isExtended && conversation != nil }
 

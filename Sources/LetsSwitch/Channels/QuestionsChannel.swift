@@ -123,6 +123,7 @@ private final class QuestionsSubscription: CableSubscription, QuestionSink {
     // MARK: What it is told
 
     var webSocket: WebSocket? { nil }
+    func admitsMessage() -> Bool { outlet.admits(messages: 1) }
     var sender: Sender? { outlet.sender }
 
     func send(_ event: QuestionEvent) {

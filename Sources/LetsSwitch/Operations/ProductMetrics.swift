@@ -16,15 +16,17 @@ struct ProductMetrics: Sendable {
     let cable = CableMetrics()
     let tls = TLSMetrics()
     let bus = BusMetrics()
-    let questions = QuestionMetrics()
-    let conversations = ConversationMetrics()
+    let questions: QuestionMetrics
+    let conversations: ConversationMetrics
     let database: DatabaseMetrics
-    /// Registrations that a full quota turned away.
+    /// What a full quota turned away, whichever way it came.
     let quotas = CounterSet<Quota>()
 
     /// - Parameter statements: See ``DatabaseMetrics/init(statements:)``.
     init(statements: [String]) {
         database = DatabaseMetrics(statements: statements)
+        questions = QuestionMetrics(quotas: quotas)
+        conversations = ConversationMetrics(quotas: quotas)
     }
 
     func write(to text: inout MetricsText) {

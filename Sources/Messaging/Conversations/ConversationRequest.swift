@@ -74,6 +74,11 @@ package enum MessageTarget: Sendable, Hashable {
     case participants([UserName])
 
     package static let maximumConversations = 20
+
+    /// In how many conversations it will be said.
+    package var count: Int {
+        if case .conversations(let conversations) = self { conversations.count } else { 1 }
+    }
 }
 
 /// Something that somebody wants to say.

@@ -26,6 +26,7 @@ import Testing
         var webSocket: WebSocket? { nil }
         var sender: Sender? { nil }
         var wantsPresence: Bool { true }
+        func admitsMessage() -> Bool { true }
         func send(presence count: Int, _ shared: Publication) { heard.append("\(count) here") }
         func send(_ event: QuestionEvent) { heard.append(event.type) }
         func send(announcement index: Int, of publication: QuestionPublication, _ shared: Publication) {
@@ -88,7 +89,8 @@ import Testing
             let questions = Questions(
                 store: store, rooms: rooms, keys: RoomKeys(), loops: loops.loops,
                 executor: globalConcurrentExecutor, sessionSize: 10,
-                messageRates: DeviceMessageRates(perSecond: 20, burst: 200), metrics: QuestionMetrics(),
+                messageRates: DeviceMessageRates(perSecond: 20, burst: 200),
+                metrics: QuestionMetrics(quotas: CounterSet()),
                 log: Log(level: .error, format: nil), now: { Self.now })
             let session = try await store.makeSession(
                 SessionRequest(device: DeviceID("speaker"), title: "Tea", isModerated: false), key: .random())

@@ -1,0 +1,111 @@
+import Domain
+import Foundation
+import Messaging
+import Postgres
+import Server
+import Settings
+import TestSupport
+import Testing
+
+@testable import LetsSwitch
+
+/// What is said and kept counts for the address that says it, whichever way it is said; and full quotas are counted.
+@Suite struct KeptMessagesTests {
+    private static let stranger: TestHeaders = ["X-Forwarded-For": "203.0.113.7"]
+
+    private func say(_ content: TestJSON, by headers: TestHeaders = stranger, at endpoint: ClientEndpoint) async throws
+        -> TestResponse
+    {
+        try await HTTPTestClient.request(at: endpoint, "POST", "/messages", headers: headers, json: content)
+    }
+
+    @Test("Questions, votes and messages of sockets, of cables and by HTTP count together, by address")
+    func together() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.limits.messagesPerDay = 7 }
+            try await endpoint.makeUsers(1...3)
+            let conversations = [
+                try await endpoint.makeConversation(1, [2]), try await endpoint.makeConversation(1, [3]),
+            ]
+            let both: TestJSON = [
+                "type": "send", "deviceId": "d1", "content": "Tea?",
+                "conversations": .array(conversations.map { .string("\($0)") }),
+            ]
+            let session = try await TestSession.make(at: endpoint)
+            let path = "/questions/\(session.id)/socket"
+            let asker = try await QuestionPeer.connect(to: endpoint, "\(path)?deviceId=ada", headers: Self.stranger)
+            let question = try await asker.asked("Why?")
+            try await asker.vote(question)
+            let speaker = try await WebSocketTestClient.connect(
+                to: endpoint, "/conversations/socket?deviceId=d1", headers: Self.stranger)
+            let peer = ConversationPeer(socket: speaker, handshake: try await speaker.nextMessage().json())
+            try await peer.say(both)
+            _ = try await peer.await("sent")
+            #expect(try await say(both, at: endpoint).status == 201)
+            let cable = try await CablePeer.welcomed(at: endpoint, "?deviceId=bob", headers: Self.stranger)
+            let identifier = #"{"channel":"QuestionsChannel","session":"\#(session.id)"}"#
+            try await cable.enter(identifier)
+            #expect(try await answer(to: #"{"action":"ask","content":"How?"}"#, cable, identifier)["success"] == true)
+
+            // That were seven; and nothing of what follows is kept.
+            let refused = try await asker.ask("When?")
+            #expect(refused["success"] == false && refused["message"].string?.hasPrefix("This address") == true)
+            try await asker.vote(question, "unvote")
+            #expect(try await asker.hear("error") { _ in true }["code"] == "too_many_messages")
+            try await peer.say(both)
+            #expect(try await peer.await("error")["code"] == "too_many_messages")
+            let late = try await answer(to: #"{"action":"ask","content":"Who?"}"#, cable, identifier)
+            #expect(late["success"] == false && late["message"] == refused["message"])
+            let response = try await say(both, at: endpoint)
+            #expect(response.status == 429 && response.code == "too_many_messages")
+            // Two sevenths of a day.
+            #expect(response.headers["Retry-After"] == "24686")
+
+            #expect(try await session.list().map { $0["votes"] } == [1, 0])
+            #expect(try await say(both, by: ["X-Forwarded-For": "203.0.113.8"], at: endpoint).status == 201)
+            for _ in 0..<5 { #expect(try await say(both, by: [:], at: endpoint).status == 201) }
+            let stored = try await journey.sql("SELECT count(*)::int AS count FROM letsswitch.message")
+            #expect(try stored[0].integer("count") == 16)
+            let metrics = try await MetricsReading(endpoint)
+            #expect(metrics[#"letsswitch_turned_away_total{cause="messages-per-day"}"#] == 5)
+        }
+    }
+
+    private func answer(to action: String, _ cable: CablePeer, _ identifier: String) async throws -> TestJSON {
+        try await cable.socket.send(text: CablePeer.message(action, identifier))
+        while true {
+            let message = try await cable.hearMessage(of: identifier)
+            if message.type == "questionResponse" { return message.data }
+        }
+    }
+
+    @Test("A quota that is full is counted, also when a socket meets it")
+    func counted() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon {
+                ($0.questions.questionsPerSession, $0.storage.votes, $0.storage.messages) = (1, 1, 1)
+            }
+            let session = try await TestSession.make(at: endpoint)
+            let ada = try await session.join("ada")
+            let question = try await ada.asked("Why?")
+            #expect(try await ada.ask("When?")["success"] == false)
+            try await ada.vote(question)
+            let bob = try await session.join("bob")
+            // One after the other: what is gathered is stored at once.
+            try await eventually("a vote counts") { try await session.list()[0]["votes"] == 1 }
+            try await bob.vote(question)
+            #expect(try await bob.hear("error") { _ in true }["code"] == "storage_full")
+            try await endpoint.makeUsers(1...2)
+            let conversation = try await endpoint.makeConversation(1, [2])
+            let peer = try await ConversationPeer.connect(to: endpoint, "d1")
+            for _ in 0..<2 {
+                try await peer.say(["type": "send", "content": "Tea?", "conversation": .string("\(conversation)")])
+            }
+            #expect(try await peer.await("error")["code"] == "storage_full")
+            let metrics = try await MetricsReading(endpoint)
+            for cause in ["max-questions-per-session", "max-stored-votes", "max-stored-messages"] {
+                #expect(metrics["letsswitch_turned_away_total{cause=\"\(cause)\"}"] == 1, "\(cause)")
+            }
+        }
+    }
+}
