@@ -102,6 +102,25 @@ import Wire
         }
     }
 
+    @Test("Whatever has something new kept for long counts for its address' day, and nothing else") func registering()
+        async throws
+    {
+        try await Journey.run { journey in
+            let document = try await Self.endpoint(journey).get("/openapi.json").json()
+            let names = try operations(document).filter {
+                String(decoding: try $0.operation["responses"]["429"].encoded(), as: UTF8.self)
+                    .contains("too_many_registrations")
+            }.map(\.name)
+            #expect(
+                Set(names) == [
+                    "post /blocks", "post /calendar", "post /conversations", "post /invitations/{token}", "post /ntfy",
+                    "post /preferences", "post /push/subscription", "post /questions/sessions", "post /series",
+                    "post /task", "post /task/{id}/move", "post /task/{task}/conversation", "post /token",
+                    "post /users",
+                ])
+        }
+    }
+
     /// What is told on WebSockets alone.
     private static let codesOfSockets = ["too_many_questions"]
 
