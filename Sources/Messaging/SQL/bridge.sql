@@ -63,6 +63,8 @@ BEGIN
     FROM (SELECT * FROM letsswitch.bridge_message AS first ORDER BY first.id LIMIT p_limit) AS own
     LEFT JOIN letsswitch.message AS said
         ON said.conversation_id = own.conversation_id AND said.number = own.number AND said.content IS NOT NULL
+        -- Of who was erased nothing goes out, whether it is emptied yet or not.
+        AND EXISTS (SELECT FROM letsswitch.chat_user AS named WHERE named.id = said.author_id AND named.name IS NOT NULL)
     LEFT JOIN letsswitch.chat_user AS author ON author.id = said.author_id
     ORDER BY own.id;
     IF NOT FOUND THEN

@@ -143,28 +143,34 @@ LANGUAGE sql STABLE AS $$
     ) AS seen
     LEFT JOIN LATERAL (
         SELECT
-            near.*, author.name AS author, row_number() OVER nearest AS place,
+            near.*, row_number() OVER nearest AS place,
             -- What else is in it, numbers at their longest, and the comma.
             sum(
-                228 + length(seen.names) + coalesce(length(author.name), 0)
+                228 + length(seen.names) + coalesce(length(near.author), 0)
                 + coalesce(octet_length(to_json(near.content)::text), 2)
             ) OVER nearest AS bytes
         FROM (
-            (
-                SELECT * FROM letsswitch.message AS next
-                WHERE p_before IS NULL AND next.conversation_id = p_conversation
-                    AND next.number > p_after AND next.number <= seen.last_number
-                ORDER BY next.number LIMIT p_limit
-            )
-            UNION ALL
-            (
-                SELECT * FROM letsswitch.message AS previous
-                WHERE p_before IS NOT NULL AND previous.conversation_id = p_conversation
-                    AND previous.number < p_before AND previous.number <= seen.last_number
-                ORDER BY previous.number DESC LIMIT p_limit
-            )
+            SELECT
+                kept.number, kept.id, kept.sent_at, author.name AS author,
+                -- Who was erased has no name any more, and what it has said goes by and by.
+                CASE WHEN author.name IS NOT NULL THEN kept.content END AS content
+            FROM (
+                (
+                    SELECT * FROM letsswitch.message AS next
+                    WHERE p_before IS NULL AND next.conversation_id = p_conversation
+                        AND next.number > p_after AND next.number <= seen.last_number
+                    ORDER BY next.number LIMIT p_limit
+                )
+                UNION ALL
+                (
+                    SELECT * FROM letsswitch.message AS previous
+                    WHERE p_before IS NOT NULL AND previous.conversation_id = p_conversation
+                        AND previous.number < p_before AND previous.number <= seen.last_number
+                    ORDER BY previous.number DESC LIMIT p_limit
+                )
+            ) AS kept
+            LEFT JOIN letsswitch.chat_user AS author ON author.id = kept.author_id
         ) AS near
-        LEFT JOIN letsswitch.chat_user AS author ON author.id = near.author_id
         WINDOW nearest AS (ORDER BY CASE WHEN p_before IS NULL THEN near.number ELSE -near.number END)
     ) AS said ON said.place = 1 OR said.bytes <= p_bytes
     ORDER BY said.number

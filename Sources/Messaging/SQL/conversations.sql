@@ -184,7 +184,7 @@ BEGIN
 END
 $$;
 
--- A conversation as a user sees it: of what was said since it left, nothing.
+-- A conversation as a user sees it: of what was said since it left, or by somebody who was erased, nothing.
 CREATE FUNCTION letsswitch.conversation_for(p_user bigint, p_conversation uuid) RETURNS TABLE (
     conversation_id uuid, kind text, names text, last_number bigint, read_number bigint, is_muted boolean,
     number bigint, id uuid, author text, content text, sent_at bigint
@@ -193,7 +193,8 @@ LANGUAGE sql STABLE ROWS 1 AS $$
     SELECT
         conversation.id, conversation.kind, array_to_string(letsswitch.names_in(conversation.id), ','),
         coalesce(own.left_number, conversation.last_number), own.read_number, own.is_muted,
-        last.number, last.id, author.name, last.content, floor(extract(epoch FROM last.sent_at))::bigint
+        last.number, last.id, author.name,
+        CASE WHEN author.name IS NOT NULL THEN last.content END, floor(extract(epoch FROM last.sent_at))::bigint
     FROM letsswitch.conversation
     JOIN letsswitch.participant AS own ON own.conversation_id = conversation.id AND own.user_id = p_user
     LEFT JOIN letsswitch.message AS last ON last.conversation_id = conversation.id

@@ -1,5 +1,15 @@
 -- What is read of a session's questions.
 
+-- Questions as they are shown: one of a device that is being erased has no content, before it is emptied too.
+CREATE VIEW letsswitch.visible_question AS
+SELECT
+    question.id, question.session_id, question.number,
+    CASE WHEN erasure.device_id IS NULL THEN question.content END AS content,
+    question.answered, CASE WHEN erasure.device_id IS NULL THEN question.answer END AS answer,
+    question.state, question.votes, question.asked_from, question.created_at, question.version
+FROM letsswitch.question
+LEFT JOIN letsswitch.erasure ON erasure.device_id = question.device_id;
+
 -- A session, and p_limit questions of it in the order of asking, after p_after if that is one of them; one row without a question
 -- if there is none. p_all: in whatever state; else the approved.
 CREATE FUNCTION letsswitch.list_questions(p_session uuid, p_after uuid, p_all boolean, p_limit integer) RETURNS TABLE (
@@ -14,7 +24,7 @@ LANGUAGE sql STABLE AS $$
         listed.votes, listed.asked_from, floor(extract(epoch FROM listed.created_at))::bigint, listed.version
     FROM letsswitch.question_session AS session
     LEFT JOIN LATERAL (
-        SELECT * FROM letsswitch.question
+        SELECT * FROM letsswitch.visible_question AS question
         WHERE question.session_id = session.id AND question.content IS NOT NULL AND (p_all OR question.state = 'approved')
             AND question.number > coalesce((
                 SELECT last.number FROM letsswitch.question AS last WHERE last.id = p_after AND last.session_id = session.id
@@ -61,6 +71,8 @@ LANGUAGE sql STABLE AS $$
         question.votes, question.asked_from, floor(extract(epoch FROM question.created_at))::bigint, question.version,
         question.version = question.number
     FROM unnest(p_ids) WITH ORDINALITY AS named (id, place)
-    CROSS JOIN LATERAL (SELECT * FROM letsswitch.question WHERE question.id = named.id) AS question
+    CROSS JOIN LATERAL (
+        SELECT * FROM letsswitch.visible_question AS known WHERE known.id = named.id
+    ) AS question
     ORDER BY named.place
 $$;

@@ -152,7 +152,9 @@ BEGIN
     SELECT * INTO v_session FROM letsswitch.question_session
     WHERE question_session.id = (SELECT question.session_id FROM letsswitch.question WHERE question.id = p_id)
     FOR UPDATE;
-    SELECT * INTO v_old FROM letsswitch.question WHERE question.id = p_id AND question.content IS NOT NULL;
+    SELECT question.* INTO v_old FROM letsswitch.question
+    JOIN letsswitch.visible_question AS shown ON shown.id = question.id AND shown.content IS NOT NULL
+    WHERE question.id = p_id;
     IF v_session.id IS NULL OR (v_session.key_digest IS NULL AND NOT p_opens_all) THEN
         code := 'no_such_question';
     ELSE
@@ -316,7 +318,8 @@ $$;
 
 -- Forgetting -------------------------------------------------------------------------------------------------------
 
--- Empties p_limit questions of a device: others see them go. Returns how many it emptied: more may be left until that is less.
+-- Empties p_limit questions of a device: others see them go. What it has announced goes at once. Returns how many it emptied: more may be
+-- left until that is less.
 CREATE FUNCTION letsswitch.empty_questions(p_device text, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -325,6 +328,8 @@ DECLARE
     v_count integer := 0;
     v_version bigint;
 BEGIN
+    DELETE FROM letsswitch.announcement WHERE announcement.session_id = ANY (ARRAY(
+        SELECT own.id FROM letsswitch.question_session AS own WHERE own.device_id = p_device));
     UPDATE letsswitch.question_session SET device_id = NULL WHERE device_id = p_device;
     WHILE v_count < p_limit LOOP
         SELECT question.session_id INTO v_session FROM letsswitch.question

@@ -48,6 +48,10 @@ BEGIN
         ) AS counted
     ) THEN
         RETURN QUERY SELECT gone.starts_at FROM letsswitch.erase_some(p_device, c_helping) AS gone;
+    ELSE
+        -- What it has said is seen by nobody from here on, and this has those who look at it told.
+        PERFORM letsswitch.empty_questions(p_device, c_helping);
+        PERFORM letsswitch.empty_messages(p_device, c_helping);
     END IF;
     DELETE FROM letsswitch.calendar WHERE calendar.device_id = p_device;
     v_addresses := ARRAY(SELECT own.id FROM letsswitch.address AS own WHERE own.device_id = p_device);
