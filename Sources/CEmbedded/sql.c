@@ -209,6 +209,10 @@ BEGIN(migration_0019_used_series_sql)
 #embed "../Schema/SQL/0019-used-series.sql" suffix(, 0)
 END(migration_0019_used_series_sql)
 
+BEGIN(migration_0020_left_sql)
+#embed "../Schema/SQL/0020-left.sql" suffix(, 0)
+END(migration_0020_left_sql)
+
 BEGIN(daemons_sql)
 #embed "../Schema/SQL/daemons.sql" suffix(, 0)
 END(daemons_sql)

@@ -26,7 +26,7 @@ package struct ConversationsController: RouteCollection, Sendable {
     func boot(routes: RoutesBuilder) {
         routes.post("users", as: ConversationDescriptions.takeName, registers: true, use: takeName)
         routes.get("users", as: ConversationDescriptions.users, use: users)
-        routes.post("conversations", as: ConversationDescriptions.make, use: make)
+        routes.post("conversations", as: ConversationDescriptions.make, registers: true, use: make)
         routes.get("conversations", as: ConversationDescriptions.list, use: list)
         routes.get("conversations", ":conversation", "messages", as: ConversationDescriptions.messages, use: messages)
         for kind in ParticipantRequest.Kind.allCases {

@@ -17,7 +17,8 @@ struct PartnerController: RouteCollection, Sendable {
     let log: Log
 
     func boot(routes: RoutesBuilder) {
-        routes.post("task", ":task", "conversation", as: ConversationDescriptions.askPartner, use: ask)
+        routes.post(
+            "task", ":task", "conversation", as: ConversationDescriptions.askPartner, registers: true, use: ask)
         routes.get("task", ":task", "conversation", as: ConversationDescriptions.lookAtPartner, use: look)
     }
 

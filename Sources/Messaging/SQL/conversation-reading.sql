@@ -34,9 +34,9 @@ LANGUAGE sql STABLE AS $$
     ) AS place ON true
     LEFT JOIN LATERAL (
         SELECT conversation.id, conversation.used_at
-        FROM letsswitch.participant AS own
+        FROM letsswitch.conversations_of(me.id) AS own
         JOIN letsswitch.conversation ON conversation.id = own.conversation_id
-        WHERE own.user_id = me.id AND (own.left_number IS NULL OR conversation.kind = 'group') AND (
+        WHERE (own.left_number IS NULL OR conversation.kind = 'group') AND (
             p_before IS NULL
             OR (letsswitch.microseconds(conversation.used_at), conversation.id) < (place.used_at, p_before)
         )
@@ -58,9 +58,8 @@ LANGUAGE sql STABLE AS $$
         SELECT
             conversation.id, coalesce(own.left_number, conversation.last_number) AS last_number,
             own.left_number IS NOT NULL AS has_left, conversation.used_at
-        FROM letsswitch.participant AS own
+        FROM letsswitch.conversations_of(me.id) AS own
         JOIN letsswitch.conversation ON conversation.id = own.conversation_id
-        WHERE own.user_id = me.id
         ORDER BY has_left, used_at DESC LIMIT p_limit
     ) AS own ON true
     ORDER BY own.has_left, own.used_at DESC

@@ -95,6 +95,18 @@ LANGUAGE sql AS $$
         array_to_string(letsswitch.names_in(p_conversation), '.')))
 $$;
 
+-- A user's conversations: those that it is inside of, and those that it has left, of which there may be more than forget_left leaves only
+-- where pairs are among them. However many there are, no more are looked at.
+CREATE FUNCTION letsswitch.conversations_of(p_user bigint) RETURNS TABLE (conversation_id uuid, left_number bigint)
+LANGUAGE sql STABLE AS $$
+    SELECT inside.conversation_id, NULL::bigint FROM letsswitch.participant AS inside
+    WHERE inside.user_id = p_user AND inside.left_number IS NULL
+    UNION ALL (
+        SELECT gone.conversation_id, gone.left_number FROM letsswitch.participant AS gone
+        WHERE gone.user_id = p_user AND gone.left_number IS NOT NULL LIMIT 2000
+    )
+$$;
+
 -- Whether one of several is inside of as many conversations as anybody may be.
 CREATE FUNCTION letsswitch.is_full_among(p_members bigint[], p_most integer) RETURNS boolean
 LANGUAGE sql STABLE AS $$
@@ -294,12 +306,44 @@ BEGIN
     IF v_leaves THEN
         PERFORM letsswitch.tell_conversation(
             p_conversation, 'left', (SELECT own.name FROM letsswitch.user_of(p_device) AS own));
+        PERFORM letsswitch.let_go(ARRAY[p_conversation]);
+        PERFORM letsswitch.forget_left(v_user, p_conversation);
     END IF;
     RETURN QUERY SELECT 'done', changed.* FROM letsswitch.conversation_for(v_user, p_conversation) AS changed;
 END
 $$;
 
 -- Forgetting -------------------------------------------------------------------------------------------------------
+
+-- Has purge_messages take those of these groups that everybody has left: nobody comes back to one. It is held, or passed over: whoever has it
+-- in hand is another who leaves it.
+CREATE FUNCTION letsswitch.let_go(p_conversations uuid[]) RETURNS void
+LANGUAGE sql AS $$
+    UPDATE letsswitch.conversation SET look_at = '-infinity' WHERE conversation.id = ANY (ARRAY(
+        SELECT own.id FROM letsswitch.conversation AS own
+        WHERE own.id = ANY (p_conversations) AND own.kind = 'group' AND NOT EXISTS (
+            SELECT FROM letsswitch.participant AS inside
+            WHERE inside.conversation_id = own.id AND inside.left_number IS NULL
+        )
+        FOR UPDATE SKIP LOCKED
+    ))
+$$;
+
+-- A user has left one more: of a thousand groups that it has left it keeps what there was, and forgets those that were used longest ago. A pair
+-- is kept, as one that comes together again.
+CREATE FUNCTION letsswitch.forget_left(p_user bigint, p_latest uuid) RETURNS void
+LANGUAGE sql AS $$
+    DELETE FROM letsswitch.participant WHERE participant.ctid = ANY (ARRAY(
+        SELECT gone.ctid FROM letsswitch.participant AS gone
+        WHERE gone.user_id = p_user AND gone.left_number IS NOT NULL AND gone.conversation_id = ANY (ARRAY(
+            SELECT conversation.id FROM letsswitch.conversations_of(p_user) AS own
+            JOIN letsswitch.conversation ON conversation.id = own.conversation_id
+            WHERE own.left_number IS NOT NULL AND conversation.kind = 'group' AND conversation.id <> p_latest
+            ORDER BY conversation.used_at DESC, conversation.id DESC OFFSET 999
+        ))
+        FOR UPDATE SKIP LOCKED
+    ))
+$$;
 
 -- Takes a device's name, for ever, and has it leave. What it has said goes by empty_messages.
 CREATE FUNCTION letsswitch.retire_user(p_device text) RETURNS void
@@ -325,6 +369,7 @@ BEGIN
     )
     SELECT array_agg(gone.conversation_id) INTO v_left FROM gone;
     PERFORM letsswitch.tell_conversation(own.id, 'left', v_user.name) FROM unnest(v_left) AS own (id);
+    PERFORM letsswitch.let_go(v_left);
 END
 $$;
 

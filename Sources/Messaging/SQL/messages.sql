@@ -204,16 +204,18 @@ BEGIN
 END
 $$;
 
--- Forgets messages sent longer than p_retention seconds ago, and conversations in which nothing was said since; p_limit of each at a time.
--- Returns how many it took: more may be left until that is 0.
+-- Forgets messages sent longer than p_retention seconds ago, conversations in which nothing was said since, and groups that everybody has
+-- left, with what was said in them; p_limit of each at a time. Returns how many it took: more may be left until that is 0.
 CREATE FUNCTION letsswitch.purge_messages(p_retention double precision, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
     v_before timestamptz := letsswitch.clock() - make_interval(secs => p_retention);
     v_looked uuid[];
+    v_left uuid[];
     v_conversations uuid[];
     v_users bigint[];
     v_taken bigint;
+    v_emptied bigint;
 BEGIN
     DELETE FROM letsswitch.message WHERE message.ctid = ANY (ARRAY(
         SELECT past.ctid FROM letsswitch.message AS past
@@ -224,12 +226,24 @@ BEGIN
         SELECT past.id FROM letsswitch.conversation AS past
         WHERE past.look_at < v_before ORDER BY past.look_at LIMIT p_limit FOR UPDATE SKIP LOCKED
     );
+    -- What was said in the groups that were left; each goes once it is empty.
+    v_left := ARRAY(
+        SELECT past.id FROM letsswitch.conversation AS past WHERE past.id = ANY (v_looked) AND past.look_at = '-infinity'
+    );
+    DELETE FROM letsswitch.message WHERE message.ctid = ANY (ARRAY(
+        SELECT own.place FROM unnest(v_left) AS past (id)
+        CROSS JOIN LATERAL (
+            SELECT said.ctid AS place FROM letsswitch.message AS said WHERE said.conversation_id = past.id
+        ) AS own
+        LIMIT p_limit
+    ));
+    GET DIAGNOSTICS v_emptied = ROW_COUNT;
     -- One in use is looked at again when what was said last in it is as old.
     UPDATE letsswitch.conversation SET look_at = conversation.used_at
-    WHERE conversation.id = ANY (v_looked) AND conversation.used_at >= v_before;
+    WHERE conversation.id = ANY (v_looked) AND conversation.id <> ALL (v_left) AND conversation.used_at >= v_before;
     v_conversations := ARRAY(
         SELECT past.id FROM letsswitch.conversation AS past
-        WHERE past.id = ANY (v_looked) AND past.used_at < v_before
+        WHERE past.id = ANY (v_looked) AND (past.used_at < v_before OR past.id = ANY (v_left))
             AND NOT EXISTS (SELECT FROM letsswitch.message WHERE message.conversation_id = past.id)
     );
     WITH gone AS (
@@ -238,7 +252,7 @@ BEGIN
     SELECT array_agg(DISTINCT gone.user_id) INTO v_users FROM gone;
     PERFORM letsswitch.forget_users(v_users);
     DELETE FROM letsswitch.conversation WHERE conversation.id = ANY (v_conversations);
-    RETURN v_taken + cardinality(ARRAY(
+    RETURN v_taken + v_emptied + cardinality(ARRAY(
         SELECT seen.id FROM unnest(v_looked) AS seen (id)
         WHERE NOT EXISTS (
             SELECT FROM letsswitch.conversation AS past WHERE past.id = seen.id AND past.look_at < v_before
