@@ -213,6 +213,10 @@ BEGIN(migration_0020_left_sql)
 #embed "../Schema/SQL/0020-left.sql" suffix(, 0)
 END(migration_0020_left_sql)
 
+BEGIN(migration_0021_used_blocks_sql)
+#embed "../Schema/SQL/0021-used-blocks.sql" suffix(, 0)
+END(migration_0021_used_blocks_sql)
+
 BEGIN(daemons_sql)
 #embed "../Schema/SQL/daemons.sql" suffix(, 0)
 END(daemons_sql)

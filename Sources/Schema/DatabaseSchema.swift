@@ -28,10 +28,11 @@ package enum DatabaseSchema {
         PostgresMigration(version: 18, name: "notices", sql: text(EmbeddedFile.migration_0018_notices_sql)),
         PostgresMigration(version: 19, name: "used-series", sql: text(EmbeddedFile.migration_0019_used_series_sql)),
         PostgresMigration(version: 20, name: "left", sql: text(EmbeddedFile.migration_0020_left_sql)),
+        PostgresMigration(version: 21, name: "used-blocks", sql: text(EmbeddedFile.migration_0021_used_blocks_sql)),
     ]
 
     private static let functions = PostgresFunctions(
-        revision: 29, oldestUsable: 14,
+        revision: 30, oldestUsable: 14,
         scripts: SchedulingSchema.scripts + DeliverySchema.scripts + MessagingSchema.scripts + [
             PostgresFunctions.Script(name: "daemons", sql: text(EmbeddedFile.daemons_sql)),
             PostgresFunctions.Script(name: "export", sql: text(EmbeddedFile.export_sql)),

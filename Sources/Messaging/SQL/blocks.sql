@@ -50,9 +50,9 @@ BEGIN
         ELSIF NOT p_has_room THEN
             code := 'blocks_full';
         ELSE
-            INSERT INTO letsswitch.block (id, device_id, blocked_id, name, title, starts_at, blocked_at)
+            INSERT INTO letsswitch.block (id, device_id, blocked_id, name, title, starts_at, blocked_at, used_at)
             VALUES (
-                gen_random_uuid(), p_device, v_other, p_name, v_partner.title, v_partner.starts_at, letsswitch.clock())
+                gen_random_uuid(), p_device, v_other, p_name, v_partner.title, v_partner.starts_at, letsswitch.clock(), letsswitch.clock())
             ON CONFLICT DO NOTHING;
             SELECT own.id INTO v_id FROM letsswitch.block AS own
             WHERE own.device_id = p_device AND own.blocked_id = v_other AND (own.name IS NULL) = (p_name IS NULL);

@@ -18,8 +18,8 @@ DECLARE
     v_name text;
     v_id bigint;
 BEGIN
-    INSERT INTO letsswitch.chat_user (name, device_id, named_at)
-    SELECT p_name, p_device, letsswitch.clock() WHERE p_has_room
+    INSERT INTO letsswitch.chat_user (name, device_id, named_at, used_at)
+    SELECT p_name, p_device, letsswitch.clock(), letsswitch.clock() WHERE p_has_room
     ON CONFLICT DO NOTHING
     RETURNING id INTO v_id;
     IF v_id IS NOT NULL THEN

@@ -12,7 +12,8 @@ LANGUAGE sql STABLE AS $$
     )
 $$;
 
--- On this daemon these have begun to listen, and those have ended.
+-- On this daemon these have begun to listen, and those have ended. Who listens uses its name: that is written once a day at most, and never
+-- waited for.
 CREATE FUNCTION letsswitch.set_listeners(p_daemon uuid, p_came text[], p_left text[]) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -21,6 +22,11 @@ BEGIN
     INSERT INTO letsswitch.listener (user_id, daemon_id)
     SELECT known.id, p_daemon FROM letsswitch.chat_user AS known WHERE known.name = ANY (p_came COLLATE "C")
     ON CONFLICT DO NOTHING;
+    UPDATE letsswitch.chat_user SET used_at = letsswitch.clock() WHERE chat_user.id = ANY (ARRAY(
+        SELECT known.id FROM letsswitch.chat_user AS known
+        WHERE known.name = ANY (p_came COLLATE "C") AND known.used_at < letsswitch.clock() - interval '1 day'
+        FOR NO KEY UPDATE SKIP LOCKED
+    ));
 END
 $$;
 

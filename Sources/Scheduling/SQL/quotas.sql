@@ -61,8 +61,31 @@ BEGIN
 END
 $$;
 
--- Forgets addresses, calendars and preferences that nobody has used for p_retention seconds, p_limit of each at a time, unless their device
--- is in use. A preference is, too, while anything else of its owner is here. Returns how many it looked at: more may be left until that is 0.
+-- Whether anything of a device's is here by which it comes to the schedule.
+CREATE FUNCTION letsswitch.is_here(p_device text) RETURNS boolean
+LANGUAGE sql STABLE AS $$
+    SELECT EXISTS (SELECT FROM letsswitch.task WHERE task.device_id = p_device)
+        OR EXISTS (SELECT FROM letsswitch.series WHERE series.device_id = p_device)
+        OR EXISTS (SELECT FROM letsswitch.address WHERE address.device_id = p_device)
+        OR EXISTS (SELECT FROM letsswitch.calendar WHERE calendar.device_id = p_device)
+$$;
+
+-- Whether a device takes part in conversations: it has listened since then, or does, or something that it has said is kept.
+CREATE FUNCTION letsswitch.is_talking(p_device text, p_since timestamptz) RETURNS boolean
+LANGUAGE sql STABLE AS $$
+    SELECT EXISTS (
+        SELECT FROM letsswitch.chat_user AS own
+        WHERE own.device_id = p_device AND own.name IS NOT NULL AND (
+            own.used_at >= p_since
+            OR EXISTS (SELECT FROM letsswitch.listener WHERE listener.user_id = own.id)
+            OR EXISTS (SELECT FROM letsswitch.message WHERE message.author_id = own.id)
+        )
+    )
+$$;
+
+-- Forgets addresses, calendars, preferences and blocks that nobody has used for p_retention seconds, p_limit of each at a time, unless their
+-- device is in use. A preference is, too, while anything else of its owner is here; a block protects its owner as long, and while it takes
+-- part in conversations. Returns how many it looked at: more may be left until that is 0.
 CREATE FUNCTION letsswitch.forget_unused(p_retention double precision, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -81,6 +104,10 @@ DECLARE
         SELECT preference.id FROM letsswitch.preference
         WHERE preference.used_at < v_before ORDER BY preference.used_at LIMIT p_limit FOR UPDATE SKIP LOCKED
     );
+    v_blocks uuid[] := ARRAY(
+        SELECT block.id FROM letsswitch.block
+        WHERE block.used_at < v_before ORDER BY block.used_at LIMIT p_limit FOR UPDATE SKIP LOCKED
+    );
 BEGIN
     UPDATE letsswitch.address SET used_at = v_now
     WHERE address.id = ANY (v_addresses) AND letsswitch.is_in_use(address.device_id, v_now);
@@ -90,13 +117,13 @@ BEGIN
     DELETE FROM letsswitch.calendar WHERE calendar.device_id = ANY (v_calendars) AND calendar.used_at < v_before;
     -- After these: what has just gone keeps none.
     UPDATE letsswitch.preference SET used_at = v_now
-    WHERE preference.id = ANY (v_preferences) AND (
-        EXISTS (SELECT FROM letsswitch.task WHERE task.device_id = preference.device_id)
-        OR EXISTS (SELECT FROM letsswitch.series WHERE series.device_id = preference.device_id)
-        OR EXISTS (SELECT FROM letsswitch.address WHERE address.device_id = preference.device_id)
-        OR EXISTS (SELECT FROM letsswitch.calendar WHERE calendar.device_id = preference.device_id));
+    WHERE preference.id = ANY (v_preferences) AND letsswitch.is_here(preference.device_id);
     DELETE FROM letsswitch.preference WHERE preference.id = ANY (v_preferences) AND preference.used_at < v_before;
-    RETURN cardinality(v_addresses) + cardinality(v_calendars) + cardinality(v_preferences);
+    UPDATE letsswitch.block SET used_at = v_now
+    WHERE block.id = ANY (v_blocks)
+        AND (letsswitch.is_here(block.device_id) OR letsswitch.is_talking(block.device_id, v_before));
+    DELETE FROM letsswitch.block WHERE block.id = ANY (v_blocks) AND block.used_at < v_before;
+    RETURN cardinality(v_addresses) + cardinality(v_calendars) + cardinality(v_preferences) + cardinality(v_blocks);
 END
 $$;
 

@@ -1,0 +1,61 @@
+import Domain
+import FoundationEssentials
+import Postgres
+import ScheduleTestSupport
+import Scheduling
+import TestSupport
+import Testing
+
+@testable import Messaging
+
+/// Blocks go when who has blocked isn't here any more, and no earlier.
+@Suite struct BlockRetentionTests {
+    /// The owners of the blocks that are there.
+    private func owners(_ database: ScheduleDatabase) async throws -> Set<String> {
+        Set(try await database.run("SELECT device_id FROM letsswitch.block").map { try $0.string("device_id") })
+    }
+
+    private func forget(_ database: ScheduleDatabase) async throws {
+        while try await database.run("SELECT letsswitch.forget_unused(34560000, 2) AS n")[0].integer("n") > 0 {}
+    }
+
+    @Test(
+        "A block goes 400 days after its owner was last here, and stays while that one registers, listens or says something"
+    )
+    func retention() async throws {
+        try await ConversationWorld.with(1...7) { world in
+            let database = world.database
+            let store = BlockStore(database: database.client, storage: StorageQuota(StorageLimits()))
+            for user in 1...6 {
+                _ = try await store.block(
+                    BlockRequest(device: world.device(user), target: .name(try UserName("user7"))))
+            }
+            try await forget(database)
+            #expect(try await owners(database).count == 6)
+
+            // 399 days later.
+            try await database.setClock("2027-12-26T10:00:00Z")
+            try await forget(database)
+            #expect(try await owners(database).count == 6)
+            let daemons = (UUID(), UUID())
+            try await database.run("SELECT letsswitch.set_listeners('\(daemons.0)', '{user2}', '{}')")
+            try await database.run("SELECT letsswitch.set_listeners('\(daemons.0)', '{}', '{user2}')")
+            try await database.run("SELECT letsswitch.set_listeners('\(daemons.1)', '{user3}', '{}')")
+            try await world.send(4, "Hello", ConversationWorld.names([5]))
+
+            // And two.
+            try await database.setClock("2027-12-28T10:00:00Z")
+            _ = try await database.register("d6", "2027-12-28T11:00:00Z", "Maths")
+            try await forget(database)
+            #expect(try await owners(database) == ["d2", "d3", "d4", "d6"])
+            #expect(try await code { _ = try await world.make(2, [7]) } == "blocked")
+
+            // Much later one listens still, and the others have gone: what they had said and registered as well.
+            try await database.setClock("2030-01-01T10:00:00Z")
+            try await database.run("DELETE FROM letsswitch.message")
+            try await database.run("DELETE FROM letsswitch.task")
+            try await forget(database)
+            #expect(try await owners(database) == ["d3"])
+        }
+    }
+}
