@@ -150,6 +150,27 @@ import Testing
             #expect(ids.count == 1000 && pages == 10)
         }
     }
+
+    @Test("Beyond the server's limit nobody more is preferred; a repeat is answered as before")
+    func full() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 07:00Z") { database in
+            var limits = StorageLimits()
+            limits.preferences = 1
+            let store = PreferenceStore(database: database.client, storage: StorageQuota(limits))
+            var owns: [OwnTask] = []
+            for (device, other) in [("ada", "bob"), ("cem", "dan")] {
+                let startsAt = device == "ada" ? Self.eight : Self.nine
+                let own = try #require(try await database.register(device, startsAt).task)
+                _ = try await database.register(other, startsAt)
+                owns.append(OwnTask(id: own.id, device: DeviceID(stored: device)))
+            }
+            #expect(try await store.prefer(owns[0]).isNew)
+            #expect(try await !store.prefer(owns[0]).isNew)
+            let error = await #expect(throws: RequestError.self) { try await store.prefer(owns[1]) }
+            #expect(error?.status == 503 && error?.code == "storage_full")
+            #expect(try await database.count("preference") == 1)
+        }
+    }
 }
 
 extension ScheduleDatabase {
