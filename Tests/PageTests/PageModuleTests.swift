@@ -96,6 +96,20 @@ struct PageModuleTests {
         ("m.stateOf({ startsAt: 100000, isOwn: false }, 399999, { ...\(settings), lateJoin: 300000 })", #""late""#),
         ("m.stateOf({ startsAt: 100000, isOwn: false }, 400000, { ...\(settings), lateJoin: 300000 })", #""past""#),
         ("m.stateOf({ startsAt: 100000, isOwn: true }, 399999, { ...\(settings), lateJoin: 300000 })", #""room""#),
+        // Who has had nobody may ask for somebody who waits: alone, where there is no room, from the start until it is too late.
+        (
+            "[99999, 100000, 399999, 400000].map(now => m.maySeek({ startsAt: 100000 }, 'none', now, { ...\(settings), lateJoin: 300000 }))",
+            "[false,true,true,false]"
+        ),
+        (
+            "['waiting', 'open', 'lost', 'over', 'early'].some(link => m.maySeek({ startsAt: 0 }, link, 1, { ...\(settings), lateJoin: 9 }))",
+            "false"
+        ),
+        ("m.maySeek({ startsAt: 0, hasOther: true }, 'none', 1, { ...\(settings), lateJoin: 9 })", "false"),
+        (
+            "[4, 5].map(now => m.maySeek({ startsAt: 0 }, 'none', now, { roomDuration: 5, lateJoin: 9 }))",
+            "[true,false]"
+        ),
         ("m.turnOf(null, { room: 'A' })", #""""#),
         ("m.turnOf({ room: 'A', hasOther: true }, { room: 'A', hasOther: true })", #""""#),
         (

@@ -129,4 +129,48 @@ struct PageRematchTests {
             #expect(try await bob.evaluate("document.querySelector('#give-up').hidden") == true)
         }
     }
+
+    @Test("Who has had nobody asks from the room whether somebody waits, and when somebody does, goes to them")
+    func seeking() async throws {
+        // Nobody is absent here, however long it takes.
+        try await PageWorld.run(["--no-show-after", "240s"], paced: ["--reminder-lead": 6]) { world in
+            let start = PageWorld.second(in: 16 * world.pace)
+            let (ada, cem, bob) = try await world.before(start - 6 * world.pace) {
+                try await world.register("ada", "History", at: start)
+                let bob = try await world.register("bob", "Maths", at: start)
+                try await world.register("cem", "Latin", at: start)
+                let ada = try await world.visit(.init(device: "ada"))
+                let settings = BrowserPage.Settings(width: 320, height: 640, isPhone: true, device: "cem")
+                return (ada, try await world.visit(settings, mayComplain: true), bob)
+            }
+            try await world.before(start) {
+                try await enter(ada)
+                try await cem.wait(until: "!document.querySelector('#next-enter').hidden")
+                try await cem.click("#next-enter")
+                try await cem.wait(until: "document.querySelector('#link').dataset.state === 'none'")
+                #expect(try await cem.evaluate("document.querySelector('#seek').hidden") == true)
+            }
+            try await cem.wait(until: "!document.querySelector('#seek').hidden")
+            #expect(try await ada.evaluate("document.querySelector('#seek').hidden") == true)
+            try await cem.tab(to: "element.id === 'seek'")
+            try await cem.press(.enter)
+            try await cem.wait(until: Self.says("#news", "Nobody waits at the moment."))
+            #expect(try await cem.faults() == [])
+
+            try await world.leave("bob", bob)
+            try await ada.wait(until: Self.says("#news", Self.letDown))
+            try await ada.wait(until: Self.says("#link", "You wait here: somebody may still join you."))
+            #expect(try await ada.evaluate("document.querySelector('#seek').hidden") == true)
+            #expect(try await cem.text(of: "#news") == "Nobody waits at the moment.")
+            try await cem.press(.enter)
+            try await cem.wait(until: Self.says("#news", "Somebody has joined you: they will start History."))
+            try await ada.wait(until: Self.says("#news", "Somebody has joined you: they will start Latin."))
+            for page in [ada, cem] { try await page.wait(until: Self.says("#presence", "Is here")) }
+            // The button goes, and the keyboard isn't lost with it.
+            try await cem.wait(until: "document.querySelector('#seek').hidden")
+            #expect(try await cem.evaluate("document.activeElement.id") == "room-title")
+            let refused = cem.complaints.filter { !PageWorld.isKnock($0) }
+            #expect(refused.count == 1 && refused[0].contains(" 409") && refused[0].hasSuffix("/task"))
+        }
+    }
 }

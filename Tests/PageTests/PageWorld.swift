@@ -68,7 +68,7 @@ final class PageWorld: Sendable {
     /// Whether the browser complains of having been refused a room: the page knows the server's clock to half a second (an
     /// answer's `Date` has whole ones), so a click may come a moment before the room opens. It is let in a moment later. And
     /// whoever is alone asks first whether there is a room.
-    private static func isKnock(_ complaint: String) -> Bool {
+    static func isKnock(_ complaint: String) -> Bool {
         complaint.contains("/socket?") && [" 403", " 404", " 426"].contains { complaint.contains($0) }
     }
 
@@ -149,6 +149,14 @@ final class PageWorld: Sendable {
         let response = try await HTTPTestClient.request(
             at: endpoint, "POST", "/task/delete",
             json: ["deviceId": .string(device), "startsAt": .string(Self.text(start))])
+        guard response.status == 200 else { throw ClientFailure.violation("\(response.status) \(response.text)") }
+    }
+
+    /// Takes a task back though somebody counts on it.
+    func leave(_ device: String, _ task: TestJSON) async throws {
+        let id = task["id"].string ?? ""
+        let response = try await HTTPTestClient.request(
+            at: endpoint, "DELETE", "/task/\(id)?deviceId=\(device)&leave=true")
         guard response.status == 200 else { throw ClientFailure.violation("\(response.status) \(response.text)") }
     }
 

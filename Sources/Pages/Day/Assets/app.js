@@ -274,6 +274,7 @@ find('#alerts').onclick = async () => {
 
 const room = new RoomView(api, settings, {
   rematched,
+  seek: slot => promises.seek(slot),
   left: slot => promises.leave(slot).then(text => {
     location.hash = ''
     say(find('#said'), text)

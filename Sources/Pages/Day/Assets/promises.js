@@ -40,6 +40,16 @@ export class Promises {
     return `Taken back: ${quoted(slot.title)} at ${slot.time}.`
   }
 
+  /** Whether somebody waits at what has begun: then they are the partner. */
+  async seek(slot) {
+    try {
+      return (await this.#heeded(this.#api.post('/task', this.#taskOf(slot, slot.title)))).isPaired
+    } catch (refusal) {
+      if (refusal.code === 'registration_closed') return false
+      throw refusal
+    }
+  }
+
   /** Takes back what somebody counts on. */
   async leave(slot) {
     await this.#heeded(this.#api.delete(`/task/${slot.id}`, { leave: true }))

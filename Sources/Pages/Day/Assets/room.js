@@ -3,7 +3,7 @@ import { LAST, countdown, spoken } from './countdown.js'
 import { armed, find, say, show, stamp } from './dom.js'
 import { RoomLink } from './link.js'
 import { quoted } from './quote.js'
-import { turnOf } from './slots.js'
+import { maySeek, turnOf } from './slots.js'
 import { sentence } from './words.js'
 
 const FLYING = 24
@@ -33,6 +33,7 @@ export class RoomView {
   #linkState = 'waiting'
   #left = null
   #hasStarted = false
+  #isSeeking = false
   /** Of whom it was said in this room that one would like them again: another partner has another room. */
   #preferred = null
   #sent = 0
@@ -42,7 +43,10 @@ export class RoomView {
   #disarm
   #told
 
-  /** `told` has `rematched(message)`, and `left(slot)`, which promises that somebody who can't make it is out. */
+  /**
+   * `told` has `rematched(message)`, `left(slot)`, which promises that somebody who can't make it is out, and `seek(slot)`, which promises
+   * whether somebody waits who is the partner now.
+   */
   constructor(api, settings, told) {
     this.#api = api
     this.#settings = settings
@@ -52,6 +56,7 @@ export class RoomView {
     this.#disarm = armed(find('#give-up'), 'I can’t make it', 'Really? Your partner is told', () => told.left(this.#slot))
     find('#started').onclick = () => this.#start()
     find('#again').onclick = () => this.#prefer()
+    find('#seek').onclick = () => this.#seek()
   }
 
   get isShown() { return this.#slot !== null }
@@ -154,6 +159,7 @@ export class RoomView {
     const now = clock.now()
     const { startsAt, hasOther, room } = this.#slot
     show(find('#give-up'), hasOther && now < startsAt + lateJoin, find('#room-title'))
+    show(find('#seek'), maySeek(this.#slot, this.#linkState, now, this.#settings), find('#room-title'))
     show(find('#started'), now >= startsAt && !this.#hasStarted, find('#room-title'))
     show(find('#again'), now >= startsAt && hasOther && room !== this.#preferred, find('#room-title'))
     const { left, phase, text, progress } = countdown(startsAt, now, lead)
@@ -198,6 +204,18 @@ export class RoomView {
     } catch (refusal) {
       say(find('#news'), sentence(refusal, slot.time))
     }
+  }
+
+  /** Asks once. Who is found is news by itself, as the day shows them. */
+  async #seek() {
+    if (this.#isSeeking) return
+    const slot = this.#slot
+    this.#isSeeking = true
+    // The same words again are news, too.
+    say(find('#news'), '')
+    const why = await this.#told.seek(slot).then(isFound => isFound ? '' : 'Nobody waits at the moment.', refusal => sentence(refusal, slot.time))
+    this.#isSeeking = false
+    if (why && this.#slot?.id === slot.id && !this.#slot.hasOther) say(find('#news'), why)
   }
 
   // Ales: cheers, as they are called in Japanese

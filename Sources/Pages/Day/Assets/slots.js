@@ -34,13 +34,20 @@ export function slotsOf(answer, day, zone) {
 export const roomEnd = (slot, { lead, lateJoin = 0, roomDuration }) =>
   slot.startsAt + (slot.isOwn && slot.hasOther ? roomDuration : Math.min(Math.max(lead, lateJoin), roomDuration))
 
+/** Until when one may come to somebody who waits. */
+const lateEnd = ({ startsAt }, { lateJoin = 0, roomDuration }) => startsAt + Math.min(lateJoin, roomDuration)
+
+/** Whether one may ask for somebody who waits: has had nobody, so that nobody else has the room (`none`, of a link's states). */
+export const maySeek = (slot, link, now, settings) =>
+  link === 'none' && !slot.hasOther && now >= slot.startsAt && now < lateEnd(slot, settings)
+
 /** One of `WORDS`' names, at `now` by the server's clock; durations in milliseconds. */
 export function stateOf(slot, now, settings) {
   if (slot.startsAt === null) return 'closed'
   if (now >= slot.startsAt - settings.lead) {
     if (slot.isOwn && now < roomEnd(slot, settings)) return 'room'
     if (now < slot.startsAt) return 'closed'
-    return !slot.isOwn && now < slot.startsAt + Math.min(settings.lateJoin ?? 0, settings.roomDuration) ? 'late' : 'past'
+    return !slot.isOwn && now < lateEnd(slot, settings) ? 'late' : 'past'
   }
   if (slot.isOwn) return slot.hasOther ? 'partner' : 'own'
   return slot.hasOther ? 'somebody' : 'free'
