@@ -82,7 +82,13 @@ package struct StorageLimits: Sendable, Hashable {
 /// its limit; several together by what the others add between two looks.
 package final class StorageQuota: Sendable {
     package let limits: StorageLimits
-    private let stored = Locked<[StoredTable: Int]>([:])
+    private struct Rows {
+        var stored: [StoredTable: Int] = [:]
+        /// Since the beginning.
+        var added: [StoredTable: Int] = [:]
+    }
+
+    private let rows = Locked(Rows())
 
     package init(_ limits: StorageLimits = StorageLimits()) {
         self.limits = limits
@@ -90,21 +96,32 @@ package final class StorageQuota: Sendable {
 
     /// Whether nothing more may be added.
     package func isFull(_ table: StoredTable) -> Bool {
-        stored.withLock { $0[table] ?? 0 } >= limits[table]
+        rows.withLock { $0.stored[table] ?? 0 } >= limits[table]
     }
 
     /// A row was added, or perhaps only changed: the next look tells.
     package func added(_ table: StoredTable) {
-        stored.withLock { $0[table, default: 0] += 1 }
+        rows.withLock {
+            $0.stored[table, default: 0] += 1
+            $0.added[table, default: 0] += 1
+        }
     }
 
+    /// How many were added so far, by which a look knows what it may not have seen.
+    package var added: [StoredTable: Int] { rows.withLock { $0.added } }
+
     /// What the database says.
-    package func found(_ counts: [StoredTable: Int]) {
-        stored.withLock { $0 = counts }
+    ///
+    /// - Parameter before: ``added`` when it was asked: what was added since may be among the counted, or not, and is counted.
+    package func found(_ counts: [StoredTable: Int], since before: [StoredTable: Int]) {
+        rows.withLock { rows in
+            rows.stored = counts
+            for (table, added) in rows.added { rows.stored[table, default: 0] += added - (before[table] ?? 0) }
+        }
     }
 
     package func write(to text: inout MetricsText) {
-        let stored = stored.withLock { $0 }
+        let stored = rows.withLock { $0.stored }
         text.gauge(
             "letsswitch_stored_rows", "About how many rows the tables have that strangers can fill.",
             StoredTable.allCases.map { MetricSample(["table": $0.rawValue], Double(stored[$0] ?? 0)) })

@@ -8,21 +8,26 @@ import Testing
     func full() {
         let quota = StorageQuota(StorageLimits(tasks: 3, addresses: 1, calendars: 2_000_000))
         #expect(!quota.isFull(.tasks) && !quota.isFull(.addresses))
-        quota.found([.tasks: 2, .addresses: 1, .calendars: 1_000_000])
+        quota.found([.tasks: 2, .addresses: 1, .calendars: 1_000_000], since: quota.added)
         #expect(!quota.isFull(.tasks) && quota.isFull(.addresses))
         quota.added(.tasks)
         #expect(quota.isFull(.tasks))
         // The next count is what holds.
-        quota.found([.tasks: 2])
+        quota.found([.tasks: 2], since: quota.added)
         #expect(!quota.isFull(.tasks) && !quota.isFull(.addresses))
-        quota.found([.tasks: 2, .addresses: 0, .calendars: 2_000_001])
+        quota.found([.tasks: 2, .addresses: 0, .calendars: 2_000_001], since: quota.added)
         #expect(quota.isFull(.calendars) && !quota.isFull(.tasks))
+        // What is added while it is counted may not be among the counted.
+        let before = quota.added
+        quota.added(.tasks)
+        quota.found([.tasks: 2], since: before)
+        #expect(quota.isFull(.tasks))
     }
 
     @Test("`/metrics` shows how full they are")
     func metrics() {
         let quota = StorageQuota(StorageLimits(tasks: 3, addresses: 10, calendars: 9))
-        quota.found([.tasks: 2, .calendars: 7])
+        quota.found([.tasks: 2, .calendars: 7], since: quota.added)
         var text = MetricsText()
         quota.write(to: &text)
         let page = String(decoding: text.bytes, as: UTF8.self)

@@ -41,6 +41,7 @@ package struct StorageStore: Sendable {
 package actor StorageMonitor: Service {
     /// Between two looks. They cost the database a few milliseconds.
     private static let interval = Duration.seconds(10)
+    private static let mostLooks = 3
     private static let purgeInterval = Duration.seconds(3600)
     /// Helpings of one purge; what is left waits for the next.
     private static let mostHelpings = 1000
@@ -76,7 +77,7 @@ package actor StorageMonitor: Service {
         var lastFailure: String?
         while !Task.isCancelled {
             do {
-                quota.found(try await store.counts())
+                try await look()
                 if MonotonicTime.now() >= purgesAt {
                     try await purge()
                     purgesAt = .now() + Self.purgeInterval
@@ -91,6 +92,15 @@ package actor StorageMonitor: Service {
                 lastFailure = text
             }
             try? await Task.sleep(for: Self.interval)
+        }
+    }
+
+    /// Whoever adds something while it is counted has it counted for certain, and perhaps twice until the next look: so one more is worth it.
+    private func look() async throws {
+        for _ in 0..<Self.mostLooks {
+            let before = quota.added
+            quota.found(try await store.counts(), since: before)
+            if quota.added == before { return }
         }
     }
 

@@ -230,12 +230,12 @@ import Testing
             #expect(try await store.extendNext() == nil)
 
             let quota = StorageQuota(StorageLimits(tasks: 1))
-            quota.found([.tasks: 1])
+            quota.found([.tasks: 1], since: quota.added)
             let full = SeriesStore(database: database.client, settings: ScheduleSettings(), storage: quota)
             await #expect(throws: RequestError.storageFull(.tasks)) {
                 try await full.begin(ScheduleDatabase.series("b"))
             }
-            quota.found([.series: 1_000_000])
+            quota.found([.series: 1_000_000], since: quota.added)
             await #expect(throws: RequestError.storageFull(.series)) {
                 try await full.begin(ScheduleDatabase.series("b"))
             }
