@@ -122,16 +122,19 @@ package final class ConversationSubscriber: RoomPeer {
 
     /// Whoever lets it speak has let its device pay.
     package func received(_ command: ConversationCommand) {
-        if case .send(let message, let ref) = command, !sink.admits(messages: message.target.count) {
-            return sink.send(shard.conversations.refusal(ref: ref))
-        }
         guard waiting.count < SocketLimits.waitingMessages else { return sink.end(.tooFast) }
         waiting.append(command)
         if waiting.count == 1 { begin(command) }
     }
 
     private func begin(_ command: ConversationCommand) {
-        if case .history = command { awaitTurn(.history) } else { shard.perform(command, for: self) }
+        switch command {
+        case .history: awaitTurn(.history)
+        case .send(let message, let ref)
+        where (try? member.check(message.target)) != nil && !sink.admits(messages: message.target.count):
+            done(shard.conversations.refusal(ref: ref))
+        case .send, .refused: shard.perform(command, for: self)
+        }
     }
 
     /// What it said first is done.

@@ -135,6 +135,7 @@ package struct ConversationsController: RouteCollection, Sendable {
             throw RequestError(
                 status: 429, code: "too_many_messages", reason: "More messages than a device may send.", retryAfter: 1)
         }
+        try member.check(wanted.message.target)
         if let seconds = request.wait(for: .message, times: wanted.message.target.count) {
             throw RequestError.tooManyMessages(retryAfter: seconds)
         }

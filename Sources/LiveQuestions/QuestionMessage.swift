@@ -1,5 +1,6 @@
 import Domain
 package import FoundationEssentials
+import Messaging
 import Wire
 
 /// What somebody in the audience may say.
@@ -10,6 +11,15 @@ package enum QuestionMessage: Equatable, Sendable {
     case vote(question: UUID?, isFor: Bool)
     /// Nothing that we know; the sentence says why, and goes back.
     case unknown(String)
+
+    /// Whether it has something kept, as far as it can be told from itself.
+    var isKept: Bool {
+        switch self {
+        case .ask(_, let content): content.flatMap { try? QuestionText.check($0, "content") } != nil
+        case .vote(_, let isFor): isFor
+        case .unknown: false
+        }
+    }
 
     package init(_ bytes: UnsafeRawBufferPointer) {
         guard JSONSyntax.isValid(bytes) else {

@@ -121,10 +121,17 @@ package final class QuestionSubscriber: RoomPeer {
                 .error(code: "device_required", reason: "Who votes says by deviceId who it is: one vote each."))
         case .ask, .vote: break
         }
-        guard sink.admitsMessage() else { return sink.send(shard.questions.refusal(of: message)) }
         guard waiting.count < SocketLimits.waitingMessages else { return sink.end(.tooFast) }
         waiting.append(message)
-        if waiting.count == 1 { shard.perform(message, for: self) }
+        if waiting.count == 1 { begin(message) }
+    }
+
+    private func begin(_ message: QuestionMessage) {
+        if message.isKept, !sink.admitsMessage() {
+            done([shard.questions.refusal(of: message)])
+        } else {
+            shard.perform(message, for: self)
+        }
     }
 
     /// What it said first is done.
@@ -135,7 +142,7 @@ package final class QuestionSubscriber: RoomPeer {
             for question in heldAnswers { sink.send(.answered(question)) }
             heldAnswers = []
         }
-        if let next = waiting.first { shard.perform(next, for: self) }
+        if let next = waiting.first { begin(next) }
     }
 
     private var isAsking: Bool {

@@ -34,6 +34,8 @@ import Testing
             let session = try await TestSession.make(at: endpoint)
             let path = "/questions/\(session.id)/socket"
             let asker = try await QuestionPeer.connect(to: endpoint, "\(path)?deviceId=ada", headers: Self.stranger)
+            // What isn't kept costs nothing.
+            #expect(try await asker.ask(" ")["success"] == false)
             let question = try await asker.asked("Why?")
             try await asker.vote(question)
             let speaker = try await WebSocketTestClient.connect(
@@ -50,7 +52,7 @@ import Testing
             // That were seven; and nothing of what follows is kept.
             let refused = try await asker.ask("When?")
             #expect(refused["success"] == false && refused["message"].string?.hasPrefix("This address") == true)
-            try await asker.vote(question, "unvote")
+            try await asker.vote(question)
             #expect(try await asker.hear("error") { _ in true }["code"] == "too_many_messages")
             try await peer.say(both)
             #expect(try await peer.await("error")["code"] == "too_many_messages")
