@@ -213,7 +213,10 @@ struct Composition: Sendable {
             routes.register(
                 collection: PartnerController(
                     store: database.conversations, identities: identities, changes: changes, log: log))
-            routes.register(collection: BlockController(store: database.blocks, identities: identities, log: log))
+            routes.register(
+                collection: BlockController(store: database.blocks, identities: identities, log: log) {
+                    deliveries.wake(.webhook)
+                })
             routes.register(
                 collection: PageController(
                     PageFacts(

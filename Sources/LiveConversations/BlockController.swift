@@ -11,8 +11,13 @@ package struct BlockController: RouteCollection, Sendable {
     private let store: BlockStore
     private let identities: IdentityVerifier
     private let log: Log
+    private let eventWritten: @Sendable () -> Void
 
-    package init(store: BlockStore, identities: IdentityVerifier, log: Log) {
+    /// - Parameter eventWritten: Called when a subscriber of events may have something to be told.
+    package init(
+        store: BlockStore, identities: IdentityVerifier, log: Log, eventWritten: @escaping @Sendable () -> Void
+    ) {
+        self.eventWritten = eventWritten
         self.store = store
         self.identities = identities
         self.log = log
@@ -53,6 +58,8 @@ package struct BlockController: RouteCollection, Sendable {
         let member = try identities.member(of: request)
         try member.checkNew()
         try await store.unblock(id(request.parameters["id"] ?? "", "A block's id"), by: member.device)
+        // The two may be partners now.
+        eventWritten()
         return .json(Array("{}".utf8))
     }
 

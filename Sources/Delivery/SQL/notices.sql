@@ -39,6 +39,16 @@ BEGIN
 END
 $$;
 
+-- The same to somebody whose reminder told of nobody, who is in no room, and has a partner now. The task is as it was before.
+CREATE FUNCTION letsswitch.notify_claimed(p_task letsswitch.task) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    IF p_task.waits_until IS NULL AND NOT letsswitch.is_due(p_task) AND NOT letsswitch.is_inhabited(p_task) THEN
+        PERFORM letsswitch.notify_partner_changed(p_task);
+    END IF;
+END
+$$;
+
 -- The day of a start as somebody may read it, `Wed 25 Nov`; NULL if it is today there, or the zone isn't known any more.
 CREATE FUNCTION letsswitch.other_day(p_starts_at timestamptz, p_zone text) RETURNS text
 LANGUAGE plpgsql STABLE AS $$

@@ -321,6 +321,8 @@ DECLARE
     v_slots timestamptz[] := ARRAY(
         SELECT DISTINCT task.starts_at FROM letsswitch.task
         WHERE task.device_id IN (p_device, p_other) AND task.starts_at > letsswitch.clock() AND task.partner_id IS NULL
+            -- What is being erased is held by who erases it, and not waited for with a slot in hand.
+            AND task.registered > letsswitch.erased_up_to(task.device_id)
         ORDER BY task.starts_at);
     v_slot timestamptz;
 BEGIN
@@ -329,7 +331,8 @@ BEGIN
     END LOOP;
     PERFORM letsswitch.hold_tasks(ARRAY(
         SELECT task.id FROM letsswitch.task
-        WHERE task.device_id IN (p_device, p_other) AND task.starts_at = ANY (v_slots) AND task.partner_id IS NULL));
+        WHERE task.device_id IN (p_device, p_other) AND task.starts_at = ANY (v_slots) AND task.partner_id IS NULL
+            AND task.registered > letsswitch.erased_up_to(task.device_id)));
     RETURN v_slots;
 END
 $$;
@@ -369,6 +372,8 @@ BEGIN
             PERFORM letsswitch.tell_rematched(
                 task, CASE WHEN task.id = v_moves.id AND v_moves.waits_until IS NOT NULL THEN v_moves.room_id END)
             FROM letsswitch.task WHERE task.id IN (v_moves.id, v_stays.id);
+            PERFORM letsswitch.notify_claimed(v_moves);
+            PERFORM letsswitch.notify_claimed(v_stays);
         END IF;
         PERFORM letsswitch.notify_changes(ARRAY[letsswitch.outcome(
             'stayed', task, CASE WHEN NOT v_is_claimed THEN false END)])

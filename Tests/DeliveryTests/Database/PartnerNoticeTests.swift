@@ -76,6 +76,34 @@ import Testing
         }
     }
 
+    @Test(
+        "Whose reminder knew of nobody, and who has a partner since a block was undone, is told; who is in a room sees it"
+    )
+    func unblocked() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
+            try await database.serve([.ntfy])
+            for device in ["ada", "bob"] {
+                try await database.addresses.register(device, of: DeviceID(stored: device), in: .ntfy, most: 1)
+            }
+            let block = UUID()
+            try await database.run(
+                """
+                INSERT INTO letsswitch.block (id, device_id, blocked_id, name, blocked_at)
+                VALUES ('\(block)', 'ada', 'bob', 'bob', now())
+                """)
+            let ada = try #require(try await database.register("ada", Self.nine).task)
+            #expect(try await database.register("bob", Self.nine, "Maths").task?.isPaired == false)
+            try await database.setClock("2026-11-22 08:59:10Z")
+            _ = try await database.reminders.claimDue(limit: 10)
+            #expect(try await Self.notices(database).isEmpty)
+            try await Self.finish(database)
+            try await Self.come(ada, database)
+            try await database.run("SELECT letsswitch.unblock('ada', '\(block)')")
+            let notices = try await Self.notices(database)
+            #expect(notices.map(\.task.partnerTask) == ["History"] && notices.map(\.task.title) == ["Maths"])
+        }
+    }
+
     @Test("With who comes instead, on whatever day, cut to what the way takes")
     func instead() async throws {
         try await ScheduleDatabase.with(now: "2026-11-21 23:30Z") { database in
