@@ -240,23 +240,30 @@ if [ -n "$missing" ]; then
     say "done"
 fi
 
-# What tests can do without: they are skipped, or run Chromium without its sandbox, and say so. Tried once a day.
-case "$wanted" in
-chromium-sandbox) without="the tests of the page run Chromium without its sandbox" ;;
-*) without="the tests of the page are skipped" ;;
-esac
-tried=$root/.build/chromium-tried
-if [ -n "$wanted" ] && is_debian_like && [ "$(find "$tried" -mtime -1 -exec cat {} + 2>/dev/null)" != "$wanted" ]; then
+# What tests can do without, and say so. Tried once a day.
+try_to_install() { # WITHOUT PACKAGE...
+    without=$1
+    shift
+    tried=$root/.build/$1-tried
+    if ! is_debian_like || [ "$(find "$tried" -mtime -1 -exec cat {} + 2>/dev/null)" = "$*" ]; then return; fi
     mkdir -p "$root/.build"
-    printf '%s' "$wanted" >"$tried" || true
+    printf '%s' "$*" >"$tried" || true
     if [ "$(id -u)" = 0 ] || { has sudo && sudo -n true 2>/dev/null; }; then
-        say "installing with apt-get: $wanted (a browser for the tests of the page)"
-        # Unquoted: one word each.
-        # shellcheck disable=SC2086
-        as_root --install $wanted || say "note: without $wanted, $without"
+        say "installing with apt-get: $* (a browser for the tests of the page)"
+        as_root --install "$@" || say "note: without $*, $without"
     else
-        say "note: without $wanted, $without; as root, run:  apt-get install --no-install-recommends $wanted"
+        say "note: without $*, $without; as root, run:  apt-get install --no-install-recommends $*"
     fi
+}
+
+if [ "$with_tests" = true ]; then
+    case "$wanted" in
+    "") ;;
+    chromium-sandbox) try_to_install "the tests of the page run Chromium without its sandbox" chromium-sandbox ;;
+    *) try_to_install "the tests of the page are skipped" chromium chromium-sandbox ;;
+    esac
+    # Not every archive has it.
+    has chromium-headless-shell || try_to_install "the tests of the page take longer" chromium-headless-shell
 fi
 
 # --- From PyPI ---------------------------------------------------------------------------------------------------

@@ -60,7 +60,7 @@ struct PageDeviceTests {
     @Test("A reminder is a notification when nobody looks at the page, and a push of the same replaces it")
     func notifications() async throws {
         try await PageWorld.run(["--reminder-lead", "60s"]) { world in
-            let page = try await BrowserPage.open(.init(device: "ada"))
+            let page = try await BrowserPage.open(.init(device: "ada", showsNotifications: true))
             try await page.allowNotifications(of: String(world.address.dropLast()))
             // Nobody looks at it.
             try await page.runFirst("Object.defineProperty(document, 'hidden', { get: () => true })")
@@ -131,7 +131,7 @@ struct PageDeviceTests {
     @Test("Where the server offers Web Push, the browser subscribes and tells it")
     func subscribing() async throws {
         try await PageWorld.run(Self.withPush) { world in
-            let page = try await BrowserPage.open(.init(device: "ada"))
+            let page = try await BrowserPage.open(.init(device: "ada", showsNotifications: true))
             try await page.runFirst(Self.pushService)
             try await page.navigate(to: world.address)
             try await page.waitUntilLive()
@@ -164,7 +164,7 @@ struct PageDeviceTests {
     )
     func subscribingAgain() async throws {
         try await PageWorld.run(Self.withPush) { world in
-            let page = try await BrowserPage.open(.init(device: "ada"))
+            let page = try await BrowserPage.open(.init(device: "ada", showsNotifications: true))
             try await page.runFirst(Self.pushService)
             try await page.allowNotifications(of: String(world.address.dropLast()))
             try await page.hold("*/push/*")

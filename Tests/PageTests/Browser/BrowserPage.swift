@@ -13,6 +13,8 @@ struct BrowserPage: Sendable {
         var timeZone = "UTC"
         /// The secret that the page finds in its storage; `nil` has it make one.
         var device: String?
+        /// Takes the whole browser.
+        var showsNotifications = false
     }
 
     private let devTools: DevTools
@@ -22,7 +24,8 @@ struct BrowserPage: Sendable {
 
     /// Opens an empty page, in a browser of its own or as another tab.
     static func open(_ settings: Settings = Settings(), beside other: BrowserPage? = nil) async throws -> BrowserPage {
-        let devTools = try await Chromium.shared.devTools()
+        let chromium = settings.showsNotifications ? Chromium.whole : .shared
+        let devTools = if let other { other.devTools } else { try await chromium.devTools() }
         let context: TestJSON =
             if let other { .string(other.context) } else {
                 try await devTools.call("Target.createBrowserContext")["browserContextId"]

@@ -4,19 +4,27 @@ import TestSupport
 
 /// A headless Chromium, one for all tests of the process. Each page has a storage of its own: it is somebody else's browser.
 actor Chromium {
-    static let shared = Chromium()
+    /// Without a user interface, where there is one: it takes less than half the processor's time. It shows no notifications.
+    static let shared = Chromium(["/usr/bin/chromium-headless-shell"] + browsers)
+    /// The whole browser.
+    static let whole = Chromium(browsers)
 
     /// A name for this machine that a browser does not take for it: what is served there is not trusted as localhost is.
     static let untrustedName = "letsswitch.test"
 
-    static var isInstalled: Bool { executable != nil }
-    private static let candidates = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"]
-    private static let executable = candidates.first { access($0, X_OK) == 0 }
+    static var isInstalled: Bool { whole.executable != nil }
+    private static let browsers = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"]
 
+    private let executable: String?
     private var starting: Task<(ChildProcess, DevTools), any Error>?
 
+    private init(_ candidates: [String]) {
+        executable = candidates.first { access($0, X_OK) == 0 }
+    }
+
     func devTools() async throws -> DevTools {
-        let task = starting ?? Task { try await Self.start() }
+        guard let executable else { throw ClientFailure.misuse("there is no Chromium") }
+        let task = starting ?? Task { try await Self.start(executable) }
         starting = task
         return try await task.value.1
     }
@@ -28,13 +36,13 @@ actor Chromium {
     /// With Chromium's sandbox, where it has one: it refuses root, and needs either namespaces that anybody may make or
     /// a helper that is set-user-ID, of which containers, chroots and AppArmor leave it neither. Then it ends before it
     /// says its address; these pages are our own, so they are shown without.
-    private static func start() async throws -> (ChildProcess, DevTools) {
-        guard geteuid() != 0 else { return try await start(.none) }
+    private static func start(_ executable: String) async throws -> (ChildProcess, DevTools) {
+        guard geteuid() != 0 else { return try await start(executable, .none) }
         do {
-            return try await start(.its)
+            return try await start(executable, .its)
         } catch ClientFailure.ended(_, let words) {
             do {
-                let started = try await start(.none)
+                let started = try await start(executable, .none)
                 LeftOut.say("Chromium's sandbox: none is usable here, so the tests of the page run it without")
                 return started
             } catch {
@@ -43,8 +51,7 @@ actor Chromium {
         }
     }
 
-    private static func start(_ sandbox: Sandbox) async throws -> (ChildProcess, DevTools) {
-        guard let executable else { throw ClientFailure.misuse("there is no Chromium") }
+    private static func start(_ executable: String, _ sandbox: Sandbox) async throws -> (ChildProcess, DevTools) {
         // Cleared away at the process's exit.
         let profile = TestClusterDirectories.shared.make()
         var arguments = [
