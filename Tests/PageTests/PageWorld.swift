@@ -167,10 +167,11 @@ final class PageWorld: Sendable {
         let moment: Date
     }
 
-    /// Steps that mean something only before a moment: how they end after it is nobody's fault.
+    /// Steps that mean something only before a moment: how they end after it is nobody's fault. What they wait for in a page they wait for
+    /// no longer: it may never come.
     func before<Value>(_ moment: Date, _ steps: () async throws -> Value) async throws -> Value {
         do {
-            let value = try await steps()
+            let value = try await BrowserPage.$lastMoment.withValue(moment) { try await steps() }
             guard Date.now < moment else { throw Late(moment: moment) }
             return value
         } catch {

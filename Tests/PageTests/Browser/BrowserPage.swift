@@ -17,6 +17,9 @@ struct BrowserPage: Sendable {
         var showsNotifications = false
     }
 
+    /// From which on nothing is waited for, by what a task does; see ``PageWorld/before(_:_:)``.
+    @TaskLocal static var lastMoment: Date?
+
     private let devTools: DevTools
     private let session: String
     private let context: String
@@ -108,7 +111,8 @@ struct BrowserPage: Sendable {
 
     /// Waits until a JavaScript expression is true, over reloads too.
     func wait(until condition: String, within allowed: Duration = Deadline.standard) async throws {
-        let deadline = ContinuousClock.now + allowed
+        let left = Self.lastMoment.map { Duration.seconds(max(0, $0.timeIntervalSinceNow) + 0.1) } ?? allowed
+        let deadline = ContinuousClock.now + min(allowed, left)
         let look = """
             new Promise(done => {
                 const end = Date.now() + 1000
