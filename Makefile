@@ -21,8 +21,8 @@ ARGS ?=
 FILTER ?=
 # STRICT=1 makes warnings errors. Off by default: a newer compiler may warn of what today's doesn't.
 STRICT ?=
-# A debug build writes an index, by which SwiftPM finds the tests. Of the system's modules nobody needs one, and that took a third of
-# the build's time.
+# A debug build writes an index, by which SwiftPM finds the tests. Of the system's modules nobody needs one, and for Wire and
+# what it needs that took a third of the processor's time.
 SWIFTFLAGS ?= -Xswiftc -index-ignore-system-modules -Xswiftc -index-ignore-clang-modules \
   $(if $(STRICT),-Xswiftc -warnings-as-errors)
 FILTERFLAGS = $(if $(FILTER),--filter '$(FILTER)')

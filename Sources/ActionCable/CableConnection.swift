@@ -291,6 +291,7 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
 
     /// Whether the peer's address may ask the database once more, as it may by requests.
     func mayAsk() -> Bool { webSocket.admits(.request) }
+    /// Whether it may have so many things more kept that are said.
     func admits(messages count: Int) -> Bool { webSocket.admits(.message, times: count) }
 
     func reportDrain() {

@@ -81,13 +81,13 @@ package struct StorageLimits: Sendable, Hashable {
 /// The number is what ``StorageMonitor`` has found last, and what this daemon has added since. So one daemon goes hardly over
 /// its limit; several together by what the others add between two looks.
 package final class StorageQuota: Sendable {
-    package let limits: StorageLimits
     private struct Rows {
         var stored: [StoredTable: Int] = [:]
         /// Since the beginning.
         var added: [StoredTable: Int] = [:]
     }
 
+    package let limits: StorageLimits
     private let rows = Locked(Rows())
 
     package init(_ limits: StorageLimits = StorageLimits()) {

@@ -211,9 +211,11 @@ wanted=
 if [ "$with_tests" = true ]; then
     if ! has chromium && ! has chromium-browser && ! has google-chrome; then
         wanted="chromium chromium-sandbox"
+        without="the tests of the page are skipped"
     elif is_debian_like && is_installed chromium && ! is_installed chromium-sandbox; then
         # Recommended only, and with it Chromium runs for ordinary users where they may not make namespaces.
         wanted=chromium-sandbox
+        without="the tests of the page run Chromium without its sandbox"
     fi
 fi
 
@@ -241,8 +243,8 @@ if [ -n "$missing" ]; then
 fi
 
 # What tests can do without, and say so. Tried once a day.
-try_to_install() { # WITHOUT PACKAGE...
-    without=$1
+try_to_install() { # WHAT-WITHOUT PACKAGE...
+    consequence=$1
     shift
     tried=$root/.build/$1-tried
     if ! is_debian_like || [ "$(find "$tried" -mtime -1 -exec cat {} + 2>/dev/null)" = "$*" ]; then return; fi
@@ -250,18 +252,16 @@ try_to_install() { # WITHOUT PACKAGE...
     printf '%s' "$*" >"$tried" || true
     if [ "$(id -u)" = 0 ] || { has sudo && sudo -n true 2>/dev/null; }; then
         say "installing with apt-get: $* (a browser for the tests of the page)"
-        as_root --install "$@" || say "note: without $*, $without"
+        as_root --install "$@" || say "note: without $*, $consequence"
     else
-        say "note: without $*, $without; as root, run:  apt-get install --no-install-recommends $*"
+        say "note: without $*, $consequence; as root, run:  apt-get install --no-install-recommends $*"
     fi
 }
 
 if [ "$with_tests" = true ]; then
-    case "$wanted" in
-    "") ;;
-    chromium-sandbox) try_to_install "the tests of the page run Chromium without its sandbox" chromium-sandbox ;;
-    *) try_to_install "the tests of the page are skipped" chromium chromium-sandbox ;;
-    esac
+    # Unquoted: one word each.
+    # shellcheck disable=SC2086
+    [ -z "$wanted" ] || try_to_install "$without" $wanted
     # Not every archive has it.
     has chromium-headless-shell || try_to_install "the tests of the page take longer" chromium-headless-shell
 fi

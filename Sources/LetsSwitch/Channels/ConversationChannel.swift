@@ -163,6 +163,8 @@ private final class ConversationSubscription: CableSubscription, ConversationSin
         }
     }
 
+    func admits(messages count: Int) -> Bool { outlet.admits(messages: count) }
+
     // MARK: What it has missed
 
     func replay(_ history: CableHistory) {
@@ -284,7 +286,6 @@ private final class ConversationSubscription: CableSubscription, ConversationSin
     // MARK: Who is there, by the extended protocol
 
     /// Of all conversations at once it isn't told.
-    func admits(messages count: Int) -> Bool { outlet.admits(messages: count) }
     var wantsPresence: Bool { tellsPresence || wantsPresenceAlone }
     var wantsPresenceAlone: Bool { outlet.isExtended && conversation != nil }
 

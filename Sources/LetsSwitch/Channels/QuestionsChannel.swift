@@ -120,10 +120,11 @@ private final class QuestionsSubscription: CableSubscription, QuestionSink {
         }
     }
 
+    func admitsMessage() -> Bool { outlet.admits(messages: 1) }
+
     // MARK: What it is told
 
     var webSocket: WebSocket? { nil }
-    func admitsMessage() -> Bool { outlet.admits(messages: 1) }
     var sender: Sender? { outlet.sender }
 
     func send(_ event: QuestionEvent) {
