@@ -154,9 +154,9 @@ package final class AddressLimiter: @unchecked Sendable {
         return true
     }
 
-    /// How many seconds an address that was refused has to wait at the longest, if nothing else is asked for from there.
-    func seconds(between action: LimitedAction) -> Int {
-        allowances[AddressScope.subscriber.rawValue].rate(of: action).secondsBetween
+    /// How many seconds an address that was refused this has to wait at the longest, if nothing else is asked for from there.
+    func seconds(for action: LimitedAction, times count: Int) -> Int {
+        allowances[AddressScope.subscriber.rawValue].rate(of: action).seconds(for: count)
     }
 
     private static func pay(

@@ -55,7 +55,7 @@ package final class ConnectionPermit: Sendable {
     }
 
     /// See ``Request/wait(for:times:)``.
-    func wait(for action: LimitedAction, times count: Int, at now: MonotonicTime) -> Int? {
-        admits(action, times: count, at: now) ? nil : limiter.seconds(between: action) * count
+    package func wait(for action: LimitedAction, times count: Int, at now: MonotonicTime) -> Int? {
+        admits(action, times: count, at: now) ? nil : limiter.seconds(for: action, times: count)
     }
 }

@@ -49,8 +49,11 @@ package struct RateLimit: Sendable, Hashable {
 
     package static var none: RateLimit { RateLimit(perSecond: 0, burst: 0) }
 
-    /// After how many seconds one more is admitted to who has used it up, rounded up.
-    var secondsBetween: Int { Int((interval + 999_999_999) / 1_000_000_000) }
+    /// After how many seconds `count` more are admitted to who has used it up, rounded up.
+    func seconds(for count: Int) -> Int { Int((cost(of: count) + 999_999_999) / 1_000_000_000) }
+
+    /// In nanoseconds. What is more than a burst costs all of it: else it would be refused for ever, to who waits too.
+    private func cost(of count: Int) -> UInt64 { min(interval &* UInt64(max(1, count)), tolerance) }
 
     /// The rate and the burst of `count` who have this limit, at least one, together.
     package func times(_ count: Int) -> RateLimit {
@@ -63,10 +66,10 @@ package struct RateLimit: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - paidUntil: In nanoseconds of the monotonic clock, 0 for who comes for the first time.
-    ///   - count: A small number. More than a burst are never admitted.
+    ///   - count: A small number. More than a burst are admitted to who has all of it left.
     /// - Returns: What `paidUntil` is from now on; `nil` when that is too much.
     package func paying(_ paidUntil: UInt64, times count: Int = 1, at now: MonotonicTime) -> UInt64? {
-        let paid = max(paidUntil, now.nanoseconds) &+ interval &* UInt64(max(1, count))
+        let paid = max(paidUntil, now.nanoseconds) &+ cost(of: count)
         return paid &- now.nanoseconds <= tolerance ? paid : nil
     }
 }

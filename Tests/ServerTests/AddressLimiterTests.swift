@@ -85,6 +85,22 @@ import Wire
         #expect((0..<20).filter { _ in permit.admits(.message, at: Self.start) }.count == 10)
     }
 
+    @Test("What counts for more than there is costs all of it, and who waits as long as it is told may do it again")
+    func tooMuch() throws {
+        let limiter = makeLimiter { $0.messages = RateLimit(perDay: 5) }
+        let permit = try limiter.open(Self.address(1), at: Self.start).get()
+        #expect(permit.admits(.message, times: 20, at: Self.start))
+        #expect(!permit.admits(.message, at: Self.start))
+        let later = Self.start + .seconds(3600)
+        let wait = try #require(permit.wait(for: .message, times: 20, at: later))
+        #expect(wait == 86_400)
+        #expect(permit.admits(.message, times: 20, at: later + .seconds(wait)))
+        // To whom some of it is gone, it isn't admitted.
+        let other = try limiter.open(Self.address(2), at: Self.start).get()
+        #expect(other.admits(.message, at: Self.start))
+        #expect(!other.admits(.message, times: 20, at: Self.start))
+    }
+
     @Test("The connection that a proxy passes from one client to another is no new one")
     func passedOn() throws {
         let limiter = makeLimiter { $0.connections = RateLimit(perSecond: 1, burst: 1) }
