@@ -96,6 +96,10 @@ package final class QuestionSubscriber: RoomPeer {
     private var seen = 0
     /// What it said and the database hasn't heard yet; the first is on its way.
     private var waiting: [QuestionMessage] = []
+    /// Questions that it has voted for, each paid once: whatever it says of them again, no more than one vote is kept.
+    private var paidQuestions: Set<UUID> = []
+    /// Of those, so many are remembered.
+    private static let mostPaidQuestions = 1_000
     /// Of questions that were answered while another was being asked: who asks hears of its own question first.
     private var heldAnswers: [UUID] = []
 
@@ -127,11 +131,21 @@ package final class QuestionSubscriber: RoomPeer {
     }
 
     private func begin(_ message: QuestionMessage) {
-        if message.isKept, !sink.admitsMessage() {
-            done([shard.questions.refusal(of: message)])
-        } else {
+        if isPaid(message) {
             shard.perform(message, for: self)
+        } else {
+            done([shard.questions.refusal(of: message)])
         }
+    }
+
+    /// Whether its address has paid for what is kept of a message.
+    private func isPaid(_ message: QuestionMessage) -> Bool {
+        guard message.isKept else { return true }
+        guard case .vote(let question?, _) = message else { return sink.admitsMessage() }
+        guard !paidQuestions.contains(question) else { return true }
+        guard sink.admitsMessage() else { return false }
+        if paidQuestions.count < Self.mostPaidQuestions { paidQuestions.insert(question) }
+        return true
     }
 
     /// What it said first is done.
