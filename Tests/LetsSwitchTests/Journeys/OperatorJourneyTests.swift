@@ -72,10 +72,7 @@ import Testing
         ),
         (
             "letsswitch_turned_away_total",
-            [
-                "room-size", "max-streams-per-device", "max-tasks-per-device", "max-stored-tasks",
-                "max-stored-addresses", "max-stored-calendars",
-            ]
+            ["room-size", "max-streams-per-device"] + Quota.allCases.map(\.rawValue)
         ),
         ("letsswitch_slow_peers_total", [""]), ("letsswitch_hasty_peers_total", [""]),
         ("letsswitch_compressed_messages_received_total", [""]),
