@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test("What somebody has announced goes with the first answer, others' announcements stay")
+    @Test("What somebody has announced, and the title, go with the first answer; others' stay, and so does the session")
     func announcements() async throws {
         try await ScheduleDatabase.with(now: QuestionHall.now) { database in
             let (hall, other) = (try await QuestionHall(database), try await QuestionHall(database))
@@ -116,6 +116,15 @@ import Testing
             try await erase(database)
             #expect(try await hall.store.announcements(in: hall.session.id, after: 0).announcements.isEmpty)
             #expect(try await other.store.announcements(in: other.session.id, after: 0).announcements.count == 1)
+            // Whoever knows the session up to its announcement is told that something has changed.
+            let changed = try await hall.changed(after: 1)
+            #expect(changed.through == 2 && changed.marks.isEmpty)
+            let closed = try await hall.store.set(hall.session.id, to: .closed, keys: hall.keys)
+            for session in [changed.session, try await hall.page().session, closed] {
+                #expect(session.title == QuestionSession.open.title)
+            }
+            #expect(try await other.page().session.title == "Tea")
+            #expect(try await database.count("question_session WHERE title = 'Tea'") == 1)
         }
     }
 }

@@ -10,6 +10,7 @@ package struct QuestionSession: Sendable, Hashable {
     }
 
     package let id: UUID
+    /// `open`'s, where whoever gave it another was erased.
     package let title: String
     package var state: State
     /// Whether a question is seen by others only once it was approved.
@@ -19,7 +20,7 @@ package struct QuestionSession: Sendable, Hashable {
 
     package init(id: UUID, title: String, state: State = .open, isModerated: Bool = false, version: Int = 0) {
         self.id = id
-        self.title = title
+        self.title = title.isEmpty ? Self.open.title : title
         self.state = state
         self.isModerated = isModerated
         self.version = version

@@ -318,8 +318,8 @@ $$;
 
 -- Forgetting -------------------------------------------------------------------------------------------------------
 
--- Empties p_limit questions of a device: others see them go. What it has announced goes at once. Returns how many it emptied: more may be
--- left until that is less.
+-- Empties p_limit questions of a device: others see them go. What it has announced goes at once, and so do its sessions' titles; the
+-- sessions stay, for those who are in them. Returns how many it emptied: more may be left until that is less.
 CREATE FUNCTION letsswitch.empty_questions(p_device text, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -330,7 +330,13 @@ DECLARE
 BEGIN
     DELETE FROM letsswitch.announcement WHERE announcement.session_id = ANY (ARRAY(
         SELECT own.id FROM letsswitch.question_session AS own WHERE own.device_id = p_device));
-    UPDATE letsswitch.question_session SET device_id = NULL WHERE device_id = p_device;
+    FOR v_session IN
+        SELECT own.id FROM letsswitch.question_session AS own WHERE own.device_id = p_device ORDER BY own.id FOR UPDATE
+    LOOP
+        UPDATE letsswitch.question_session SET device_id = NULL, title = '' WHERE question_session.id = v_session;
+        -- Daemons remember a title for as long as nothing happens.
+        PERFORM letsswitch.count_changes(v_session, 1);
+    END LOOP;
     WHILE v_count < p_limit LOOP
         SELECT question.session_id INTO v_session FROM letsswitch.question
         WHERE question.device_id = p_device ORDER BY question.session_id LIMIT 1;

@@ -291,6 +291,14 @@ import Testing
             try await ada.socket.expectClose(1000)
             #expect(try await bob.hear("questionRemoved")["questionId"].string == question.uuidString)
             #expect(try await session.list().isEmpty)
+            // Of a session the title goes, which daemons remember while somebody is in it.
+            let page = "/questions/\(session.id)"
+            #expect(try await endpoint.get(page).text.contains(">Tea</h1>"))
+            _ = try await HTTPTestClient.request(at: endpoint, "DELETE", "/device?deviceId=speaker")
+            try await eventually("a page without the title") {
+                try await endpoint.get(page).text.contains(">Questions</h1>")
+            }
+            _ = try await bob.asked("Who speaks?")
         }
     }
 }
