@@ -255,6 +255,32 @@ struct ConversationPageTests {
         }
     }
 
+    @Test("Who turns away before the server was told has read what was shown, and not what comes after")
+    func turnedAway() async throws {
+        try await PageWorld.run { world in
+            try await world.name("ada", "bob", "eve")
+            let talk = try await world.conversation("ada", "bob", "eve")
+            try await world.say("before", by: "eve", in: talk)
+            let page = try await world.converse("ada")
+            // The moment in which the page tells is ours to choose.
+            try await page.evaluate(
+                """
+                globalThis.held = [], globalThis.soon = setTimeout,
+                globalThis.setTimeout = (call, delay, ...rest) => delay === 300 ? held.push(call) : soon(call, delay, ...rest), 0
+                """)
+            try await page.evaluate("location.hash = '\(talk)'")
+            try await page.waitForLines(["before"])
+            try await page.wait(until: "held.length === 1")
+            try await page.evaluate("location.hash = ''")
+            try await page.wait(until: "document.body.dataset.view === 'list'")
+            try await world.say("again", by: "bob", in: talk)
+            try await page.wait(until: "\(BrowserPage.talk("bob, eve"))?.innerText.includes('again')")
+            try await page.evaluate("(held.pop()(), 0)")
+            try await page.wait(until: "document.querySelector('#talks .unread').textContent === '1'")
+            #expect(try await world.standing(of: talk, for: "ada")["readOffset"] == 1)
+        }
+    }
+
     @Test(
         "Muted, a conversation counts no more; left, a group stays to be read, and a pair's next message brings it back"
     )

@@ -176,17 +176,21 @@ async function readMore(talk) {
 /** Of which conversations the server is about to be told that they are read. */
 const telling = new Set()
 
+const isSeen = talk => talk === thread.talk && !document.hidden
+
 /** What is seen is read. */
 function markRead(talk) {
-  if (document.hidden || !talk?.messages || talk.isKept || talk.heard < talk.lastOffset || talk.lastOffset <= talk.readOffset) return
+  if (!talk?.messages || !isSeen(talk) || talk.isKept || talk.heard < talk.lastOffset || talk.lastOffset <= talk.readOffset) return
   if (telling.has(talk.id)) return
   telling.add(talk.id)
   const end = () => {
     telling.delete(talk.id)
     drawSoon()
   }
+  const seen = talk.heard
   setTimeout(() => {
-    const offset = talk.heard
+    // Who has turned away by now hasn't seen what came since.
+    const offset = isSeen(talk) ? talk.heard : seen
     api.post(`/conversations/${talk.id}/read`, { offset }).then(() => {
       talk.readOffset = Math.max(talk.readOffset, offset)
       end()
