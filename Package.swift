@@ -174,18 +174,28 @@ let package = Package(
             ],
             exclude: ["answers.txt", "refusals.txt"],
             swiftSettings: swiftSettings),
+        // Operators' commands: to a daemon that runs, by a Unix socket, and to its database.
+        .target(
+            name: "Control",
+            dependencies: [
+                "Basics", "Delivery", "Domain", "LiveSchedule", "Observability", "Postgres", "Rooms", "Scheduling",
+                "Schema", "Server", "Settings", "Sockets", "Wire",
+            ],
+            swiftSettings: swiftSettings),
         // The product: the doors to rooms and schedule, the channels of Action Cable, operations, composition, life cycle.
         .target(
             name: "LetsSwitch",
             dependencies: [
-                "Access", "ActionCable", "APIDescription", "Basics", "Bridge", "Crypto", "Daemons", "Delivery",
+                "Access", "ActionCable", "APIDescription", "Basics", "Bridge", "Control", "Crypto", "Daemons",
+                "Delivery",
                 "Domain", "LiveConversations", "LiveQuestions", "LiveSchedule", "Messaging", "Observability", "Pages",
                 "Postgres", "Rooms", "Schema", "Scheduling", "Server", "Settings", "Sockets", "Wire",
             ],
             swiftSettings: swiftSettings
         ),
         .executableTarget(
-            name: "letsswitchd", dependencies: ["Access", "LetsSwitch", "Settings", "Sockets"], exclude: ["systemd"],
+            name: "letsswitchd", dependencies: ["Access", "Control", "LetsSwitch", "Settings", "Sockets"],
+            exclude: ["systemd"],
             swiftSettings: swiftSettings),
         // What a program has to talk to a daemon: the one target with public declarations.
         .target(
@@ -306,7 +316,7 @@ let package = Package(
             name: "LetsSwitchTests",
             dependencies: [
                 "LetsSwitch", "letsswitchd", "Access", "ActionCable", "APIDescription", "AMQP", "Basics",
-                "BusTestSupport", "Crypto",
+                "BusTestSupport", "Control", "Crypto",
                 "Daemons", "Delivery", "Domain", "HTTPClient", "LiveConversations", "LiveQuestions", "Messaging",
                 "Observability", "Pages", "Postgres", "Rooms", "ScheduleTestSupport", "Schema", "Scheduling", "Server",
                 "Settings", "TestSupport", "Wire",
@@ -371,6 +381,7 @@ let pages = [
     "LiveConversations": ["README.md", "CONVERSATIONS.md"],
     "LiveSchedule": ["README.md"],
     "APIDescription": ["README.md"],
+    "Control": ["README.md"],
     "LetsSwitch": ["README.md", "Operations/METRICS.md", "Operations/MONITORING.md", "Operations/Prometheus"],
     "LetsSwitchClient": ["README.md"],
     "letsswitch": ["README.md", "letsswitch.1", "completions", "debian"],

@@ -3,6 +3,7 @@ import Access
 import ActionCable
 import Basics
 import Bridge
+import Control
 import Daemons
 import Delivery
 import Domain
@@ -304,7 +305,8 @@ struct Composition: Sendable {
                     application: application, rooms: rooms, streams: streams, deliveries: deliveries,
                     schedule: configuration.schedule, closeRoom: database.reminders.closeRoom,
                     exports: ExportStore(postgres), functions: FunctionsRevision(database: database.background),
-                    eraser: eraser, kicks: kicks, drain: ConnectionDrain(application), others: { metrics.bus.others }),
+                    erase: eraser.erase, kicks: kicks, drain: ConnectionDrain(application, keeping: .operators),
+                    others: { metrics.bus.others }),
                 log: log)
         ])
         self.application = application

@@ -26,3 +26,8 @@ extension Configuration {
             + (amqpURL == nil ? 0 : 2)
     }
 }
+
+extension ClusterNames {
+    /// The daemon's private cluster.
+    package static let product = ClusterNames(program: "letsswitch")
+}

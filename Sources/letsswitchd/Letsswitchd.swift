@@ -1,4 +1,5 @@
 import Access
+import Control
 @preconcurrency import Glibc
 import LetsSwitch
 import Settings

@@ -4,6 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Control
 @testable import LetsSwitch
 @testable import Settings
 

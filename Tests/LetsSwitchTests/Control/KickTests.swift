@@ -3,6 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import Control
 @testable import LetsSwitch
 @testable import Settings
 

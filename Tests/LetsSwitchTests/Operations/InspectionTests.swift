@@ -4,6 +4,7 @@ import Settings
 import TestSupport
 import Testing
 
+@testable import Control
 @testable import LetsSwitch
 
 /// `letsswitchd daemons` and its like.

@@ -2,8 +2,8 @@ import Basics
 import Domain
 import FoundationEssentials
 import Glibc
-import Observability
-import Settings
+package import Observability
+package import Settings
 import Sockets
 import Wire
 
@@ -15,7 +15,7 @@ import Wire
 /// ```
 ///
 /// A request a connection. Whoever takes too long to ask, or asks for too much, is cut off.
-final class ControlSocket: Service {
+package final class ControlSocket: Service {
     private static let atOnce = 8
 
     private let path: String
@@ -26,14 +26,14 @@ final class ControlSocket: Service {
     private let desk = LoopLocal<ControlDesk>()
     private let ending = AsyncStream<Never>.makeStream()
 
-    init(path: String, actions: any ControlActions, log: Log) throws {
+    package init(path: String, actions: any ControlActions, log: Log) throws {
         self.path = path
         self.actions = actions
         self.log = log
         loop = try EventLoop(index: 0, openSockets: openSockets)
     }
 
-    func run() async {
+    package func run() async {
         await loop.start()
         do {
             try await loop.run { try self.listen(on: $0) }
@@ -47,7 +47,7 @@ final class ControlSocket: Service {
         for await _ in ending.stream {}
     }
 
-    func stop(within limit: Duration) async {
+    package func stop(within limit: Duration) async {
         await loop.run { self.desk(on: $0).listener?.close() }
         // A command that goes on has to be cut off: it may wait for what has ended.
         _ = await openSockets.waitUntilZero(within: min(limit, .seconds(1)))
@@ -111,14 +111,14 @@ final class ControlSocket: Service {
 }
 
 /// What the daemon does for operators.
-protocol ControlActions: Sendable {
+package protocol ControlActions: Sendable {
     /// - Returns: Of how many connections or rows, for the log.
     /// - Throws: What is to be told; its description is a sentence.
     func perform(_ order: ControlOrder, _ reply: ControlReply) async throws -> Int
 }
 
 /// Where a command's rows go, each as soon as it is known.
-struct ControlReply: Sendable {
+package struct ControlReply: Sendable {
     let write: @Sendable ([UInt8]) -> Void
     /// Whether the command has taken all that was written; false when it has gone.
     let isTaken: @Sendable () async -> Bool

@@ -1,19 +1,19 @@
 import Basics
-import Delivery
-import Domain
-import FoundationEssentials
+package import Delivery
+package import Domain
+package import FoundationEssentials
 import Glibc
-import LiveSchedule
+package import LiveSchedule
 import Postgres
-import Rooms
-import Scheduling
-import Schema
-import Server
-import Settings
+package import Rooms
+package import Scheduling
+package import Schema
+package import Server
+package import Settings
 import Wire
 
 /// What operators' commands come to in this daemon, and what it has others do.
-struct DaemonControl: ControlActions {
+package struct DaemonControl: ControlActions {
     let application: Application
     let rooms: Rooms
     let streams: EventStreams
@@ -23,13 +23,34 @@ struct DaemonControl: ControlActions {
     let closeRoom: @Sendable (UUID) async throws -> RoomClosing
     let exports: ExportStore
     let functions: FunctionsRevision
-    let eraser: DeviceEraser
+    let erase: @Sendable (DeviceID) async throws -> Void
     let kicks: ConnectionKicks
     let drain: ConnectionDrain
     /// How many other daemons are alive on the database.
     let others: @Sendable () -> Int
 
-    func perform(_ order: ControlOrder, _ reply: ControlReply) async throws -> Int {
+    package init(
+        application: Application, rooms: Rooms, streams: EventStreams, deliveries: DeliveryService,
+        schedule: ScheduleSettings, closeRoom: @escaping @Sendable (UUID) async throws -> RoomClosing,
+        exports: ExportStore, functions: FunctionsRevision,
+        erase: @escaping @Sendable (DeviceID) async throws -> Void, kicks: ConnectionKicks, drain: ConnectionDrain,
+        others: @escaping @Sendable () -> Int
+    ) {
+        self.application = application
+        self.rooms = rooms
+        self.streams = streams
+        self.deliveries = deliveries
+        self.schedule = schedule
+        self.closeRoom = closeRoom
+        self.exports = exports
+        self.functions = functions
+        self.erase = erase
+        self.kicks = kicks
+        self.drain = drain
+        self.others = others
+    }
+
+    package func perform(_ order: ControlOrder, _ reply: ControlReply) async throws -> Int {
         do {
             return try await act(order, reply)
         } catch let error as PostgresError {
@@ -53,7 +74,7 @@ struct DaemonControl: ControlActions {
         case .remind(let device): try await remind(device, reply)
         case .export(let device): return try await export(device, reply)
         case .erase(let device):
-            try await eraser.erase(device)
+            try await erase(device)
             reply.row { $0.member("erased", true) }
         }
         return 0

@@ -42,8 +42,3 @@ package struct BackupCommand: Sendable {
         }
     }
 }
-
-extension ClusterNames {
-    /// The daemon's private cluster.
-    static let product = ClusterNames(program: "letsswitch")
-}

@@ -1,17 +1,17 @@
-import Domain
-import FoundationEssentials
-import Postgres
-import Rooms
-import Server
+package import Domain
+package import FoundationEssentials
+package import Postgres
+package import Rooms
+package import Server
 import Wire
 
 /// Ends connections for operators: those of a device or of an address, on every daemon of a database.
 ///
 ///     NOTIFY letsswitch_kicked  payload: a ``KickNotice``
-struct ConnectionKicks: Sendable {
-    static let channel = "letsswitch_kicked"
+package struct ConnectionKicks: Sendable {
+    package static let channel = "letsswitch_kicked"
     /// The names that metrics go by.
-    static let statementNames = [notify.name]
+    package static let statementNames = [notify.name]
     private static let notify = PostgresStatement(name: "notify_kick", sql: "SELECT pg_notify($1, $2)")
 
     let daemon: DaemonID
@@ -23,6 +23,18 @@ struct ConnectionKicks: Sendable {
     let devicesOfTasks: @Sendable ([UUID]) async throws -> [DeviceID]
     /// So many tasks are asked about at once.
     private static let helping = 1_000
+
+    package init(
+        daemon: DaemonID, application: Application, database: PostgresClient,
+        tasksInRooms: @escaping @Sendable (DeviceID) async throws -> [UUID],
+        devicesOfTasks: @escaping @Sendable ([UUID]) async throws -> [DeviceID]
+    ) {
+        self.daemon = daemon
+        self.application = application
+        self.database = database
+        self.tasksInRooms = tasksInRooms
+        self.devicesOfTasks = devicesOfTasks
+    }
 
     /// The one with this number, of this daemon.
     func end(number: UInt64) async -> [ConnectionRecord] {
@@ -88,7 +100,7 @@ struct ConnectionKicks: Sendable {
     }
 
     /// Another daemon's word, or our own come back.
-    func receive(_ payload: String) async {
+    package func receive(_ payload: String) async {
         guard let notice = KickNotice(payload: payload), notice.daemon != daemon.description else { return }
         // The database has just spoken; if it is gone since, so is what it knew.
         switch notice.target {
