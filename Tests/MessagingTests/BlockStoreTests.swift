@@ -154,6 +154,34 @@ import Testing
         }
     }
 
+    @Test(
+        "Two who both come to a start while a block between them is being undone, and saw it still, are partners then")
+    func undoneMeanwhile() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22T10:00:00Z", connections: 4) { database in
+            let world = World(database)
+            try await world.name(1...2)
+            let (block, _) = try await world.block(1, 2)
+            let holder = try await PostgresSession.connect(database.configuration)
+            try await holder.execute("BEGIN; SELECT FROM letsswitch.block FOR UPDATE")
+            // It has looked where either waits, and can't delete it yet; on a connection of its own, behind which nothing waits.
+            let other = PostgresClient(configuration: database.configuration)
+            let undoing = Task {
+                try await BlockStore(database: other).unblock(block.id, by: world.device(1))
+                await other.shutdown()
+            }
+            try await eventually("the undoing to wait for the row") {
+                try await database.run(
+                    "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+                ).count == 1
+            }
+            for user in 1...2 { #expect(try await !world.register(user).isPaired) }
+            try await holder.execute("COMMIT")
+            await holder.close()
+            try await undoing.value
+            #expect(try await database.count("task WHERE partner_id IS NOT NULL") == 2)
+        }
+    }
+
     @Test("Who is left by a partner isn't paired anew with somebody blocked")
     func pairingAnew() async throws {
         try await with { world in

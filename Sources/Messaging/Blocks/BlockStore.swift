@@ -2,19 +2,21 @@ package import Domain
 package import FoundationEssentials
 package import Postgres
 
-/// Whom devices don't want to meet. Every operation is one statement.
+/// Whom devices don't want to meet. Every operation is one statement, but for undoing a block.
 package struct BlockStore: Sendable {
     /// Of one device.
     static let perDevice = 1_000
     /// Of a page of the list.
     package static let pageCount = 100
     /// The names that metrics go by.
-    package static let statementNames = [block, unblock, list].map(\.name)
+    package static let statementNames = [block, unblock, pairAfter, list].map(\.name)
 
     private static let block = PostgresStatement(
         name: "block_somebody", sql: "SELECT * FROM letsswitch.block_somebody($1, $2, $3, $4, $5)")
     private static let unblock = PostgresStatement(
-        name: "unblock", sql: "SELECT letsswitch.unblock($1, $2) AS was_there")
+        name: "unblock", sql: "SELECT letsswitch.undo_block($1, $2) AS other")
+    private static let pairAfter = PostgresStatement(
+        name: "pair_after_block", sql: "SELECT letsswitch.pair_after_block($1, $2)")
     private static let list = PostgresStatement(
         name: "list_blocks", sql: "SELECT * FROM letsswitch.list_blocks($1, $2, $3)")
 
@@ -52,9 +54,11 @@ package struct BlockStore: Sendable {
 
     package func unblock(_ id: UUID, by device: DeviceID) async throws {
         let row = try await database.query(Self.unblock, [.text(device.text), .text(id.uuidString)])[0]
-        guard try row.boolean("was_there") else {
+        guard let other = try row.optionalString("other") else {
             throw RequestError(status: 404, code: "no_such_block", reason: "The device has no such block.")
         }
+        // Whoever registered meanwhile saw the block until now. It is undone whatever becomes of this.
+        _ = try? await database.query(Self.pairAfter, [.text(device.text), .text(other)])
     }
 
     /// The latest first.

@@ -84,26 +84,45 @@ LANGUAGE sql STABLE ROWS 1 AS $$
     FROM letsswitch.block WHERE block.id = p_id
 $$;
 
--- Undoes one; where the two wait for the same start, they are partners then. Whether there was one.
-CREATE FUNCTION letsswitch.unblock(p_device text, p_id uuid) RETURNS boolean
+-- Undoes one; where the two wait for the same start, they are partners then. Whose it was: NULL if there was none.
+CREATE FUNCTION letsswitch.undo_block(p_device text, p_id uuid) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
     v_other text := (SELECT block.blocked_id FROM letsswitch.block WHERE block.id = p_id AND block.device_id = p_device);
     v_slots timestamptz[];
 BEGIN
     IF v_other IS NULL THEN
-        RETURN false;
+        RETURN NULL;
     END IF;
     v_slots := letsswitch.hold_waiting(p_device, v_other);
     DELETE FROM letsswitch.block WHERE block.id = p_id AND block.device_id = p_device;
     IF NOT FOUND THEN
-        RETURN false;
+        RETURN NULL;
     END IF;
     IF NOT letsswitch.is_blocked(p_device, v_other) THEN
         PERFORM letsswitch.pair_unblocked(p_device, v_other, v_slots);
     END IF;
-    RETURN true;
+    RETURN v_other;
 END
+$$;
+
+-- Once a block between two is seen by nobody any more: both may have come to a start for which neither waited yet when it was undone, and
+-- each have seen it still. The first of these is seen here, with whose slot the second is waited for.
+CREATE FUNCTION letsswitch.pair_after_block(p_device text, p_other text) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_slots timestamptz[] := letsswitch.hold_waiting(p_device, p_other);
+BEGIN
+    IF NOT letsswitch.is_blocked(p_device, p_other) THEN
+        PERFORM letsswitch.pair_unblocked(p_device, p_other, v_slots);
+    END IF;
+END
+$$;
+
+-- As daemons of earlier builds undo one. Whether there was one.
+CREATE FUNCTION letsswitch.unblock(p_device text, p_id uuid) RETURNS boolean
+LANGUAGE sql AS $$
+    SELECT letsswitch.undo_block(p_device, p_id) IS NOT NULL
 $$;
 
 -- Whom a device has blocked, the latest first, beyond p_before if that is there.

@@ -233,6 +233,8 @@ BEGIN
     ELSIF v_waiting.id IS NOT NULL THEN
         -- After the lead, too: nobody else would pair these two.
         v_is_claimed := NOT letsswitch.is_due(v_task) OR NOT letsswitch.is_due(v_waiting);
+        PERFORM letsswitch.notify_claimed(v_task);
+        PERFORM letsswitch.notify_claimed(v_waiting);
         v_task := letsswitch.pair_free(v_task, v_waiting, v_is_claimed);
     END IF;
     PERFORM letsswitch.notify_changes(ARRAY[letsswitch.outcome(

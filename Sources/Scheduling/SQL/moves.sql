@@ -117,7 +117,7 @@ BEGIN
         room_id = coalesce(v_found.room_id, gen_random_uuid()),
         closes_at = coalesce(v_found.closes_at, v_slot.starts_at + make_interval(secs => p_room_duration)),
         partner_id = v_found.id, was_let_down = false, waits_until = NULL, is_absent = false,
-        paired_at = NULL, noticed_at = NULL, rematched_at = NULL, series_id = NULL, series_day = NULL,
+        paired_at = NULL, noticed_at = NULL, rematched_at = NULL, began_at = NULL, series_id = NULL, series_day = NULL,
         -- It waits for its guest there.
         invites_until = CASE WHEN v_task.invites_until IS NOT NULL THEN letsswitch.holds_until(
             v_slot.starts_at - make_interval(secs => p_lead), p_invite_hold, v_now) END

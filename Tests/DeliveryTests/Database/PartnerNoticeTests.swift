@@ -104,6 +104,32 @@ import Testing
         }
     }
 
+    @Test(
+        "Whose reminder knew of nobody, and who has a partner since an invitation is over, is told; who is in a room sees it",
+        arguments: ["ada", "bob"])
+    func lapsed(_ present: String) async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
+            try await database.serve([.ntfy])
+            for device in ["ada", "bob"] {
+                try await database.addresses.register(device, of: DeviceID(stored: device), in: .ntfy, most: 1)
+            }
+            let slot = try ScheduleDatabase.request("ada", Self.nine, "History", zone: "UTC").slot
+            let ada = try #require(
+                try await database.schedule.register(TaskRequest(slot: slot, title: "History", invites: true)).task)
+            let bob = try #require(try await database.register("bob", Self.nine, "Maths").task)
+            // Nobody has looked since the hold was over.
+            try await database.setClock("2026-11-22 08:59:10Z")
+            _ = try await database.reminders.claimDue(limit: 10)
+            #expect(try await Self.notices(database).isEmpty)
+            try await Self.finish(database)
+            try await Self.come(present == "ada" ? ada : bob, database)
+            #expect(try await InvitationStore(database: database.client).free(ada.id))
+            let notices = try await Self.notices(database)
+            #expect(notices.map(\.task.taskId) == [present == "ada" ? bob.id : ada.id])
+            #expect(notices.map(\.task.partnerTask) == [present == "ada" ? "History" : "Maths"])
+        }
+    }
+
     @Test("With who comes instead, on whatever day, cut to what the way takes")
     func instead() async throws {
         try await ScheduleDatabase.with(now: "2026-11-21 23:30Z") { database in

@@ -73,4 +73,21 @@ import Testing
             await #expect(throws: RequestError.self) { try await store.markStarted(own("ada")) }
         }
     }
+    @Test("What is said to have started, and is moved then, has to start anew")
+    func moved() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
+            let task = try #require(try await database.register("ada", "2026-11-22T09:00:00Z").task)
+            let own = OwnTask(id: task.id, device: task.device)
+            let store = HistoryStore(database: database.client)
+            try await database.setClock("2026-11-22 09:00:10Z")
+            _ = try await store.markStarted(own)
+            let ten = try #require(Instant("2026-11-22T10:00:00Z"))
+            _ = try await PartnerStore(database: database.client, settings: ScheduleSettings()).move(
+                MoveRequest(task: own, slot: .at(ten)))
+            await #expect(throws: RequestError.self) { try await store.markStarted(own) }
+            try await database.setClock("2026-11-22 11:00:10Z")
+            let entry = try #require(try await store.history(of: task.device).entries.first)
+            #expect(entry.startedAt == nil && entry.outcome == .missed)
+        }
+    }
 }
