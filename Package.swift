@@ -325,7 +325,8 @@ let package = Package(
         .testTarget(
             name: "LetsSwitchClientTests",
             dependencies: [
-                "Basics", "LetsSwitchClient", "letsswitch", "letsswitchd", "CLinux", "Sockets", "TestSupport", "Wire",
+                "Basics", "LetsSwitchClient", "letsswitch", "letsswitchd", "CLinux", "Postgres", "Sockets",
+                "TestSupport", "Wire",
             ],
             swiftSettings: swiftSettings),
         // The page, in a real browser.

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Postgres
 import TestSupport
 import Testing
 
@@ -61,6 +62,43 @@ import Testing
         await joined.signal(SIGTERM)
         #expect(
             try await Self.run(["join", UUID().uuidString] + server, state: state).status == .exited(1))
+        try await daemon.terminate()
+    }
+
+    @Test("Who comes late promises the start that is past as an instant, and joins whoever waits there")
+    func late() async throws {
+        let state = "/tmp/ls-command-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: state) }
+        let database = try await TestCluster.shared.makeDatabase()
+        let (daemon, endpoint) = try await DaemonProcess.listening([
+            "--listen", "127.0.0.1:0", "--database-url", database, "--log-format", "json", "--late-join", "30m",
+        ])
+        let start = Date(timeIntervalSince1970: (Date.now.timeIntervalSince1970 + 7200).rounded()).formatted(.iso8601)
+        func run(_ device: String, _ arguments: String...) async throws -> Outcome {
+            try await Self.run(arguments + ["--server", "\(endpoint)", "--device", device], state: state)
+        }
+        func promise(_ device: String, _ title: String) async throws -> Outcome {
+            try await run(device, "promise", title, "--at", start)
+        }
+        #expect(try await promise("ada", "History").status == .exited(0))
+        let bob = try Self.json(try #require(try await promise("bob", "Maths").lines.first))
+        let client = PostgresClient(configuration: PostgresConfiguration(conninfo: database))
+        _ = try await client.query(
+            PostgresStatement(
+                name: "",
+                sql: """
+                    CREATE OR REPLACE FUNCTION letsswitch.clock() RETURNS timestamptz LANGUAGE sql VOLATILE AS
+                    $$ SELECT clock_timestamp() + interval '7260 s' $$
+                    """), [], timeout: nil)
+        await client.shutdown()
+        // Nobody waits yet.
+        let early = try await promise("eva", "Art")
+        #expect(early.status == .exited(1) && early.lines.first?.contains("too late") == true, "\(early.lines)")
+        #expect(try await run("bob", "leave", try #require(bob["id"].string)).status == .exited(0))
+        let eva = try await promise("eva", "Art")
+        #expect(eva.status == .exited(0), "\(eva.lines)")
+        #expect(try Self.json(try #require(eva.lines.first))["partnerTitle"].string == "History")
+        #expect(try await promise("dan", "Tea").status == .exited(1))
         try await daemon.terminate()
     }
 
