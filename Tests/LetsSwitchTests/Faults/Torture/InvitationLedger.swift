@@ -127,7 +127,8 @@ struct InvitationLedger {
     /// Who waits for a guest has no partner before one has come.
     private func intruders(in tasks: [UUID: StoredSchedule.Task], now: Int, hold: Int) -> [String] {
         invitings.compactMap { id, spans in
-            guard let last = spans.last, let host = tasks[id], let partner = host.partnerDevice,
+            // Somebody who was erased may have come along to another before.
+            guard let last = spans.last, let host = tasks[id], !host.isErased, let partner = host.partnerDevice,
                 now < host.remindsAt - hold, moves[id, default: 0] < last.began, guests[id, default: 0] < last.began,
                 !lostGuests.contains(host.device)
             else { return nil }

@@ -54,8 +54,11 @@ extension PartingDevice {
             else { return await object(response) }
             await note("came along") {
                 $0.registered(key(startsAt.seconds), id, isNew: response.status == 201)
+                if response.status == 201 { $0.erasures.made(id, began: began) }
+                let isHostErased = $0.erasures.mayErase(link.host, after: began)
                 $0.invitations.accepted(
-                    link, guest: id, device: name, partner: json["partnerTitle"].string, began: began)
+                    link, guest: id, device: name,
+                    partner: json["partnerTitle"].string ?? (isHostErased ? link.host : nil), began: began)
             }
         case (404, "no_such_invitation"), (409, "registration_closed"), (409, "slot_taken"):
             await note("refused") { _ in }

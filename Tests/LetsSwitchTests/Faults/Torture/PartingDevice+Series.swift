@@ -24,7 +24,9 @@ extension PartingDevice {
                 "deviceId": .string(name), "title": .string(name), "startTime": .string(Self.time(slot)),
                 "timeZone": "UTC", "days": .array(days),
             ]
+            await note { $0.erasures.beginsSeries(name) }
             guard let response = await ask("POST", "/series", wish, endpoint, concerning: []) else { return }
+            await note { $0.erasures.hasBegunSeries(name) }
             if [200, 201, 409].contains(response.status) {
                 await note("series begun") { _ in }
             } else {

@@ -5,11 +5,12 @@ import TestSupport
 @testable import LetsSwitch
 
 /// A device of a run of partings: registers, also late, takes back, leaves, moves, has series begin and end; invites, and comes along by the
-/// links of others, prefers and blocks; comes to rooms after the start; and looks at its day whenever it is told that it has changed.
+/// links of others, prefers and blocks; is erased; comes to rooms after the start, and says that it has started; and looks at its day
+/// whenever it is told that it has changed.
 struct PartingDevice: Sendable {
     /// No answer in this time is an error: the daemon's own limits are lower.
     private static let patience = Duration.seconds(30)
-    private static let pause = Duration.milliseconds(5)
+    static let pause = Duration.milliseconds(5)
     /// Slots whose lead is over, which can be joined late; and those ahead.
     static let slotsBehind = 2
     static let slotsAhead = 5
@@ -36,10 +37,12 @@ struct PartingDevice: Sendable {
                 max(0, minute + Int.random(in: -Self.slotsBehind...Self.slotsAhead, using: &random)))
             let own = await record.ledger.tasks(of: name).randomElement(using: &random)
             let choice = Int.random(in: 0..<16, using: &random)
+            let isErased = Int.random(in: 0..<24, using: &random) == 0
             let link = await linkToAccept(using: &random)
             // A request that was begun is seen through, so that its outcome is as certain as can be.
             await Task {
                 switch (choice, own) {
+                case _ where isErased: await erase(endpoint)
                 case (0, _): await changeSeries(slot, endpoint)
                 case (1, let own?): await takeBack(own.id, own.slot, leaving: false, endpoint)
                 case (2...3, let own?): await takeBack(own.id, own.slot, leaving: true, endpoint)
@@ -60,11 +63,15 @@ struct PartingDevice: Sendable {
     func register(_ slot: Int, started: Bool = false, _ endpoint: ClientEndpoint) async {
         // The title tells the partner who it is.
         let task = ClientEndpoint.task(name, Instant(seconds: slot), name)
+        let began = await record.begin()
         guard let response = await ask("POST", "/task", task, endpoint, concerning: [key(slot)]) else { return }
         switch (response.status, response.code) {
         case (200, _), (201, _):
             guard let id = uuid(response, "id") else { return await object(response) }
-            await note("registered") { $0.registered(key(slot), id, isNew: response.status == 201) }
+            await note("registered") {
+                $0.registered(key(slot), id, isNew: response.status == 201)
+                if response.status == 201 { $0.erasures.made(id, began: began) }
+            }
         case (409, "registration_closed") where started: await note("refused") { _ in }
         case (409, "registration_closed"): await note("refused") { $0.found(key(slot), absentBecause: .refused) }
         default: await object(response)

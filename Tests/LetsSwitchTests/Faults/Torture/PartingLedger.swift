@@ -30,6 +30,9 @@ struct PartingLedger {
     private(set) var objections: [String] = []
     var invitations = InvitationLedger()
     var regards = RegardLedger()
+    var erasures = ErasureLedger()
+    var starts = StartLedger()
+    var choices = ChoiceLedger()
     /// What became of each, for whoever reads of a violation.
     private var trails: [Key: [String]] = [:]
 
@@ -71,6 +74,19 @@ struct PartingLedger {
         if case .present = standing(new) { object(new, "moved here, where it has another task") }
         settle(old, .absent)
         settle(new, .present(id))
+    }
+
+    /// Before somebody is erased. Returns the ids of its preferences and blocks, and of those of it.
+    mutating func erases(_ device: String) -> [UUID] {
+        erasures.erases(device)
+        return regards.erases(device)
+    }
+
+    /// `200`.
+    mutating func erased(_ device: String, regards known: [UUID]) {
+        erasures.erased(device, tasks: tasks(of: device).map(\.id), regards: known, at: invitations.begin())
+        regards.erased(device)
+        for key in standings.keys where key.device == device { settle(key, .absent) }
     }
 
     /// `409 slot_taken` to a move.
@@ -117,11 +133,12 @@ struct PartingLedger {
         in stored: StoredSchedule, slots: ClosedRange<Int>, hold: Int, _ stage: StoredSchedule.Stage
     ) -> [String] {
         var violations = objections + stored.contradictions(stage, strangers: regards.strangers(in: stored))
-        violations += regards.violations(in: stored)
+        violations += regards.violations(in: stored) + erasures.violations(in: stored, slots: slots)
+        violations += starts.violations(in: stored) + choices.violations(in: stored)
         // Who didn't come is let down by another, however the two were paired.
         if stage != .started { violations += invitations.violations(in: stored, hold: hold) }
         var tasks: [Key: StoredSchedule.Task] = [:]
-        for task in stored.tasks where slots.contains(task.slot) {
+        for task in stored.tasks where slots.contains(task.slot) && !task.isErased {
             tasks[Key(device: task.device, slot: task.slot)] = task
         }
         for key in Set(tasks.keys).union(standings.keys) {
@@ -139,7 +156,7 @@ struct PartingLedger {
         var violations: [String] = []
         let devices = Dictionary(stored.tasks.map { ($0.id, $0.device) }) { first, _ in first }
         for reminder in stored.reminders where reminder.state == "delivered" {
-            guard let device = devices[reminder.task] else { continue }
+            guard let device = devices[reminder.task], !device.isEmpty else { continue }
             if receipts[device]?.contains(where: { $0.id == reminder.id }) != true {
                 violations.append("\(device) never received \(reminder.id)")
             }
@@ -157,7 +174,7 @@ struct PartingLedger {
     /// one that is killed had yet to tell others is lost.
     func misunderstandings(in stored: StoredSchedule, slots: ClosedRange<Int>) -> [String] {
         var facts: [String: [Key: View]] = [:]
-        for task in stored.tasks where slots.contains(task.slot) {
+        for task in stored.tasks where slots.contains(task.slot) && !task.isErased {
             facts[task.device, default: [:]][Key(device: task.device, slot: task.slot)] = View(
                 task: task.id, room: task.room, partner: task.partnerDevice)
         }
@@ -173,8 +190,9 @@ struct PartingLedger {
     mutating func rebase(on stored: StoredSchedule, slots: ClosedRange<Int>) {
         invitations.rebase(on: stored)
         regards.rebase(on: stored)
+        erasures.rebase(on: stored)
         standings = [:]
-        for task in stored.tasks where slots.contains(task.slot) {
+        for task in stored.tasks where slots.contains(task.slot) && !task.isErased {
             let key = Key(device: task.device, slot: task.slot)
             standings[key] = .present(task.id)
             trails[key, default: []].append("found \(task.id)")

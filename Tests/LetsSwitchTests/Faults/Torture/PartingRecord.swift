@@ -14,6 +14,8 @@ actor PartingRecord {
         change(&ledger)
     }
 
+    func change<Answer: Sendable>(_ change: @Sendable (inout PartingLedger) -> Answer) -> Answer { change(&ledger) }
+
     func begin() -> Int { ledger.invitations.begin() }
 
     private var guests = 0

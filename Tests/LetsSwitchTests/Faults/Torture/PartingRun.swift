@@ -44,9 +44,11 @@ actor PartingRun {
             PartingDevice(name: "device-\($0)", world: world, clock: clock, record: record)
         }
         let listening = crowd(devices) { device, random in await device.listen(random) }
+        let scene = PreferenceScene(in: world, clock: clock, record: record)
         do {
+            try await scene.begin()
             while outcome.kills < kills, outcome.violations.isEmpty {
-                try await strike(world, devices)
+                try await strike(world, devices, scene)
                 if outcome.kills < kills { try await nextMinute(world, clock) }
             }
             if outcome.violations.isEmpty { try await start(world, clock, devices) }
@@ -86,12 +88,20 @@ actor PartingRun {
     }
 
     /// Something is killed while all are at work; then all must hold, and after some more work in peace also what each was told.
-    private func strike(_ world: TortureWorld, _ devices: [PartingDevice]) async throws {
+    private func strike(_ world: TortureWorld, _ devices: [PartingDevice], _ scene: PreferenceScene) async throws {
+        let choose = try await scene.prepare(
+            outcome.kills, PreferenceScene.Way.allCases.randomElement(using: &random) ?? .registers)
         let working = crowd(devices) { device, random in await device.work(random) }
         let answered = await waitForAnswers(Int.random(in: 5...40, using: &random))
+        let delay = Int.random(in: 0...20, using: &random)
+        async let choosing: Void = {
+            try await Task.sleep(for: .milliseconds(delay))
+            try await choose()
+        }()
         try await kill(in: world)
         working.cancel()
         await working.value
+        try await choosing
         guard answered else { return }
         try await calm(world, devices[0].clock, .partings)
         guard outcome.violations.isEmpty else { return }
@@ -155,6 +165,10 @@ actor PartingRun {
         let coming = devices.filter { _ in Bool.random(using: &random) }
         let attending = crowd(coming) { device, random in await device.attend(slot, random) }
         defer { attending.cancel() }
+        // Also of those who don't come some say that they have started.
+        let diligent = devices.filter { _ in Bool.random(using: &random) }
+        let starting = crowd(diligent) { device, random in await device.start(slot, random) }
+        defer { starting.cancel() }
         try await Task.sleep(for: .milliseconds(Int.random(in: 0...1_500, using: &random)))
         try await kill(in: world)
         var late = SeededRandom(seed: random.next())
@@ -178,8 +192,13 @@ actor PartingRun {
                 """)
             return try rows[0].integer("n") == 0
         }
-        attending.cancel()
-        await attending.value
+        for running in [attending, starting] {
+            running.cancel()
+            await running.value
+        }
+        for device in devices {
+            if let endpoint = await world.anyEndpoint { await device.readHistory(endpoint) }
+        }
         try await calm(world, clock, .started)
         outcome.rematches = try await world.sql(
             "SELECT count(*) AS n FROM letsswitch.task WHERE starts_at = to_timestamp(\(slot)) AND was_let_down")[0]

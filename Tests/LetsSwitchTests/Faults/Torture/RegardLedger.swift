@@ -13,6 +13,8 @@ struct RegardLedger {
     private(set) var known: [Kind: [Regard: UUID]] = [:]
     /// Of whom it isn't known, since an answer was lost.
     private var doubtful: [Kind: Set<String>] = [:]
+    /// Who was erased since all was calm: what others were told of one of these may be gone by then.
+    private var fading: Set<String> = []
     /// Who has ever blocked somebody, or may have.
     private(set) var strangers: Set<Regard> = []
     /// What was blocked when all was calm, and hasn't been undone since; and which tasks were a pair then.
@@ -31,7 +33,7 @@ struct RegardLedger {
     /// `201` or `200`.
     mutating func made(_ kind: Kind, _ regard: Regard, _ id: UUID, isNew: Bool) {
         if let old = known[kind, default: [:]][regard], isNew || old != id,
-            !doubtful[kind, default: []].contains(regard.device)
+            !doubtful[kind, default: []].contains(regard.device), !fading.contains(regard.other)
         {
             objections.append("\(regard) was lost of the \(kind.rawValue)")
         }
@@ -46,7 +48,7 @@ struct RegardLedger {
 
     /// `200`, or `404`.
     mutating func undone(_ kind: Kind, _ regard: Regard, wasThere: Bool) {
-        if !wasThere, !doubtful[kind, default: []].contains(regard.device) {
+        if !wasThere, !doubtful[kind, default: []].contains(regard.device), !fading.contains(regard.other) {
             objections.append("\(regard) is none of the \(kind.rawValue), which it was")
         }
         known[kind, default: [:]][regard] = nil
@@ -54,6 +56,20 @@ struct RegardLedger {
 
     mutating func doubt(_ kind: Kind, of device: String) {
         doubtful[kind, default: []].insert(device)
+    }
+
+    /// Before somebody is erased, with whom all of them go. Returns their ids.
+    mutating func erases(_ device: String) -> [UUID] {
+        fading.insert(device)
+        standing = standing.filter { $0.device != device && $0.other != device }
+        return known.values.flatMap { $0.filter { $0.key.device == device || $0.key.other == device }.values }
+    }
+
+    /// `200`.
+    mutating func erased(_ device: String) {
+        for kind in Kind.allCases {
+            known[kind] = known[kind]?.filter { $0.key.device != device && $0.key.other != device }
+        }
     }
 
     // MARK: Judging
@@ -66,7 +82,7 @@ struct RegardLedger {
             let unsure = doubtful[kind, default: []]
             let told = known[kind, default: [:]]
             for regard in Set(there.keys).union(told.keys)
-            where there[regard] != told[regard] && !unsure.contains(regard.device) {
+            where there[regard] != told[regard] && !unsure.contains(regard.device) && !fading.contains(regard.other) {
                 violations.append("\(regard) is \(there[regard] == nil ? "none " : "")of the \(kind.rawValue)")
             }
         }
@@ -90,6 +106,7 @@ struct RegardLedger {
     mutating func rebase(on stored: StoredSchedule) {
         for kind in Kind.allCases { known[kind] = stored[kind] }
         doubtful = [:]
+        fading = []
         strangers.formUnion(stored.blocks.keys)
         standing = Set(stored.blocks.keys)
         pairs = Set(stored.tasks.compactMap { task in task.partner.map { [task.id, $0] } })

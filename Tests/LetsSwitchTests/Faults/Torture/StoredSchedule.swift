@@ -5,12 +5,13 @@ import Scheduling
 struct StoredSchedule: Equatable {
     struct Task: Equatable {
         let id: UUID
+        /// Empty when its person was erased: then only the match is left.
         let device: String
         /// Epoch seconds.
         let slot: Int
         let room: UUID
         let partner: UUID?
-        /// The device of the partner's task, if that task is there.
+        /// The device of the partner's task, if that task is there, and its person.
         let partnerDevice: String?
         /// Whether its minute has come.
         let isDue: Bool
@@ -20,6 +21,10 @@ struct StoredSchedule: Equatable {
         var remindsAt = 0
         /// It waits for its guest, and for nobody else.
         var waitsForGuest = false
+        /// Epoch seconds; when its person said that it had started.
+        var startedAt: Int?
+
+        var isErased: Bool { device.isEmpty }
     }
 
     struct Reminder: Equatable {
@@ -33,6 +38,10 @@ struct StoredSchedule: Equatable {
     /// With their ids.
     var blocks: [Regard: UUID] = [:]
     var preferences: [Regard: UUID] = [:]
+    /// Who has one.
+    var series: Set<String> = []
+    /// Of whom something is left to be deleted.
+    var erasing: Set<String> = []
     /// The database's clock after all of this was read; epoch seconds.
     var now = 0
 
@@ -70,9 +79,11 @@ struct StoredSchedule: Equatable {
                 }
                 if other.partner != task.id { contradictions.append("\(name): its partner has another") }
                 if other.slot != task.slot { contradictions.append("\(name): its partner starts at another time") }
-                if other.device == task.device { contradictions.append("\(name): paired with itself") }
+                if other.device == task.device, !task.isErased { contradictions.append("\(name): paired with itself") }
                 if other.room != task.room { contradictions.append("\(name): its partner has another room") }
                 if task.waitsForGuest { contradictions.append("\(name): waits for a guest beside its partner") }
+            } else if task.isErased {
+                contradictions.append("\(name): is nobody's, and in no match")
             }
             switch (task.isDue, task.waiting, remindersOf[task.id]?.count ?? 0) {
             case (false, 1, 0), (true, 0, 1): break
@@ -82,7 +93,11 @@ struct StoredSchedule: Equatable {
         }
         contradictions += matchContradictions(stage, strangers)
         for reminder in reminders {
-            if byID[reminder.task] == nil { contradictions.append("reminder \(reminder.id) without a task") }
+            guard let task = byID[reminder.task]?.first else {
+                contradictions.append("reminder \(reminder.id) without a task")
+                continue
+            }
+            if task.isErased { continue }
             if reminder.state != "delivered", stage != .started || reminder.state == "pending" {
                 contradictions.append("reminder \(reminder.id) is \(reminder.state)")
             }
@@ -97,7 +112,7 @@ struct StoredSchedule: Equatable {
             contradictions.append("the match of room \(room) has \(members.count) tasks")
         }
         for (slot, tasks) in Dictionary(grouping: tasks, by: \.slot) {
-            for (device, own) in Dictionary(grouping: tasks, by: \.device) where own.count > 1 {
+            for (device, own) in Dictionary(grouping: tasks.filter { !$0.isErased }, by: \.device) where own.count > 1 {
                 contradictions.append("\(device) has \(own.count) tasks at \(slot)")
             }
             let single = tasks.filter { $0.partner == nil && !$0.waitsForGuest && (stage == .promises || !$0.isDue) }

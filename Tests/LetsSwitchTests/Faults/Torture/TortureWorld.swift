@@ -79,6 +79,8 @@ actor TortureWorld {
         daemons.compactMap(\.endpoint).randomElement(using: &random)
     }
 
+    var anyEndpoint: ClientEndpoint? { daemons.compactMap(\.endpoint).randomElement() }
+
     /// One of a daemon's lives.
     struct Incarnation: Hashable, Sendable {
         let daemon: Int

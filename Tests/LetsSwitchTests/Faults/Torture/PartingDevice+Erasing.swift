@@ -1,0 +1,63 @@
+import Domain
+import Foundation
+import TestSupport
+
+/// Being forgotten, and saying that one has started.
+extension PartingDevice {
+    /// Nothing of it is left then; it goes on as somebody new.
+    func erase(_ endpoint: ClientEndpoint) async {
+        let slots = await (0...(record.minute + Self.slotsAhead)).map(clock.slot)
+        let regards = await record.change { $0.erases(name) }
+        guard let response = await ask("DELETE", "/device?deviceId=\(name)", nil, endpoint, concerning: slots.map(key))
+        else {
+            return await note { ledger in
+                for kind in RegardLedger.Kind.allCases { ledger.regards.doubt(kind, of: name) }
+            }
+        }
+        if response.status == 200 {
+            await note("erased") { $0.erased(name, regards: regards) }
+        } else {
+            await object(response)
+        }
+    }
+
+    /// Says so of its task in the slot again and again, until it is cancelled.
+    func start(_ slot: Int, _ random: SeededRandom) async {
+        var random = random
+        while !Task.isCancelled {
+            if let endpoint = await world.endpoint(using: &random) {
+                // A request that was begun is seen through.
+                await Task { await sayStarted(slot, endpoint) }.value
+            }
+            try? await Task.sleep(for: Self.pause * Int.random(in: 1...40, using: &random))
+        }
+    }
+
+    private func sayStarted(_ slot: Int, _ endpoint: ClientEndpoint) async {
+        guard case .present(let id) = await record.ledger.standing(key(slot)) else { return }
+        await note { $0.starts.says(id) }
+        let target = "/task/\(id.uuidString)/started"
+        guard let response = await ask("POST", target, ["deviceId": .string(name)], endpoint, concerning: []) else {
+            return
+        }
+        guard response.status == 200 else { return await object(response) }
+        await note("started") { $0.starts.heard(id) }
+        await readHistory(endpoint)
+    }
+
+    /// Reads how it went.
+    func readHistory(_ endpoint: ClientEndpoint) async {
+        let before = await record.ledger.starts
+        guard let response = await ask("GET", "/history?deviceId=\(name)", nil, endpoint, concerning: []) else {
+            return
+        }
+        guard response.status == 200, let entries = try? response.json()["tasks"].array else {
+            return await object(response)
+        }
+        for entry in entries {
+            guard let id = uuid(entry["id"]) else { return await object(response) }
+            let startedAt = entry["startedAt"].string.flatMap { Instant($0) }?.seconds
+            await note { $0.starts.shown(id, startedAt, wasHeard: before.isHeard(id)) }
+        }
+    }
+}
