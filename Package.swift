@@ -221,6 +221,10 @@ let package = Package(
         .target(
             name: "BusTestSupport", dependencies: ["Rooms", "TestSupport"], path: "Tests/BusTestSupport",
             swiftSettings: swiftSettings),
+        // Who judges what tests hear at the product's doors.
+        .target(
+            name: "DoorTestSupport", dependencies: ["APIDescription", "TestSupport"], path: "Tests/DoorTestSupport",
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "TestSupportTests", dependencies: ["TestSupport", "CLinux", "Wire"], swiftSettings: swiftSettings),
         .testTarget(name: "BasicsTests", dependencies: ["Basics", "TestSupport"], swiftSettings: swiftSettings),
@@ -316,8 +320,8 @@ let package = Package(
             name: "LetsSwitchTests",
             dependencies: [
                 "LetsSwitch", "letsswitchd", "Access", "ActionCable", "APIDescription", "AMQP", "Basics",
-                "BusTestSupport", "Control", "Crypto",
-                "Daemons", "Delivery", "Domain", "HTTPClient", "LiveConversations", "LiveQuestions", "Messaging",
+                "BusTestSupport", "Control", "Crypto", "Daemons", "Delivery", "Domain", "DoorTestSupport", "HTTPClient",
+                "LiveConversations", "LiveQuestions", "Messaging",
                 "Observability", "Pages", "Postgres", "Rooms", "ScheduleTestSupport", "Schema", "Scheduling", "Server",
                 "Settings", "TestSupport", "Wire",
             ],
@@ -325,13 +329,14 @@ let package = Package(
         .testTarget(
             name: "LetsSwitchClientTests",
             dependencies: [
-                "Basics", "LetsSwitchClient", "letsswitch", "letsswitchd", "CLinux", "Postgres", "Sockets",
+                "Basics", "DoorTestSupport", "LetsSwitchClient", "letsswitch", "letsswitchd", "CLinux", "Postgres",
+                "Sockets",
                 "TestSupport", "Wire",
             ],
             swiftSettings: swiftSettings),
         // The page, in a real browser.
         .testTarget(
-            name: "PageTests", dependencies: ["LetsSwitchClient", "letsswitchd", "TestSupport"],
+            name: "PageTests", dependencies: ["DoorTestSupport", "LetsSwitchClient", "letsswitchd", "TestSupport"],
             swiftSettings: swiftSettings),
 
         // What is promised of every input: checked by the fuzzer's driver, and by a test that replays the corpora.

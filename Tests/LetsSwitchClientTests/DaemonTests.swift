@@ -217,7 +217,7 @@ import Testing
         let database = try await TestCluster.shared.makeDatabase()
         let arguments = ["--database-url", database, "--log-format", "json", "--open-rooms", "--listen"]
         let (daemon, endpoint) = try await DaemonProcess.listening(arguments + ["127.0.0.1:0"])
-        let room = LetsSwitchClient(try ServerAddress("\(endpoint)"), deviceID: "ada").room(UUID())
+        let room = LetsSwitchClient(try JudgedTransport(to: endpoint), deviceID: "ada").room(UUID())
         var events = room.events.makeAsyncIterator()
         #expect(try await events.next() == .entered)
         #expect(try await events.next() == .presence(Presence(count: 1)))

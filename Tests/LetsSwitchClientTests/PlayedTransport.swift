@@ -1,13 +1,27 @@
 import Basics
+import DoorTestSupport
 import TestSupport
 
 @testable import LetsSwitchClient
 
 /// Connections of which the test plays the server's end.
 final class PlayedTransport: Transport {
+    /// Whose server the test plays.
+    enum Server {
+        /// A daemon: it says what is described.
+        case daemon
+        /// Whatever one that others wrote may say.
+        case foreign
+    }
+
+    private let server: Server
     /// What became of attempts, in order; when they are used up, attempts wait.
     private let outcomes = Locked<[Result<PlayedLink, ClientError>]>([])
     let attempts = EventRecorder<ClientRequest>()
+
+    init(as server: Server) {
+        self.server = server
+    }
 
     /// The next attempt is let in.
     @discardableResult
@@ -27,7 +41,11 @@ final class PlayedTransport: Transport {
             do { try await Task.sleep(for: .seconds(3600)) } catch {}
             throw .cancelled
         }
-        return try outcome.get()
+        let link = try outcome.get()
+        return switch server {
+        case .daemon: JudgedLink(link, ProductDoors.judge(request.target))
+        case .foreign: link
+        }
     }
 
     func exchange(_ request: ClientRequest) async throws(ClientError) -> ClientResponse {

@@ -1,19 +1,20 @@
+import DoorTestSupport
 import Foundation
 import Glibc
 import TestSupport
 
 @testable import LetsSwitchClient
 
-/// A daemon with a database of its own, for one test.
+/// A daemon with a database of its own, for one test, whose clients have what it says judged.
 enum RunningDaemon {
     static func with(
-        _ arguments: [String], _ body: (ServerAddress, DaemonProcess) async throws -> Void
+        _ arguments: [String], _ body: (JudgedTransport, DaemonProcess) async throws -> Void
     ) async throws {
         let database = try await TestCluster.shared.makeDatabase()
         let (daemon, endpoint) = try await DaemonProcess.listening(
             ["--listen", "127.0.0.1:0", "--database-url", database, "--log-format", "json"] + arguments)
         do {
-            try await body(try ServerAddress("\(endpoint)"), daemon)
+            try await ProductDoors.judged { try await body(try JudgedTransport(to: endpoint), daemon) }
         } catch {
             await daemon.signal(SIGKILL)
             throw error
@@ -23,10 +24,10 @@ enum RunningDaemon {
     }
 
     /// A session of questions, of a presenter whom nobody else is.
-    static func makeSession(at server: ServerAddress) async throws -> UUID {
+    static func makeSession(at server: any Transport) async throws -> UUID {
         struct Session: Decodable { let id: UUID }
         let requests = DeviceRequests(
-            transport: systemTransport(to: server), deviceID: "speaker", fields: [], reconnect: .never)
+            transport: server, deviceID: "speaker", fields: [], reconnect: .never)
         let made = try await requests.post("/questions/sessions", ["deviceId": "speaker", "title": "Tea"])
         return try (made.decoded(as: "session") as Session).id
     }

@@ -1,9 +1,10 @@
+import DoorTestSupport
 import Foundation
 import TestSupport
 import Testing
 
 /// A test's world: a daemon on a database of its own, and the browsers of the people who use it. At the end no browser may
-/// have complained.
+/// have complained, nor have heard what isn't described.
 final class PageWorld: Sendable {
     let conninfo: String
     private let people = EventRecorder<BrowserPage>()
@@ -56,7 +57,8 @@ final class PageWorld: Sendable {
         let (daemon, endpoint) = try await start("127.0.0.1:0", conninfo, flags)
         let world = PageWorld(conninfo: conninfo, flags: flags, pace: pace, endpoint: endpoint, daemon: daemon)
         do {
-            try await body(world)
+            try await ProductDoors.judged { try await body(world) }
+            for page in world.people.all + world.guests.all { try page.judgeWhatIsHeard() }
             for page in world.people.all { #expect(page.complaints.filter { !Self.isKnock($0) } == []) }
             await world.end()
         } catch {

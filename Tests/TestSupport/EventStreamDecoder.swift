@@ -21,14 +21,16 @@ package enum EventStreamItem: Sendable, Equatable {
 
 /// Bytes to events, by the WHATWG's rules (HTML §9.2.6): lines end in LF, CR or CRLF, an empty line dispatches what has
 /// data. Fields that the rules ignore are violations here: our server has no reason to send any.
-struct EventStreamDecoder {
+package struct EventStreamDecoder {
     private var line: [UInt8] = []
     private var endedWithCR = false
     private var id: String?
     private var event: String?
     private var data: [String] = []
 
-    mutating func decode(_ bytes: [UInt8]) throws(ClientFailure) -> [EventStreamItem] {
+    package init() {}
+
+    package mutating func decode(_ bytes: [UInt8]) throws(ClientFailure) -> [EventStreamItem] {
         var items: [EventStreamItem] = []
         for byte in bytes {
             let completesCRLF = endedWithCR && byte == 0x0A

@@ -6,7 +6,7 @@ import Testing
 
 /// Against a server that the test plays, by a clock that it puts forward.
 @Suite struct CableClientTests {
-    private let transport = PlayedTransport()
+    private let transport = PlayedTransport(as: .foreign)
     private let clock = ManualTime()
     private let identifier = #"{"channel":"RoomChannel","id":"7"}"#
 

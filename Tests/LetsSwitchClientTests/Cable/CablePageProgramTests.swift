@@ -39,7 +39,7 @@ import Testing
     @Test("It says ale, and prints what it hears")
     func run() async throws {
         try await RunningDaemon.with(["--open-rooms"]) { server, _ in
-            let other = CableClient(server)
+            let other = CableClient(try ServerAddress("\(server)"))
             let room = await other.subscribe("RoomChannel", ["id": Self.room])
             let printed = EventRecorder<String>()
             // It says its ale once the other one is there to hear it.

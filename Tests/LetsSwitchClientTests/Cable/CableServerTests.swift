@@ -10,7 +10,7 @@ import Testing
     private static func room(_ id: UUID) -> [String: String] { ["id": id.uuidString] }
 
     /// Two in a room, one is cut off and comes back, one that isn't let in; the same words at either server.
-    private static func meet(at server: ServerAddress, restart: () async throws -> Void) async throws {
+    private static func meet(at server: any Transport, restart: () async throws -> Void) async throws {
         let (ada, bob) = (CableClient(server), CableClient(server))
         let id = UUID()
         let (adas, bobs) = (
@@ -50,7 +50,7 @@ import Testing
         let arguments = ["--database-url", database, "--log-format", "json", "--open-rooms", "--listen"]
         let (daemon, endpoint) = try await DaemonProcess.listening(arguments + ["127.0.0.1:0"])
         var again: DaemonProcess?
-        try await Self.meet(at: try ServerAddress("\(endpoint)")) {
+        try await Self.meet(at: try JudgedTransport(to: endpoint)) {
             await daemon.signal(signal)
             _ = try await daemon.waitForExit()
             again = try await DaemonProcess.listening(arguments + ["\(endpoint)"]).0
@@ -95,7 +95,7 @@ import Testing
     func rails() async throws {
         var rails = try await RailsServer.start()
         let port = rails.port
-        try await Self.meet(at: try ServerAddress("\(rails.endpoint)")) {
+        try await Self.meet(at: systemTransport(to: try ServerAddress("\(rails.endpoint)"))) {
             try await rails.stop()
             rails = try await RailsServer.start(port: port)
         }

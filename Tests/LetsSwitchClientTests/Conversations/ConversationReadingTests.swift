@@ -7,7 +7,7 @@ import Testing
 /// A reader of conversations, of whom the test plays the server.
 @Suite struct ConversationReadingTests {
     private let tea = UUID()
-    private let transport = PlayedTransport()
+    private let transport = PlayedTransport(as: .daemon)
     private let clock = ManualTime()
 
     private func reading(after offsets: [UUID: Int] = [:]) -> ConversationReading {

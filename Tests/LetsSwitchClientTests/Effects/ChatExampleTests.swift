@@ -58,7 +58,7 @@ import Testing
     }
 
     /// The program's day, at a server where `schedule` causes a notification.
-    private static func live(at server: ServerAddress, schedule: () async throws -> Void) async throws {
+    private static func live(at server: any Transport, schedule: () async throws -> Void) async throws {
         let cable = CableClient(server, path: "/cable?deviceId=ada")
         let other = CableClient(server, path: "/cable?deviceId=bob")
         let store = store()
@@ -132,7 +132,7 @@ import Testing
         .enabled(if: TestBroker.isWanted && RailsServer.isInstalled, "it needs Rails: make interop-cable"))
     func rails() async throws {
         let rails = try await RailsServer.start()
-        let server = try ServerAddress("\(rails.endpoint)")
+        let server = systemTransport(to: try ServerAddress("\(rails.endpoint)"))
         let backend = CableClient(server)
         let notifications = await backend.subscribe("NotificationsChannel")
         try await Self.live(at: server) { try await notifications.perform("schedule") }

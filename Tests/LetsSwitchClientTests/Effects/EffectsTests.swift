@@ -17,7 +17,7 @@ import Testing
         func actions(for output: Int, in state: [String]) -> [String] { ["\(output) of \(state.count)"] }
     }
 
-    private let transport = PlayedTransport()
+    private let transport = PlayedTransport(as: .foreign)
     private let clock = ManualTime()
     private let store = Store<[String], String>([]) { $0.append($1) }
     private let words = #""{\"channel\":\"Numbers\"}""#

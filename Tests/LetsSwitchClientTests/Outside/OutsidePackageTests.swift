@@ -39,7 +39,7 @@ import Testing
                 try await process.lines.next("a line of those who are in") { $0.text == "in \(id)" }
             }
             let memory = (try OutsideProgram.memory(of: inRoom.pid), try OutsideProgram.memory(of: alone.pid))
-            try await Self.meet(inRoom, in: LetsSwitchClient(server, deviceID: "ada").room(id))
+            try await Self.meet(inRoom, in: LetsSwitchClient(try ServerAddress("\(server)"), deviceID: "ada").room(id))
             let sizes = (try room.size, try floor.size)
             print(
                 """

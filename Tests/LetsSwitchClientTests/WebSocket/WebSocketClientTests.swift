@@ -12,7 +12,7 @@ import Testing
 
     private typealias Socket = WebSocketClient<Note, Note>
 
-    private let transport = PlayedTransport()
+    private let transport = PlayedTransport(as: .foreign)
     private let clock = ManualTime()
 
     private func socket() -> Socket {

@@ -1,4 +1,5 @@
 import Domain
+import DoorTestSupport
 import Postgres
 import Schema
 import Server

@@ -8,7 +8,14 @@ actor DevTools {
         let method: String
         let parameters: TestJSON
 
+        /// Bytes of a response's body, if they are read along.
+        static let data = "Network.dataReceived"
+
         var description: String { "\(method) \(parameters)" }
+
+        var beginsEventStream: Bool {
+            method == "Network.responseReceived" && parameters["response"]["mimeType"] == "text/event-stream"
+        }
     }
 
     /// A screenshot is one message.
@@ -18,6 +25,8 @@ actor DevTools {
     private let answers = EventRecorder<TestJSON>()
     private var sessions: [String: EventRecorder<Event>] = [:]
     private var lastID = 0
+    /// Event streams that are to be read along, by the calls that ask for it.
+    private var streams: [Int: (request: TestJSON, session: String)] = [:]
 
     private init(_ link: any Link) {
         self.link = link
@@ -34,14 +43,32 @@ actor DevTools {
     private func read() async {
         while let event = try? await link.receive() {
             guard case .message(_, let bytes) = event, let json = try? TestJSON(parsing: bytes) else { continue }
-            if json["id"].int != nil {
-                answers.append(json)
+            if let id = json["id"].int {
+                guard let stream = streams.removeValue(forKey: id) else {
+                    answers.append(json)
+                    continue
+                }
+                note(json["result"]["bufferedData"], of: stream.request, in: stream.session)
             } else if let method = json["method"].string, let session = json["sessionId"].string {
-                sessions[session]?.append(Event(method: method, parameters: json["params"]))
+                let event = Event(method: method, parameters: json["params"])
+                sessions[session]?.append(event)
+                if event.beginsEventStream { await readAlong(event.parameters["requestId"], in: session) }
             }
         }
         answers.finish()
         for recorder in sessions.values { recorder.finish() }
+    }
+
+    /// Has the bytes of an event stream told as well: those that have come, by the answer, which comes before all others.
+    private func readAlong(_ request: TestJSON, in session: String) async {
+        let id = nextID()
+        streams[id] = (request, session)
+        try? await send("Network.streamResourceContent", ["requestId": request], as: id, session: session)
+    }
+
+    private func note(_ bytes: TestJSON, of request: TestJSON, in session: String) {
+        sessions[session]?.append(
+            Event(method: Event.data, parameters: ["requestId": request, "data": bytes]))
     }
 
     /// Calls a method, of the browser itself or of an attached page.
@@ -50,16 +77,24 @@ actor DevTools {
         _ method: String, _ parameters: TestJSON = [:], session: String? = nil,
         within allowed: Duration = Deadline.standard
     ) async throws -> TestJSON {
+        let id = nextID()
+        try await send(method, parameters, as: id, session: session)
+        let answer = try await answers.next("the answer to \(method)", within: allowed) { $0["id"].int == id }
+        if let error = answer["error"]["message"].string { throw ClientFailure.violation("\(method): \(error)") }
+        return answer["result"]
+    }
+
+    private func nextID() -> Int {
         lastID += 1
-        let id = lastID
+        return lastID
+    }
+
+    private func send(_ method: String, _ parameters: TestJSON, as id: Int, session: String?) async throws {
         let command: TestJSON = [
             "id": .number(Double(id)), "method": .string(method), "params": parameters,
             "sessionId": session.map(TestJSON.string) ?? .absent,
         ]
         try await link.send(.message(.text, try command.encoded()))
-        let answer = try await answers.next("the answer to \(method)", within: allowed) { $0["id"].int == id }
-        if let error = answer["error"]["message"].string { throw ClientFailure.violation("\(method): \(error)") }
-        return answer["result"]
     }
 
     /// Begins to keep the events of a page.

@@ -1,3 +1,4 @@
+import DoorTestSupport
 import Foundation
 import TestSupport
 import Testing

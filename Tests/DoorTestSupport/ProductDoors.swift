@@ -1,16 +1,16 @@
-import TestSupport
+package import TestSupport
 import Testing
 
 @testable import APIDescription
 
 /// Which of `/schemas/…` describes what is said at a door, and that all which tests hear there is as described.
-enum ProductDoors {
+package enum ProductDoors {
     /// Whoever connects in here hears nothing that isn't described, or the test fails.
-    static func judged<Value>(
+    package static func judged<Value>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
     ) async rethrows -> Value {
         try await Doors.$judge.withValue(
-            { judge($0) { Issue.record("\($0)") } },
+            judge,
             operation: {
                 try await Doors.$judgeOfRefusals.withValue(
                     { status, body in
@@ -23,7 +23,7 @@ enum ProductDoors {
     private static let codesOfNoRoute: Set = ["method_not_allowed"]
 
     /// What is wrong with a refusal: it is to be as its example in `/openapi.json`, but for what differs in its reason.
-    static func complaint(aboutRefusal status: Int, _ body: [UInt8]) -> String? {
+    package static func complaint(aboutRefusal status: Int, _ body: [UInt8]) -> String? {
         guard let told = try? TestJSON(parsing: body), told["error"] == true, let code = told["code"].string,
             !codesOfNoRoute.contains(code)
         else { return nil }
@@ -34,10 +34,17 @@ enum ProductDoors {
         return told.difference(from: example).map { "\(code) isn't as its example is: \($0)" }
     }
 
+    /// Of which a complaint fails the test in which it is made.
+    ///
+    /// - Parameter target: As it was asked for: `/questions/6B1D…/socket?live=true`.
+    package static func judge(_ target: String) -> Doors.Judge? {
+        judge(target) { Issue.record("\($0)") }
+    }
+
     /// - Parameters:
-    ///   - target: As it was asked for: `/questions/6B1D…/socket?live=true`.
+    ///   - target: The same.
     ///   - complain: What is said of a message that isn't described.
-    static func judge(_ target: String, _ complain: @escaping @Sendable (String) -> Void) -> Doors.Judge? {
+    package static func judge(_ target: String, _ complain: @escaping @Sendable (String) -> Void) -> Doors.Judge? {
         guard let name = schema(of: target) else { return nil }
         return { event, message in
             guard let complaint = complaint(about: message, event, name) else { return }
@@ -47,7 +54,7 @@ enum ProductDoors {
     }
 
     /// The name of the schemas of what is said there; `nil`: it isn't described, as what `/echo` sends back.
-    static func schema(of target: String) -> String? {
+    package static func schema(of target: String) -> String? {
         let parts = target.split(separator: "?", maxSplits: 1)
         let path = parts.first?.split(separator: "/") ?? []
         switch path {
@@ -66,7 +73,7 @@ enum ProductDoors {
     }
 
     /// What is wrong with what a server says.
-    static func complaint(about message: [UInt8], _ event: String? = nil, _ name: String) -> String? {
+    package static func complaint(about message: [UInt8], _ event: String? = nil, _ name: String) -> String? {
         guard let check = checks[name] else { return "there is no schema \(name)" }
         do {
             return try check.get().complaint(about: try TestJSON(parsing: message), as: event ?? "server")
