@@ -107,7 +107,7 @@ test-asan: setup-test ## run the tests under AddressSanitizer
 # libFuzzer looks for inputs that break a promise of Tests/Fuzz/Properties, from the corpora on; what it finds is written to
 # .build-fuzz/findings. New inputs worth keeping gather in .build-fuzz/corpora; `make fuzz-corpora` keeps the fewest that cover
 # as much. The backtracer is off, because it can hang on a process that the fuzzer ends.
-FUZZ ?= http websocket deflate message cable questions conversations topics proxy forwarded request response events answers client schedule
+FUZZ ?= http websocket deflate message cable questions conversations topics bus proxy forwarded request response events answers client schedule
 FUZZ_SECONDS ?= 60
 FUZZFLAGS = --sanitize=fuzzer --sanitize=address --scratch-path .build-fuzz
 FUZZER = SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=detect_leaks=0 FUZZ_TARGET=$$target .build-fuzz/debug/fuzz

@@ -343,10 +343,9 @@ let package = Package(
         .target(
             name: "FuzzProperties",
             dependencies: [
-                "Basics", "Delivery", "Domain", "LetsSwitch", "LetsSwitchClient", "LiveConversations", "LiveQuestions",
-                "Messaging",
-                "Postgres",
-                "Rooms", "Scheduling", "Settings", "TestSupport", "Wire", "CZlib",
+                "Basics", "Bridge", "Daemons", "Delivery", "Domain", "LetsSwitch", "LetsSwitchClient",
+                "LiveConversations", "LiveQuestions", "Messaging", "Postgres", "Rooms", "Scheduling", "Settings",
+                "TestSupport", "Wire", "CZlib",
             ],
             path: "Tests/Fuzz/Properties", swiftSettings: swiftSettings),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzProperties"], swiftSettings: swiftSettings),

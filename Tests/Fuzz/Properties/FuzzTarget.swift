@@ -24,6 +24,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case client
     /// Routing keys, and patterns of them.
     case topics
+    /// What daemons say to each other, and what a broker brings.
+    case bus
     /// PROXY headers, versions 1 and 2.
     case proxy
     /// `X-Forwarded-For`.
@@ -52,6 +54,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .answers: try AnswerProperties.check(input)
         case .client: try ClientProperties.check(input)
         case .topics: try TopicProperties.check(input)
+        case .bus: try BusProperties.check(input)
         case .proxy: try ProxyProperties.check(input)
         case .forwarded: try ForwardedProperties.check(input)
         case .request: try RequestProperties.check(input)
