@@ -169,8 +169,7 @@ let package = Package(
             name: "APIDescription",
             dependencies: [
                 "Basics", "CEmbedded", "Delivery", "Domain", "LiveConversations", "LiveQuestions", "Messaging",
-                "Server",
-                "Settings", "Wire",
+                "Server", "Settings", "Wire",
             ],
             exclude: ["answers.txt", "refusals.txt"],
             swiftSettings: swiftSettings),
@@ -187,9 +186,9 @@ let package = Package(
             name: "LetsSwitch",
             dependencies: [
                 "Access", "ActionCable", "APIDescription", "Basics", "Bridge", "Control", "Crypto", "Daemons",
-                "Delivery",
-                "Domain", "LiveConversations", "LiveQuestions", "LiveSchedule", "Messaging", "Observability", "Pages",
-                "Postgres", "Rooms", "Schema", "Scheduling", "Server", "Settings", "Sockets", "Wire",
+                "Delivery", "Domain", "LiveConversations", "LiveQuestions", "LiveSchedule", "Messaging",
+                "Observability", "Pages", "Postgres", "Rooms", "Schema", "Scheduling", "Server", "Settings", "Sockets",
+                "Wire",
             ],
             swiftSettings: swiftSettings
         ),
@@ -321,17 +320,15 @@ let package = Package(
             dependencies: [
                 "LetsSwitch", "letsswitchd", "Access", "ActionCable", "APIDescription", "AMQP", "Basics",
                 "BusTestSupport", "Control", "Crypto", "Daemons", "Delivery", "Domain", "DoorTestSupport", "HTTPClient",
-                "LiveConversations", "LiveQuestions", "Messaging",
-                "Observability", "Pages", "Postgres", "Rooms", "ScheduleTestSupport", "Schema", "Scheduling", "Server",
-                "Settings", "TestSupport", "Wire",
+                "LiveConversations", "LiveQuestions", "Messaging", "Observability", "Pages", "Postgres", "Rooms",
+                "ScheduleTestSupport", "Schema", "Scheduling", "Server", "Settings", "TestSupport", "Wire",
             ],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "LetsSwitchClientTests",
             dependencies: [
                 "Basics", "DoorTestSupport", "LetsSwitchClient", "letsswitch", "letsswitchd", "CLinux", "Postgres",
-                "Sockets",
-                "TestSupport", "Wire",
+                "Sockets", "TestSupport", "Wire",
             ],
             swiftSettings: swiftSettings),
         // The page, in a real browser.

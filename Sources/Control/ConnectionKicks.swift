@@ -15,12 +15,12 @@ package struct ConnectionKicks: Sendable {
     private static let notify = PostgresStatement(name: "notify_kick", sql: "SELECT pg_notify($1, $2)")
 
     let daemon: DaemonID
-    let application: Application
-    let database: PostgresClient
+    private let application: Application
+    private let database: PostgresClient
     /// A device's tasks whose rooms are open: by these it is known there.
-    let tasksInRooms: @Sendable (DeviceID) async throws -> [UUID]
+    private let tasksInRooms: @Sendable (DeviceID) async throws -> [UUID]
     /// Whose tasks these are.
-    let devicesOfTasks: @Sendable ([UUID]) async throws -> [DeviceID]
+    private let devicesOfTasks: @Sendable ([UUID]) async throws -> [DeviceID]
     /// So many tasks are asked about at once.
     private static let helping = 1_000
 

@@ -14,20 +14,20 @@ import Wire
 
 /// What operators' commands come to in this daemon, and what it has others do.
 package struct DaemonControl: ControlActions {
-    let application: Application
-    let rooms: Rooms
-    let streams: EventStreams
-    let deliveries: DeliveryService
-    let schedule: ScheduleSettings
+    private let application: Application
+    private let rooms: Rooms
+    private let streams: EventStreams
+    private let deliveries: DeliveryService
+    private let schedule: ScheduleSettings
     /// Ends a room in the database.
-    let closeRoom: @Sendable (UUID) async throws -> RoomClosing
-    let exports: ExportStore
-    let functions: FunctionsRevision
-    let erase: @Sendable (DeviceID) async throws -> Void
-    let kicks: ConnectionKicks
-    let drain: ConnectionDrain
+    private let closeRoom: @Sendable (UUID) async throws -> RoomClosing
+    private let exports: ExportStore
+    private let functions: FunctionsRevision
+    private let erase: @Sendable (DeviceID) async throws -> Void
+    private let kicks: ConnectionKicks
+    private let drain: ConnectionDrain
     /// How many other daemons are alive on the database.
-    let others: @Sendable () -> Int
+    private let others: @Sendable () -> Int
 
     package init(
         application: Application, rooms: Rooms, streams: EventStreams, deliveries: DeliveryService,

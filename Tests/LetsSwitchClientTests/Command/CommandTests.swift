@@ -83,13 +83,9 @@ import Testing
         #expect(try await promise("ada", "History").status == .exited(0))
         let bob = try Self.json(try #require(try await promise("bob", "Maths").lines.first))
         let client = PostgresClient(configuration: PostgresConfiguration(conninfo: database))
-        _ = try await client.query(
-            PostgresStatement(
-                name: "",
-                sql: """
-                    CREATE OR REPLACE FUNCTION letsswitch.clock() RETURNS timestamptz LANGUAGE sql VOLATILE AS
-                    $$ SELECT clock_timestamp() + interval '7260 s' $$
-                    """), [], timeout: nil)
+        for sql in ShiftedClock.install + [ShiftedClock.shift(bySeconds: 7260)] {
+            _ = try await client.query(PostgresStatement(name: "", sql: sql), [], timeout: nil)
+        }
         await client.shutdown()
         // Nobody waits yet.
         let early = try await promise("eva", "Art")

@@ -69,12 +69,7 @@ final class Journey: Sendable {
     private static func prepare(_ conninfo: String) async throws {
         let client = client(conninfo)
         _ = try await client.migrate(DatabaseSchema.current)
-        try await sql("CREATE TABLE letsswitch.test_clock AS SELECT interval '0' AS shift", client)
-        try await sql(
-            """
-            CREATE OR REPLACE FUNCTION letsswitch.clock() RETURNS timestamptz LANGUAGE sql VOLATILE AS
-            $$ SELECT clock_timestamp() + (SELECT shift FROM letsswitch.test_clock) $$
-            """, client)
+        for statement in ShiftedClock.install { try await sql(statement, client) }
         await client.shutdown()
     }
 

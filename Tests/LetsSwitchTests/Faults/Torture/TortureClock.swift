@@ -1,4 +1,5 @@
 import Postgres
+import TestSupport
 
 /// The slots of a run and the database's clock, which moves when the run wants it to: from one slot's minute to the next.
 /// No task ever starts, so that no reminder becomes useless: each that falls due has to come.
@@ -16,12 +17,7 @@ struct TortureClock: Sendable {
     static func install(in world: TortureWorld, unit: Int = 1) async throws -> TortureClock {
         let rows = try await world.sql("SELECT ceil(extract(epoch FROM clock_timestamp()))::bigint AS now")
         let first = (try rows[0].integer("now") + lead + 90 + unit - 1) / unit * unit
-        try await world.sql("CREATE TABLE IF NOT EXISTS letsswitch.test_clock AS SELECT interval '0' AS shift")
-        try await world.sql(
-            """
-            CREATE OR REPLACE FUNCTION letsswitch.clock() RETURNS timestamptz LANGUAGE sql VOLATILE AS
-            $$ SELECT clock_timestamp() + (SELECT shift FROM letsswitch.test_clock) $$
-            """)
+        for statement in ShiftedClock.install { try await world.sql(statement) }
         return TortureClock(first: first)
     }
 
