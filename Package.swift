@@ -328,7 +328,7 @@ let package = Package(
             name: "LetsSwitchClientTests",
             dependencies: [
                 "Basics", "DoorTestSupport", "LetsSwitchClient", "letsswitch", "letsswitchd", "CLinux", "Postgres",
-                "Sockets", "TestSupport", "Wire",
+                "Scheduling", "Sockets", "TestSupport", "Wire",
             ],
             swiftSettings: swiftSettings),
         // The page, in a real browser.

@@ -112,7 +112,23 @@ public final class LetsSwitchClient: Sendable {
         _ = try await leave(taskID: promise.id.uuidString)
     }
 
+    /// Says that this device's person has started, from the start on. Saying so again is harmless.
+    ///
+    /// ```swift
+    /// try await client.markStarted(promise)
+    /// ```
+    ///
+    /// - Throws: ``ClientError``, such as `not_started` in a ``ClientError/refused(_:)`` before the start.
+    public func markStarted(_ promise: TaskPromise) async throws {
+        _ = try await markStarted(taskID: promise.id)
+    }
+
     /// The same by its id.
+    package func markStarted(taskID: UUID) async throws -> TaskPromise {
+        try await task("/task/\(taskID.uuidString)/started", TaskBody(texts: [:]))
+    }
+
+    /// The same as ``leave(_:)`` by the task's id.
     package func leave(taskID: String) async throws -> TaskPromise {
         try TaskPromise(try await requests.delete("/task/\(escaped(taskID))?\(requests.identity)&leave=true"))
     }
@@ -184,15 +200,15 @@ public final class LetsSwitchClient: Sendable {
     /// ```
     public func room(_ id: UUID, task: UUID) -> Room { Room(id, task: task, requests) }
 
-    /// This device's task that the room is of, if it starts within a day of now or has just started.
-    package func task(in room: UUID, now: Date = .now) async throws -> RoomTask? {
+    /// This device's task with a room that is meant, if it starts within a day of now or has just started.
+    package func task(_ key: RoomTask.Key, now: Date = .now) async throws -> RoomTask? {
         let day = 86_400.0
         let today = (now.timeIntervalSince1970 / day).rounded(.down) * day
         // Of the days of UTC, which have no changed clocks, the likeliest first.
         for start in [0, 1, -1].map({ Date(timeIntervalSince1970: today + $0 * day) }) {
             let date = WireDate.text(start).prefix(10)
             let answer = try await requests.get("/schedule?\(requests.identity)&date=\(date)&timeZone=UTC")
-            if let task = RoomTask(in: room, answer, beginning: start) { return task }
+            if let task = RoomTask(key, answer, beginning: start) { return task }
         }
         return nil
     }

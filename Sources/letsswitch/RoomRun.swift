@@ -1,7 +1,7 @@
 import FoundationEssentials
 import LetsSwitchClient
 
-/// Being in a room.
+/// Being in a room, and in those that take its place.
 struct RoomRun {
     private let id: UUID
     private let client: LetsSwitchClient
@@ -15,50 +15,45 @@ struct RoomRun {
 
     func join() async throws {
         try await client.checkReachability()
-        // By the task the server knows who comes; without one it is a room like any other.
-        let task = try? await client.task(in: id)
-        let room = task.map { client.room(id, task: $0.id) } ?? client.room(id)
         guard output.isTerminal else {
-            for try await item in room.items { if let source = item.source { try output.tell(source, source) } }
-            return
-        }
-        try await show(room, task)
-    }
-
-    private func show(_ room: Room, _ task: RoomTask?) async throws {
-        let screen = RoomScreen(output, RoomView(task))
-        let keys = KeyPresses()
-        let cheering = keys.map { keys in
-            Task {
-                // Who isn't in cheers for nobody.
-                for await key in keys.presses { try? await room.cheer(Self.cheer(of: key)) }
+            return try await follow { room, _ in
+                for try await item in room.items { if let source = item.source { try output.tell(source, source) } }
+                return true
             }
         }
+        let visit = RoomVisit(client, RoomScreen(output))
+        let keys = KeyPresses()
+        let pressing = keys.map { keys in Task { for await key in keys.presses { await visit.press(key) } } }
         let leaving = keys.map { keys in
             Task {
                 for await _ in keys.untilLeaving {}
-                await room.leave()
+                await visit.leave()
             }
         }
         defer {
-            cheering?.cancel()
+            pressing?.cancel()
             leaving?.cancel()
             keys?.restore()
         }
-        do {
-            for try await event in room.events { try await screen.heard(event) }
-            await screen.end()
-        } catch {
-            await screen.end()
-            throw error
-        }
+        try await follow { room, task in try await visit.stay(in: room, task) }
     }
 
-    /// The digits are the kinds that there are, any other key is a plain cheer.
-    private static func cheer(of key: UInt8) -> Cheer {
-        let kinds = Cheer.allCases
-        let number = Int(key) - Int(UInt8(ascii: "0"))
-        return kinds.indices.contains(number) ? kinds[number] : .plain
+    /// A partner who doesn't come, or leaves, has the server make another room for who is in this one; there it goes on.
+    ///
+    /// - Parameter stay: Returns when a room has ended, and false when that was enough.
+    private func follow(_ stay: (Room, RoomTask?) async throws -> Bool) async throws {
+        var (id, key) = (self.id, RoomTask.Key.room(self.id))
+        while true {
+            // By the task the server knows who comes; without one it is a room like any other.
+            let task = try? await client.task(key)
+            if case .task = key {
+                guard let task, task.roomID != id else { return }
+                id = task.roomID
+            }
+            let room = task.map { client.room(id, task: $0.id) } ?? client.room(id)
+            guard try await stay(room, task), let task else { return }
+            key = .task(task.id)
+        }
     }
 
     func cheer(_ cheer: Cheer, _ times: Int) async throws {

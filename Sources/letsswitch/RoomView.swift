@@ -5,11 +5,15 @@ import LetsSwitchClient
 struct RoomView {
     /// One's own; nil for somebody who has promised nothing there.
     private let task: RoomTask?
+    private let isFirst: Bool
     private var isIn = false
     private var presence: Presence?
+    private var rematch: Room.Rematch?
 
-    init(_ task: RoomTask?) {
+    /// - Parameter isFirst: Whether what keys do hasn't been said yet.
+    init(_ task: RoomTask?, isFirst: Bool = true) {
         self.task = task
+        self.isFirst = isFirst
     }
 
     /// The line of an event; `nil` for what shows below only.
@@ -17,18 +21,24 @@ struct RoomView {
         switch event {
         case .entered:
             isIn = true
-            return "You are in. Any key cheers, 1 to 5 in a way of their own, Ctrl-C leaves."
+            guard isFirst else { return "You are in the new room." }
+            let saying = task == nil ? "" : " s says that you have started,"
+            return "You are in. Any key cheers, 1 to 5 in a way of their own,\(saying) Ctrl-C leaves."
         case .ale(let cheer): return Self.text(cheer)
         case .presence(let presence):
             let before = self.presence?.partner
             self.presence = presence
             guard let partner = presence.partner, partner != before, partner != .expected else { return nil }
             return text(partner).prefix(1).uppercased() + text(partner).dropFirst() + "."
+        case .rematched(let rematch):
+            self.rematch = rematch
+            return rematch.partnerTitle.map { "Somebody else starts \($0) with you, in a new room." }
+                ?? "Your partner has gone on with somebody else. You have a new room, and may be joined there."
         case .misunderstood(let reason): return reason
         case .waiting(let wait):
             (isIn, presence) = (false, nil)
             return "Not in; again in \(wait.roundedUpSeconds) s."
-        case .closed(.normal): return "The room is closed."
+        case .closed(.normal): return rematch == nil ? "The room is closed." : nil
         case .closed: return nil
         }
     }

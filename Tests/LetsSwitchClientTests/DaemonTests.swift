@@ -58,11 +58,15 @@ import Testing
             let start = Date(timeIntervalSince1970: (Date.now.timeIntervalSince1970 + 7200).rounded())
             let first = try await ada.promise("History", at: start, timeZone: "Europe/London")
             _ = try await bob.promise("Maths", at: start, timeZone: "UTC")
-            let own = try #require(try await ada.task(in: first.roomID))
+            let own = try #require(try await ada.task(.room(first.roomID)))
             #expect(own.id == first.id && own.startsAt == start && own.partnerTitle == "Maths")
-            #expect(try await ada.task(in: UUID()) == nil)
+            #expect(try await ada.task(.task(first.id)) == own)
+            #expect(try await ada.task(.room(UUID())) == nil)
+            let refusal = await #expect(throws: ClientError.self) { try await ada.markStarted(first) }
+            guard case .refused(let refusal) = refusal else { throw ClientFailure.violation("\(refusal as Any)") }
+            #expect(refusal.status == 409 && refusal.code == "not_started")
             try await ada.leave(first)
-            #expect(try await ada.task(in: first.roomID) == nil)
+            #expect(try await ada.task(.task(first.id)) == nil)
             #expect(try await !bob.promise("Maths", at: start, timeZone: "UTC").isPaired)
         }
     }

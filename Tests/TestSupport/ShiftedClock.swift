@@ -9,6 +9,11 @@ package enum ShiftedClock {
         """,
     ]
 
+    /// Puts it to an instant, in seconds since 1970, from where it runs on.
+    package static func advance(toSeconds seconds: Double) -> String {
+        "UPDATE letsswitch.test_clock SET shift = to_timestamp(\(seconds)) - clock_timestamp()"
+    }
+
     /// Puts it so far ahead.
     package static func shift(bySeconds seconds: Int) -> String {
         "UPDATE letsswitch.test_clock SET shift = interval '\(seconds) s'"

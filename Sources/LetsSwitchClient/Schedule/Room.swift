@@ -25,12 +25,28 @@ public final class Room: Sendable {
         case ale(Cheer)
         /// Who is in, at first and when it changes: `case .presence(let presence): print(presence.count)`
         case presence(Presence)
+        /// This room's time is over, and there is another: `case .rematched(let rematch): print(rematch.roomID)`
+        case rematched(Rematch)
         /// The server didn't understand what we said: `case .misunderstood(let reason): print(reason)`
         case misunderstood(String)
         /// There is no connection, and the next attempt is due: `case .waiting(let wait): print(wait)`
         case waiting(Duration)
         /// The connection has ended; with ``CloseCode/normal`` the room is closed: `case .closed(let code): print(code)`
         case closed(CloseCode)
+    }
+
+    /// The partner didn't come, and somebody else who waited is the partner; or it was oneself who came too late for the partner.
+    ///
+    /// ```swift
+    /// if case .rematched(let rematch) = event { room = client.room(rematch.roomID, task: rematch.taskID) }
+    /// ```
+    public struct Rematch: Sendable, Hashable {
+        /// Where one is awaited from now on: `client.room(rematch.roomID, task: rematch.taskID)`
+        public let roomID: UUID
+        /// Whose room that is: `rematch.taskID == promise.id`
+        public let taskID: UUID
+        /// What the new partner starts; `nil` without one, who may still come: `rematch.partnerTitle`
+        public let partnerTitle: String?
     }
 
     /// What happened, as far as it is known, and the server's own text of it, where it said it.
@@ -48,6 +64,9 @@ public final class Room: Sendable {
         let reason: String?
         let kind: String?
         let data: People?
+        let roomId: UUID?
+        let taskId: UUID?
+        let partnerTask: String?
 
         struct People: Decodable, Sendable {
             let count: Int?
@@ -112,15 +131,16 @@ public final class Room: Sendable {
 
     private static func event(_ message: Incoming) -> Event? {
         switch message.type {
-        case "handshake": .entered
-        case "aleResponse": .ale(Cheer(named: message.kind))
+        case "handshake": return .entered
+        case "aleResponse": return .ale(Cheer(named: message.kind))
         case "presence":
-            .presence(
-                Presence(
-                    count: message.data?.count ?? 0,
-                    partner: message.data?.partner.flatMap(Presence.Partner.init(rawValue:))))
-        case "error": .misunderstood(message.reason ?? "")
-        default: nil
+            let partner = message.data?.partner.flatMap(Presence.Partner.init(rawValue:))
+            return .presence(Presence(count: message.data?.count ?? 0, partner: partner))
+        case "rematched":
+            guard let room = message.roomId, let task = message.taskId else { return nil }
+            return .rematched(Rematch(roomID: room, taskID: task, partnerTitle: message.partnerTask))
+        case "error": return .misunderstood(message.reason ?? "")
+        default: return nil
         }
     }
 

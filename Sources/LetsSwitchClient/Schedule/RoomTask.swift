@@ -4,9 +4,17 @@
     package import Foundation
 #endif
 
-/// A device's own task whose room that is: what is known of it from the device's days.
+/// A device's own task that has a room: what is known of it from the device's days.
 package struct RoomTask: Sendable, Hashable {
+    /// Which of a device's tasks is meant.
+    package enum Key: Sendable, Hashable {
+        case room(UUID)
+        /// Whatever its room is by now: another than before, when the partner didn't come, or has left.
+        case task(UUID)
+    }
+
     package let id: UUID
+    package let roomID: UUID
     package let startsAt: Date
     /// What the partner starts; `nil` without one.
     package let partnerTitle: String?
@@ -19,18 +27,26 @@ package struct RoomTask: Sendable, Hashable {
             let hasOwnTask: Bool
             let partnerTask: String?
             let roomId: UUID?
+
+            func `is`(_ key: Key) -> Bool {
+                switch key {
+                case .room(let room): roomId == room
+                case .task(let task): id == task
+                }
+            }
         }
     }
 
     /// - Parameters:
     ///   - day: An answer to `GET /schedule`, of a day in UTC.
     ///   - start: That day's beginning.
-    init?(in room: UUID, _ day: [UInt8], beginning start: Date) {
+    init?(_ key: Key, _ day: [UInt8], beginning start: Date) {
         guard let day = try? JSONDecoder().decode(Day.self, from: Data(day)),
-            let (time, slot) = day.schedule.first(where: { $1.hasOwnTask && $1.roomId == room }),
-            let seconds = Self.seconds(time)
+            let (time, slot) = day.schedule.first(where: { $1.hasOwnTask && $1.is(key) }),
+            let seconds = Self.seconds(time), let room = slot.roomId
         else { return nil }
         id = slot.id
+        roomID = room
         startsAt = start + Double(seconds)
         partnerTitle = slot.partnerTask
     }

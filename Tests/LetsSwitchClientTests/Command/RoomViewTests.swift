@@ -16,8 +16,8 @@ import Testing
             "09:00":{"id":"\(UUID())","title":"History","hasOwnTask":true,"hasSomebodyElse":true,"roomId":"\(room)"\(partner)}}}
             """
         let midnight = Date(timeIntervalSince1970: 1_795_305_600)
-        #expect(RoomTask(in: UUID(), Array(day.utf8), beginning: midnight) == nil)
-        return try #require(RoomTask(in: room, Array(day.utf8), beginning: midnight))
+        #expect(RoomTask(.room(UUID()), Array(day.utf8), beginning: midnight) == nil)
+        return try #require(RoomTask(.room(room), Array(day.utf8), beginning: midnight))
     }
 
     @Test("The line below tells the seconds to go, and who is there")
@@ -43,11 +43,42 @@ import Testing
         #expect(view.heard(.closed(.normal)) == "The room is closed.")
     }
 
+    @Test("Who is paired anew is told so, instead of that the room is closed; what keys do is said once")
+    func rematched() throws {
+        let task = try task()
+        var view = RoomView(task)
+        #expect(view.heard(.entered)?.contains("s says that you have started") == true)
+        let (room, own) = (UUID(), task.id)
+        let somebody = Room.Rematch(roomID: room, taskID: own, partnerTitle: "Latin")
+        #expect(view.heard(.rematched(somebody)) == "Somebody else starts Latin with you, in a new room.")
+        #expect(view.heard(.closed(.normal)) == nil)
+        var next = RoomView(task, isFirst: false)
+        #expect(next.heard(.entered) == "You are in the new room.")
+        let alone = next.heard(.rematched(Room.Rematch(roomID: room, taskID: own, partnerTitle: nil)))
+        #expect(alone?.hasPrefix("Your partner has gone on with somebody else.") == true)
+    }
+
+    @Test("A task is found by its room, and by its own id whatever its room is")
+    func keys() throws {
+        let (task, room, midnight) = (UUID(), UUID(), Date(timeIntervalSince1970: 1_795_305_600))
+        func day(_ own: Bool) -> [UInt8] {
+            let slot = #"{"id":"\#(task)","title":"","hasOwnTask":\#(own),"hasSomebodyElse":false,"roomId":"\#(room)"}"#
+            return Array(#"{"schedule":{"09:00:30":\#(slot)}}"#.utf8)
+        }
+        for key in [RoomTask.Key.room(room), .task(task)] {
+            let found = try #require(RoomTask(key, day(true), beginning: midnight))
+            #expect(found.id == task && found.roomID == room && found.partnerTitle == nil)
+            #expect(found.startsAt == midnight + 9 * 3600 + 30)
+            #expect(RoomTask(key, day(false), beginning: midnight) == nil)
+        }
+        #expect(RoomTask(.task(room), day(true), beginning: midnight) == nil)
+    }
+
     @Test("Without a task of one's own there is no time to tell, and without a partner's title none is named")
     func others() throws {
         var view = RoomView(nil)
         #expect(view.status(at: start) == "not in")
-        _ = view.heard(.entered)
+        #expect(view.heard(.entered)?.contains("started") == false)
         _ = view.heard(.presence(Presence(count: 7)))
         #expect(view.status(at: start) == "7 are here")
         #expect(!view.countsDown(at: start - 10))

@@ -125,8 +125,7 @@ final class Journey: Sendable {
 
     /// Puts the clock to so many seconds past `instant` (or before it), from where it runs on.
     func advance(to instant: Instant, _ seconds: Double = 0) async throws {
-        let epoch = Double(instant.seconds) + seconds
-        try await sql("UPDATE letsswitch.test_clock SET shift = to_timestamp(\(epoch)) - clock_timestamp()")
+        try await sql(ShiftedClock.advance(toSeconds: Double(instant.seconds) + seconds))
         // Due before everything that is known: the schedulers look, and read the clock.
         try await sql("SELECT pg_notify('\(ReminderStore.dueChannel)', '0')")
     }
