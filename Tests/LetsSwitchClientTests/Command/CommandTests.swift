@@ -1,3 +1,4 @@
+import DoorTestSupport
 import Foundation
 import Glibc
 import Postgres
@@ -21,6 +22,16 @@ import Testing
         let process = try await start(arguments, state: state)
         let status = try await process.waitForExit()
         return (status, process.lines.all.map(\.text))
+    }
+
+    /// Ends a command that goes on. All that it has told is what the server has said there, and as it is described.
+    private static func end(_ process: ChildProcess, at target: String, _ event: String? = nil) async throws {
+        await process.signal(SIGTERM)
+        _ = try await process.waitForExit()
+        let judge = try #require(ProductDoors.judge(target))
+        let objects = process.lines.all.map(\.text).filter { $0.hasPrefix("{") }
+        #expect(!objects.isEmpty)
+        for object in objects { judge(event, Array(object.utf8)) }
     }
 
     private static func json(_ line: String) throws -> TestJSON { try TestJSON(parsing: Array(line.utf8)) }
@@ -54,12 +65,12 @@ import Testing
         let watching = try await Self.start(["watch"] + server, state: state)
         let line = try await watching.lines.next("a reminder") { $0.text.hasPrefix("{") }.text
         let room = try #require(try Self.json(line)["roomId"].string)
-        await watching.signal(SIGTERM)
+        try await Self.end(watching, at: "/reminders", "reminder")
         let joined = try await Self.start(["join", room] + server, state: state)
         try await joined.lines.next("the handshake") { $0.text == #"{"type":"handshake"}"# }
         #expect(try await Self.run(["cheer", room, "-n", "2"] + server, state: state).status == .exited(0))
         for _ in 0..<2 { try await joined.lines.next("an ale") { $0.text == #"{"type":"aleResponse"}"# } }
-        await joined.signal(SIGTERM)
+        try await Self.end(joined, at: "/socket?id=\(room)")
         #expect(
             try await Self.run(["join", UUID().uuidString] + server, state: state).status == .exited(1))
         try await daemon.terminate()
@@ -158,7 +169,7 @@ import Testing
         #expect(message["content"].string == "Tea, --now?")
         let heard = try await listening.lines.next("the message") { $0.text.contains(#""type":"message""#) }
         #expect(try Self.json(heard.text)["message"]["id"].string == message["id"].string)
-        await listening.signal(SIGTERM)
+        try await Self.end(listening, at: "/conversations/socket")
         let history = try await Self.run(bob + ["history", "ada"], state: state)
         #expect(try Self.json(try #require(history.lines.first))["messages"][0]["author"].string == "ada")
         let list = try await Self.run(bob + ["history"], state: state)
@@ -192,7 +203,7 @@ import Testing
         #expect(try Self.json(try #require(asked.lines.first))["success"].bool == true)
         let heard = try await listening.lines.next("the question") { $0.text.contains(#""type":"question""#) }
         #expect(try Self.json(heard.text)["question"]["content"].string == "Why tea?")
-        await listening.signal(SIGTERM)
+        try await Self.end(listening, at: "/questions/\(session)/socket")
         #expect(try await Self.run(["ask", session, " "] + server, state: state).status == .exited(1))
         #expect(try await Self.run(["ask", UUID().uuidString, "x"] + server, state: state).status == .exited(1))
         try await daemon.terminate()
