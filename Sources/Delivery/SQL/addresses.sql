@@ -11,7 +11,7 @@ END
 $$;
 
 -- Holds these addresses until the end of the transaction. Whoever holds several does it by this.
-CREATE FUNCTION letsswitch.hold_addresses(p_ids bigint[]) RETURNS void
+CREATE FUNCTION letsswitch.lock_address_rows(p_ids bigint[]) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM FROM letsswitch.address WHERE address.id = ANY (p_ids) ORDER BY address.id FOR UPDATE;
@@ -45,7 +45,7 @@ DECLARE
     v_is_late boolean := letsswitch.is_reminded_soon(p_device);
 BEGIN
     IF v_is_late THEN
-        PERFORM letsswitch.hold_off_claims();
+        PERFORM letsswitch.lock_claims_shared();
     END IF;
     -- Two at once would not see each other, and both stay.
     PERFORM letsswitch.lock_addresses(p_device);
@@ -58,7 +58,7 @@ BEGIN
     ) THEN
         RETURN false;
     END IF;
-    PERFORM letsswitch.hold_addresses(ARRAY(
+    PERFORM letsswitch.lock_address_rows(ARRAY(
         SELECT known.id FROM letsswitch.address AS known WHERE known.channel = p_channel AND known.address = p_address
         UNION ALL
         SELECT own.id FROM letsswitch.address AS own WHERE own.device_id = p_device AND own.channel = p_channel
@@ -95,7 +95,7 @@ DECLARE
             AND (p_address IS NULL OR known.address = p_address)
     );
 BEGIN
-    PERFORM letsswitch.hold_addresses(v_ids);
+    PERFORM letsswitch.lock_address_rows(v_ids);
     DELETE FROM letsswitch.address WHERE id = ANY (v_ids) AND device_id = p_device;
 END
 $$;

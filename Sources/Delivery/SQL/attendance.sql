@@ -97,7 +97,7 @@ BEGIN
         RETURNING event.id
     )
     INSERT INTO letsswitch.delivery (channel, urgent, message_id, event_id, created_at, next_try_at, deadline)
-    SELECT provider.name, false, gen_random_uuid(), told.id, v_now, v_now, v_now + letsswitch.event_patience()
+    SELECT provider.name, false, gen_random_uuid(), told.id, v_now, v_now, v_now + letsswitch.event_lifetime()
     FROM told
     CROSS JOIN letsswitch.provider
     WHERE provider.subscribes AND provider.turned_away_at IS NULL;

@@ -35,11 +35,11 @@ BEGIN
             PERFORM letsswitch.write_deliveries(p_batch, NULL, v_providers);
         END IF;
         IF v_is_told THEN
-            PERFORM letsswitch.tell_claimed(p_batch, NULL);
+            PERFORM letsswitch.write_claim_events(p_batch, NULL);
         END IF;
         RETURN;
     EXCEPTION WHEN OTHERS THEN
-        IF letsswitch.is_nobodys_fault(SQLSTATE) THEN
+        IF letsswitch.is_transient_error(SQLSTATE) THEN
             RAISE;
         END IF;
         RAISE WARNING 'the deliveries of batch % can''t be written together: % (%)', p_batch, SQLERRM, SQLSTATE;
@@ -51,10 +51,10 @@ BEGIN
         BEGIN
             PERFORM letsswitch.write_deliveries(p_batch, v_reminder, v_providers);
             IF v_is_told THEN
-                PERFORM letsswitch.tell_claimed(p_batch, v_reminder);
+                PERFORM letsswitch.write_claim_events(p_batch, v_reminder);
             END IF;
         EXCEPTION WHEN OTHERS THEN
-            IF letsswitch.is_nobodys_fault(SQLSTATE) THEN
+            IF letsswitch.is_transient_error(SQLSTATE) THEN
                 RAISE;
             END IF;
             RAISE WARNING 'the deliveries of reminder % can''t be written: % (%)', v_reminder, SQLERRM, SQLSTATE;
@@ -120,7 +120,7 @@ DECLARE
     v_ids bigint[];
     v_late bigint[];
 BEGIN
-    PERFORM letsswitch.see_provider(p_channel, v_now);
+    PERFORM letsswitch.touch_provider(p_channel, v_now);
     WITH reminders AS (
         SELECT delivery.id, delivery.deadline FROM letsswitch.delivery
         WHERE delivery.channel = p_channel AND delivery.urgent AND delivery.next_try_at <= v_now
@@ -199,10 +199,10 @@ BEGIN
         coalesce(event.person, CASE
             WHEN delivery.urgent AND event.id IS NOT NULL THEN letsswitch.person_tag(task.device_id)
             WHEN delivery.conversation_id IS NOT NULL THEN letsswitch.person_tag(untold.device_id)
-            WHEN event.type IN ('room.joined', 'room.left') THEN (letsswitch.people_of(event.task_ids))[1]
+            WHEN event.type IN ('room.joined', 'room.left') THEN (letsswitch.owners_of(event.task_ids))[1]
         END),
         CASE WHEN event.type IN ('match.created', 'match.ended', 'room.opened', 'room.closed')
-            THEN array_to_string(letsswitch.people_of(event.task_ids), ',', '') END,
+            THEN array_to_string(letsswitch.owners_of(event.task_ids), ',', '') END,
         array_to_string(event.task_ids, ','),
         CASE WHEN event.type = 'room.closed' THEN array_to_string(there.came, ',') END,
         CASE WHEN event.type = 'room.closed' THEN coalesce(there.most_peers, 0) ELSE event.peers END,
@@ -210,7 +210,7 @@ BEGIN
         task.id,
         delivery.urgent,
         partner.title,
-        CASE WHEN kind.is_notice THEN letsswitch.other_day(task.starts_at, task.time_zone) END,
+        CASE WHEN kind.is_notice THEN letsswitch.start_day_text(task.starts_at, task.time_zone) END,
         -- Of somebody who is being erased it says no more than whose it is.
         CASE WHEN erasure.person IS NULL THEN coalesce(event.title, task.title) END,
         CASE WHEN erasure.person IS NULL THEN coalesce(event.start_time, task.start_time) END,
@@ -288,7 +288,7 @@ BEGIN
         RETURN QUERY SELECT * FROM letsswitch.mark_delivered(v_reminders);
     END IF;
     -- Conversations before deliveries, as whoever says something. What is being said at this moment is then either told of by what is
-    -- deleted here, or seen by retell_messages.
+    -- deleted here, or seen by renew_message_notifications.
     PERFORM FROM letsswitch.conversation
     WHERE conversation.id = ANY (ARRAY(
         SELECT delivery.conversation_id FROM letsswitch.delivery
@@ -296,7 +296,7 @@ BEGIN
     )) ORDER BY conversation.id FOR KEY SHARE;
     PERFORM FROM letsswitch.delivery
     WHERE delivery.id = ANY (p_accepted || p_dropped || p_gone || p_again) ORDER BY delivery.id FOR UPDATE;
-    PERFORM letsswitch.hold_addresses(ARRAY(
+    PERFORM letsswitch.lock_address_rows(ARRAY(
         SELECT delivery.address_id FROM letsswitch.delivery
         WHERE delivery.id = ANY (p_gone) AND delivery.address_id IS NOT NULL
     ));
@@ -312,7 +312,7 @@ BEGIN
     SELECT array_agg(done.event_id) INTO v_events FROM done WHERE done.event_id IS NOT NULL;
     PERFORM letsswitch.forget_events(v_events);
     IF v_told IS NOT NULL THEN
-        PERFORM letsswitch.retell_messages(v_told);
+        PERFORM letsswitch.renew_message_notifications(v_told);
     END IF;
     UPDATE letsswitch.delivery SET
         next_try_at = v_now + make_interval(secs => again.delay),

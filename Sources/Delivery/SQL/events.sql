@@ -2,7 +2,7 @@
 -- names a subscriber, with a delivery to each; it goes when all have had it, or its time is over.
 
 -- How long an event is to be sent: a day, and a little more for the last attempt, which is at its end.
-CREATE FUNCTION letsswitch.event_patience() RETURNS interval
+CREATE FUNCTION letsswitch.event_lifetime() RETURNS interval
 LANGUAGE sql IMMUTABLE AS $$ SELECT interval '24 hours 10 minutes' $$;
 
 -- What stands for a device where it must not be named: the same as long as the database lives, and nobody finds the device by it.
@@ -13,7 +13,7 @@ LANGUAGE sql STABLE AS $$
 $$;
 
 -- Whose tasks these are, in their order; NULL where nobody knows any more.
-CREATE FUNCTION letsswitch.people_of(p_tasks uuid[]) RETURNS text[]
+CREATE FUNCTION letsswitch.owners_of(p_tasks uuid[]) RETURNS text[]
 LANGUAGE sql STABLE AS $$
     SELECT array_agg(letsswitch.person_tag(task.device_id) ORDER BY own.place)
     FROM unnest(p_tasks) WITH ORDINALITY AS own (id, place)
@@ -26,7 +26,7 @@ LANGUAGE sql IMMUTABLE AS $$ SELECT ARRAY[least(p_task, p_partner), greatest(p_t
 
 -- Tells subscribers of what has happened now; p_device is whom it is about. What it is about is locked, so that what is told of it is
 -- numbered in the order in which it happened.
-CREATE FUNCTION letsswitch.tell(
+CREATE FUNCTION letsswitch.write_event(
     p_type text, p_device text DEFAULT NULL, p_tasks uuid[] DEFAULT NULL, p_room uuid DEFAULT NULL,
     p_starts_at timestamptz DEFAULT NULL, p_title text DEFAULT NULL, p_start_time text DEFAULT NULL,
     p_time_zone text DEFAULT NULL
@@ -46,20 +46,20 @@ BEGIN
         p_type, v_now, letsswitch.person_tag(p_device), p_tasks, p_room, p_starts_at, p_title, p_start_time, p_time_zone)
     RETURNING event.id INTO v_id;
     INSERT INTO letsswitch.delivery (channel, urgent, message_id, event_id, created_at, next_try_at, deadline)
-    SELECT provider.name, false, gen_random_uuid(), v_id, v_now, v_now, v_now + letsswitch.event_patience()
+    SELECT provider.name, false, gen_random_uuid(), v_id, v_now, v_now, v_now + letsswitch.event_lifetime()
     FROM letsswitch.provider WHERE provider.subscribes AND provider.turned_away_at IS NULL;
 END
 $$;
 
 -- Tells of a task; of what is cancelled there is nothing to show.
-CREATE FUNCTION letsswitch.tell_task(p_type text, p_task letsswitch.task) RETURNS void
+CREATE FUNCTION letsswitch.write_task_event(p_type text, p_task letsswitch.task) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
     IF p_type = 'task.cancelled' THEN
-        PERFORM letsswitch.tell(
+        PERFORM letsswitch.write_event(
             p_type, p_task.device_id, ARRAY[p_task.id], p_task.room_id, p_task.starts_at);
     ELSE
-        PERFORM letsswitch.tell(
+        PERFORM letsswitch.write_event(
             p_type, p_task.device_id, ARRAY[p_task.id], p_task.room_id, p_task.starts_at, p_task.title,
             p_task.start_time, p_task.time_zone);
     END IF;
@@ -67,10 +67,10 @@ END
 $$;
 
 -- Tells of a match that was made, with p_is_open of its room too: no claim of either will.
-CREATE FUNCTION letsswitch.tell_match(p_task letsswitch.task, p_is_open boolean) RETURNS void
+CREATE FUNCTION letsswitch.write_match_event(p_task letsswitch.task, p_is_open boolean) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM letsswitch.tell(
+    PERFORM letsswitch.write_event(
         'match.created', NULL, ARRAY[p_task.partner_id, p_task.id], p_task.room_id, p_task.starts_at);
     IF NOT p_is_open OR NOT letsswitch.has_subscribers() THEN
         RETURN;
@@ -91,7 +91,7 @@ BEGIN
         RETURNING event.id, event.type, event.happened_at
     )
     INSERT INTO letsswitch.delivery (channel, urgent, message_id, event_id, created_at, next_try_at, deadline)
-    SELECT provider.name, false, gen_random_uuid(), opened.id, opened.happened_at, due.at, due.at + letsswitch.event_patience()
+    SELECT provider.name, false, gen_random_uuid(), opened.id, opened.happened_at, due.at, due.at + letsswitch.event_lifetime()
     FROM opened
     CROSS JOIN LATERAL (
         SELECT opened.happened_at + CASE opened.type WHEN 'room.closed' THEN interval '2 seconds' ELSE '0' END AS at
@@ -102,7 +102,7 @@ END
 $$;
 
 -- A room ends before its time: whoever is to be told that it has closed is told now.
-CREATE FUNCTION letsswitch.tell_dissolved(p_room uuid) RETURNS void
+CREATE FUNCTION letsswitch.write_dissolved_event(p_room uuid) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
     v_now timestamptz;
@@ -119,14 +119,14 @@ BEGIN
     )
     SELECT array_agg(closed.id) INTO v_events FROM closed;
     UPDATE letsswitch.delivery
-    SET next_try_at = v_now + interval '2 seconds', deadline = v_now + interval '2 seconds' + letsswitch.event_patience()
+    SET next_try_at = v_now + interval '2 seconds', deadline = v_now + interval '2 seconds' + letsswitch.event_lifetime()
     WHERE delivery.event_id = ANY (v_events);
 END
 $$;
 
 -- Takes from what waits to be told what it says of a person who is being erased, up to the event p_up_to and p_limit at a time: whose
 -- they are stays, so that whoever has been told knows what to forget. Returns how many it took: more may be left until that is 0.
-CREATE FUNCTION letsswitch.silence_events(p_person text, p_up_to bigint, p_limit integer) RETURNS bigint
+CREATE FUNCTION letsswitch.empty_events(p_person text, p_up_to bigint, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
     v_count bigint;
@@ -145,7 +145,7 @@ $$;
 
 -- Tells of a batch's reminders (of one when p_only names it), and of the rooms that they open: each with its end, which is numbered
 -- when it comes. With the claims' lock held.
-CREATE FUNCTION letsswitch.tell_claimed(p_batch bigint, p_only uuid) RETURNS void
+CREATE FUNCTION letsswitch.write_claim_events(p_batch bigint, p_only uuid) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
     v_from uuid := letsswitch.first_id(p_batch);
@@ -171,7 +171,7 @@ BEGIN
         RETURNING event.id, event.type, event.happened_at
     )
     INSERT INTO letsswitch.delivery (channel, urgent, message_id, event_id, created_at, next_try_at, deadline)
-    SELECT provider.name, false, gen_random_uuid(), opened.id, opened.happened_at, due.at, due.at + letsswitch.event_patience()
+    SELECT provider.name, false, gen_random_uuid(), opened.id, opened.happened_at, due.at, due.at + letsswitch.event_lifetime()
     FROM opened
     -- Two seconds for those who report who came and went.
     CROSS JOIN LATERAL (

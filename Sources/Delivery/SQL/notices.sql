@@ -33,7 +33,7 @@ $$;
 CREATE FUNCTION letsswitch.notify_found(p_task letsswitch.task) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
-    IF p_task.partner_id IS NULL AND p_task.waits_until IS NOT NULL AND NOT letsswitch.is_inhabited(p_task) THEN
+    IF p_task.partner_id IS NULL AND p_task.waits_until IS NOT NULL AND NOT letsswitch.is_room_occupied(p_task) THEN
         PERFORM letsswitch.notify_partner_changed(p_task);
     END IF;
 END
@@ -43,14 +43,14 @@ $$;
 CREATE FUNCTION letsswitch.notify_claimed(p_task letsswitch.task) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
-    IF p_task.waits_until IS NULL AND NOT letsswitch.is_due(p_task) AND NOT letsswitch.is_inhabited(p_task) THEN
+    IF p_task.waits_until IS NULL AND NOT letsswitch.is_due(p_task) AND NOT letsswitch.is_room_occupied(p_task) THEN
         PERFORM letsswitch.notify_partner_changed(p_task);
     END IF;
 END
 $$;
 
 -- The day of a start as somebody may read it, `Wed 25 Nov`; NULL if it is today there, or the zone isn't known any more.
-CREATE FUNCTION letsswitch.other_day(p_starts_at timestamptz, p_zone text) RETURNS text
+CREATE FUNCTION letsswitch.start_day_text(p_starts_at timestamptz, p_zone text) RETURNS text
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_rules text := letsswitch.stored_zone_rules(p_zone);

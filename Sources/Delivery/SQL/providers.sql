@@ -10,7 +10,7 @@ LANGUAGE sql AS $$
 $$;
 
 -- A daemon serves it still. Leasing says so, at most each ten minutes.
-CREATE FUNCTION letsswitch.see_provider(p_name text, p_now timestamptz) RETURNS void
+CREATE FUNCTION letsswitch.touch_provider(p_name text, p_now timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
     IF NOT EXISTS (

@@ -14,20 +14,20 @@ RETURNS TABLE (code text, id uuid, name text, title text, starts_at bigint, bloc
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-    v_other text := letsswitch.device_behind(p_device, p_name, p_task);
+    v_other text := letsswitch.resolve_device(p_device, p_name, p_task);
     v_id uuid;
     v_partner letsswitch.task;
 BEGIN
     -- Nobody is erased meanwhile: what names it would stay.
-    PERFORM letsswitch.hold_off_erasing(p_device);
-    PERFORM letsswitch.hold_off_erasing(v_other);
+    PERFORM letsswitch.lock_erasing_shared(p_device);
+    PERFORM letsswitch.lock_erasing_shared(v_other);
     IF p_name IS NOT NULL AND NOT EXISTS (SELECT FROM letsswitch.user_of(p_device)) THEN
         code := 'name_required';
     ELSIF p_name IS NULL AND NOT EXISTS (
         SELECT FROM letsswitch.visible_task AS own WHERE own.id = p_task AND own.device_id = p_device
     ) THEN
         code := 'no_such_task';
-    ELSIF v_other IS NULL OR v_other = p_device OR v_other <> coalesce(letsswitch.device_behind(p_device, p_name, p_task), '')
+    ELSIF v_other IS NULL OR v_other = p_device OR v_other <> coalesce(letsswitch.resolve_device(p_device, p_name, p_task), '')
     THEN
         code := CASE WHEN p_name IS NULL THEN 'no_partner' ELSE 'no_such_user' END;
     END IF;
@@ -68,7 +68,7 @@ END
 $$;
 
 -- The device of a name, or of the partner in a device's own task; NULL if there is none, or none any more.
-CREATE FUNCTION letsswitch.device_behind(p_device text, p_name text, p_task uuid) RETURNS text
+CREATE FUNCTION letsswitch.resolve_device(p_device text, p_name text, p_task uuid) RETURNS text
 LANGUAGE sql STABLE AS $$
     SELECT CASE WHEN p_name IS NULL THEN letsswitch.partner_device(p_device, p_task) ELSE (
         SELECT own.device_id FROM letsswitch.chat_user AS own WHERE own.name = p_name COLLATE "C"
@@ -94,7 +94,7 @@ BEGIN
     IF v_other IS NULL THEN
         RETURN NULL;
     END IF;
-    v_slots := letsswitch.hold_waiting(p_device, v_other);
+    v_slots := letsswitch.lock_waiting_starts(p_device, v_other);
     DELETE FROM letsswitch.block WHERE block.id = p_id AND block.device_id = p_device;
     IF NOT FOUND THEN
         RETURN NULL;
@@ -111,7 +111,7 @@ $$;
 CREATE FUNCTION letsswitch.pair_after_block(p_device text, p_other text) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
-    v_slots timestamptz[] := letsswitch.hold_waiting(p_device, p_other);
+    v_slots timestamptz[] := letsswitch.lock_waiting_starts(p_device, p_other);
 BEGIN
     IF NOT letsswitch.is_blocked(p_device, p_other) THEN
         PERFORM letsswitch.pair_unblocked(p_device, p_other, v_slots);

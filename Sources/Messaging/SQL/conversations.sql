@@ -216,7 +216,7 @@ LANGUAGE sql STABLE ROWS 1 AS $$
 $$;
 
 -- Has those of these come back who have left a pair. Code: there, too_many_conversations (p_most: of each of them).
-CREATE FUNCTION letsswitch.come_back(p_conversation uuid, p_users bigint[], p_most integer) RETURNS text
+CREATE FUNCTION letsswitch.rejoin_pair(p_conversation uuid, p_users bigint[], p_most integer) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
     v_gone bigint[] := ARRAY(
@@ -260,7 +260,7 @@ BEGIN
         FROM letsswitch.open_conversation(p_id, v_user, v_members, false, p_most, p_has_room) AS opened;
     END IF;
     IF code = 'there' THEN
-        code := letsswitch.come_back(v_conversation, ARRAY[v_user], p_most);
+        code := letsswitch.rejoin_pair(v_conversation, ARRAY[v_user], p_most);
     END IF;
     IF code IN ('made', 'there') THEN
         RETURN QUERY SELECT code, made.* FROM letsswitch.conversation_for(v_user, v_conversation) AS made;
@@ -306,7 +306,7 @@ BEGIN
     IF v_leaves THEN
         PERFORM letsswitch.tell_conversation(
             p_conversation, 'left', (SELECT own.name FROM letsswitch.user_of(p_device) AS own));
-        PERFORM letsswitch.let_go(ARRAY[p_conversation]);
+        PERFORM letsswitch.expire_left_groups(ARRAY[p_conversation]);
         PERFORM letsswitch.forget_left(v_user, p_conversation);
     END IF;
     RETURN QUERY SELECT 'done', changed.* FROM letsswitch.conversation_for(v_user, p_conversation) AS changed;
@@ -317,7 +317,7 @@ $$;
 
 -- Has purge_messages take those of these groups that everybody has left: nobody comes back to one. It is held, or passed over: whoever has it
 -- in hand is another who leaves it.
-CREATE FUNCTION letsswitch.let_go(p_conversations uuid[]) RETURNS void
+CREATE FUNCTION letsswitch.expire_left_groups(p_conversations uuid[]) RETURNS void
 LANGUAGE sql AS $$
     UPDATE letsswitch.conversation SET look_at = '-infinity' WHERE conversation.id = ANY (ARRAY(
         SELECT own.id FROM letsswitch.conversation AS own
@@ -369,7 +369,7 @@ BEGIN
     )
     SELECT array_agg(gone.conversation_id) INTO v_left FROM gone;
     PERFORM letsswitch.tell_conversation(own.id, 'left', v_user.name) FROM unnest(v_left) AS own (id);
-    PERFORM letsswitch.let_go(v_left);
+    PERFORM letsswitch.expire_left_groups(v_left);
 END
 $$;
 

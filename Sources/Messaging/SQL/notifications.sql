@@ -45,7 +45,7 @@ $$;
 -- Notifications ----------------------------------------------------------------------------------------------------
 
 -- Puts a notification of a message into the outbox for each who is to hear it and isn't there, in the message's transaction; unless one
--- waits that will tell of it. One that is on its way at this moment stays behind for it (retell_messages). Nobody gets one who has muted the
+-- waits that will tell of it. One that is on its way at this moment stays behind for it (renew_message_notifications). Nobody gets one who has muted the
 -- conversation, or who doesn't want to hear the author, or the other way.
 CREATE FUNCTION letsswitch.notify_absent(p_conversation uuid, p_number bigint, p_author bigint, p_now timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
@@ -136,7 +136,7 @@ LANGUAGE sql STABLE ROWS 1 AS $$
 $$;
 
 -- These notifications have gone, or don't: of what was said since they were made up there are new ones, a minute after them.
-CREATE FUNCTION letsswitch.retell_messages(p_told letsswitch.delivery[]) RETURNS void
+CREATE FUNCTION letsswitch.renew_message_notifications(p_told letsswitch.delivery[]) RETURNS void
 LANGUAGE sql AS $$
     INSERT INTO letsswitch.delivery (
         channel, urgent, message_id, address_id, conversation_id, user_id, from_number, created_at, next_try_at, deadline)

@@ -19,7 +19,7 @@ DECLARE
     v_conversation uuid;
 BEGIN
     -- Who is being erased asks nobody, and takes its task along.
-    PERFORM letsswitch.hold_off_erasing(p_device);
+    PERFORM letsswitch.lock_erasing_shared(p_device);
     SELECT * INTO v_task FROM letsswitch.task AS own WHERE own.id = p_task AND own.device_id = p_device;
     IF NOT FOUND OR v_task.registered <= letsswitch.erased_up_to(p_device) THEN
         code := 'no_such_task';
@@ -59,7 +59,7 @@ BEGIN
         FROM letsswitch.open_conversation(
             p_id, v_user, ARRAY[least(v_user, v_other), greatest(v_user, v_other)], false, p_most, p_has_room) AS opened;
         IF code = 'there' THEN
-            code := letsswitch.come_back(v_conversation, ARRAY[v_user, v_other], p_most);
+            code := letsswitch.rejoin_pair(v_conversation, ARRAY[v_user, v_other], p_most);
         END IF;
     ELSIF code = 'both' THEN
         SELECT own.id INTO v_conversation FROM letsswitch.conversation AS own

@@ -94,7 +94,7 @@ DECLARE
 BEGIN
     -- Whoever came before its device was erased leaves no word after it.
     IF p_device IS NOT NULL THEN
-        PERFORM letsswitch.hold_off_erasing(p_device);
+        PERFORM letsswitch.lock_erasing_shared(p_device);
         IF EXISTS (
             SELECT FROM letsswitch.erased WHERE erased.person = letsswitch.person_tag(p_device)
                 AND erased.erased_at >= v_now - make_interval(secs => p_present)

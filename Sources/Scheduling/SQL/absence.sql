@@ -7,7 +7,7 @@
 -- As whoever changes pairs: the slot's lock, then reminders in order of id (partners.sql).
 
 -- Whether somebody who said whose task it is, is in the room of that task.
-CREATE FUNCTION letsswitch.is_there(p_task letsswitch.task) RETURNS boolean
+CREATE FUNCTION letsswitch.is_in_own_room(p_task letsswitch.task) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT EXISTS (
         SELECT FROM letsswitch.attendance
@@ -15,14 +15,14 @@ LANGUAGE sql STABLE AS $$
 $$;
 
 -- Whether anybody is in the room of a task without a partner, whom only its person can have told of it.
-CREATE FUNCTION letsswitch.is_inhabited(p_task letsswitch.task) RETURNS boolean
+CREATE FUNCTION letsswitch.is_room_occupied(p_task letsswitch.task) RETURNS boolean
 LANGUAGE sql STABLE AS $$
-    SELECT letsswitch.is_there(p_task) OR letsswitch.has_unnamed_peers(p_task.room_id)
+    SELECT letsswitch.is_in_own_room(p_task) OR letsswitch.has_unnamed_peers(p_task.room_id)
 $$;
 
 -- Whether somebody is in the room whose partner isn't, p_patience seconds after the start, or after they were paired. Who has lost the
 -- connection within p_grace seconds hasn't gone. Of somebody who doesn't say whose task it is nobody knows who it is: then nobody is absent.
-CREATE FUNCTION letsswitch.is_forsaken(
+CREATE FUNCTION letsswitch.is_let_down(
     p_task letsswitch.task, p_patience double precision DEFAULT 0, p_grace double precision DEFAULT 15
 ) RETURNS boolean
 LANGUAGE plpgsql STABLE AS $$
@@ -31,7 +31,7 @@ DECLARE
 BEGIN
     RETURN p_task.partner_id IS NOT NULL AND p_task.device_id IS NOT NULL AND p_task.closes_at > v_now
         AND greatest(p_task.starts_at, p_task.paired_at) + make_interval(secs => p_patience) <= v_now
-        AND letsswitch.is_there(p_task)
+        AND letsswitch.is_in_own_room(p_task)
         AND NOT EXISTS (
             SELECT FROM letsswitch.attendance
             WHERE attendance.room_id = p_task.room_id
@@ -47,13 +47,13 @@ LANGUAGE plpgsql STABLE AS $$
 BEGIN
     RETURN p_task.partner_id IS NULL AND p_task.device_id IS NOT NULL AND p_task.waits_until > letsswitch.clock()
         AND p_task.closes_at > letsswitch.clock()
-        AND (NOT p_task.is_absent OR letsswitch.is_inhabited(p_task))
+        AND (NOT p_task.is_absent OR letsswitch.is_room_occupied(p_task))
         AND p_task.registered > letsswitch.erased_up_to(p_task.device_id);
 END
 $$;
 
 -- Who may be joined late though it has a partner, who hasn't come in time, and isn't here now; NULL when nobody may. As waiting_task.
-CREATE FUNCTION letsswitch.forsaken_task(p_starts_at timestamptz, p_device text) RETURNS uuid
+CREATE FUNCTION letsswitch.let_down_task(p_starts_at timestamptz, p_device text) RETURNS uuid
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_now timestamptz := letsswitch.clock();
@@ -61,7 +61,7 @@ BEGIN
     RETURN (
         SELECT task.id FROM letsswitch.task
         WHERE task.starts_at = p_starts_at AND task.partner_id IS NOT NULL AND task.waits_until IS NOT NULL
-            AND task.waits_until > v_now AND letsswitch.is_forsaken(task)
+            AND task.waits_until > v_now AND letsswitch.is_let_down(task)
             AND NOT letsswitch.is_blocked(p_device, task.device_id)
         ORDER BY letsswitch.preferences_between(p_device, task.device_id) DESC, task.registered
         LIMIT 1
@@ -85,7 +85,7 @@ CREATE FUNCTION letsswitch.tell_rematched(p_task letsswitch.task, p_from uuid) R
 LANGUAGE plpgsql AS $$
 BEGIN
     IF p_from IS NOT NULL THEN
-        PERFORM letsswitch.tell_dissolved(p_from);
+        PERFORM letsswitch.write_dissolved_event(p_from);
     END IF;
     UPDATE letsswitch.task SET rematched_at = letsswitch.clock(), rematched_from = p_from WHERE task.id = p_task.id;
     PERFORM pg_notify('letsswitch_rematched', letsswitch.rematch_text(p_task, p_from));
@@ -113,7 +113,7 @@ DECLARE
     v_absent letsswitch.task;
 BEGIN
     SELECT * INTO v_absent FROM letsswitch.task WHERE task.id = p_task.partner_id;
-    PERFORM letsswitch.tell(
+    PERFORM letsswitch.write_event(
         'match.ended', v_absent.device_id, letsswitch.match_tasks(p_task.id, v_absent.id), p_task.room_id, p_task.starts_at);
     IF v_absent.device_id IS NULL THEN
         PERFORM letsswitch.drop_task(v_absent);
@@ -151,7 +151,7 @@ BEGIN
     WHERE reminder.starts_at > p_after AND reminder.starts_at <= p_until
         AND CASE
             WHEN task.partner_id IS NULL THEN task.waits_until > v_now AND letsswitch.is_waiting(task)
-            ELSE there.own AND NOT there.other AND letsswitch.is_forsaken(task, p_patience, p_grace)
+            ELSE there.own AND NOT there.other AND letsswitch.is_let_down(task, p_patience, p_grace)
         END;
 END
 $$;
@@ -203,14 +203,14 @@ BEGIN
     v_ids := ARRAY(
         SELECT waiting.id
         FROM letsswitch.waiting_people(v_starts_at - interval '1 microsecond', v_starts_at, p_patience, p_grace) AS waiting
-        ORDER BY letsswitch.is_inhabited(waiting) DESC, waiting.registered LIMIT c_most);
-    PERFORM letsswitch.hold_tasks(v_ids || ARRAY(
+        ORDER BY letsswitch.is_room_occupied(waiting) DESC, waiting.registered LIMIT c_most);
+    PERFORM letsswitch.lock_tasks(v_ids || ARRAY(
         SELECT task.partner_id FROM letsswitch.task WHERE task.id = ANY (v_ids) AND task.partner_id IS NOT NULL));
     -- As they are now that they are held.
     v_pool := ARRAY(
         SELECT task FROM letsswitch.task
-        WHERE task.id = ANY (v_ids) AND (letsswitch.is_waiting(task) OR letsswitch.is_forsaken(task, p_patience, p_grace))
-        ORDER BY letsswitch.is_inhabited(task) DESC, task.registered);
+        WHERE task.id = ANY (v_ids) AND (letsswitch.is_waiting(task) OR letsswitch.is_let_down(task, p_patience, p_grace))
+        ORDER BY letsswitch.is_room_occupied(task) DESC, task.registered);
     v_is_any_preferred := EXISTS (
         SELECT FROM unnest(v_pool) AS own
         JOIN letsswitch.preference ON preference.device_id = own.device_id
@@ -222,8 +222,8 @@ BEGIN
         v_mate := NULL;
         FOR j IN i + 1..cardinality(v_pool) LOOP
             -- The pool begins with those who are there: none of the others comes before one of them.
-            EXIT WHEN v_mate IS NOT NULL AND letsswitch.is_inhabited(v_pool[v_mate])
-                AND NOT letsswitch.is_inhabited(v_pool[j]);
+            EXIT WHEN v_mate IS NOT NULL AND letsswitch.is_room_occupied(v_pool[v_mate])
+                AND NOT letsswitch.is_room_occupied(v_pool[j]);
             CONTINUE WHEN v_is_taken[j] OR letsswitch.is_blocked(v_one.device_id, v_pool[j].device_id)
                 -- Neither could be told to go to the other's room.
                 OR letsswitch.has_unnamed_peers(v_one.room_id) AND letsswitch.has_unnamed_peers(v_pool[j].room_id);
@@ -252,7 +252,7 @@ BEGIN
         PERFORM letsswitch.pair_again(v_one, v_other.id, v_room, v_one.closes_at, p_late_join);
         PERFORM letsswitch.pair_again(v_other, v_one.id, v_room, v_one.closes_at, p_late_join);
         SELECT * INTO v_other FROM letsswitch.task WHERE task.id = v_other.id;
-        PERFORM letsswitch.tell_match(v_other, true);
+        PERFORM letsswitch.write_match_event(v_other, true);
         -- Now that each sees the other.
         PERFORM letsswitch.tell_rematched(moved.task, moved.was_in)
         FROM (
@@ -288,12 +288,12 @@ DECLARE
     v_partner letsswitch.task;
 BEGIN
     IF NOT v_is_free THEN
-        v_found := letsswitch.forsaken_task(p_starts_at, p_device);
+        v_found := letsswitch.let_down_task(p_starts_at, p_device);
     END IF;
-    PERFORM letsswitch.hold_tasks(ARRAY[
+    PERFORM letsswitch.lock_tasks(ARRAY[
         p_own, v_found, (SELECT task.partner_id FROM letsswitch.task WHERE task.id = v_found AND NOT v_is_free)]);
-    v_partner := letsswitch.held_task(v_found, v_is_free);
-    IF v_found IS NOT NULL AND NOT v_is_free AND NOT letsswitch.is_forsaken(v_partner) THEN
+    v_partner := letsswitch.lock_chosen_task(v_found, v_is_free);
+    IF v_found IS NOT NULL AND NOT v_is_free AND NOT letsswitch.is_let_down(v_partner) THEN
         RAISE 'whoever was alone isn''t any more' USING ERRCODE = 'serialization_failure';
     END IF;
     RETURN v_partner;
@@ -308,7 +308,7 @@ LANGUAGE plpgsql AS $$
 DECLARE
     v_partner letsswitch.task := letsswitch.late_partner(p_task.starts_at, p_task.id, p_task.device_id);
     -- As it is now that it is held: whoever erases comes before or after.
-    v_task letsswitch.task := letsswitch.held_task(p_task.id, true);
+    v_task letsswitch.task := letsswitch.lock_chosen_task(p_task.id, true);
     v_room uuid;
 BEGIN
     IF v_task.device_id IS NULL OR v_task.registered <= letsswitch.erased_up_to(v_task.device_id) THEN
@@ -321,7 +321,7 @@ BEGIN
     PERFORM letsswitch.pair_again(v_partner, v_task.id, v_room, v_partner.closes_at, p_late_join);
     PERFORM letsswitch.pair_again(v_task, v_partner.id, v_room, v_partner.closes_at, p_late_join);
     SELECT * INTO v_task FROM letsswitch.task WHERE task.id = v_task.id;
-    PERFORM letsswitch.tell_match(v_task, NOT letsswitch.is_due(v_task) OR NOT letsswitch.is_due(v_partner));
+    PERFORM letsswitch.write_match_event(v_task, NOT letsswitch.is_due(v_task) OR NOT letsswitch.is_due(v_partner));
     IF v_room <> v_partner.room_id THEN
         PERFORM letsswitch.tell_rematched(task, v_partner.room_id) FROM letsswitch.task WHERE task.id = v_partner.id;
     END IF;

@@ -15,7 +15,7 @@ CREATE FUNCTION letsswitch.lock_claims() RETURNS void
 LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock(19540::bigint << 48) $$;
 
 -- No claim while somebody holds this, who may be many at a time. Only for what ends at once.
-CREATE FUNCTION letsswitch.hold_off_claims() RETURNS void
+CREATE FUNCTION letsswitch.lock_claims_shared() RETURNS void
 LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock_shared(19540::bigint << 48) $$;
 
 -- One change at a time to the addresses of a device.
@@ -31,7 +31,7 @@ CREATE FUNCTION letsswitch.lock_erasing(p_device text) RETURNS void
 LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock(19543, hashtext(p_device)) $$;
 
 -- No erasing of a device while somebody holds this, who may be many at a time. Before any row is locked.
-CREATE FUNCTION letsswitch.hold_off_erasing(p_device text) RETURNS void
+CREATE FUNCTION letsswitch.lock_erasing_shared(p_device text) RETURNS void
 LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock_shared(19543, hashtext(p_device)) $$;
 
 -- One change at a time to what the two of a match ask of each other.
@@ -48,7 +48,7 @@ $$;
 
 -- Whether an error has nothing to do with the row at which it struck: lost connections, a read-only database, deadlocks, want
 -- of resources, cancelling, I/O.
-CREATE FUNCTION letsswitch.is_nobodys_fault(p_sqlstate text) RETURNS boolean
+CREATE FUNCTION letsswitch.is_transient_error(p_sqlstate text) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$
     SELECT left(p_sqlstate, 2) IN ('08', '25', '40', '53', '57', '58')
 $$;

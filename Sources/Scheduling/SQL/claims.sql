@@ -3,7 +3,7 @@
 -- Claims are made many at a time, and what fails for one fails for all of them. Then each is claimed by itself, and what fails
 -- alone is put off.
 
--- The number that the next claim will have. With the claims' lock held; `used_batch` takes it. Numbers follow one another
+-- The number that the next claim will have. With the claims' lock held; `publish_batch` takes it. Numbers follow one another
 -- (save after a crash), so that whoever knows one batch sees by the next one's number whether another was between.
 CREATE FUNCTION letsswitch.next_batch() RETURNS bigint
 LANGUAGE sql VOLATILE AS $$
@@ -11,7 +11,7 @@ LANGUAGE sql VOLATILE AS $$
 $$;
 
 -- A batch was written: tells the daemons.
-CREATE FUNCTION letsswitch.used_batch(p_batch bigint) RETURNS void
+CREATE FUNCTION letsswitch.publish_batch(p_batch bigint) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM setval('letsswitch.batch', p_batch);
@@ -67,7 +67,7 @@ BEGIN
         END IF;
         RETURN;
     END IF;
-    PERFORM letsswitch.used_batch(v_batch);
+    PERFORM letsswitch.publish_batch(v_batch);
     PERFORM letsswitch.write_claimed(v_batch);
     -- A statement of its own, which sees what those who held the rows before have committed: a pairing, a new title.
     RETURN QUERY SELECT * FROM letsswitch.fired_batch(v_batch);
@@ -113,7 +113,7 @@ BEGIN
                 v_expires_at := least(v_expires_at, v_due.starts_at);
             END IF;
         EXCEPTION WHEN OTHERS THEN
-            IF letsswitch.is_nobodys_fault(SQLSTATE) THEN
+            IF letsswitch.is_transient_error(SQLSTATE) THEN
                 RAISE;
             END IF;
             RAISE WARNING 'task % can''t be claimed: % (%)', v_due.task_id, SQLERRM, SQLSTATE;
@@ -130,7 +130,7 @@ BEGIN
         RETURN;
     END IF;
     INSERT INTO letsswitch.claim (batch, closes_at, expires_at) VALUES (v_batch, v_closes_at, v_expires_at);
-    PERFORM letsswitch.used_batch(v_batch);
+    PERFORM letsswitch.publish_batch(v_batch);
     PERFORM letsswitch.write_claimed(v_batch);
     RETURN QUERY SELECT * FROM letsswitch.fired_batch(v_batch);
 END

@@ -137,7 +137,7 @@ BEGIN
     )
     SELECT
         NULL::text,
-        letsswitch.clock_face(slot.wall) || CASE
+        letsswitch.wall_time_text(slot.wall) || CASE
             WHEN letsswitch.first_instant(slot.wall, v_zone) + v_shift < slot.starts_at THEN '+1' ELSE ''
         END,
         own.id,

@@ -55,10 +55,10 @@ BEGIN
     END IF;
     DELETE FROM letsswitch.calendar WHERE calendar.device_id = p_device;
     v_addresses := ARRAY(SELECT own.id FROM letsswitch.address AS own WHERE own.device_id = p_device);
-    PERFORM letsswitch.hold_addresses(v_addresses);
+    PERFORM letsswitch.lock_address_rows(v_addresses);
     DELETE FROM letsswitch.address WHERE address.id = ANY (v_addresses) AND address.device_id = p_device;
     IF v_is_known THEN
-        PERFORM letsswitch.tell('device.erased', p_device);
+        PERFORM letsswitch.write_event('device.erased', p_device);
     END IF;
     IF EXISTS (SELECT FROM letsswitch.erasure WHERE erasure.device_id = p_device) THEN
         starts_at := NULL;
@@ -101,7 +101,7 @@ BEGIN
         -- Whoever has waited longest comes next.
         UPDATE letsswitch.erasure SET next_try_at = v_now WHERE erasure.device_id = v_device;
     EXCEPTION WHEN OTHERS THEN
-        IF letsswitch.is_nobodys_fault(SQLSTATE) THEN
+        IF letsswitch.is_transient_error(SQLSTATE) THEN
             RAISE;
         END IF;
         RAISE WARNING 'a device can''t be erased: % (%)', SQLERRM, SQLSTATE;
@@ -132,7 +132,7 @@ BEGIN
     IF cardinality(v_tasks) > 0 THEN
         RETURN QUERY SELECT gone.starts_at FROM letsswitch.erase_tasks(v_tasks) AS gone;
     END IF;
-    v_silenced := letsswitch.silence_events(v_erasure.person, v_erasure.events_up_to, p_limit);
+    v_silenced := letsswitch.empty_events(v_erasure.person, v_erasure.events_up_to, p_limit);
     v_emptied := letsswitch.empty_questions(p_device, p_limit);
     v_unsaid := letsswitch.empty_messages(p_device, p_limit);
     v_unblocked := letsswitch.forget_blocks(p_device, p_limit);

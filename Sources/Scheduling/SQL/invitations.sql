@@ -117,7 +117,7 @@ BEGIN
         RETURN letsswitch.outcome('repeated', v_own, NULL);
     END IF;
     -- Whoever claims, cancels or erases comes before or after.
-    PERFORM letsswitch.hold_tasks(ARRAY[v_host.id, v_own.id]);
+    PERFORM letsswitch.lock_tasks(ARRAY[v_host.id, v_own.id]);
     SELECT * INTO v_host FROM letsswitch.task WHERE task.invitation = v_digest;
     v_outcome.code := letsswitch.invitation_problem(v_host);
     IF v_host.id IS NOT NULL AND letsswitch.is_blocked(p_device, v_host.device_id) THEN
@@ -164,7 +164,7 @@ BEGIN
         -- What was changed by hand is no series' any more.
         UPDATE letsswitch.task SET title = p_title, series_id = NULL, series_day = NULL
         WHERE task.id = p_task.id RETURNING * INTO v_task;
-        PERFORM letsswitch.tell_task('task.retitled', v_task);
+        PERFORM letsswitch.write_task_event('task.retitled', v_task);
     END IF;
     RETURN v_task;
 END
@@ -180,7 +180,7 @@ DECLARE
 BEGIN
     v_task := letsswitch.place_task(p_task, p_other.id, p_other.room_id, p_other.closes_at, NULL, false);
     PERFORM letsswitch.place_task(p_other, p_task.id, p_other.room_id, p_other.closes_at, NULL, false);
-    PERFORM letsswitch.tell_match(v_task, p_is_open);
+    PERFORM letsswitch.write_match_event(v_task, p_is_open);
     RETURN v_task;
 END
 $$;
@@ -218,14 +218,14 @@ BEGIN
     PERFORM letsswitch.lock_slot(v_starts_at);
     SELECT * INTO v_task FROM letsswitch.task WHERE task.id = p_task AND task.starts_at = v_starts_at;
     v_waiting.id := letsswitch.waiting_task(v_starts_at, p_task, v_task.device_id, false);
-    PERFORM letsswitch.hold_tasks(ARRAY[p_task, v_waiting.id]);
+    PERFORM letsswitch.lock_tasks(ARRAY[p_task, v_waiting.id]);
     v_now := letsswitch.clock();
     UPDATE letsswitch.task SET invites_until = NULL
     WHERE task.id = p_task AND task.starts_at = v_starts_at AND task.invites_until <= v_now RETURNING * INTO v_task;
     IF NOT FOUND THEN
         RETURN false;
     END IF;
-    v_waiting := letsswitch.held_task(v_waiting.id, true);
+    v_waiting := letsswitch.lock_chosen_task(v_waiting.id, true);
     IF v_task.starts_at <= v_now OR v_task.registered <= letsswitch.erased_up_to(v_task.device_id) THEN
         RETURN false;
     ELSIF v_waiting.registered <= letsswitch.erased_up_to(v_waiting.device_id) THEN

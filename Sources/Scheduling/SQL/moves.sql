@@ -24,7 +24,7 @@ DECLARE
     v_zone text;
 BEGIN
     -- Moved, it would be younger than what an erasing that has begun takes, and stay.
-    PERFORM letsswitch.hold_off_erasing(p_device);
+    PERFORM letsswitch.lock_erasing_shared(p_device);
     SELECT coalesce(p_zone, task.time_zone) INTO v_zone FROM letsswitch.task
     WHERE task.id = p_id AND task.device_id = p_device;
     IF NOT FOUND THEN
@@ -59,7 +59,7 @@ BEGIN
         IF v_found.id = v_in_the_way THEN
             v_found.id := NULL;
         END IF;
-        PERFORM letsswitch.hold_tasks(ARRAY[v_task.id, v_task.partner_id, v_waiting.id, v_found.id]);
+        PERFORM letsswitch.lock_tasks(ARRAY[v_task.id, v_task.partner_id, v_waiting.id, v_found.id]);
         SELECT * INTO v_task FROM letsswitch.task WHERE task.id = p_id AND task.device_id = p_device;
     END IF;
     IF v_task.id IS NULL THEN
@@ -73,9 +73,9 @@ BEGIN
         RETURN NEXT letsswitch.outcome('slot_taken', v_task, NULL);
         RETURN;
     END IF;
-    v_partner := letsswitch.held_task(v_task.partner_id, false);
-    v_waiting := letsswitch.held_task(v_waiting.id, true);
-    v_found := letsswitch.held_task(v_found.id, true);
+    v_partner := letsswitch.lock_chosen_task(v_task.partner_id, false);
+    v_waiting := letsswitch.lock_chosen_task(v_waiting.id, true);
+    v_found := letsswitch.lock_chosen_task(v_found.id, true);
     -- Only now: waiting for the locks may have taken us past the lead.
     v_now := letsswitch.clock();
     IF v_task.starts_at + make_interval(secs => p_late_join) <= v_now THEN
@@ -106,7 +106,7 @@ BEGIN
     ELSIF v_task.waits_until IS NOT NULL THEN
         PERFORM letsswitch.dissolve_room(v_task.room_id);
     END IF;
-    PERFORM letsswitch.drop_stage(v_task);
+    PERFORM letsswitch.delete_progress(v_task);
 
     IF v_found.reminds_at < v_now OR NOT letsswitch.is_due(v_found) THEN
         v_found := NULL;
@@ -125,10 +125,10 @@ BEGIN
     PERFORM letsswitch.wake_schedulers(v_task.reminds_at, v_now);
     INSERT INTO letsswitch.due (reminds_at, registered, task_id, starts_at, closes_at)
     VALUES (v_task.reminds_at, v_task.registered, v_task.id, v_task.starts_at, v_task.closes_at);
-    PERFORM letsswitch.tell_task('task.moved', v_task);
+    PERFORM letsswitch.write_task_event('task.moved', v_task);
     IF v_found.id IS NOT NULL THEN
         UPDATE letsswitch.task SET partner_id = v_task.id WHERE task.id = v_found.id;
-        PERFORM letsswitch.tell_match(v_task, false);
+        PERFORM letsswitch.write_match_event(v_task, false);
     END IF;
     v_moved := letsswitch.outcome(
         'moved', v_task, CASE WHEN v_task.invites_until IS NULL THEN v_task.partner_id IS NULL END);

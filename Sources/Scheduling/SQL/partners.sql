@@ -32,7 +32,7 @@ END
 $$;
 
 -- Holds tasks until the end of the transaction, whether they wait for their claim or not. Their slots are locked.
-CREATE FUNCTION letsswitch.hold_tasks(p_tasks uuid[]) RETURNS void
+CREATE FUNCTION letsswitch.lock_tasks(p_tasks uuid[]) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM FROM (
@@ -60,7 +60,7 @@ END
 $$;
 
 -- A task that was chosen, as it is now that it is held. Whoever was to be a partner and isn't free any more makes another choice necessary.
-CREATE FUNCTION letsswitch.held_task(p_id uuid, p_must_be_free boolean) RETURNS letsswitch.task
+CREATE FUNCTION letsswitch.lock_chosen_task(p_id uuid, p_must_be_free boolean) RETURNS letsswitch.task
 LANGUAGE plpgsql AS $$
 DECLARE
     v_task letsswitch.task;
@@ -103,7 +103,7 @@ BEGIN
             )
             AND NOT letsswitch.is_blocked(p_device, task.device_id)
         ORDER BY
-            letsswitch.is_inhabited(task) DESC, letsswitch.preferences_between(p_device, task.device_id) DESC,
+            letsswitch.is_room_occupied(task) DESC, letsswitch.preferences_between(p_device, task.device_id) DESC,
             task.registered
         LIMIT 1
     );
@@ -129,13 +129,13 @@ $$;
 CREATE FUNCTION letsswitch.drop_task(p_task letsswitch.task) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM letsswitch.drop_stage(p_task);
+    PERFORM letsswitch.delete_progress(p_task);
     DELETE FROM letsswitch.task WHERE task.id = p_task.id;
 END
 $$;
 
 -- Deletes what a task that is held waits for or was reminded by, and that it was in its room.
-CREATE FUNCTION letsswitch.drop_stage(p_task letsswitch.task) RETURNS void
+CREATE FUNCTION letsswitch.delete_progress(p_task letsswitch.task) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
     DELETE FROM letsswitch.due WHERE due.reminds_at = p_task.reminds_at AND due.registered = p_task.registered;
@@ -183,7 +183,7 @@ $$;
 CREATE FUNCTION letsswitch.dissolve_room(p_room uuid) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM letsswitch.tell_dissolved(p_room);
+    PERFORM letsswitch.write_dissolved_event(p_room);
     PERFORM pg_notify('letsswitch_dissolved', p_room::text);
 END
 $$;
@@ -203,7 +203,7 @@ DECLARE
     v_room uuid;
     v_closes_at timestamptz;
 BEGIN
-    PERFORM letsswitch.tell(
+    PERFORM letsswitch.write_event(
         'match.ended', p_task.device_id, letsswitch.match_tasks(p_task.id, p_partner.id), p_task.room_id, p_task.starts_at);
     IF p_partner.device_id IS NULL THEN
         PERFORM letsswitch.drop_task(p_partner);
@@ -228,7 +228,7 @@ BEGIN
         IF v_room <> v_other.room_id THEN
             PERFORM letsswitch.dissolve_room(v_other.room_id);
         END IF;
-        PERFORM letsswitch.tell_match(v_stays, v_is_claimed OR NOT letsswitch.is_due(v_other));
+        PERFORM letsswitch.write_match_event(v_stays, v_is_claimed OR NOT letsswitch.is_due(v_other));
     END IF;
     IF NOT v_is_kept AND v_was_open THEN
         PERFORM letsswitch.dissolve_room(p_task.room_id);
@@ -278,7 +278,7 @@ BEGIN
             v_waiting.id := letsswitch.waiting_task(
                 v_task.starts_at, v_task.id, letsswitch.device_of(v_task.partner_id), false);
         END IF;
-        PERFORM letsswitch.hold_tasks(ARRAY[v_task.id, v_task.partner_id, v_waiting.id]);
+        PERFORM letsswitch.lock_tasks(ARRAY[v_task.id, v_task.partner_id, v_waiting.id]);
         SELECT * INTO v_task FROM letsswitch.task WHERE task.id = p_id AND task.device_id = p_device;
     END IF;
     IF v_task.id IS NULL THEN
@@ -286,8 +286,8 @@ BEGIN
         RETURN NEXT v_outcome;
         RETURN;
     END IF;
-    v_partner := letsswitch.held_task(v_task.partner_id, false);
-    v_waiting := letsswitch.held_task(v_waiting.id, true);
+    v_partner := letsswitch.lock_chosen_task(v_task.partner_id, false);
+    v_waiting := letsswitch.lock_chosen_task(v_waiting.id, true);
     IF v_task.starts_at + make_interval(secs => p_late_join) <= letsswitch.clock() THEN
         RETURN NEXT letsswitch.outcome('registration_closed', v_task, NULL);
         RETURN;
@@ -303,7 +303,7 @@ BEGIN
         PERFORM letsswitch.dissolve_room(v_task.room_id);
     END IF;
     PERFORM letsswitch.drop_task(v_task);
-    PERFORM letsswitch.tell_task('task.cancelled', v_task);
+    PERFORM letsswitch.write_task_event('task.cancelled', v_task);
     IF v_partner.id IS NOT NULL THEN
         v_stayed := letsswitch.outcome(
             'stayed', v_partner, CASE WHEN letsswitch.is_due(v_partner) THEN v_partner.partner_id IS NULL END);
@@ -315,7 +315,7 @@ $$;
 
 -- Locks the starts for which either waits for a partner, and holds their tasks, so that nobody registers there meanwhile who would see a
 -- block that is being undone. Returns these starts.
-CREATE FUNCTION letsswitch.hold_waiting(p_device text, p_other text) RETURNS timestamptz[]
+CREATE FUNCTION letsswitch.lock_waiting_starts(p_device text, p_other text) RETURNS timestamptz[]
 LANGUAGE plpgsql AS $$
 DECLARE
     v_slots timestamptz[] := ARRAY(
@@ -329,7 +329,7 @@ BEGIN
     FOREACH v_slot IN ARRAY v_slots LOOP
         PERFORM letsswitch.lock_slot(v_slot);
     END LOOP;
-    PERFORM letsswitch.hold_tasks(ARRAY(
+    PERFORM letsswitch.lock_tasks(ARRAY(
         SELECT task.id FROM letsswitch.task
         WHERE task.device_id IN (p_device, p_other) AND task.starts_at = ANY (v_slots) AND task.partner_id IS NULL
             AND task.registered > letsswitch.erased_up_to(task.device_id)));
@@ -337,7 +337,7 @@ BEGIN
 END
 $$;
 
--- Two of whom neither blocks the other any more are partners wherever both wait, among slots that hold_waiting holds. Only before the start, also
+-- Two of whom neither blocks the other any more are partners wherever both wait, among slots that lock_waiting_starts holds. Only before the start, also
 -- after the lead; from then on rematch_slot pairs those who wait.
 CREATE FUNCTION letsswitch.pair_unblocked(p_device text, p_other text, p_slots timestamptz[]) RETURNS void
 LANGUAGE plpgsql AS $$

@@ -27,8 +27,8 @@ DECLARE
     v_id uuid;
 BEGIN
     -- Nobody is erased meanwhile: what names it would stay.
-    PERFORM letsswitch.hold_off_erasing(p_device);
-    PERFORM letsswitch.hold_off_erasing(v_other);
+    PERFORM letsswitch.lock_erasing_shared(p_device);
+    PERFORM letsswitch.lock_erasing_shared(v_other);
     IF NOT EXISTS (
         SELECT FROM letsswitch.visible_task AS own WHERE own.id = p_task AND own.device_id = p_device
     ) THEN

@@ -2,7 +2,7 @@
 
 -- A device is still somebody's: it has registered a task, or asked for its series. Written once a day at most, and never waited for: who holds one of the
 -- rows uses it.
-CREATE FUNCTION letsswitch.used(p_device text, p_now timestamptz) RETURNS void
+CREATE FUNCTION letsswitch.touch_device(p_device text, p_now timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
     UPDATE letsswitch.address SET used_at = p_now WHERE address.id = ANY (ARRAY(
@@ -62,7 +62,7 @@ END
 $$;
 
 -- Whether anything of a device's is here by which it comes to the schedule.
-CREATE FUNCTION letsswitch.is_here(p_device text) RETURNS boolean
+CREATE FUNCTION letsswitch.is_in_schedule(p_device text) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT EXISTS (SELECT FROM letsswitch.task WHERE task.device_id = p_device)
         OR EXISTS (SELECT FROM letsswitch.series WHERE series.device_id = p_device)
@@ -71,7 +71,7 @@ LANGUAGE sql STABLE AS $$
 $$;
 
 -- Whether a device takes part in conversations: it has listened since then, or does, or something that it has said is kept.
-CREATE FUNCTION letsswitch.is_talking(p_device text, p_since timestamptz) RETURNS boolean
+CREATE FUNCTION letsswitch.is_in_conversations(p_device text, p_since timestamptz) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT EXISTS (
         SELECT FROM letsswitch.chat_user AS own
@@ -117,11 +117,11 @@ BEGIN
     DELETE FROM letsswitch.calendar WHERE calendar.device_id = ANY (v_calendars) AND calendar.used_at < v_before;
     -- After these: what has just gone keeps none.
     UPDATE letsswitch.preference SET used_at = v_now
-    WHERE preference.id = ANY (v_preferences) AND letsswitch.is_here(preference.device_id);
+    WHERE preference.id = ANY (v_preferences) AND letsswitch.is_in_schedule(preference.device_id);
     DELETE FROM letsswitch.preference WHERE preference.id = ANY (v_preferences) AND preference.used_at < v_before;
     UPDATE letsswitch.block SET used_at = v_now
     WHERE block.id = ANY (v_blocks)
-        AND (letsswitch.is_here(block.device_id) OR letsswitch.is_talking(block.device_id, v_before));
+        AND (letsswitch.is_in_schedule(block.device_id) OR letsswitch.is_in_conversations(block.device_id, v_before));
     DELETE FROM letsswitch.block WHERE block.id = ANY (v_blocks) AND block.used_at < v_before;
     RETURN cardinality(v_addresses) + cardinality(v_calendars) + cardinality(v_preferences) + cardinality(v_blocks);
 END

@@ -128,7 +128,7 @@ BEGIN
             )
             WHERE claim.batch = v_batch;
         EXCEPTION WHEN OTHERS THEN
-            IF letsswitch.is_nobodys_fault(SQLSTATE) THEN
+            IF letsswitch.is_transient_error(SQLSTATE) THEN
                 RAISE;
             END IF;
             RAISE WARNING 'batch % can''t be expired: % (%)', v_batch, SQLERRM, SQLSTATE;

@@ -17,7 +17,7 @@ LANGUAGE sql STABLE AS $$
 $$;
 
 -- A device's series whose row is held now; NULL when there is none.
-CREATE FUNCTION letsswitch.hold_series(p_device text, p_id uuid) RETURNS letsswitch.series
+CREATE FUNCTION letsswitch.lock_series(p_device text, p_id uuid) RETURNS letsswitch.series
 LANGUAGE plpgsql AS $$
 DECLARE
     v_series letsswitch.series;
@@ -54,7 +54,7 @@ DECLARE
     v_now timestamptz := letsswitch.clock();
     v_erased bigint := letsswitch.erased_up_to(p_device);
 BEGIN
-    PERFORM letsswitch.used(p_device, v_now);
+    PERFORM letsswitch.touch_device(p_device, v_now);
     RETURN QUERY
     -- The device's tasks once, not once for each series.
     WITH own AS MATERIALIZED (
@@ -150,9 +150,9 @@ DECLARE
     v_now timestamptz;
     v_today date;
 BEGIN
-    PERFORM letsswitch.hold_off_erasing(p_device);
+    PERFORM letsswitch.lock_erasing_shared(p_device);
     v_now := letsswitch.clock();
-    PERFORM letsswitch.used(p_device, v_now);
+    PERFORM letsswitch.touch_device(p_device, v_now);
     v_today := (v_now AT TIME ZONE letsswitch.zone_rules(p_zone))::date;
     -- One that is over is in nobody's way.
     DELETE FROM letsswitch.series WHERE series.device_id = p_device AND series.until < v_today - 1;
@@ -194,7 +194,7 @@ RETURNS SETOF letsswitch.task_outcome
 LANGUAGE plpgsql AS $$
 DECLARE
     v_outcome letsswitch.task_outcome;
-    v_series letsswitch.series := letsswitch.hold_series(p_device, p_id);
+    v_series letsswitch.series := letsswitch.lock_series(p_device, p_id);
     v_from date := date '1970-01-01' + p_from;
     v_task letsswitch.task;
     v_tasks letsswitch.task[];
@@ -218,7 +218,7 @@ BEGIN
     END LOOP;
     FOREACH v_task IN ARRAY v_tasks LOOP
         -- Held, it is neither taken back nor moved meanwhile, so register_task finds it, and changes it as by hand.
-        CONTINUE WHEN NOT letsswitch.hold(v_task);
+        CONTINUE WHEN NOT letsswitch.lock_if_waiting(v_task);
         CONTINUE WHEN NOT EXISTS (
             SELECT FROM letsswitch.task WHERE task.id = v_task.id AND task.registered = v_task.registered AND task.device_id = p_device);
         v_outcome := letsswitch.register_task(
@@ -239,7 +239,7 @@ CREATE FUNCTION letsswitch.end_series(p_device text, p_id uuid) RETURNS SETOF le
 LANGUAGE plpgsql AS $$
 DECLARE
     v_outcome letsswitch.task_outcome;
-    v_series letsswitch.series := letsswitch.hold_series(p_device, p_id);
+    v_series letsswitch.series := letsswitch.lock_series(p_device, p_id);
     v_task letsswitch.task;
 BEGIN
     v_outcome.code := CASE WHEN v_series.id IS NULL THEN 'no_such_series' ELSE 'ended' END;
@@ -337,7 +337,7 @@ BEGIN
         SELECT series.id, series.device_id FROM letsswitch.series WHERE series.look_at <= v_now ORDER BY series.look_at LIMIT 50
     LOOP
         -- Moving does so too, which would be too late once the row is held.
-        PERFORM letsswitch.hold_off_erasing(v_next.device_id);
+        PERFORM letsswitch.lock_erasing_shared(v_next.device_id);
         SELECT * INTO v_series FROM letsswitch.series
         WHERE series.id = v_next.id AND series.look_at <= v_now FOR UPDATE SKIP LOCKED;
         EXIT WHEN FOUND;
@@ -365,7 +365,7 @@ BEGIN
             UPDATE letsswitch.series SET look_at = least(series.look_at, v_now + interval '10 minutes') WHERE series.id = v_series.id;
         END IF;
     EXCEPTION WHEN OTHERS THEN
-        IF letsswitch.is_nobodys_fault(SQLSTATE) THEN
+        IF letsswitch.is_transient_error(SQLSTATE) THEN
             RAISE;
         END IF;
         RAISE WARNING 'series % can''t be continued: % (%)', v_series.id, SQLERRM, SQLSTATE;

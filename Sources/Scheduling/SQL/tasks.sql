@@ -93,7 +93,7 @@ END
 $$;
 
 -- Whether the task waits for its claim still; if so, holds it until the end of the transaction.
-CREATE FUNCTION letsswitch.hold(p_task letsswitch.task) RETURNS boolean
+CREATE FUNCTION letsswitch.lock_if_waiting(p_task letsswitch.task) RETURNS boolean
 LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM FROM letsswitch.due
@@ -156,7 +156,7 @@ BEGIN
         SELECT * INTO v_task FROM letsswitch.task WHERE device_id = p_device AND starts_at = v_slot.starts_at;
     END IF;
     IF FOUND THEN
-        v_is_waiting := letsswitch.hold(v_task);
+        v_is_waiting := letsswitch.lock_if_waiting(v_task);
         SELECT * INTO v_task FROM letsswitch.task WHERE id = v_task.id AND device_id = p_device;
     END IF;
     IF FOUND THEN
@@ -164,7 +164,7 @@ BEGIN
             -- The partner's reminder bears the title: it is claimed after this, with the new one, or was before, and then it is
             -- too late. Nobody else holds the two: retitling either takes the slot's lock first, and claiming passes them over.
             SELECT * INTO v_partner FROM letsswitch.task WHERE id = v_task.partner_id;
-            IF v_partner.device_id IS NOT NULL AND NOT letsswitch.hold(v_partner) THEN
+            IF v_partner.device_id IS NOT NULL AND NOT letsswitch.lock_if_waiting(v_partner) THEN
                 v_is_waiting := false;
             END IF;
         END IF;
@@ -205,7 +205,7 @@ BEGIN
         -- What was changed by hand is no series' any more.
         UPDATE letsswitch.task SET title = p_title, series_id = NULL, series_day = NULL
         WHERE id = v_task.id RETURNING * INTO v_task;
-        PERFORM letsswitch.tell_task('task.retitled', v_task);
+        PERFORM letsswitch.write_task_event('task.retitled', v_task);
         IF p_invite_hold IS NOT NULL THEN
             RETURN letsswitch.inviting_outcome(
                 'retitled', v_task, CASE WHEN v_was_free AND v_task.invites_until IS NOT NULL THEN false END);
@@ -313,11 +313,11 @@ BEGIN
     INSERT INTO letsswitch.due (reminds_at, registered, task_id, starts_at, closes_at)
     SELECT v_task.reminds_at, added.registered, v_task.id, v_task.starts_at, v_task.closes_at FROM added;
     IF p_is_by_hand THEN
-        PERFORM letsswitch.used(p_device, v_now);
+        PERFORM letsswitch.touch_device(p_device, v_now);
     END IF;
-    PERFORM letsswitch.tell_task('task.registered', v_task);
+    PERFORM letsswitch.write_task_event('task.registered', v_task);
     IF v_task.partner_id IS NOT NULL THEN
-        PERFORM letsswitch.tell_match(v_task, v_is_open);
+        PERFORM letsswitch.write_match_event(v_task, v_is_open);
     END IF;
     IF v_left_room IS NOT NULL THEN
         PERFORM letsswitch.tell_rematched(v_partner, v_left_room);
@@ -355,7 +355,7 @@ BEGIN
     -- Whoever wants it for a partner, or to claim it, comes before or after.
     IF FOUND THEN
         v_registered := v_task.registered;
-        v_is_waiting := letsswitch.hold(v_task);
+        v_is_waiting := letsswitch.lock_if_waiting(v_task);
         SELECT * INTO v_task FROM letsswitch.task WHERE id = v_task.id AND device_id = p_device;
         IF v_task.registered <> v_registered THEN
             RAISE 'the task was moved meanwhile' USING ERRCODE = 'serialization_failure';
@@ -371,7 +371,7 @@ BEGIN
     END IF;
     DELETE FROM letsswitch.due WHERE reminds_at = v_task.reminds_at AND registered = v_task.registered;
     DELETE FROM letsswitch.task WHERE id = v_task.id;
-    PERFORM letsswitch.tell_task('task.cancelled', v_task);
+    PERFORM letsswitch.write_task_event('task.cancelled', v_task);
     RETURN letsswitch.outcome('cancelled', v_task, CASE WHEN v_task.invites_until IS NULL THEN false END);
 END
 $$;

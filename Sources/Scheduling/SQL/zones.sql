@@ -119,7 +119,7 @@ END
 $$;
 
 -- The time of day as it is written: HH:MM, or HH:MM:SS when there are seconds.
-CREATE FUNCTION letsswitch.clock_face(p_wall timestamp) RETURNS text
+CREATE FUNCTION letsswitch.wall_time_text(p_wall timestamp) RETURNS text
 LANGUAGE sql IMMUTABLE AS $$
     SELECT to_char(p_wall, CASE WHEN extract(second FROM p_wall) = 0 THEN 'HH24:MI' ELSE 'HH24:MI:SS' END)
 $$;
@@ -142,7 +142,7 @@ DECLARE
 BEGIN
     IF p_starts_at IS NOT NULL THEN
         starts_at := to_timestamp(p_starts_at);
-        start_time := letsswitch.clock_face(starts_at AT TIME ZONE v_zone);
+        start_time := letsswitch.wall_time_text(starts_at AT TIME ZONE v_zone);
         RETURN;
     END IF;
     IF p_midnight IS NOT NULL THEN
@@ -165,6 +165,6 @@ BEGIN
         WHEN p_midnight IS NULL THEN v_instant
         ELSE to_timestamp(p_midnight) + (v_instant - v_midnight)
     END;
-    start_time := letsswitch.clock_face(date '1970-01-01' + make_interval(secs => p_time));
+    start_time := letsswitch.wall_time_text(date '1970-01-01' + make_interval(secs => p_time));
 END
 $$;

@@ -33,11 +33,11 @@ extension ScheduleDatabase {
 
     /// Events for the webhook, with these titles, as if a daemon served it.
     func writeEvents(_ titles: some Sequence<Int>) async throws {
-        try await run("SELECT letsswitch.see_provider('webhook', letsswitch.clock())")
+        try await run("SELECT letsswitch.touch_provider('webhook', letsswitch.clock())")
         let titles = titles.map { "'\($0)'" }.joined(separator: ", ")
         try await run(
             """
-            SELECT letsswitch.tell('task.registered', p_title => title)
+            SELECT letsswitch.write_event('task.registered', p_title => title)
             FROM unnest(ARRAY[\(titles)]) WITH ORDINALITY AS list (title, place) ORDER BY place
             """)
     }

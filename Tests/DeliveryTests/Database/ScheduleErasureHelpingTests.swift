@@ -36,7 +36,7 @@ import Testing
             try await database.serve([.webhook])
             try await database.run(
                 """
-                SELECT letsswitch.tell_task('task.registered', task) FROM letsswitch.task AS task
+                SELECT letsswitch.write_task_event('task.registered', task) FROM letsswitch.task AS task
                 WHERE task.device_id = 'big' ORDER BY task.registered LIMIT 1
                 """)
             #expect(try await database.erasures.erase(big).hasMore)

@@ -64,7 +64,7 @@ import Testing
             let start = try await journey.instant(in: 3600)
             let ada = try await endpoint.reminders(of: "ada")
             try await endpoint.register("ada", start)
-            let works = try await sabotage("used_batch", .fails, in: journey)
+            let works = try await sabotage("publish_batch", .fails, in: journey)
             try await journey.advance(to: start, -60)
             try await eventually("no readiness") {
                 try await endpoint.get("/readyz").status == 503
