@@ -26,16 +26,17 @@ import Testing
             """)
     }
 
-    /// How often it was tried in vain, and when next, in seconds from `start` on.
+    /// How often it was tried in vain, when next, and what the clock shows, in seconds from `start` on.
     private func due(_ task: UUID, _ start: Instant, in journey: Journey) async throws -> (
-        failures: Int, retry: Double
+        failures: Int, retry: Double, clock: Double
     ) {
         let rows = try await journey.sql(
             """
-            SELECT failures, (extract(epoch FROM retry_at) - \(start.seconds))::float8 AS retry
+            SELECT failures, (extract(epoch FROM retry_at) - \(start.seconds))::float8 AS retry,
+                (extract(epoch FROM letsswitch.clock()) - \(start.seconds))::float8 AS clock
             FROM letsswitch.due WHERE task_id = '\(task)'
             """)
-        return (try rows[0].integer("failures"), try rows[0].double("retry"))
+        return (try rows[0].integer("failures"), try rows[0].double("retry"), try rows[0].double("clock"))
     }
 
     @Test(
@@ -68,16 +69,15 @@ import Testing
                 try await journey.wait(until: "EXISTS (SELECT FROM letsswitch.due WHERE failures > \(tried.failures))")
                 tried = try await due(poisoned.id, start, in: journey)
                 #expect(tried.retry >= min(0, since + pow(2, Double(min(tried.failures - 1, 6)))), "\(tried)")
-                #expect(tried.retry <= 0 || tried.retry > 80_000, "\(tried)")
+                // On a machine that is later still the start may be over: then it has been set aside.
+                #expect(tried.retry <= 0 || tried.retry > 80_000 && tried.clock >= 0, "\(tried)")
                 since = clock
+                if tried.retry > 0 { break }
             }
             // The start is the last try before it is set aside.
             try await journey.advance(to: start)
             try await journey.wait(
-                until: """
-                    EXISTS (SELECT FROM letsswitch.due WHERE failures > \(tried.failures)
-                        AND retry_at > to_timestamp(\(start.seconds + 80_000)))
-                    """)
+                until: "EXISTS (SELECT FROM letsswitch.due WHERE retry_at > to_timestamp(\(start.seconds + 80_000)))")
             // Nobody spins over it.
             let before = try await MetricsReading(endpoint)[#"letsswitch_db_queries_total{outcome="failed"}"#]
             try await journey.advance(to: start, 5)
