@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import TestSupport
 
 @testable import LetsSwitch
@@ -21,7 +20,8 @@ struct ControlledDaemon: Sendable {
             let (daemon, endpoint) = try await journey.process(["--state-dir", directory] + arguments)
             let control = ControlledDaemon(
                 journey: journey, daemon: daemon, endpoint: endpoint, directory: directory)
-            try await eventually("the control socket") { access(control.socket, F_OK) == 0 }
+            // Its file is there a moment before anybody listens.
+            try await daemon.waitForLog("control socket")
             try await body(control)
         }
     }
