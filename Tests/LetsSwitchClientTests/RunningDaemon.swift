@@ -1,6 +1,7 @@
 import DoorTestSupport
 import Foundation
 import Glibc
+import Postgres
 import TestSupport
 
 @testable import LetsSwitchClient
@@ -10,7 +11,22 @@ enum RunningDaemon {
     static func with(
         _ arguments: [String], _ body: (JudgedTransport, DaemonProcess) async throws -> Void
     ) async throws {
+        try await with(arguments, on: try await TestCluster.shared.makeDatabase(), body)
+    }
+
+    /// The same for who changes something in that database, such as what its clock shows.
+    static func withDatabase(
+        _ arguments: [String], _ body: (JudgedTransport, PostgresClient) async throws -> Void
+    ) async throws {
         let database = try await TestCluster.shared.makeDatabase()
+        let client = PostgresClient(configuration: PostgresConfiguration(conninfo: database))
+        try await with(arguments, on: database) { server, _ in try await body(server, client) }
+        await client.shutdown()
+    }
+
+    private static func with(
+        _ arguments: [String], on database: String, _ body: (JudgedTransport, DaemonProcess) async throws -> Void
+    ) async throws {
         let (daemon, endpoint) = try await DaemonProcess.listening(
             ["--listen", "127.0.0.1:0", "--database-url", database, "--log-format", "json"] + arguments)
         do {

@@ -1,10 +1,10 @@
 import Foundation
-import LetsSwitchClient
 import Postgres
 import Scheduling
 import TestSupport
 import Testing
 
+@testable import LetsSwitchClient
 @testable import letsswitch
 
 /// The command before people: what two of them see, each in a terminal.
@@ -80,62 +80,57 @@ import Testing
     func rematched() async throws {
         let state = "/tmp/ls-terminal-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: state) }
-        let database = try await TestCluster.shared.makeDatabase()
-        let (daemon, endpoint) = try await DaemonProcess.listening([
-            "--listen", "127.0.0.1:0", "--database-url", database, "--log-format", "json", "--late-join", "30m",
-        ])
-        let sql = PostgresClient(configuration: PostgresConfiguration(conninfo: database))
-        func query(_ text: String) async throws -> Int {
-            try await sql.query(PostgresStatement(name: "", sql: text), [], timeout: nil).count
+        try await RunningDaemon.withDatabase(["--late-join", "30m"]) { server, sql in
+            func query(_ text: String) async throws -> Int {
+                try await sql.query(PostgresStatement(name: "", sql: text), [], timeout: nil).count
+            }
+            let start = Date(timeIntervalSince1970: (Date.now.timeIntervalSince1970 + 7200).rounded())
+            func promise(_ device: String, _ title: String) async throws -> TaskPromise {
+                try await client(device).promise(title, at: start, timeZone: "UTC")
+            }
+            func client(_ device: String) -> LetsSwitchClient { LetsSwitchClient(server, deviceID: device) }
+            // In pairs, of which one each comes.
+            let (ada, _) = (try await promise("ada", "History"), try await promise("bob", "Maths"))
+            let (cem, _) = (try await promise("cem", "Latin"), try await promise("dan", "Art"))
+            /// Puts the server's clock to so many seconds past the start, and has it look.
+            func advance(to seconds: Double) async throws {
+                _ = try await query(ShiftedClock.advance(toSeconds: start.timeIntervalSince1970 + seconds))
+                _ = try await query("SELECT pg_notify('\(ReminderStore.dueChannel)', '0')")
+            }
+            for text in ShiftedClock.install { _ = try await query(text) }
+            try await advance(to: -59)
+            func enter(_ promise: TaskPromise, _ device: String) async throws -> Terminal {
+                let words = ["join", promise.roomID.uuidString, "--device", device, "--server", "\(server)"]
+                let terminal = try await Terminal(words, state: state)
+                try await terminal.shows("You are in.")
+                return terminal
+            }
+            let (adas, cems) = (try await enter(ada, "ada"), try await enter(cem, "cem"))
+            try await adas.press("s")
+            try await adas.shows("It isn't time yet.")
+            try await eventually("it is written who came") {
+                try await query("SELECT FROM letsswitch.attendance WHERE present > 0") == 2
+            }
+            try await advance(to: 61)
+            try await adas.shows("Somebody else starts Latin with you, in a new room.")
+            try await cems.shows("Somebody else starts History with you, in a new room.")
+            for terminal in [adas, cems] { try await terminal.shows("is here · 2 are here") }
+            try await adas.press("s")
+            try await adas.shows("You have started.")
+            #expect(try await query("SELECT FROM letsswitch.task WHERE began_at IS NOT NULL") == 1)
+            try await cems.press("1")
+            try await adas.shows("Applause!")
+            // The one who stays is told by nothing but the room's end, and looks where to go.
+            try await client("cem").leave(cem)
+            try await adas.shows("The room is closed.")
+            try await eventually("in the next room") {
+                adas.lines.filter { $0 == "You are in the new room." }.count == 2
+            }
+            #expect(try await cems.end() == .exited(0), "\(cems.lines)")
+            try await adas.press("\u{3}")
+            #expect(try await adas.end() == .exited(0), "\(adas.lines)")
+            #expect(adas.lines.filter { $0.hasPrefix("You are in.") }.count == 1)
         }
-        let start = Date(timeIntervalSince1970: (Date.now.timeIntervalSince1970 + 7200).rounded())
-        func promise(_ device: String, _ title: String) async throws -> TaskPromise {
-            try await client(device).promise(title, at: start, timeZone: "UTC")
-        }
-        func client(_ device: String) throws -> LetsSwitchClient {
-            LetsSwitchClient(try ServerAddress("http://\(endpoint)"), deviceID: device)
-        }
-        // In pairs, of which one each comes.
-        let (ada, _) = (try await promise("ada", "History"), try await promise("bob", "Maths"))
-        let (cem, _) = (try await promise("cem", "Latin"), try await promise("dan", "Art"))
-        /// Puts the server's clock to so many seconds past the start, and has it look.
-        func advance(to seconds: Double) async throws {
-            _ = try await query(ShiftedClock.advance(toSeconds: start.timeIntervalSince1970 + seconds))
-            _ = try await query("SELECT pg_notify('\(ReminderStore.dueChannel)', '0')")
-        }
-        for text in ShiftedClock.install { _ = try await query(text) }
-        try await advance(to: -59)
-        func enter(_ promise: TaskPromise, _ device: String) async throws -> Terminal {
-            let words = ["join", promise.roomID.uuidString, "--device", device, "--server", "\(endpoint)"]
-            let terminal = try await Terminal(words, state: state)
-            try await terminal.shows("You are in.")
-            return terminal
-        }
-        let (adas, cems) = (try await enter(ada, "ada"), try await enter(cem, "cem"))
-        try await adas.press("s")
-        try await adas.shows("It isn't time yet.")
-        try await eventually("it is written who came") {
-            try await query("SELECT FROM letsswitch.attendance WHERE present > 0") == 2
-        }
-        try await advance(to: 61)
-        try await adas.shows("Somebody else starts Latin with you, in a new room.")
-        try await cems.shows("Somebody else starts History with you, in a new room.")
-        for terminal in [adas, cems] { try await terminal.shows("is here · 2 are here") }
-        try await adas.press("s")
-        try await adas.shows("You have started.")
-        #expect(try await query("SELECT FROM letsswitch.task WHERE began_at IS NOT NULL") == 1)
-        try await cems.press("1")
-        try await adas.shows("Applause!")
-        // The one who stays is told by nothing but the room's end, and looks where to go.
-        _ = try await client("cem").leave(cem)
-        try await adas.shows("The room is closed.")
-        try await eventually("in the next room") { adas.lines.filter { $0 == "You are in the new room." }.count == 2 }
-        #expect(try await cems.end() == .exited(0), "\(cems.lines)")
-        try await adas.press("\u{3}")
-        #expect(try await adas.end() == .exited(0), "\(adas.lines)")
-        #expect(adas.lines.filter { $0.hasPrefix("You are in.") }.count == 1)
-        await sql.shutdown()
-        try await daemon.terminate()
     }
 
     @Test("Below a session's questions stands how many are there, who is there once only")
