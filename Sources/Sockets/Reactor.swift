@@ -25,6 +25,9 @@ package final class Reactor {
     /// Sends that sends provoke (a stream that goes on when its last piece left) within one turn; the rest waits for
     /// the next.
     private static let flushesPerTurn = 4
+    /// In nanoseconds. Deadlines of sockets are seconds away, and most have been moved by the time they come: those that pass within a
+    /// tick wake the loop once. One by one, ten thousand connections that had come lately cost as much again as a tenth of what they were sent.
+    private static let deadlineTick: UInt64 = 50_000_000
 
     /// The time at which this turn began.
     package private(set) var now = MonotonicTime.now()
@@ -45,7 +48,9 @@ package final class Reactor {
     private var pollables: [Unmanaged<Pollable>?] = []
     /// Those that were removed in this turn, and whether their descriptors are to be closed.
     private var removed: [(pollable: Unmanaged<Pollable>, closes: Bool)] = []
-    private var deadlines = TimerQueue()
+    /// Of sockets, by descriptor.
+    private var deadlines = TimerQueue<CInt>()
+    private var alarms = TimerQueue<TimerID>()
     private var timers: [TimerID: () -> Void] = [:]
     private var lastTimer: UInt32 = 0
     /// Who has something to do at the end of this turn, before the sockets send.
@@ -220,6 +225,7 @@ package final class Reactor {
         for case let pollable? in pollables { pollable._withUnsafeGuaranteedRef { $0.loopStops() } }
         timers = [:]
         deadlines.removeAll()
+        alarms.removeAll()
         endTurn()
         locals = [:]
     }
@@ -232,7 +238,7 @@ package final class Reactor {
         repeat { lastTimer &+= 1 } while timers[TimerID(number: lastTimer)] != nil
         let id = TimerID(number: lastTimer)
         timers[id] = action
-        deadlines.insert(.init(deadline: .now() + delay, key: .timer(id)))
+        alarms.insert(.init(deadline: .now() + delay, key: id))
         return id
     }
 
@@ -241,9 +247,9 @@ package final class Reactor {
         timers[timer] = nil
     }
 
-    /// Has ``Pollable/deadlinePassed(_:)`` called with this same deadline once it has passed.
+    /// Has ``Pollable/deadlinePassed(_:)`` called with this same deadline once it has passed, up to ``deadlineTick`` later.
     func setDeadline(_ deadline: MonotonicTime, for pollable: Pollable) {
-        deadlines.insert(.init(deadline: deadline, key: .socket(pollable.descriptor)))
+        deadlines.insert(.init(deadline: deadline, key: pollable.descriptor))
     }
 
     private func timerFired() {
@@ -251,20 +257,20 @@ package final class Reactor {
         // The count is of no interest; reading it silences the descriptor.
         _ = Glibc.read(alarm, &expirations, MemoryLayout<UInt64>.size)
         armedFor = .distantFuture
+        while let entry = alarms.popDue(at: now) { timers.removeValue(forKey: entry.key)?() }
         while let entry = deadlines.popDue(at: now) {
-            switch entry.key {
-            case .socket(let descriptor):
-                guard Int(descriptor) < pollables.count, let pollable = pollables[Int(descriptor)] else { continue }
-                pollable._withUnsafeGuaranteedRef { $0.deadlinePassed(entry.deadline) }
-            case .timer(let id):
-                timers.removeValue(forKey: id)?()
-            }
+            guard Int(entry.key) < pollables.count, let pollable = pollables[Int(entry.key)] else { continue }
+            pollable._withUnsafeGuaranteedRef { $0.deadlinePassed(entry.deadline) }
         }
     }
 
     /// Sets the kernel's timer if something is due earlier than it is set for.
     private func armTimer() {
-        guard let earliest = deadlines.earliest, earliest.isBefore(armedFor) else { return }
+        var earliest = alarms.earliest ?? .distantFuture
+        if let deadline = deadlines.earliest?.roundedUp(to: Self.deadlineTick), deadline.isBefore(earliest) {
+            earliest = deadline
+        }
+        guard earliest.isBefore(armedFor) else { return }
         armedFor = earliest
         var setting = itimerspec()
         // All zeros would disarm it.

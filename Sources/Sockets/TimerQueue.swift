@@ -5,6 +5,13 @@ extension MonotonicTime {
     /// module for it.
     @inline(__always)
     func isBefore(_ other: MonotonicTime) -> Bool { nanoseconds < other.nanoseconds }
+
+    /// The first instant from this one on that is a whole number of `tick` nanoseconds from the clock's start.
+    @inline(__always)
+    func roundedUp(to tick: UInt64) -> MonotonicTime {
+        let (sum, overflow) = nanoseconds.addingReportingOverflow(tick - 1)
+        return overflow ? .distantFuture : MonotonicTime(nanoseconds: sum - sum % tick)
+    }
 }
 
 /// Instants in order: a binary heap of deadlines, each with the key of whom it concerns.
@@ -12,10 +19,10 @@ extension MonotonicTime {
 /// A value without a clock. Entries are not removed when a deadline moves; whoever is woken compares the entry with
 /// the deadline that it has now, and asks again. So pushing a deadline back, which each message of each connection
 /// does, touches no heap at all.
-struct TimerQueue {
-    struct Entry: Equatable {
+struct TimerQueue<Key> {
+    struct Entry {
         let deadline: MonotonicTime
-        let key: TimerKey
+        let key: Key
     }
 
     private var heap: [Entry] = []
@@ -62,14 +69,6 @@ struct TimerQueue {
             parent = least
         }
     }
-}
-
-/// Whom a deadline concerns.
-enum TimerKey: Hashable {
-    /// The socket with this descriptor.
-    case socket(CInt)
-    /// A timer set by ``Reactor/schedule(after:_:)``.
-    case timer(TimerID)
 }
 
 /// A timer that was set and can be cancelled, by ``Reactor/cancel(_:)``.
