@@ -22,40 +22,23 @@ package enum QuestionMessage: Equatable, Sendable {
     }
 
     package init(_ bytes: UnsafeRawBufferPointer) {
-        guard JSONSyntax.isValid(bytes) else {
-            self = .unknown("A message is JSON in UTF-8; this one isn't.")
+        guard let message = JSONObject(bytes), let type = message.text("type") else {
+            self = .unknown(
+                JSONSyntax.isValid(bytes)
+                    ? "A message is an object whose type is a string." : "A message is JSON in UTF-8; this one isn't.")
             return
         }
-        guard let message = try? JSONDecoder().decode(Members.self, from: Data(bytes)), let type = message.type else {
-            self = .unknown("A message is an object whose type is a string.")
-            return
-        }
-        let question = message.questionId.flatMap(UUID.init(text:))
         switch type {
-        case "newQuestion": self = .ask(id: message.id.flatMap(UUID.init(text:)), content: message.content)
-        case "vote": self = .vote(question: question, isFor: true)
-        case "unvote": self = .vote(question: question, isFor: false)
+        case "newQuestion": self = .ask(id: message.uuid("id"), content: message.text("content"))
+        case "vote": self = .vote(question: message.uuid("questionId"), isFor: true)
+        case "unvote": self = .vote(question: message.uuid("questionId"), isFor: false)
         default: self = .unknown("The type of a message is newQuestion, vote or unvote.")
         }
     }
+}
 
-    private struct Members: Decodable {
-        let type: String?
-        let id: String?
-        let content: String?
-        let questionId: String?
-
-        private enum Name: CodingKey {
-            case type, id, content, questionId
-        }
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: Name.self)
-            // A member of another type is as good as none.
-            type = try? container.decode(String.self, forKey: .type)
-            id = try? container.decode(String.self, forKey: .id)
-            content = try? container.decode(String.self, forKey: .content)
-            questionId = try? container.decode(String.self, forKey: .questionId)
-        }
-    }
+/// A member of another type is as good as none.
+extension JSONObject {
+    fileprivate func text(_ name: StaticString) -> String? { string(name).map { String(decoding: $0, as: UTF8.self) } }
+    fileprivate func uuid(_ name: StaticString) -> UUID? { text(name).flatMap(UUID.init(text:)) }
 }

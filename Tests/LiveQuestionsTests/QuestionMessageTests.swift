@@ -21,6 +21,9 @@ import Testing
         }
         #expect(read(#"{"type":"newQuestion","id":"\#(id)","content":7}"#) == .ask(id: id, content: nil))
         #expect(read(#"{"type":"newQuestion","id":7,"content":"Why?"}"#) == .ask(id: nil, content: "Why?"))
+        // What a browser sends of a text that was cut within an emoji.
+        let cut = #"{"type":"newQuestion","\udf7a":1,"content":"Why? \ud83c"}"#
+        #expect(read(cut) == .ask(id: nil, content: "Why? \u{FFFD}"))
         #expect(read(#"{"type":"vote","questionId":"\#(id)"}"#) == .vote(question: id, isFor: true))
         #expect(read(#"{"type":"unvote","questionId":"x"}"#) == .vote(question: nil, isFor: false))
     }
