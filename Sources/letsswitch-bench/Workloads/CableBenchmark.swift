@@ -11,14 +11,23 @@ enum CableBenchmark {
     private static let pingInterval = 3
 
     static func run(_ laboratory: Laboratory, _ report: inout Report) throws(BenchFailure) {
-        let isQuick = laboratory.options.isQuick
-        // Those of the relay are open at the same time.
-        let count = isQuick ? 400 : min(10_000, laboratory.descriptors / 2 - 500) / 2 * 2
-        if !isQuick, count < 10_000 {
-            report.notes.append("Action Cable: \(count) connections, since no more descriptors are allowed.")
+        if laboratory.options.wants(idleID) {
+            report.rows.append(try idle(laboratory, count(laboratory, crowds: 1, idleID, &report)))
         }
-        if laboratory.options.wants(idleID) { report.rows.append(try idle(laboratory, count)) }
-        if laboratory.options.wants(pingsID) { report.rows.append(try pings(laboratory, count)) }
+        if laboratory.options.wants(pingsID) {
+            // Those of the relay are open at the same time.
+            report.rows.append(try pings(laboratory, count(laboratory, crowds: 2, pingsID, &report)))
+        }
+    }
+
+    /// How many connections to each server.
+    private static func count(_ laboratory: Laboratory, crowds: Int, _ row: String, _ report: inout Report) -> Int {
+        guard !laboratory.options.isQuick else { return 400 }
+        let count = min(10_000, laboratory.descriptors / crowds - 500) / 2 * 2
+        if count < 10_000 {
+            report.notes.append("\(row): \(count) connections, since no more descriptors are allowed.")
+        }
+        return count
     }
 
     private static func idle(_ laboratory: Laboratory, _ count: Int) throws(BenchFailure) -> Row {
