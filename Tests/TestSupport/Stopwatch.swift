@@ -4,10 +4,14 @@ import Basics
 ///
 /// A task that wants to run every few milliseconds sees how late the machine is: a test that holds a daemon to its seconds then
 /// says nothing of the other programs that run beside it. A daemon that is slow by itself, and waits, is slow here too.
+///
+/// It never stands still: what takes ten times as long as is promised is too slow on any machine.
 package final class Stopwatch: Sendable {
     private static let tick = Duration.milliseconds(10)
     /// Several processes have to get their turns, one after the other, where that task waits for one.
     private static let turns = 4
+    /// Of the time that has passed, so much is counted at least, in parts.
+    private static let slowestPace = 10
 
     private let start = ContinuousClock.now
     private let late = Locked(Duration.zero)
@@ -28,11 +32,18 @@ package final class Stopwatch: Sendable {
 
     deinit { watch.cancel() }
 
-    /// What is not to be counted: how late the machine was since the start, for all who had to get their turn.
+    /// What has passed since the start.
+    package var passed: Duration { ContinuousClock.now - start }
+
+    /// What is not to be counted, as far as it goes: how late the machine was since the start, for all who had to get their turn.
     package var allowance: Duration { late.withLock { $0 } * Self.turns }
 
-    /// The time since the start that is to be counted; never below zero.
-    package var elapsed: Duration { max(.zero, ContinuousClock.now - start - allowance) }
+    /// The time since the start that is to be counted.
+    package var elapsed: Duration { Self.counted(of: passed, allowance: allowance) }
+
+    static func counted(of passed: Duration, allowance: Duration) -> Duration {
+        max(passed / slowestPace, passed - allowance)
+    }
 
     /// What `body` takes.
     package static func measure(

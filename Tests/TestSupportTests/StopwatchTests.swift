@@ -1,0 +1,25 @@
+import Testing
+
+@testable import TestSupport
+
+@Suite struct StopwatchTests {
+    @Test("What the machine was late isn't counted, but a stopwatch goes on however late it was")
+    func counted() {
+        for (passed, allowance, counted) in [
+            (8_000, 0, 8_000), (8_000, 3_000, 5_000), (8_000, 8_000, 800), (8_000, 90_000, 800),
+        ] {
+            #expect(
+                Stopwatch.counted(of: .milliseconds(passed), allowance: .milliseconds(allowance))
+                    == .milliseconds(counted))
+        }
+    }
+
+    @Test("It goes on where something runs and waits")
+    func goesOn() async throws {
+        let stopwatch = Stopwatch()
+        let first = stopwatch.passed
+        // Ends, whatever else runs.
+        while stopwatch.elapsed < .milliseconds(20) { try await Task.sleep(for: .milliseconds(1)) }
+        #expect(stopwatch.passed >= .milliseconds(20) && stopwatch.passed > first)
+    }
+}
