@@ -31,8 +31,10 @@ package actor DaemonRegistry: Service {
     private let heard = Locked<Set<DaemonID>>([])
     private var roster: DaemonRoster
     private var told: [DaemonInfo] = []
-    /// Ends with the first look.
+    /// Ends with the first look, or a few later, if that one leaves doubts.
     private let looking = AsyncStream<Void>.makeStream()
+    /// Until then. Each but the first is soon after the one before.
+    private var firstLooksLeft: Int
     /// Our row's, when we last saw it; 0 before the first beat.
     private var ownBeats = 0
     /// Rows of others were removed, and the people of those are still to be taken out of their rooms. At first perhaps: whoever removed
@@ -61,9 +63,11 @@ package actor DaemonRegistry: Service {
         self.log = log
         self.tell = tell
         roster = DaemonRoster(own: own.id, timing: timing)
+        firstLooksLeft = 1 + timing.doubtfulLooks
     }
 
-    /// Returns once it is known who else is alive: after the first look, and what it had to tell.
+    /// Returns once it is known who else is alive: after the first look, and what it had to tell. Rows of which that one can't say it
+    /// are looked at a few times more.
     package func hasLooked() async {
         for await _ in looking.stream {}
     }
@@ -110,7 +114,8 @@ package actor DaemonRegistry: Service {
             let begun = MonotonicTime.now()
             if await beat() {
                 retries.reset()
-                await timer.sleep(for: timing.interval - (.now() - begun))
+                let pause = firstLooksLeft > 0 ? timing.doubtPause : timing.interval
+                await timer.sleep(for: pause - (.now() - begun))
                 // Cut short by cancelling alone, and then the loop ends.
                 try? await Task.sleep(for: max(.zero, Self.shortestPause - (.now() - begun)))
             } else {
@@ -120,6 +125,11 @@ package actor DaemonRegistry: Service {
         guard ownBeats > 0 else { return }
         // In vain when the database is away: then the others judge by our silence.
         try? await store.farewell(own.id)
+    }
+
+    private func countFirstLook() {
+        firstLooksLeft = roster.hasDoubts ? max(0, firstLooksLeft - 1) : 0
+        if firstLooksLeft == 0 { looking.continuation.finish() }
     }
 
     /// - Returns: Whether the database has answered.
@@ -134,7 +144,7 @@ package actor DaemonRegistry: Service {
             }
             roster.look(at: rows, heard: heard, now: .now())
             if let row = rows.first(where: { $0.info.id == own.id }) { await compare(row.beats) }
-            looking.continuation.finish()
+            countFirstLook()
             await closePresence()
             return true
         } catch {

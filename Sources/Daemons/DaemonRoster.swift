@@ -6,7 +6,7 @@ import Rooms
 /// | a daemon | its row                                   | then                                          |
 /// |----------|-------------------------------------------|-----------------------------------------------|
 /// | unknown  | has counted lately, by the database's clock | alive                                       |
-/// | unknown  | hasn't: somebody died, and left it        | doubtful                                      |
+/// | unknown  | hasn't: somebody died and left it, or that clock was set ahead | doubtful, and soon looked at again |
 /// | any      | counts on, or its packets are heard       | alive                                         |
 /// | alive, doubtful | has stood still for so long           | gone; its row is to be removed                |
 /// | any      | isn't there any more, though the database was never away lately | unknown: it ended, or others have given it up |
@@ -42,6 +42,9 @@ struct DaemonRoster {
     var alive: [DaemonInfo] {
         entries.values.filter { $0.liveness == .alive }.map(\.row.info).sorted { $0.id.description < $1.id.description }
     }
+
+    /// Whether there is a row of which the next look may say that somebody lives.
+    var hasDoubts: Bool { entries.values.contains { $0.liveness == .doubtful } }
 
     /// Rows that have stood still for too long.
     var gone: [DaemonRow] { entries.values.filter { $0.liveness == .gone }.map(\.row) }
@@ -87,4 +90,8 @@ struct DaemonTiming: Sendable {
     var patience = Duration.milliseconds(9_500)
     /// Looks that are further apart prove nothing: we were stopped, or the database was away.
     var longestPause = Duration.seconds(8)
+    /// Until a doubtful row is looked at again, at the start. Whoever lives counts on as soon as it hears of us.
+    var doubtPause = Duration.milliseconds(250)
+    /// So often at most: then they are rows of dead daemons, who make nobody wait.
+    var doubtfulLooks = 3
 }

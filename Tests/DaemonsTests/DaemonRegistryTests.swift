@@ -18,14 +18,15 @@ import Testing
         private let client: PostgresClient
         private let running: Task<Void, Never>
 
-        init(_ configuration: PostgresConfiguration, host: String, bus: String = "postgresql", log: Log) {
+        init(
+            _ configuration: PostgresConfiguration, host: String, bus: String = "postgresql",
+            timing: DaemonTiming = DaemonTiming(
+                interval: .milliseconds(495), patience: .milliseconds(950), longestPause: .milliseconds(800)), log: Log
+        ) {
             info = DaemonInfo(id: DaemonID(), host: host, build: "1", language: 3, bus: bus)
             client = PostgresClient(configuration: configuration, observer: failures)
             registry = DaemonRegistry(
-                info, database: client,
-                timing: DaemonTiming(
-                    interval: .milliseconds(495), patience: .milliseconds(950), longestPause: .milliseconds(800)),
-                log: log
+                info, database: client, timing: timing, log: log
             ) { [news] in news.append($0) }
             running = Task { [registry] in await registry.run() }
         }
@@ -105,6 +106,52 @@ import Testing
             await first.registry.stop(within: .seconds(1))
             await first.registry.run()
             #expect(try await database.count("daemon") == 0)
+        }
+    }
+
+    /// None comes but for news and doubts.
+    private static func unhurried(doubtfulLooks: Int) -> DaemonTiming {
+        DaemonTiming(
+            interval: .seconds(3_600), patience: .seconds(7_000), longestPause: .seconds(5_000),
+            doubtPause: .milliseconds(20), doubtfulLooks: doubtfulLooks)
+    }
+
+    @Test("Who comes after the database's clock was set ahead knows who lives once it has looked")
+    func newcomerAfterClockStep() async throws {
+        try await ScheduleDatabase.with(now: nil) { database in
+            let log = Log(level: .error, format: nil)
+            func make(_ host: String) -> Member {
+                Member(
+                    database.configuration, host: host, timing: Self.unhurried(doubtfulLooks: 1_000_000), log: log)
+            }
+            let first = make("first")
+            await first.registry.hasLooked()
+            let listener = try await listen(database, [first])
+            try await database.setClock("2036-01-01T00:00:00Z")
+            let second = make("second")
+            await second.registry.hasLooked()
+            #expect(await second.registry.others == [first.info])
+            try await first.knows([second])
+            await listener.stop()
+            await first.stop()
+            await second.stop()
+        }
+    }
+
+    @Test("The row that somebody dead has left makes a newcomer look a few times more, and no longer")
+    func leftover() async throws {
+        try await ScheduleDatabase.with(now: nil) { database in
+            let log = Log(level: .error, format: nil)
+            let dead = DaemonInfo(id: DaemonID(), host: "dead", build: "1", language: 3, bus: "postgresql")
+            _ = try await DaemonStore(database: database.client).beat(dead, gone: [])
+            try await database.setClock("2036-01-01T00:00:00Z")
+            let newcomer = Member(
+                database.configuration, host: "newcomer", timing: Self.unhurried(doubtfulLooks: 3), log: log)
+            await newcomer.registry.hasLooked()
+            #expect(await newcomer.registry.others == [])
+            let beats = "SELECT beats FROM letsswitch.daemon WHERE host = 'newcomer'"
+            #expect(try await database.run(beats)[0].integer("beats") == 4)
+            await newcomer.stop()
         }
     }
 

@@ -51,11 +51,11 @@ import Testing
         var roster = DaemonRoster(own: own)
         let living = DaemonID()
         roster.look(at: [row(other, 7, isFresh: false), row(living, 7, isFresh: false)], now: at(0))
-        #expect(roster.alive.isEmpty && roster.gone.isEmpty)
+        #expect(roster.alive.isEmpty && roster.gone.isEmpty && roster.hasDoubts)
         roster.look(at: [row(other, 7, isFresh: false), row(living, 8, isFresh: false)], now: at(5))
-        #expect(roster.alive.map(\.id) == [living] && roster.gone.isEmpty)
+        #expect(roster.alive.map(\.id) == [living] && roster.gone.isEmpty && roster.hasDoubts)
         roster.look(at: [row(other, 7, isFresh: false), row(living, 9)], now: at(10))
-        #expect(roster.gone.map(\.info.id) == [other])
+        #expect(roster.gone.map(\.info.id) == [other] && !roster.hasDoubts)
     }
 
     @Test("Packets are signs of life")
