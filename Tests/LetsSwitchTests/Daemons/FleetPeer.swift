@@ -16,6 +16,8 @@ actor FleetPeer {
     private(set) var objections: [String] = []
     private(set) var close: TestClose?
     private(set) var isConnected = true
+    /// What it has said and heard, and whether it still can, of one moment.
+    var standing: (said: Int, heard: Int, isConnected: Bool) { (said, heard, isConnected) }
     private var reading: Task<Void, Never>?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { ClientExecutor.shared.asUnownedSerialExecutor() }

@@ -44,10 +44,32 @@ actor TortureRun {
 
     func run(kills: Int) async throws -> Outcome {
         let world = try await TortureWorld(kind)
-        try await world.start()
+        do {
+            try await world.start()
+            var outcome = try await run(kills: kills, in: world)
+            let statuses = try await world.stop()
+            if statuses.contains(where: { $0 != .exited(0) }) {
+                outcome.violations.append("the daemons ended with \(statuses)")
+                outcome.output = await world.output
+            }
+            return outcome
+        } catch {
+            let output = await world.output
+            // What runs is ended all the same. What went wrong first is told.
+            _ = try? await world.stop()
+            throw ClientFailure.violation("\(error)\n\(output)")
+        }
+    }
+
+    private func run(kills: Int, in world: TortureWorld) async throws -> Outcome {
         let clock = try await TortureClock.install(in: world)
         let cheering = kind == .fleet ? TortureCrowd(world) : nil
-        try await cheering?.begin(seed: random.next())
+        do {
+            try await cheering?.begin(seed: random.next())
+        } catch {
+            await cheering?.end()
+            throw error
+        }
         let listening = crowd(world, clock) { device, random in await device.listen(random) }
         let promising = crowd(world, clock) { [self] device, random in
             await device.promise(random) { await self.minute }
@@ -68,14 +90,13 @@ actor TortureRun {
             outcome = try await settle(world, clock)
         } catch {
             listening.cancel()
-            throw ClientFailure.violation("\(error)\n\(await world.output)")
+            await listening.value
+            throw error
         }
         listening.cancel()
         await listening.value
         outcome.ales = await cheering?.said ?? 0
         outcome.lostAles = await cheering?.lost ?? 0
-        let statuses = try await world.stop()
-        if statuses.contains(where: { $0 != .exited(0) }) { await record.object("the daemons ended with \(statuses)") }
         return outcome
     }
 
