@@ -250,6 +250,22 @@ import Testing
         #expect(daemons[2].state.membersElsewhere(of: room).isEmpty)
     }
 
+    @Test("One that comes back before it is said to be gone is asked at once who is there")
+    func isBack() {
+        let daemons = Daemons(2)
+        daemons[0].enter(room, 2)
+        daemons.settle()
+        daemons[1].apply(daemons[1].state.remove([daemons[0].id]))
+        #expect(daemons[1].state.membersElsewhere(of: room).isEmpty)
+        daemons.settle()
+        #expect(daemons[1].state.membersElsewhere(of: room).connections == 2)
+        // It was silent, and nobody waits for an answer.
+        _ = daemons[1].state.beat(at: daemons.now)
+        _ = daemons[1].state.nextBatch()
+        _ = daemons[1].state.remove([daemons[0].id])
+        #expect(daemons[1].state.nextBatch().isEmpty)
+    }
+
     @Test("Of what a slow bus gathers, as much is told as can be passed on at once; the rest is dropped, and missed")
     func flood() {
         let daemons = Daemons(2)

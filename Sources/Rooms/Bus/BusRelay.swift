@@ -96,6 +96,7 @@ package actor BusRelay {
     }
 
     /// The others have forgotten what they were told, since nothing was heard of this daemon for too long.
+        sendNext()
     package func introduceAgain() {
         guard case .running = phase else { return }
         state.introduceAgain()

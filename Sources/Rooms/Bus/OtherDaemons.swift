@@ -205,6 +205,11 @@ struct OtherDaemons {
         return rooms
     }
 
+    /// Whether something has come from the daemon since the last beat, and no farewell.
+    func speaks(_ daemon: DaemonID) -> Bool {
+        daemons[daemon].map { $0.silence == 0 && $0.departsAt == nil } ?? false
+    }
+
     /// A daemon is no more. The people of one that has said farewell are still awaited.
     ///
     /// - Returns: The rooms that the daemon was in.

@@ -172,15 +172,19 @@ struct RelayState {
         return effects
     }
 
-    /// Daemons that are no more.
+    /// Daemons that are no more, as the database has said. One that was heard just now is asked: it may have come back since.
     mutating func remove(_ daemons: some Sequence<DaemonID>) -> Effects {
         var effects = Effects()
         for daemon in daemons {
             effects.changed.formUnion(others.remove(daemon))
-            ignorant.remove(daemon)
-            asked.remove(daemon)
             toldCounts[daemon] = nil
         }
+            if others.speaks(daemon) {
+                asked.insert(daemon)
+            } else {
+                asked.remove(daemon)
+                ignorant.remove(daemon)
+            }
         return effects
     }
 
