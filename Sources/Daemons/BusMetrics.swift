@@ -17,7 +17,7 @@ package final class BusMetrics: Sendable {
         var kind = Kind.none
         var isConnected = false
         var daemons: [Kind: Int] = [:]
-        /// `nil`: none has come back yet.
+        /// `nil`: none has come back yet, or there is no bus.
         var delay: Duration?
     }
 
@@ -32,7 +32,10 @@ package final class BusMetrics: Sendable {
 
     /// Which bus is used from now on, and whether it stands.
     package func noteBus(_ kind: Kind, isConnected: Bool) {
-        gauges.withLock { ($0.kind, $0.isConnected) = (kind, isConnected && kind != .none) }
+        gauges.withLock {
+            ($0.kind, $0.isConnected) = (kind, isConnected && kind != .none)
+            if kind == .none { $0.delay = nil }
+        }
     }
 
     /// The others that are alive. A bus whose name this build doesn't know counts as none: nothing crosses.
@@ -41,7 +44,7 @@ package final class BusMetrics: Sendable {
         gauges.withLock { $0.daemons = counts }
     }
 
-    /// How long a packet took that this daemon sent to itself.
+    /// How long a packet took that this daemon sent to itself, or for how long none has come back.
     package func noteEcho(after delay: Duration) {
         gauges.withLock { $0.delay = delay }
     }
@@ -62,7 +65,8 @@ package final class BusMetrics: Sendable {
             [MetricSample(["bus": gauges.kind.rawValue], gauges.isConnected ? 1 : 0)])
         if let delay = gauges.delay {
             text.gauge(
-                "letsswitch_bus_delay_seconds", "The last round trip of a packet to ourselves.", delay / .seconds(1))
+                "letsswitch_bus_delay_seconds",
+                "The last round trip of a packet to ourselves, or how long none has come back.", delay / .seconds(1))
         }
         text.counter("letsswitch_bus_packets_total", "Packets on the bus.", packets.samples(label: "direction"))
         text.counter("letsswitch_bus_lost_total", "Other daemons' ales that didn't arrive.", lost.value)

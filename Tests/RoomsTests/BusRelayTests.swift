@@ -21,7 +21,7 @@ import Testing
         struct Told {
             var lost: UInt64 = 0
             var dropped: UInt64 = 0
-            var delays = 0
+            var delays: [Duration] = []
             var connections = 0
         }
 
@@ -48,7 +48,7 @@ import Testing
                 switch report {
                 case .lost(let ales): told.lost += ales
                 case .dropped(let ales): told.dropped += ales
-                case .delay: told.delays += 1
+                case .delay(let delay): told.delays.append(delay)
                 case .connected: told.connections += 1
                 case .disconnected, .sent, .received: break
                 }
@@ -240,7 +240,18 @@ import Testing
     @Test("An echo says how long the bus takes")
     func echo() async throws {
         let daemons = try await daemons(1)
-        try await eventually("the echo is back") { daemons[0].report.delays > 0 }
+        try await eventually("the echo is back") { !daemons[0].report.delays.isEmpty }
         for daemon in daemons { await daemon.end() }
+    }
+
+    @Test("While the bus is away its delay grows, and is small again when it's back")
+    func delayOfOutage() async throws {
+        let daemon = try await daemons(1)[0]
+        try await eventually("the bus") { daemon.report.connections == 1 }
+        hub.cut()
+        try await eventually("a delay that grows") { daemon.report.delays.last.map { $0 > .seconds(1) } == true }
+        hub.heal()
+        try await eventually("an echo") { daemon.report.delays.last.map { $0 < .seconds(1) } == true }
+        await daemon.end()
     }
 }

@@ -55,6 +55,10 @@ extension ConfigurationCheck {
                 guard daemon.bus != configuration.bus.busName else { continue }
                 add("warning: ales and presence don't cross between bus \(configuration.bus.busName) and that one")
             }
+            if !daemons.isEmpty {
+                // Only a daemon that runs knows it.
+                add("daemons: how far behind each is, and what it has lost: letsswitch_bus_… of its /metrics")
+            }
         } catch let error as PostgresError where error.kind == .server(sqlState: Self.undefinedTable) {
             add("daemons: none has been on \(configuration.database) yet")
         } catch {

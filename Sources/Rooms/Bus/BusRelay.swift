@@ -66,6 +66,7 @@ package actor BusRelay {
     private var pause = Backoff(minimum: .milliseconds(50), maximum: .seconds(2))
     private var unansweredEcho: MonotonicTime?
 
+    /// Since when no echo has come back that was sent, or could have been.
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     /// - Parameter grace: How long the people of a daemon that ends count as present.
@@ -95,6 +96,7 @@ package actor BusRelay {
         apply(state.remove(daemons))
     }
 
+        sendNext()
     /// The others have forgotten what they were told, since nothing was heard of this daemon for too long.
         sendNext()
     package func introduceAgain() {

@@ -38,7 +38,7 @@ import Testing
             _ = try await store.beat(info, gone: [])
             let line = "daemon: alive on box, build 9.9, bus amqp, whose language has version 7\n"
             let other = await check(conninfo, bus: .postgresql)
-            #expect(other.isPassed && other.report.contains(line))
+            #expect(other.isPassed && other.report.contains(line) && other.report.contains("its /metrics\n"))
             #expect(other.report.contains("warning: ales and presence don't cross between bus postgresql and that one"))
             let none = await check(conninfo, bus: .none)
             #expect(none.report.contains(line) && !none.report.contains("reached"))
@@ -85,5 +85,8 @@ import Testing
         ] {
             #expect(page(metrics).contains("letsswitch_bus_\(line)\n"), "\(line)")
         }
+        // Without a bus there is nothing that takes time.
+        metrics.noteBus(.none, isConnected: false)
+        #expect(!page(metrics).contains("delay"))
     }
 }
