@@ -20,6 +20,7 @@ package actor NotifyBus: Bus {
             FROM unnest(string_to_array($1, ','), string_to_array($2, ',')) AS message (channel, payload)
             """)
     private static let ping = PostgresStatement(name: "bus_ping", sql: "SELECT 1")
+    private static let connectPatience = Duration.seconds(10)
     /// The names by which metrics go.
     package static let statementNames = [notify, ping].map(\.name)
 
@@ -65,7 +66,8 @@ package actor NotifyBus: Bus {
     private static func adapted(_ given: PostgresConfiguration, _ patience: Duration) -> PostgresConfiguration {
         var configuration = PostgresConfiguration(
             conninfo: given.conninfo, applicationName: "\(given.applicationName) bus")
-        configuration.connectTimeout = given.connectTimeout
+        // Longer than for what somebody waits for: where a machine takes seconds to begin a connection, the bus would never stand.
+        configuration.connectTimeout = max(given.connectTimeout, connectPatience)
         configuration.maxConnections = 1
         configuration.queryTimeout = patience + .seconds(2)
         configuration.stallTimeout = patience
