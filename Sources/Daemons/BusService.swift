@@ -24,10 +24,14 @@ package actor BusService: Service {
     /// The last relay's end. The next one begins after it: the rooms hang together by one at a time.
     private var parting: Task<Void, Never>?
     private var others: Set<DaemonID> = []
+    /// Of these, who speaks our language on our bus.
+    private var partners: Set<DaemonID> = []
+    /// `nil` once it is over.
+    private var arrival: BusArrival? = BusArrival()
     /// Ends the bus, once nobody is awaited any more who was on another daemon.
     private var ending: Task<Void, Never>?
     private var isStopping = false
-    /// Over once it is known that there are no others, or their bus stands.
+    /// Over once it is known that there are no others, or they are known on the bus.
     private let settling = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
     /// - Parameters:
@@ -58,7 +62,7 @@ package actor BusService: Service {
         if choice == .postgresql || choice == .amqp { begin() }
         Task {
             await registry.hasLooked()
-            if relay == nil { settling.continuation.yield() }
+            arrive { $0.hasLooked = true }
         }
         await registry.run()
     }
@@ -71,7 +75,8 @@ package actor BusService: Service {
         await registry?.stop(within: limit / 2)
     }
 
-    /// Waits until the rooms hang together with those of other daemons, if there are any, but no longer than `limit`. Once.
+    /// Waits until the rooms hang together with those of other daemons, if there are any, as ``BusArrival`` says, but no longer than
+    /// `limit`. Once.
     package func waitUntilSettled(within limit: Duration) async {
         await withTimeout(limit) {
             for await _ in settling.stream { return }
@@ -87,6 +92,26 @@ package actor BusService: Service {
         await registry?.lookAgain(of: id)
     }
 
+    private func arrive(_ step: (inout BusArrival) -> Void) {
+        guard var arrival else { return }
+        step(&arrival)
+        self.arrival = arrival
+        if arrival.isOver(hasBus: relay != nil, partners: partners) { endArrival() }
+    }
+
+    private func busStands() async {
+        arrive { $0.isConnected = true }
+        guard arrival != nil else { return }
+        // Nobody cancels it.
+        try? await Task.sleep(for: BusArrival.patience)
+        if arrival?.hasLooked == true { endArrival() }
+    }
+
+    private func endArrival() {
+        arrival = nil
+        settling.continuation.yield()
+    }
+
     // MARK: The others
 
     func take(_ news: DaemonRegistry.News) async {
@@ -97,6 +122,7 @@ package actor BusService: Service {
             for newcomer in daemons where !others.contains(newcomer.id) { compare(newcomer) }
             await relay?.forget(others.subtracting(alive))
             others = alive
+            partners = Set(daemons.filter { $0.bus == own.bus && $0.language == own.language }.map(\.id))
             guard choice == .automatic else { return }
             if daemons.contains(where: { $0.bus == own.bus }) { begin() } else { endLater() }
         case .forgotten:
@@ -125,10 +151,10 @@ package actor BusService: Service {
         guard relay == nil, !isStopping else { return }
         let (kind, metrics, log) = (BusMetrics.Kind(rawValue: own.bus) ?? .none, metrics, log)
         metrics.noteBus(kind, isConnected: false)
-        let relay = makeRelay { [weak registry, settling] report in
+        let relay = makeRelay { [weak self, weak registry] report in
             switch report {
             case .connected:
-                settling.continuation.yield()
+                Task { await self?.busStands() }
                 metrics.noteBus(kind, isConnected: true)
                 log.info("the bus stands", ["bus": .string(kind.rawValue)])
             case .disconnected(let message):
@@ -140,6 +166,7 @@ package actor BusService: Service {
             case .received(let packets, let senders):
                 metrics.packets.add(.received, packets)
                 for sender in senders { registry?.heard(from: sender) }
+            case .introduced(let daemons): Task { await self?.arrive { $0.introduced.formUnion(daemons) } }
             case .delay(let delay): metrics.noteEcho(after: delay)
             }
         }

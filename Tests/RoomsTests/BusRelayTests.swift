@@ -50,7 +50,7 @@ import Testing
                 case .dropped(let ales): told.dropped += ales
                 case .delay(let delay): told.delays.append(delay)
                 case .connected: told.connections += 1
-                case .disconnected, .sent, .received: break
+                case .disconnected, .sent, .received, .introduced: break
                 }
             }
         }

@@ -13,6 +13,8 @@ package enum RelayReport: Sendable, Equatable {
     case sent(packets: Int)
     /// From these daemons.
     case received(packets: Int, from: Set<DaemonID>)
+    /// These have told all their rooms.
+    case introduced(Set<DaemonID>)
     /// What the bus takes from a daemon to itself and back, or how long that has not come back.
     case delay(Duration)
 }
@@ -64,9 +66,9 @@ package actor BusRelay {
     /// After one that the bus didn't take.
     private var resting: Task<Void, Never>?
     private var pause = Backoff(minimum: .milliseconds(50), maximum: .seconds(2))
+    /// Since when no echo has come back that was sent, or could have been.
     private var unansweredEcho: MonotonicTime?
 
-    /// Since when no echo has come back that was sent, or could have been.
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     /// - Parameter grace: How long the people of a daemon that ends count as present.
@@ -94,11 +96,10 @@ package actor BusRelay {
     package func forget(_ daemons: Set<DaemonID>) {
         guard case .running = phase else { return }
         apply(state.remove(daemons))
+        sendNext()
     }
 
-        sendNext()
     /// The others have forgotten what they were told, since nothing was heard of this daemon for too long.
-        sendNext()
     package func introduceAgain() {
         guard case .running = phase else { return }
         state.introduceAgain()
@@ -176,7 +177,8 @@ package actor BusRelay {
                 report(.connected)
             case .lost(let message):
                 state.busLost()
-                unansweredEcho = nil
+                // While it is away the delay grows, until an echo comes back.
+                unansweredEcho = unansweredEcho ?? now
                 report(.disconnected(message: message))
             case .received(let daemon, let bytes):
                 packets += 1
@@ -196,6 +198,7 @@ package actor BusRelay {
         }
         if !effects.ales.isEmpty { rooms.deliver(effects.ales) }
         if effects.lost > 0 { report(.lost(effects.lost)) }
+        if !effects.introduced.isEmpty { report(.introduced(effects.introduced)) }
         if let sentAt = effects.echoSentAt {
             unansweredEcho = nil
             report(.delay(.now() - MonotonicTime(nanoseconds: sentAt)))
@@ -252,6 +255,7 @@ extension RelayState.Effects {
         ales += more.ales
         changed.formUnion(more.changed)
         lost += more.lost
+        introduced.formUnion(more.introduced)
         echoSentAt = more.echoSentAt ?? echoSentAt
     }
 }

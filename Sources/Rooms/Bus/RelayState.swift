@@ -30,6 +30,8 @@ struct RelayState {
         var changed: Set<UUID> = []
         /// Ales that others said, and this daemon never heard.
         var lost: UInt64 = 0
+        /// Those that have told all their rooms.
+        var introduced: Set<DaemonID> = []
         /// When an echo was sent that has come back.
         var echoSentAt: UInt64?
     }
@@ -153,7 +155,10 @@ struct RelayState {
                 let isNew = !wasInterested && room.members.connections > 0
                 if isNew, rooms[room.room] != nil { toldCounts[daemon, default: []].insert(room.room) }
             }
-            if place.contains(.last) { effects.changed.formUnion(others.endList(of: daemon)) }
+            if place.contains(.last) {
+                effects.changed.formUnion(others.endList(of: daemon))
+                effects.introduced.insert(daemon)
+            }
         case .counting(let counts):
             for count in counts where rooms[count.room] != nil {
                 effects.lost += others.expect(count.next, in: count.room, of: daemon)
@@ -176,15 +181,15 @@ struct RelayState {
     mutating func remove(_ daemons: some Sequence<DaemonID>) -> Effects {
         var effects = Effects()
         for daemon in daemons {
-            effects.changed.formUnion(others.remove(daemon))
-            toldCounts[daemon] = nil
-        }
             if others.speaks(daemon) {
                 asked.insert(daemon)
             } else {
                 asked.remove(daemon)
                 ignorant.remove(daemon)
             }
+            effects.changed.formUnion(others.remove(daemon))
+            toldCounts[daemon] = nil
+        }
         return effects
     }
 
