@@ -53,6 +53,46 @@ import Testing
         }
     }
 
+    @Test("Who has come hears everybody from a quarter of a second on, also on a daemon that has just come")
+    func arrival() async throws {
+        try await Journey.run { journey in
+            var fleet = try await DaemonFleet.start(2, in: journey)
+            // A machine may stand still for that long; one that does so each time is none that this promise is broken by.
+            var outcomes: [Bool] = []
+            while outcomes.count < 5, outcomes.last != true {
+                let room = UUID()
+                let ada = try await FleetPeer.enter(room, at: fleet.endpoints[0])
+                try await fleet.add(in: journey)
+                let guest = try await FleetPeer.enter(room, at: fleet.members[fleet.members.count - 1].endpoint)
+                let stopwatch = Stopwatch()
+                while stopwatch.elapsed < .milliseconds(250) * TimeAllowance.factor {
+                    try await Task.sleep(for: .milliseconds(5))
+                }
+                for peer in [ada, guest] { try await peer.say() }
+                try? await eventually("both ales", within: .seconds(10)) {
+                    let heard = (await ada.heard, await guest.heard)
+                    return heard == (1, 1)
+                }
+                let heard = (await ada.heard, await guest.heard)
+                outcomes.append(heard == (1, 1))
+                for peer in [ada, guest] { await peer.leave() }
+            }
+            #expect(outcomes.last == true)
+        }
+    }
+
+    @Test("With --bus postgresql the bus of a daemon that is alone stands too")
+    func loneBus() async throws {
+        try await Journey.run { journey in
+            var fleet = DaemonFleet()
+            try await fleet.add(in: journey, ["--bus", "postgresql"])
+            let metrics = try await MetricsReading.wait(at: fleet.endpoints[0]) {
+                $0.samples[#"letsswitch_bus_connected{bus="postgresql"}"#] == 1
+            }
+            #expect(metrics.sum("letsswitch_bus_daemons") == 0)
+        }
+    }
+
     @Test("A room's size counts all daemons")
     func roomSize() async throws {
         try await Journey.run { journey in
