@@ -28,6 +28,41 @@ import Testing
         await cluster.stop()
     }
 
+    @Test("NOTIFYs that PostgreSQL refuses under load: the same, and reminders go on")
+    func refusal() async throws {
+        try await Journey.run { journey in
+            // Its own pg_notify comes first; the error is that of a full queue.
+            for statement in [
+                "CREATE SCHEMA played", "CREATE TABLE played.refusal (text text)",
+                """
+                CREATE FUNCTION played.pg_notify(channel text, payload text) RETURNS void LANGUAGE plpgsql AS $$
+                BEGIN
+                    IF channel LIKE 'letsswitch_bus%' AND EXISTS (SELECT FROM played.refusal) THEN
+                        RAISE program_limit_exceeded USING MESSAGE = 'too many notifications in the NOTIFY queue';
+                    END IF;
+                    PERFORM pg_catalog.pg_notify(channel, payload);
+                END $$
+                """,
+                """
+                DO $$ BEGIN
+                    EXECUTE format('ALTER DATABASE %I SET search_path = played, pg_catalog, public', current_database());
+                END $$
+                """,
+            ] { try await journey.sql(statement) }
+            try await outlasts("refused notifications", journey) {
+                try await journey.sql("INSERT INTO played.refusal VALUES ('')")
+            } start: { fleet in
+                for (number, endpoint) in fleet.endpoints.enumerated() {
+                    let stream = try await endpoint.reminders(of: "device-\(number)")
+                    try await endpoint.register("device-\(number)", try await journey.instant(in: 61), "now")
+                    #expect(try await stream.nextReminder().title == "now")
+                    #expect(try await MetricsReading(endpoint).sum("letsswitch_bus_connected") == 1)
+                }
+                try await journey.sql("DELETE FROM played.refusal")
+            }
+        }
+    }
+
     @Test(
         "The broker killed under load: the same, and the daemons are ready all the while",
         .enabled(if: TestBroker.runs, Comment(rawValue: TestBroker.whySkipped)))
