@@ -14,7 +14,9 @@ package enum ConversationCommand: Sendable, Equatable {
         do throws(RequestError) {
             self = try RequestFields.decode(Members.self, from: Array(bytes)).command
         } catch {
-            self = .refused(error, ref: nil)
+            // Where no member can be read by itself, as with half a surrogate pair in a name.
+            let ref = JSONObject(bytes)?.string("ref").map { String(decoding: $0, as: UTF8.self) }
+            self = .refused(error, ref: ref)
         }
     }
 

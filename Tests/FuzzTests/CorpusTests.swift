@@ -16,9 +16,14 @@ import Testing
         }
     }
 
-    @Test("`make fuzz` tries each")
+    @Test("`make fuzz` tries each, with words to begin from")
     func makefile() throws {
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../Makefile")
+        let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        for target in FuzzTarget.allCases {
+            let dictionary = tests.appendingPathComponent("../Fuzz/Dictionaries/\(target.rawValue).dict")
+            #expect(try !Data(contentsOf: dictionary).isEmpty)
+        }
+        let file = tests.appendingPathComponent("../../Makefile")
         let names = try #require(try String(contentsOf: file, encoding: .utf8).firstMatch(of: /\nFUZZ \?= ([a-z ]+)\n/))
             .1
         #expect(names.split(separator: " ").map(String.init).sorted() == FuzzTarget.allCases.map(\.rawValue).sorted())
