@@ -108,7 +108,8 @@ package final class SubscriptionOutlet {
     /// From now on messages may be sent.
     package func confirm() {
         guard case .pending = state else { return }
-        state = .confirmed(ConfirmPause(confirmedAt: reactor.now))
+        // From now on, and not from when this turn of the loop began.
+        state = .confirmed(ConfirmPause(confirmedAt: .now()))
         connection.confirmed(self)
         if history != nil, !keepsHistory { rejectHistory() }
     }

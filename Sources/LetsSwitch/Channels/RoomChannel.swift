@@ -80,13 +80,14 @@ private final class RoomSubscription: CableSubscription, RoomPeer {
         member = outlet.sender.enter(room, self, policy: matches.policy, claimedIdentity: person?.identity) {
             [weak self] in self?.entered($0)
         }
+        // At once, so that nothing that is said in the room comes before it.
+        if wantsPresence { member?.watchPresence() }
     }
 
     private func entered(_ decision: RoomShard.EntryDecision) {
         switch decision {
         case .open:
             outlet.confirm()
-            if wantsPresence { member?.watchPresence() }
         case .full:
             matches.metrics.turnedAway.add()
             outlet.reject()
