@@ -334,6 +334,8 @@ private final class ConversationSubscription: CableSubscription, ConversationSin
     func endTurn() { outlet.endTurn() }
 
     func end(_ cause: ConversationSinkEnd) {
+        // The connection has the same ticket: it ends by itself, and says why.
+        if case .expired = cause { return }
         outlet.revoke()
     }
 }

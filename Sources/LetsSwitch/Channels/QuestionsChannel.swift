@@ -173,6 +173,8 @@ private final class QuestionsSubscription: CableSubscription, QuestionSink {
     }
 
     func end(_ code: QuestionSinkEnd) {
+        // The connection has the same ticket: it ends by itself, and says why.
+        if case .expired = code { return }
         outlet.revoke()
     }
 }

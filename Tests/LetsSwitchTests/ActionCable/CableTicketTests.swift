@@ -1,3 +1,4 @@
+import Access
 import Foundation
 import Settings
 import TestSupport
@@ -33,10 +34,24 @@ import Testing
         }
     }
 
-    @Test("A6: a ticket's end is the connection's")
+    @Test("A6: a ticket's end is the connection's, which says so once, and nothing of its subscriptions")
     func expiry() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.tickets = TestTickets.own.settings }
+            let endpoint = try await journey.daemon {
+                $0.tickets = TestTickets.own.settings
+                $0.openRooms = true
+            }
+            let (conversation, session) = (
+                try await openConversation(at: endpoint), try await TestSession.make(at: endpoint).id
+            )
+            let identifiers =
+                [CablePeer.room(UUID()), #"{"channel":"RemindersChannel"}"#]
+                + (0..<4).flatMap { number in
+                    [
+                        #"{"channel":"QuestionsChannel","session":"\#(session)","n":\#(number)}"#,
+                        #"{"channel":"ConversationChannel","id":"\#(conversation)","n":\#(number)}"#,
+                    ]
+                }
             // Long enough to come in with, on a busy machine too.
             for lifetime in [2, 8, 32] {
                 let ticket = try TestTickets.own.ticket(lifetime: lifetime)
@@ -44,11 +59,77 @@ import Testing
                 let greeting = try await peer.hear()
                 if greeting == CablePeer.disconnect("unauthorized") { continue }
                 #expect(greeting == #"{"type":"welcome"}"#)
-                #expect(try await peer.hear() == CablePeer.disconnect("token_expired"))
+                for identifier in identifiers { try await peer.subscribe(identifier) }
+                var heard: [String] = []
+                repeat { heard.append(try await peer.hear()) } while !heard[heard.count - 1].contains("disconnect")
+                #expect(heard.last == CablePeer.disconnect("token_expired"))
                 _ = try await peer.socket.expectClose(1000)
-                return
+                for identifier in identifiers { #expect(!heard.contains(CablePeer.rejection(identifier))) }
+                if identifiers.allSatisfy({ heard.contains(CablePeer.confirmation($0)) }) { return }
             }
             Issue.record("No ticket was good for long enough.")
+        }
+    }
+
+    /// Of ada's.
+    private func openConversation(at endpoint: ClientEndpoint) async throws -> String {
+        for name in ["ada", "bob"] as [TestJSON] {
+            #expect(try await endpoint.post("/users", ["deviceId": name, "name": name]).status == 201)
+        }
+        let opened = try await endpoint.post("/conversations", ["deviceId": "ada", "participants": ["bob"]])
+        return try #require(try opened.json()["id"].string)
+    }
+
+    @Test("S6: an identifier names no device where tickets are required, nor another than the ticket's")
+    func named() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon {
+                $0.tickets = TestTickets.own.settings
+                $0.tickets.areRequired = true
+                $0.openRooms = true
+            }
+            let plain = try await CablePeer.welcomed(at: endpoint)
+            let ticketed = try await CablePeer.welcomed(at: endpoint, "?token=\(try TestTickets.own.ticket())")
+            let (hers, his) = (
+                #"{"channel":"RemindersChannel","deviceId":"ada"}"#, #"{"channel":"RemindersChannel","deviceId":"bob"}"#
+            )
+            for (peer, refused) in [
+                (plain, [hers, CablePeer.room(UUID(), #","deviceId":"ada""#)]),
+                (ticketed, [his, CablePeer.room(UUID(), #","deviceId":"bob""#)]),
+            ] {
+                for identifier in refused {
+                    try await peer.subscribe(identifier)
+                    #expect(try await peer.hear() == CablePeer.rejection(identifier))
+                }
+            }
+            try await ticketed.enter(hers)
+        }
+    }
+
+    @Test(
+        "S6: a ticket of PyJWT's is good by either of two secrets, and by no third",
+        .enabled(if: PythonPackages.ofTests.areInstalled, Comment(rawValue: PythonPackages.ofTests.hint)))
+    func rotation() async throws {
+        let program = """
+            import json, sys, time, jwt
+            claims = {"sub": "ada", "exp": int(time.time()) + 3600}
+            keys = json.loads(sys.stdin.readline())["keys"]
+            print(json.dumps([jwt.encode(claims, key, algorithm="HS256") for key in keys]), flush=True)
+            """
+        let keys = ["s", "t", "u"].map { TestJSON.string(String(repeating: $0, count: 40)) }
+        let made = try await PythonPackages.ofTests.run(program, ["keys": .array(keys)])
+        let tokens = try #require(made.array).compactMap(\.string)
+        try #require(tokens.count == 3)
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon {
+                $0.tickets = TestTickets.own.settings
+                $0.tickets.secrets += TestTickets.foreign.settings.secrets
+            }
+            for token in tokens.prefix(2) {
+                try await CablePeer.welcomed(at: endpoint, "?token=\(token)").enter(#"{"channel":"RemindersChannel"}"#)
+            }
+            let refused = try await CablePeer.connect(to: endpoint, "?token=\(tokens[2])")
+            #expect(try await refused.hear() == CablePeer.disconnect("unauthorized"))
         }
     }
 
@@ -59,12 +140,7 @@ import Testing
                 $0.tickets = TestTickets.own.settings
                 $0.openRooms = true
             }
-            for (device, name) in [("ada", "ada"), ("bob", "bob")] {
-                let named = try await endpoint.post("/users", ["deviceId": .string(device), "name": .string(name)])
-                #expect(named.status == 201)
-            }
-            let opened = try await endpoint.post("/conversations", ["deviceId": "ada", "participants": ["bob"]])
-            let conversation = try #require(try opened.json()["id"].string)
+            let conversation = try await openConversation(at: endpoint)
             let session = try await TestSession.make(at: endpoint)
             let room = UUID()
             let places = [
