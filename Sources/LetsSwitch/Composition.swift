@@ -167,7 +167,7 @@ struct Composition: Sendable {
             // First what is asked for most: the app asks for a room again and again when it is refused.
             routes.register(
                 collection: AleController(
-                    matches,
+                    matches, keys: database.roomKeys,
                     lobby: configuration.openQuestions
                         ? OpenSessionDoor(questions: questions, identities: identities) : nil))
             routes.register(collection: CableController(cables: cables))

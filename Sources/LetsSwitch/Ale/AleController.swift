@@ -1,5 +1,6 @@
 import Domain
 import FoundationEssentials
+import LiveSchedule
 import Observability
 import Rooms
 package import Server
@@ -7,16 +8,18 @@ import Sockets
 import Wire
 
 /// `GET /socket?id=<room>`: the way into a match's room. With `&taskId=<task>` the peer says whose it is; with `&presence=true` it is told
-/// how many people are there.
+/// how many people are there, and counts by `&deviceId=<device>` as one with its device's others.
 struct AleController: RouteCollection, Sendable {
     private let matches: MatchRooms
+    private let keys: RoomKeys
     /// Where those are let in who name no room; nil: nowhere.
     private let lobby: (any SocketLobby)?
     /// Each loop's own: no other thread counts its references.
     private let handshakeFrame = LoopLocal<SharedBytes>()
 
-    init(_ matches: MatchRooms, lobby: (any SocketLobby)? = nil) {
+    init(_ matches: MatchRooms, keys: RoomKeys, lobby: (any SocketLobby)? = nil) {
         self.matches = matches
+        self.keys = keys
         self.lobby = lobby
     }
 
@@ -64,13 +67,16 @@ struct AleController: RouteCollection, Sendable {
     @Sendable private func enter(_ request: Request, _ webSocket: WebSocket) -> any WebSocketHandler {
         if let lobby, Self.isForLobby(request.head) { return lobby.enter(request, webSocket) }
         let reactor = webSocket.reactor
+        let asksForPresence = Self.asksForPresence(request)
+        let task = Self.uuid("taskId", in: request)
+        let device = asksForPresence && task == nil ? Self.device(request) : nil
         // `admit` has seen that there is an id.
         let connection = rooms.shard(on: reactor).enter(
-            Self.room(request) ?? UUID(), webSocket, policy: matches.policy,
-            claimedIdentity: Self.uuid("taskId", in: request))
+            Self.room(request) ?? UUID(), device == nil ? webSocket : DevicePeer(webSocket), policy: matches.policy,
+            claimedIdentity: task ?? device.map(keys.device))
         if connection.isMember {
             webSocket.send(frame: handshakeFrame.value(on: reactor) { SharedBytes(AleFrame.handshake) })
-            if Self.asksForPresence(request) { connection.watchPresence() }
+            if asksForPresence { connection.watchPresence() }
         } else {
             // It closed, or filled, while the connection was on its way.
             matches.metrics.turnedAway.add()
@@ -89,6 +95,11 @@ struct AleController: RouteCollection, Sendable {
         var asks = false
         request.head.withQueryValue("presence") { asks = $0.elementsEqual("true".utf8) }
         return asks
+    }
+
+    /// Nobody is refused for it, as nobody has to say it: what is no device's name is nobody's.
+    private static func device(_ request: Request) -> DeviceID? {
+        request.query("deviceId").flatMap { try? DeviceID($0) }
     }
 
     private static func room(_ request: Request) -> UUID? {

@@ -11,6 +11,7 @@ enum AleDescriptions {
             .optional("id", "The room.", .uuid),
             .optional("taskId", "One's own task: then the server knows who it is.", .uuid),
             .optional("presence", "Whether to be told how many are there.", .words(["true", "false"])),
+            .optional("deviceId", "With presence: one's own device, which counts once.", .text()),
         ],
         refusals: [
             .refusal(403, "room_not_open", meaning: "come again at opensAt"),

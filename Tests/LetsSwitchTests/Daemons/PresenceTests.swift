@@ -59,6 +59,42 @@ import Testing
         }
     }
 
+    @Test("S5: a device that asks who is there is one person, by either door and on every daemon, and has a grace")
+    func devices() async throws {
+        try await Journey.run { journey in
+            let fleet = try await DaemonFleet.start(2, in: journey, ["--presence-grace", "300s"])
+            let room = UUID()
+            let watcher = try await FleetPeer.enter(room, at: fleet.endpoints[0], "&presence=true")
+            try await watcher.waitForCount(1)
+            let query = "&presence=true&deviceId=ada"
+            let ada = try await WebSocketTestClient.connect(to: fleet.endpoints[0], ClientEndpoint.room(room) + query)
+            #expect(try await ada.nextMessage() == RoomWords.handshake)
+            // As before: no word of a partner, whom a device doesn't have.
+            #expect(
+                try await ada.nextMessage() == .binary(Array(#"{"type":"presence","data":{"count":2}}"#.utf8)))
+            try await watcher.waitForCount(2)
+            let again = try await FleetPeer.enter(room, at: fleet.endpoints[1], query)
+            try await again.waitForCount(2)
+            let identifier = CablePeer.room(room, #","presence":true"#)
+            let cable = try await CablePeer.welcomed(at: fleet.endpoints[1], "?deviceId=ada")
+            try await cable.enter(identifier)
+            #expect(try await cable.hearMessage(of: identifier).data == ["count": 2])
+            await again.leave()
+            await ada.close()
+            await cable.socket.close()
+            // A task goes before a device, and who doesn't ask is a connection, as ever.
+            let carl = try await FleetPeer.enter(room, at: fleet.endpoints[0], query + Self.task())
+            try await watcher.waitForCount(3)
+            let silent = try await FleetPeer.enter(room, at: fleet.endpoints[1], "&deviceId=ada")
+            try await watcher.waitForCount(4)
+            // What is no device's name is nobody's.
+            let nameless = try await FleetPeer.enter(room, at: fleet.endpoints[0], "&presence=true&deviceId=")
+            try await watcher.waitForCount(5)
+            #expect(await watcher.counts == [1, 2, 3, 4, 5])
+            for peer in [carl, silent, nameless] { #expect(await peer.isConnected) }
+        }
+    }
+
     @Test("Who doesn't come back within the grace is gone, on every daemon")
     func graceEnds() async throws {
         try await Journey.run { journey in
