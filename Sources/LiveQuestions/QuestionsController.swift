@@ -85,6 +85,7 @@ package struct QuestionsController: RouteCollection, Sendable {
     @Sendable private func set(_ request: Request, to state: QuestionSession.State) async throws -> Response {
         let id = try session(of: request)
         let body = try QuestionBody(request)
+        try body.checkObject()
         let session = try await questions.set(
             id, to: state, keys: try PresenterCredentials.ofWrite(request).digests())
         return response(to: body, session.json(), page: id)
@@ -224,6 +225,16 @@ enum QuestionBody: Sendable {
         } else {
             throw .invalid("The body is neither JSON nor a form's.")
         }
+    }
+
+    /// Of a request from which nothing is taken: JSON is an object all the same, or nothing.
+    func checkObject() throws(RequestError) {
+        guard case .json(let bytes) = self, !bytes.isEmpty else { return }
+        _ = try RequestFields.decode(SomeObject.self, from: bytes)
+    }
+
+    private struct SomeObject: Decodable {
+        init(from decoder: any Decoder) throws { _ = try RequestFields(decoder) }
     }
 }
 

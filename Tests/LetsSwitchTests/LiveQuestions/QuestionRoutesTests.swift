@@ -173,6 +173,34 @@ import Testing
         }
     }
 
+    @Test("A body that says that it is JSON holds an object, or nothing, also where nothing is taken from it")
+    func malformed() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            let session = try await TestSession.make(at: endpoint)
+            let question = try await session.join().asked("Why?")
+            let headers: TestHeaders = [
+                "Authorization": "Bearer \(session.key)", "Content-Type": "application/json",
+            ]
+            let actions = ["approve", "answer", "dismiss", "reopen"].map { "/questions/\(question)/\($0)" }
+            let states = ["close", "open"].map { "/questions/\(session.id)/\($0)" }
+            for target in actions + states + ["/questions/\(session.id)/announce"] {
+                for body in ["x", "[]", "7", "null", #""x""#, #"{"content":"#, "{} x", " ", "content=Tea"] {
+                    let refused = try await post(target, headers, body: body, at: endpoint)
+                    #expect(refused.status == 400 && refused.code == "invalid_request", "\(target) \(body)")
+                }
+                // Nothing has come of it.
+                let shown = try await session.list()
+                #expect(shown.count == 1 && shown[0]["state"] == "approved" && shown[0]["answered"] == false)
+            }
+            for target in actions + states {
+                for body in ["", "{}", #"{"more":[1]}"#] {
+                    #expect(try await post(target, headers, body: body, at: endpoint).status == 200, "\(target)")
+                }
+            }
+        }
+    }
+
     @Test("The list has all states and who asked for the presenter, the approved for others, page by page")
     func list() async throws {
         try await Journey.run { journey in
