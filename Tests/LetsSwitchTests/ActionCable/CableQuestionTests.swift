@@ -335,6 +335,22 @@ import Testing
         }
     }
 
+    @Test("A6: more than 64 commands that wait for their turn end the connection for good")
+    func overflow() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.cable.messageRate = 0 }
+            let name = identifier(try await TestSession.make(at: endpoint).id)
+            let peer = try await CablePeer.welcomed(at: endpoint)
+            // Each waits for those before it, and every other one of them for the database.
+            try await peer.socket.connection.send(
+                (0..<400).flatMap { index in
+                    TestFrame(.text, CablePeer.command(index % 2 == 0 ? "subscribe" : "unsubscribe", name)).bytes()
+                })
+            #expect(try await peer.hear() == CablePeer.disconnect("invalid_request"))
+            _ = try await peer.socket.expectClose(1000)
+        }
+    }
+
     /// The session of `--open-questions`, which isn't given here.
     private static let open = "00000000-0000-0000-0000-000000000000"
 }

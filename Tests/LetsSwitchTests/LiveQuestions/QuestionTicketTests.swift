@@ -64,4 +64,28 @@ import Testing
             }
         }
     }
+
+    @Test("S6, S7: everybody's session has the same rules; a message of 32,768 bytes is read, one more isn't")
+    func open() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon {
+                $0.tickets = TestTickets.own.settings
+                $0.tickets.areRequired = true
+                $0.openQuestions = true
+            }
+            let refused = try await WebSocketTestClient.refusal(at: endpoint, "/socket?deviceId=ada")
+            #expect(refused.status == 401 && refused.code == "ticket_required")
+            let made = try await endpoint.post("/questions/sessions?token=\(TestTickets.own.ticket())", order)
+            let id = try #require(try made.json()["id"].string)
+            for path in ["/socket", "/questions/\(id)/socket"] {
+                let peer = try await QuestionPeer.connect(to: endpoint, "\(path)?token=\(TestTickets.own.ticket())")
+                let message = #"{"type":"newQuestion","id":"\#(peer.id)","content":"Why?"}"#
+                let padding = String(repeating: " ", count: 32_768 - message.utf8.count)
+                try await peer.socket.send(text: message + padding)
+                #expect(try await peer.hear("questionResponse")["success"] == true)
+                try await peer.socket.send(text: message + padding + " ")
+                _ = try await peer.socket.expectClose(1009)
+            }
+        }
+    }
 }
