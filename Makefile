@@ -70,7 +70,7 @@ interop-rabbitmq: setup-interop ## of these: what a broker of RabbitMQ is needed
 
 .PHONY: interop-cable
 interop-cable: setup-interop ## of these: Action Cable with Rails' own server and client, and with Python's clients
-	@LETSSWITCH_INTEROP=1 $(TEST) $(SWIFTFLAGS) --filter 'RailsTests|CablePythonTests|CablePageTests|CableServerTests|ChatExampleTests'
+	@LETSSWITCH_INTEROP=1 $(TEST) $(SWIFTFLAGS) --filter 'RailsTests|CablePythonTests|CablePageTests|CableBrowserTests|CableServerTests|ChatExampleTests'
 
 .PHONY: interop-autobahn
 interop-autobahn: setup-interop ## of these: Autobahn's fuzzing server tries the client's WebSocket

@@ -35,6 +35,13 @@ struct RailsClient: Sendable {
         try await say(["unsubscribe", .string(name)])
     }
 
+    /// Returns when the library would long have connected again to a server of which it hears nothing; nothing may be heard meanwhile.
+    func outwaitReconnecting() async throws {
+        try await say(["rest"])
+        let heard = try await hear(within: Deadline.standard + .seconds(60))
+        guard heard == ["rested"] else { throw ClientFailure.violation("heard \(heard)") }
+    }
+
     private func say(_ words: TestJSON) async throws {
         try await conversation.send(try words.encoded() + [0x0A])
     }
@@ -49,7 +56,9 @@ struct RailsClient: Sendable {
     }
 
     /// Runs a module that imports the library by its name, in Node with what it wants of a browser. What it prints is in the lines.
-    static func run(program: String, _ body: (ChildProcess) async throws -> Void) async throws {
+    ///
+    /// - Parameter head: An element of the page's, with its attributes.
+    static func run(program: String, head: String = "", _ body: (ChildProcess) async throws -> Void) async throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("node-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: directory) }
@@ -60,7 +69,16 @@ struct RailsClient: Sendable {
             directory.appendingPathComponent("program.mjs"), directory.appendingPathComponent("browser.cjs")
         )
         try Data(program.utf8).write(to: module)
-        try Data("\(browser)globalThis.WebSocket = require(\"\(webSocket)\")".utf8).write(to: globals)
+        let document = """
+            globalThis.WebSocket = require("\(webSocket)")
+            const attribute = name => \(try String(decoding: TestJSON.string(head).encoded(), as: UTF8.self))
+                .match(new RegExp(`${name}="([^"]*)"`))?.[1]
+            document.head = {
+                querySelector: selector =>
+                    selector === `meta[name='${attribute("name")}']` ? { getAttribute: attribute } : null
+            }
+            """
+        try Data("\(browser)\(document)".utf8).write(to: globals)
         let process = try await ChildProcess.start(
             node, ["--require", globals.path, module.path], environment: DaemonProcess.cleanEnvironment())
         try await body(process)
@@ -95,7 +113,11 @@ struct RailsClient: Sendable {
                 })
               },
               perform(name, action, data) { subscriptions[name].perform(action, data) },
-              unsubscribe(name) { subscriptions[name].unsubscribe() }
+              unsubscribe(name) { subscriptions[name].unsubscribe() },
+              rest() {
+                const monitor = consumer.connection.monitor
+                setTimeout(() => tell("rested"), 1000 * monitor.constructor.staleThreshold + 2 * monitor.getPollInterval())
+              }
             }
             require("readline").createInterface({ input: process.stdin })
               .on("line", line => { const [what, ...how] = JSON.parse(line); todo[what](...how) })

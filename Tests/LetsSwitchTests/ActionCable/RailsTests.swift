@@ -190,6 +190,8 @@ import Testing
             let client = try await RailsClient(to: endpoint, "?deviceId=ada")
             try await client.subscribe("reminders", ["channel": "RemindersChannel"])
             #expect(try await client.hear() == ["reminders", "disconnected", ["willAttemptReconnect": false]])
+            // By its own clock it would have tried again.
+            try await client.outwaitReconnecting()
             let disconnects = #"letsswitch_cable_disconnects_total{reason="unauthorized"}"#
             #expect(try await MetricsReading(endpoint)[disconnects] == 1)
         }
