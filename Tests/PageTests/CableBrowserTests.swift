@@ -8,8 +8,8 @@ import Testing
 struct CableBrowserTests {
     private static let program = """
         globalThis.heard = []
-        globalThis.consumer = ActionCable.createConsumer("/cable?deviceId=ada")
-        globalThis.subscribe = (name, parameters) => consumer.subscriptions.create(parameters, {
+        globalThis.subscriptions = {}
+        globalThis.subscribe = (name, parameters) => subscriptions[name] = consumer.subscriptions.create(parameters, {
             connected() { heard.push(name + " connected") },
             disconnected(how) { heard.push(name + " disconnected " + how.willAttemptReconnect) },
             rejected() { heard.push(name + " rejected") },
@@ -24,14 +24,25 @@ struct CableBrowserTests {
             within: Deadline.standard + .seconds(30))
     }
 
-    @Test("A9: connects, is rejected, performs, hears, is cut off, comes again by itself, and leaves")
-    func journey() async throws {
+    /// A page of the daemon's, with a client.
+    ///
+    /// - Parameter query: Of its address.
+    private func open(_ query: String, in world: PageWorld) async throws -> BrowserPage {
+        // It may complain of the server that goes away.
+        let page = try await world.open("healthz", .init(), mayComplain: true)
+        try await page.wait(until: "document.readyState === 'complete' && location.protocol === 'http:'")
+        try await page.evaluate(try String(contentsOfFile: RailsScript.path, encoding: .utf8) + "\n;0")
+        try await page.evaluate("globalThis.consumer = ActionCable.createConsumer('/cable\(query)'); 0")
+        try await page.evaluate(Self.program)
+        return page
+    }
+
+    @Test(
+        "A9: connects, is rejected, performs, hears, is cut off, comes again by itself, and leaves",
+        arguments: [SIGTERM, SIGKILL])
+    func journey(signal: Int32) async throws {
         try await PageWorld.run(["--open-rooms"]) { world in
-            // It may complain of the server that goes away.
-            let page = try await world.open("healthz", .init(), mayComplain: true)
-            try await page.wait(until: "document.readyState === 'complete' && location.protocol === 'http:'")
-            try await page.evaluate(try String(contentsOfFile: RailsScript.path, encoding: .utf8) + "\n;0")
-            try await page.evaluate(Self.program)
+            let page = try await open("?deviceId=ada", in: world)
             let room = UUID().uuidString
             try await page.evaluate("globalThis.room = subscribe('room', {channel: 'RoomChannel', id: '\(room)'}); 0")
             try await wait(for: "room connected", on: page)
@@ -45,7 +56,7 @@ struct CableBrowserTests {
             try await peer.send(json: ["type": "ale", "id": .string(room)])
             try await wait(for: "room aleResponse", on: page)
 
-            try await world.stopDaemon(SIGTERM)
+            try await world.stopDaemon(signal)
             try await wait(for: "room disconnected true", on: page)
             try await world.startDaemon()
             // It waits for some seconds, and longer the more often it has tried.
@@ -57,6 +68,59 @@ struct CableBrowserTests {
                 try await HTTPTestClient.request(at: world.endpoint, "GET", "/metrics").text
                     .contains("\nletsswitch_room_members 1\n")
             }
+        }
+    }
+
+    @Test("A6: who isn't let in stays away")
+    func unauthorized() async throws {
+        let flags = ["--require-tickets", "--ticket-secret", String(repeating: "s", count: 40)]
+        try await PageWorld.run(flags) { world in
+            let page = try await open("?token=ada", in: world)
+            try await page.evaluate("subscribe('reminders', {channel: 'RemindersChannel'}); 0")
+            try await wait(for: "reminders disconnected false", on: page)
+            // By its own clock it would have tried again.
+            try await page.evaluate(
+                """
+                const monitor = consumer.connection.monitor
+                setTimeout(() => { globalThis.isRested = true },
+                    1000 * monitor.constructor.staleThreshold + 2 * monitor.getPollInterval())
+                """)
+            try await page.wait(until: "globalThis.isRested", within: Deadline.standard + .seconds(30))
+            #expect(try await page.evaluate("heard.length") == 1)
+            let metrics = try await HTTPTestClient.request(at: world.endpoint, "GET", "/metrics").text
+            #expect(metrics.contains("\nletsswitch_cable_disconnects_total{reason=\"unauthorized\"} 1\n"))
+        }
+    }
+
+    @Test("A8: hears and says on each channel of a device's, a session's and a conversation's")
+    func channels() async throws {
+        try await PageWorld.run(["--reminder-lead", "30s"]) { world in
+            func post(_ target: String, _ json: TestJSON) async throws -> String {
+                let made = try await HTTPTestClient.request(at: world.endpoint, "POST", target, json: json)
+                guard made.status == 201 else { throw ClientFailure.violation("\(made.status) \(made.text)") }
+                return try made.json()["id"].string ?? ""
+            }
+            for name in ["ada", "bob"] as [TestJSON] { _ = try await post("/users", ["deviceId": name, "name": name]) }
+            let pair = try await post("/conversations", ["deviceId": "ada", "participants": ["bob"]])
+            let session = try await post("/questions/sessions", ["deviceId": "bob", "title": "Tea"])
+            let page = try await open("?deviceId=ada", in: world)
+            for (name, parameters) in [
+                ("reminders", "channel: 'RemindersChannel'"), ("notifications", "channel: 'NotificationsChannel'"),
+                ("pair", "channel: 'ConversationChannel', id: '\(pair)'"),
+                ("questions", "channel: 'QuestionsChannel', session: '\(session)'"),
+            ] {
+                try await page.evaluate("subscribe('\(name)', {\(parameters)}); 0")
+                try await wait(for: "\(name) connected", on: page)
+            }
+            try await wait(for: "questions session", on: page)
+            try await page.evaluate("subscriptions.questions.perform('ask', {content: 'Why?'}); 0")
+            for type in ["questionResponse", "question"] { try await wait(for: "questions \(type)", on: page) }
+            try await page.evaluate("subscriptions.pair.perform('speak', {content: 'Tea?'}); 0")
+            try await wait(for: "pair message", on: page)
+            try await world.register("ada", "Maths", at: PageWorld.second(in: 30 + 2 * world.pace))
+            try await wait(for: "notifications schedule", on: page)
+            for name in ["reminders", "notifications"] { try await wait(for: "\(name) reminder", on: page) }
+            #expect(try await page.evaluate("heard.some(words => / (rejected|error)/.test(words))") == false)
         }
     }
 }
