@@ -129,4 +129,63 @@ struct QuestionPageTests {
             #expect(try await presenter.text(of: "#join").contains("/questions/\(session.id)"))
         }
     }
+
+    @Test("They fit 320 pixels, read well in both schemes, and name all that can be used", arguments: [false, true])
+    func appearance(_ isDark: Bool) async throws {
+        try await PageWorld.run { world in
+            let session = try await makeSession(in: world, isModerated: true)
+            func visit(_ path: String, _ device: String) async throws -> BrowserPage {
+                try await self.visit(
+                    path, in: world,
+                    .init(width: 320, height: 640, isPhone: true, isDark: isDark, device: device))
+            }
+            let ada = try await visit("questions/\(session.id)", "ada")
+            let presenter = try await visit(session.presenter, "grace")
+            for page in [ada, presenter] { #expect(try await page.faults() == []) }
+            try await ada.click("#content")
+            try await ada.type("Why " + String(repeating: "m", count: 150) + "?")
+            try await ada.click("#ask button")
+            try await presenter.wait(until: row("Why"))
+            for page in [ada, presenter] { #expect(try await page.faults() == []) }
+            try await presenter.click(".do .primary")
+            try await ada.wait(until: "document.querySelector('.vote:enabled')")
+            try await ada.click(".vote")
+            for page in [ada, presenter] {
+                try await page.wait(until: "document.querySelector('.vote b').textContent === '1'")
+                #expect(try await page.faults() == [])
+            }
+            try await presenter.click("#words")
+            try await presenter.type(String(repeating: "Tea! ", count: 30))
+            try await presenter.click("#announce button")
+            try await ada.wait(until: "!document.querySelector('#announcement').hidden")
+            for page in [ada, presenter] { #expect(try await page.faults() == []) }
+            try await presenter.click("#toggle")
+            try await ada.wait(until: "document.querySelector('#content').disabled")
+            for page in [ada, presenter] { #expect(try await page.faults() == []) }
+        }
+    }
+
+    @Test("The table of everybody's session works without a script: what is asked is there, and answered by its button")
+    func withoutScript() async throws {
+        try await PageWorld.run(["--open-questions"]) { world in
+            let asker = try await WebSocketTestClient.connect(to: world.endpoint, "/socket")
+            let id = try await asker.nextMessage().json()["id"]
+            try await asker.send(json: ["type": "newQuestion", "id": id, "content": "What <b>now</b>?"])
+            #expect(try await asker.nextMessage().json()["success"] == true)
+            let page = try await world.open("healthz", .init(width: 320))
+            try await page.call("Emulation.setScriptExecutionDisabled", ["value": true])
+            try await page.navigate(to: world.address + "questions")
+            // The page has no timers either.
+            func wait(until condition: String) async throws {
+                try await eventually(condition) { (try? await page.evaluate("Boolean(\(condition))")) == true }
+            }
+            try await wait(until: "document.querySelector('td')?.textContent === 'What <b>now</b>?'")
+            #expect(try await page.faults() == [])
+            try await page.evaluate("document.querySelector('td button').focus()")
+            try await page.press(.enter)
+            #expect(try await asker.nextMessage().json()["type"] == "questionAnswer")
+            try await wait(until: "document.querySelector('td') && !document.querySelector('td button')")
+            #expect(try await page.faults() == [])
+        }
+    }
 }
