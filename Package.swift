@@ -301,8 +301,10 @@ let package = Package(
             name: "ActionCableTests", dependencies: ["Access", "ActionCable", "Basics", "Domain", "Sockets", "Wire"],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "LiveQuestionsTests", dependencies: ["Basics", "Domain", "LiveQuestions", "Messaging"],
-            swiftSettings: swiftSettings),
+            name: "LiveQuestionsTests",
+            dependencies: [
+                "Basics", "Domain", "LiveQuestions", "Messaging", "Server", "Sockets", "TestSupport", "Wire",
+            ], swiftSettings: swiftSettings),
         .testTarget(
             name: "LiveConversationsTests",
             dependencies: [

@@ -1,0 +1,52 @@
+import Foundation
+import Server
+import Sockets
+import TestSupport
+import Testing
+import Wire
+
+@testable import LiveQuestions
+
+/// To whom something is sent, among the WebSockets of a server.
+@Suite struct SendOptionTests {
+    /// Those that have come, on the one loop.
+    private final class Hall {
+        var sockets: [WebSocket] = []
+    }
+
+    private final class Listener: WebSocketHandler {
+        func webSocket(_ webSocket: WebSocket, received message: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode) {}
+        func webSocketDidClose(_ webSocket: WebSocket, code: WebSocketCloseCode) {}
+    }
+
+    @Test("Q8: .socket selects that one alone, also among others with its id, and nobody who has none")
+    func socket() async throws {
+        let (hall, selections) = (LoopLocal<Hall>(), EventRecorder<[Bool]>())
+        let application = Application(
+            on: try EventLoopGroup(count: 1), limits: ServerLimits(),
+            mapError: { _ in Abort(.internalServerError, reason: "mapped") },
+            routes: { routes in
+                routes.webSocket("socket") { _, webSocket in
+                    let hall = hall.value(on: webSocket.reactor) { Hall() }
+                    hall.sockets.append(webSocket)
+                    let (option, id) = (WebSocketSendOption.socket(hall.sockets[0]), UUID())
+                    selections.append((hall.sockets + [nil]).map { option.selects(id: id, $0) })
+                    return Listener()
+                }
+            })
+        do {
+            let bound = try await application.listen(
+                on: [ServerEndpoint(SocketAddress.resolve(host: "127.0.0.1", port: 0)[0], speaksTLS: false)])
+            let endpoint = try #require(bound.first.flatMap { ClientEndpoint($0.address.description) })
+            for expected in [[true, false], [true, false, false]] {
+                let client = try await WebSocketTestClient.connect(to: endpoint, "/socket")
+                try await selections.next("who is selected") { $0 == expected }
+                await client.close()
+            }
+        } catch {
+            await application.stop()
+            throw error
+        }
+        await application.stop()
+    }
+}
