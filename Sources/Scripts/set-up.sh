@@ -286,7 +286,7 @@ install_from_pypi() { # NAME PACKAGES
 
 # Implementations that nobody here wrote: they read our calendars and decrypt our messages.
 [ "$with_tests" = false ] || install_from_pypi python "icalendar==6.3.1 http-ece==1.2.1 py-vapid==1.9.2 PyJWT==2.15.1"
-# Clients of Action Cable. The second doesn't say that it needs the third.
+# Clients of Action Cable. The second doesn't say that it needs the third; its 0.3.0 hears nothing (ActionCable/CABLE.md).
 [ "$purpose" != interop ] ||
     install_from_pypi python-cable "aioactioncable==0.8.1 actioncable-client==0.1.0 websocket-client==1.9.2"
 # Readers of what the server says of its routes.
