@@ -326,11 +326,15 @@ let package = Package(
                 "ScheduleTestSupport", "Schema", "Scheduling", "Server", "Settings", "TestSupport", "Wire",
             ],
             swiftSettings: swiftSettings),
+        // The program of a package beside this one, built here too: whatever breaks it shows in `make test`.
+        .executableTarget(
+            name: "OutsideRoom", dependencies: ["LetsSwitchClient"], path: "Tests/OutsidePackage/Sources/room",
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "LetsSwitchClientTests",
             dependencies: [
-                "Basics", "DoorTestSupport", "LetsSwitchClient", "letsswitch", "letsswitchd", "CLinux", "Postgres",
-                "Scheduling", "Sockets", "TestSupport", "Wire",
+                "Basics", "DoorTestSupport", "LetsSwitchClient", "letsswitch", "letsswitchd", "OutsideRoom", "CLinux",
+                "Postgres", "Scheduling", "Sockets", "TestSupport", "Wire",
             ],
             swiftSettings: swiftSettings),
         // The page, in a real browser.

@@ -52,6 +52,18 @@ import Testing
         }
     }
 
+    @Test("Its program, as it is built here, is in a room")
+    func program() async throws {
+        let built = URL(fileURLWithPath: try DaemonProcess.executable()).deletingLastPathComponent()
+        let room = OutsideProgram(file: built.appendingPathComponent("OutsideRoom"))
+        try await RunningDaemon.with(["--open-rooms"]) { server, _ in
+            let id = UUID()
+            let inRoom = try await room.start(["\(server)", id.uuidString])
+            try await inRoom.lines.next("a line of who is in") { $0.text == "in \(id)" }
+            try await Self.meet(inRoom, in: LetsSwitchClient(try ServerAddress("\(server)"), deviceID: "ada").room(id))
+        }
+    }
+
     /// It hears a cheer, cheers, and leaves.
     private static func meet(_ process: ChildProcess, in room: Room) async throws {
         var heard = room.events.makeAsyncIterator()

@@ -24,7 +24,7 @@ struct Example {
                 say(cheer == .heart ? "cheers!" : "cheers?")
                 try await room.cheer()
                 await room.leave()
-            case .closed, .waiting, .presence, .misunderstood: break
+            case .closed, .waiting, .presence, .rematched, .misunderstood: break
             }
         }
     }
