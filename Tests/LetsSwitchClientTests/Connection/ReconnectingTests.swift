@@ -41,7 +41,8 @@ import Testing
         arguments: [400, 401, 403, 404, 410, 429, 500, 502, 503])
     func refusals(status: Int) {
         var reconnecting = Reconnecting(.default)
-        let wait = reconnecting.wait(after: Self.refused(status, after: .seconds(7)), openFor: nil, fraction: 0.5)
+        let wait = reconnecting.wait(
+            after: Self.refused(status, "other", after: .seconds(7)), openFor: nil, fraction: 0.5)
         #expect(wait == ([429, 503].contains(status) ? .seconds(7) : nil))
         #expect(reconnecting.wait(after: Self.refused(429), openFor: nil, fraction: 0.5) != nil)
     }
@@ -52,6 +53,26 @@ import Testing
         let error = Self.refused(403, "room_not_open", after: .seconds(3600))
         #expect(reconnecting.wait(after: error, openFor: nil, fraction: 0) == .seconds(3600))
         #expect(reconnecting.wait(after: Self.refused(403, "origin_not_allowed"), openFor: nil, fraction: 0) == nil)
+        // What a transport tells that keeps no body.
+        let bodiless = Self.refused(403, after: .seconds(5))
+        #expect(reconnecting.wait(after: bodiless, openFor: nil, fraction: 0) == .seconds(5))
+        #expect(reconnecting.wait(after: Self.refused(403), openFor: nil, fraction: 0) == nil)
+    }
+
+    @Test("A room is entered as it opens, whatever was lost before; but a server that says at once isn't hurried")
+    func roomOpens() {
+        var reconnecting = Reconnecting(.default)
+        for _ in 0..<10 { _ = reconnecting.wait(after: Self.lost, openFor: nil, fraction: 0.9) }
+        let error = Self.refused(403, "room_not_open", after: .seconds(3))
+        #expect(reconnecting.wait(after: error, openFor: nil, fraction: 0.9) == .seconds(3))
+        let hasty = Self.refused(403, "room_not_open", after: .zero)
+        #expect(reconnecting.wait(after: hasty, openFor: nil, fraction: 0) == .seconds(1))
+        // Of others it is the least.
+        let busy = Self.refused(503, after: .seconds(80_000))
+        #expect(reconnecting.wait(after: busy, openFor: nil, fraction: 0.9) == .seconds(80_000))
+        #expect(
+            reconnecting.wait(after: Self.refused(429, after: .seconds(3)), openFor: nil, fraction: 0.9) == .seconds(27)
+        )
     }
 
     @Test("What no second attempt would change ends it")
