@@ -46,9 +46,9 @@
             task.resume()
             let link = TaskLink(task)
             do {
-                // The first pong says that the server took us in.
-                try await link.send(.ping([]))
+                try await link.open()
             } catch {
+                // Of a refusal it keeps no body: what the server says there is lost, `Retry-After` isn't.
                 guard let response = task.response as? HTTPURLResponse, response.statusCode != 101 else { throw error }
                 throw .refused(ServerRefusal(Self.response(response, [])))
             }
@@ -74,31 +74,110 @@
         }
     }
 
-    /// A WebSocket task as a link. It shows no pings, so a link that is quiet asks for pongs itself.
-    private struct TaskLink: Link {
+    /// A WebSocket task as a link. It shows no pings, so a link that is quiet asks for pongs itself, and tells that they came.
+    private actor TaskLink: Link {
+        private typealias Outcome = Result<LinkEvent, ClientError>
+
         private static let quiet = Duration.seconds(20)
-        private let task: URLSessionWebSocketTask
+        /// Pongs that may wait for the reader: as many as the session's pings. Of messages only one is ever asked for.
+        private static let mostWaiting = 1024
+
+        private nonisolated let task: URLSessionWebSocketTask
+        /// Who waits for the first pong.
+        private var opener: CheckedContinuation<Result<Void, ClientError>, Never>?
+        private var reader: CheckedContinuation<Outcome, Never>?
+        /// What came while nobody waited.
+        private var outcomes: [Outcome] = []
+        /// A message is asked for; not again before it is there, however many pongs come in between.
+        private var isReceiving = false
 
         init(_ task: URLSessionWebSocketTask) {
             self.task = task
         }
 
+        /// The first pong says that the server took us in.
+        func open() async throws(ClientError) {
+            let task = task
+            let result = await withTaskCancellationHandler {
+                await withCheckedContinuation { continuation in
+                    opener = continuation
+                    task.sendPing { error in
+                        Task {
+                            await self.opened(error.map { .failure(URLSessionTransport.failure($0)) } ?? .success(()))
+                        }
+                    }
+                }
+            } onCancel: {
+                task.cancel()
+                Task { await self.opened(.failure(.cancelled)) }
+            }
+            try result.get()
+        }
+
+        /// A handler of a ping is called twice now and then: the first call counts.
+        private func opened(_ result: Result<Void, ClientError>) {
+            opener?.resume(returning: result)
+            opener = nil
+        }
+
         func receive() async throws(ClientError) -> LinkEvent {
-            let pinging = Task {
-                try await Task.sleep(for: Self.quiet)
-                try await send(.ping([]))
+            if !outcomes.isEmpty { return try outcomes.removeFirst().get() }
+            if !isReceiving {
+                isReceiving = true
+                Task { came(await Self.message(of: task)) }
+            }
+            let pinging = Task { [task] in
+                guard (try? await Task.sleep(for: Self.quiet)) != nil else { return }
+                Self.ping(task) { await self.deliver(.success(.alive)) }
             }
             defer { pinging.cancel() }
+            let task = task
+            let outcome = await withTaskCancellationHandler {
+                await withCheckedContinuation { reader = $0 }
+            } onCancel: {
+                // Then what is asked for fails, and the reader with it.
+                task.cancel()
+            }
+            return try outcome.get()
+        }
+
+        private static func message(of task: URLSessionWebSocketTask) async -> Outcome {
             do {
                 switch try await task.receive() {
-                case .string(let text): return .message(.text, Array(text.utf8))
-                case .data(let data): return .message(.binary, Array(data))
-                @unknown default: return .alive
+                case .string(let text): return .success(.message(.text, Array(text.utf8)))
+                case .data(let data): return .success(.message(.binary, Array(data)))
+                @unknown default: return .success(.alive)
                 }
             } catch {
                 let code = CloseCode(rawValue: UInt16(clamping: task.closeCode.rawValue))
                 let reason = task.closeReason.map { String(decoding: $0, as: UTF8.self) } ?? ""
-                throw .closed(code.rawValue == 0 ? .lost : code, reason: reason)
+                return .failure(.closed(code.rawValue == 0 ? .lost : code, reason: reason))
+            }
+        }
+
+        private func came(_ outcome: Outcome) {
+            isReceiving = false
+            deliver(outcome)
+        }
+
+        private func deliver(_ outcome: Outcome) {
+            if let reader {
+                self.reader = nil
+                reader.resume(returning: outcome)
+                return
+            }
+            switch outcome {
+            // That the server is there, what waits says too.
+            case .success(.alive): break
+            case .success(.pong) where outcomes.count >= Self.mostWaiting: break
+            case .success, .failure: outcomes.append(outcome)
+            }
+        }
+
+        /// - Parameter answered: Not called when no pong comes: by then the task fails, or silence ends it.
+        private static func ping(_ task: URLSessionWebSocketTask, _ answered: @escaping @Sendable () async -> Void) {
+            task.sendPing { error in
+                if error == nil { Task { await answered() } }
             }
         }
 
@@ -107,19 +186,14 @@
                 switch frame {
                 case .message(.text, let bytes): try await task.send(.string(String(decoding: bytes, as: UTF8.self)))
                 case .message(.binary, let bytes): try await task.send(.data(Data(bytes)))
-                case .ping:
-                    try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
-                        task.sendPing { error in
-                            if let error { done.resume(throwing: error) } else { done.resume() }
-                        }
-                    }
+                case .ping(let payload): Self.ping(task) { await self.deliver(.success(.pong(payload))) }
                 case .close(let code):
                     task.cancel(with: .init(rawValue: Int(code.rawValue)) ?? .goingAway, reason: nil)
                 }
             } catch { throw URLSessionTransport.failure(error) }
         }
 
-        func drop() {
+        nonisolated func drop() {
             task.cancel()
         }
     }
