@@ -3,38 +3,10 @@ import Testing
 
 /// Our client against python3-websockets' server, and its client, driven by us, against it: two opinions on RFC 6455.
 @Suite struct PythonWebSocketTests {
-    /// Echoes messages; closes with 4000 when told to; refuses `/refused`.
-    private static let server = #"""
-        import asyncio, http, websockets
-
-        async def echo(connection):
-            async for message in connection:
-                if message == "close":
-                    await connection.close(4000, "told so")
-                    return
-                await connection.send(message)
-
-        async def refuse(path, headers):
-            return (http.HTTPStatus.FORBIDDEN, [("Retry-After", "5")], b"no") if path == "/refused" else None
-
-        async def main():
-            server = await websockets.serve(echo, "127.0.0.1", 0, compression=None, process_request=refuse)
-            print(server.sockets[0].getsockname()[1], flush=True)
-            await asyncio.Future()
-
-        asyncio.run(main())
-        """#
-
-    private func start() async throws -> (process: ChildProcess, endpoint: ClientEndpoint) {
-        let process = try await ChildProcess.start(
-            "/usr/bin/python3", ["-u", "-c", Self.server], environment: DaemonProcess.cleanEnvironment())
-        let line = try await process.lines.next("the server's port") { $0.stream == .output }
-        return (process, .tcp(host: "127.0.0.1", port: try #require(UInt16(line.text))))
-    }
-
     @Test("Our client and the library's server understand each other")
     func ourClient() async throws {
-        let (process, endpoint) = try await start()
+        let server = try await PythonWebSocketServer.start()
+        let endpoint = server.endpoint
         let client = try await WebSocketTestClient.connect(to: endpoint, "/a")
         try await client.send(text: "héllo")
         #expect(try await client.nextMessage() == .text("héllo"))
@@ -57,12 +29,13 @@ import Testing
         let refusal = try await WebSocketTestClient.refusal(at: endpoint, "/refused")
         #expect(refusal.status == 403)
         #expect(refusal.text == "no")
-        await process.signal(9)
+        await server.kill()
     }
 
     @Test("The library's client is driven: messages, pings, closes, refusals, silence")
     func pythonClient() async throws {
-        let (process, endpoint) = try await start()
+        let server = try await PythonWebSocketServer.start()
+        let endpoint = server.endpoint
         let client = try await PythonWebSocketClient.connect(to: endpoint, "/a")
         try await client.send(text: "héllo")
         #expect(try await client.nextMessage() == .text("héllo"))
@@ -84,6 +57,6 @@ import Testing
         #expect(refused?.response.headers["retry-after"] == "5")
         let closing = try await PythonWebSocketClient.connect(to: endpoint, "/a", compression: true)
         #expect(try await closing.close(3000, "done") == TestClose(code: 3000, reason: "done"))
-        await process.signal(9)
+        await server.kill()
     }
 }
