@@ -56,6 +56,25 @@ import Testing
         await #expect(throws: ClientError.unreachable("no answer in time")) { try await exchange.value }
     }
 
+    @Test(
+        "A server that goes away before its answer is whole can't be reached", arguments: [false, true], [false, true])
+    func goesAway(half: Bool, byReset: Bool) async throws {
+        let server = try RawServer()
+        let transport = SocketTransport(server: try server.address)
+        async let accepted = server.accept()
+        let exchange = Task { try await transport.exchange(ClientRequest(target: "/")) }
+        let peer = try await accepted
+        _ = try await peer.receiveUntil("\r\n\r\n")
+        if half { try await peer.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello") }
+        if byReset { try await peer.reset() } else { await peer.close() }
+        await #expect {
+            _ = try await exchange.value
+        } throws: { error in
+            guard case ClientError.unreachable? = error as? ClientError else { return false }
+            return true
+        }
+    }
+
     @Test("Who is cancelled while it waits for an answer is told so")
     func cancelled() async throws {
         let server = try RawServer()

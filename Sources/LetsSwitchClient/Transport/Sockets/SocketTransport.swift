@@ -102,7 +102,8 @@
             return try result.get()
         }
 
-        /// Does `work`, and drops the connection when it takes too long: then the server can't be reached.
+        /// Does `work`, and drops the connection when it takes too long: then the server can't be reached. Nor can one that goes away
+        /// before the answer is whole: there is no code of a close then, as of a WebSocket that was open.
         private func withLimit<Value: Sendable>(
             _ connection: SocketConnection, _ work: () async throws(ClientError) -> Value
         ) async throws(ClientError) -> Value {
@@ -115,6 +116,9 @@
             }
             if case .failure = result, isLate.withLock({ $0 }), !Task.isCancelled {
                 throw .unreachable("no answer in time")
+            }
+            if case .failure(.closed(.lost, let reason)) = result {
+                throw .unreachable(reason.isEmpty ? "it hung up without an answer" : reason)
             }
             return try result.get()
         }
