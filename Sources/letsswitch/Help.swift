@@ -14,7 +14,8 @@ enum Help {
           letsswitch preferences     whom you prefer
           letsswitch unprefer PREFERENCE
           letsswitch watch           reminders, as they come
-          letsswitch join ROOM       be in a room; in a terminal, any key cheers, 1 to 5 in a way of their own
+          letsswitch join ROOM       be in a room; in a terminal, any key cheers, 1 to 5 in a way of their own,
+                                     and s says that you have started
           letsswitch cheer ROOM [-n TIMES] [--kind clap|thumb|spark|heart|fire]
           letsswitch ask SESSION QUESTION
           letsswitch listen SESSION  a session's questions, and what becomes of them

@@ -26,11 +26,33 @@ final class KeyPresses: @unchecked Sendable {
         self.untilLeaving = untilLeaving
         // A thread of its own, which waits for the next key until the process ends.
         Self.startThread {
-            var key: UInt8 = 0
-            while read(STDIN_FILENO, &key, 1) == 1, key != 3, key != 4 { press.yield(key) }
+            var bytes = [UInt8](repeating: 0, count: 256)
+            reading: while true {
+                let count = read(STDIN_FILENO, &bytes, bytes.count)
+                guard count > 0 else { break }
+                for key in Self.keys(in: bytes[..<count]) {
+                    if key == 3 || key == 4 { break reading }
+                    press.yield(key)
+                }
+            }
             press.finish()
             leave.finish()
         }
+    }
+
+    /// The first byte of each key: an arrow has three, as a letter beyond ASCII has some.
+    static func keys(in bytes: some Collection<UInt8>) -> [UInt8] {
+        var (keys, rest): ([UInt8], _) = ([], bytes[...])
+        while let key = rest.popFirst() {
+            if key & 0xC0 != 0x80 { keys.append(key) }
+            guard key == 0x1B, let kind = rest.first, kind == UInt8(ascii: "[") || kind == UInt8(ascii: "O") else {
+                continue
+            }
+            rest.removeFirst()
+            // Parameters, up to the byte that ends the sequence (ECMA-48 §5.4).
+            while let byte = rest.popFirst(), !(0x40...0x7E).contains(byte) {}
+        }
+        return keys
     }
 
     /// Leaves the terminal as it was.

@@ -12,6 +12,11 @@ actor RoomVisit {
     private let client: LetsSwitchClient
     private let screen: RoomScreen
     private var place = Place.outside
+    /// Whether the server has let one in, and the connection stands: who isn't in cheers for nobody.
+    private var isIn = false
+    private var cheering = 0
+    /// Cheers on their way; more keys than can be sent are no more cheers.
+    private static let mostCheering = 20
 
     init(_ client: LetsSwitchClient, _ screen: RoomScreen) {
         self.client = client
@@ -23,10 +28,13 @@ actor RoomVisit {
     /// - Returns: Whether it did so by itself, and not by ``leave()``.
     func stay(in room: Room, _ task: RoomTask?) async throws -> Bool {
         if case .left = place { return false }
-        place = .inside(room, task)
+        (place, isIn) = (.inside(room, task), false)
         await screen.begin(task)
         do {
-            for try await event in room.events { try await screen.heard(event) }
+            for try await event in room.events {
+                note(event)
+                try await screen.heard(event)
+            }
             await screen.end()
         } catch {
             await screen.end()
@@ -37,6 +45,14 @@ actor RoomVisit {
         return true
     }
 
+    private func note(_ event: Room.Event) {
+        switch event {
+        case .entered: isIn = true
+        case .waiting, .closed: isIn = false
+        case .ale, .presence, .rematched, .misunderstood: break
+        }
+    }
+
     func leave() async {
         let before = place
         place = .left
@@ -44,13 +60,19 @@ actor RoomVisit {
     }
 
     /// The digits are the kinds that there are, `s` says that one has started, any other key is a plain cheer.
+    /// Cheers leave beside it: what the next key says doesn't wait for them.
     func press(_ key: UInt8) async {
         guard case .inside(let room, let task) = place else { return }
         if let task, key == UInt8(ascii: "s") { return await markStarted(task) }
+        guard isIn, cheering < Self.mostCheering else { return }
         let kinds = Cheer.allCases
         let number = Int(key) - Int(UInt8(ascii: "0"))
-        // Who isn't in cheers for nobody.
-        try? await room.cheer(kinds.indices.contains(number) ? kinds[number] : .plain)
+        let cheer = kinds.indices.contains(number) ? kinds[number] : .plain
+        cheering += 1
+        Task {
+            try? await room.cheer(cheer)
+            cheering -= 1
+        }
     }
 
     private func markStarted(_ task: RoomTask) async {
