@@ -59,9 +59,41 @@ struct RoomRun {
     func cheer(_ cheer: Cheer, _ times: Int) async throws {
         try await client.checkReachability()
         let room = client.room(id)
-        // A refusal ends the events, and with them who waits to send.
-        for _ in 0..<times { try await room.cheer(cheer) }
+        let hearing = Task {
+            do {
+                try await hear(room)
+            } catch {
+                // And with it who waits to send.
+                await room.leave()
+                throw error
+            }
+        }
+        do {
+            for _ in 0..<times { try await room.cheer(cheer) }
+        } catch {
+            await room.leave()
+            // What ended the events says why.
+            try await hearing.value
+            throw error
+        }
         // Behind the ales: the server has read them when it answers.
         await room.leave()
+        try await hearing.value
+    }
+
+    /// Returns when it was left. Whatever else ends it, or interrupts it, may have come before the server has read the ales.
+    private func hear(_ room: Room) async throws {
+        var wasIn = false
+        for try await event in room.events {
+            switch event {
+            case .entered: wasIn = true
+            case .waiting(let wait):
+                guard !wasIn else { throw ClientError.unreachable("the connection was lost") }
+                output.complain("Not in; again in \(wait.roundedUpSeconds) s.")
+            case .closed(.goingAway), .ale, .presence, .rematched, .misunderstood: break
+            case .closed(.lost): throw ClientError.unreachable("the connection was lost")
+            case .closed(let code): throw ClientError.closed(code, reason: "")
+            }
+        }
     }
 }
