@@ -85,9 +85,12 @@ struct Invocation: Equatable {
         }
         device = options["--device"]
         zone = options["--zone"]
-        let address = options["--server"] ?? environment("LETSSWITCH_SERVER") ?? serverFile() ?? Self.defaultServer
+        if words == ["help"] { isHelp = true }
+        // Who asks for help has it, wherever the server is.
+        let wanted = isHelp ? nil : options["--server"] ?? environment("LETSSWITCH_SERVER") ?? serverFile()
+        let address = wanted ?? Self.defaultServer
         do { server = try ServerAddress(address) } catch { throw UsageError(reason: error.description) }
-        command = isHelp || words == ["help"] ? .help : try Self.command(words, behind: text, options)
+        command = isHelp ? .help : try Self.command(words, behind: text, options)
     }
 
     /// Those without a value.

@@ -7,7 +7,10 @@ enum WallTime: Equatable {
     case instant(String)
 
     init(_ text: String) throws(UsageError) {
-        if text.utf8.count > 8 {
+        // Perhaps with a fraction or an offset (RFC 3339 §5.6). Which days there are, the server knows.
+        if text.wholeMatch(
+            of: /[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})/) != nil
+        {
             self = .instant(text)
             return
         }

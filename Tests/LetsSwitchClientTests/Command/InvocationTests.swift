@@ -44,7 +44,11 @@ import Testing
         #expect(try read("name ada").command == .name("ada"))
         #expect(try read("history").command == .history(with: nil, count: 100))
         #expect(try read("history bob -n 3").command == .history(with: ["bob"], count: 3))
-        for line in ["", "--help", "watch --help", "help"] { #expect(try read(line).command == .help) }
+        for line in ["", "--help", "watch --help", "help"] {
+            #expect(try read(line).command == .help)
+            // Who asks for help has it, wherever the server is.
+            #expect(try read(line, server: "no server").command == .help)
+        }
     }
 
     @Test("The server is the option's, the environment's, or the local one")
@@ -58,7 +62,7 @@ import Testing
         "What makes no sense is a usage error",
         arguments: [
             "dance", "promise X", "promise --at 09:00", "promise X Y --at 09:00", "promise X --at 25:00",
-            "promise X --at 9:00",
+            "promise X --at 9:00", "promise X --at tomorrow,at,nine", "promise X --at 2026-11-22T09:00",
             "promise X --at 09:00 --at 10:00", "cancel", "watch X", "watch --at 09:00", "join", "cheer R -n 0",
             "cheer R -n x", "cheer R --kind dance", "join R --kind clap", "leave",
             "watch --no-such 1", "watch --device", "watch --server ftp://a", "join R -n 3",
@@ -81,6 +85,15 @@ import Testing
         // The evening before London's clocks go back, and the end of a year.
         #expect(WallTime.day(of: 0, zone: "Europe/London", now: 1_792_879_200) == "2026-10-25")
         #expect(WallTime.day(of: 0, zone: "UTC", now: 1_798_761_599) == "2027-01-01")
+    }
+
+    @Test("A key is one, however many bytes it has")
+    func keys() {
+        #expect(KeyPresses.keys(in: Array("1s".utf8)) == Array("1s".utf8))
+        #expect(KeyPresses.keys(in: Array("\u{1B}[A\u{1B}[1;5C\u{1B}OP2".utf8)) == [0x1B, 0x1B, 0x1B, 0x32])
+        #expect(KeyPresses.keys(in: Array("é3".utf8)) == [0xC3, 0x33])
+        #expect(KeyPresses.keys(in: [0x1B]) == [0x1B])
+        #expect(KeyPresses.keys(in: [0x1B, 0x03]) == [0x1B, 0x03])
     }
 
     @Test("A terminal is shown a stranger's text, and obeys none of it")
