@@ -8,8 +8,7 @@ struct ConversationRun {
 
     /// Takes the name by which others know this device.
     func take(_ name: String) async throws {
-        try await conversations.takeName(name)
-        if output.isTerminal { try output.say("You are \(name).") }
+        try output.tell(try await conversations.took(name), "You are \(name).")
     }
 
     func say(_ content: String, to names: [String]) async throws {
@@ -57,10 +56,7 @@ struct ConversationRun {
 
     /// What was said last among exactly these and this device.
     func history(with names: [String], count: Int) async throws {
-        guard case .entered(let own)? = try await conversations.reading().next()?.event else {
-            throw ClientError.sentAway("the server didn't say who we are")
-        }
-        let wanted = Set(names + [own])
+        let wanted = Set(names + [try await ownName()])
         var next: String?
         repeat {
             let list = try await conversations.list(before: next)
@@ -74,6 +70,13 @@ struct ConversationRun {
             next = list.next
         } while next != nil
         throw ClientError.sentAway("there is no conversation of just you and \(names.joined(separator: ", "))")
+    }
+
+    private func ownName() async throws -> String {
+        let reading = conversations.reading()
+        // A connection that has to be waited for is told first.
+        while let item = try await reading.next() { if case .entered(let name) = item.event { return name } }
+        throw ClientError.sentAway("the server didn't say who we are")
     }
 
     private static func line(_ message: Message) -> String {

@@ -47,7 +47,13 @@ public struct Conversations: Sendable {
     /// - Parameter name: 1 to 32 of `A–Z a–z 0–9 _ -`; case counts.
     /// - Throws: ``ClientError``, such as `name_taken` or `has_name` in a ``ClientError/refused(_:)``.
     public func takeName(_ name: String) async throws {
-        _ = try await requests.post("/users", Name(deviceId: requests.deviceID, name: name))
+        _ = try await took(name)
+    }
+
+    /// The same with what the server said.
+    package func took(_ name: String) async throws -> String {
+        let bytes = try await requests.post("/users", Name(deviceId: requests.deviceID, name: name))
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Names that begin so, a hundred at most.

@@ -9,17 +9,22 @@ import Testing
 
 /// The built command, as a shell runs it.
 @Suite struct CommandTests {
-    private static func start(_ arguments: [String], state: String) async throws -> ChildProcess {
+    private static func start(
+        _ arguments: [String], state: String, _ variables: [String: String] = [:]
+    ) async throws -> ChildProcess {
         let daemon = URL(fileURLWithPath: try DaemonProcess.executable())
         let path = daemon.deletingLastPathComponent().appendingPathComponent("letsswitch").path
         let environment = DaemonProcess.cleanEnvironment().merging(["XDG_STATE_HOME": state, "TZ": "UTC"]) { $1 }
+            .merging(variables) { $1 }
         return try await ChildProcess.start(path, arguments, environment: environment)
     }
 
     private typealias Outcome = (status: TestSupport.ExitStatus, lines: [String])
 
-    private static func run(_ arguments: [String], state: String) async throws -> Outcome {
-        let process = try await start(arguments, state: state)
+    private static func run(
+        _ arguments: [String], state: String, _ variables: [String: String] = [:]
+    ) async throws -> Outcome {
+        let process = try await start(arguments, state: state, variables)
         let status = try await process.waitForExit()
         return (status, process.lines.all.map(\.text))
     }
@@ -35,6 +40,27 @@ import Testing
     }
 
     private static func json(_ line: String) throws -> TestJSON { try TestJSON(parsing: Array(line.utf8)) }
+
+    @Test("A server by TLS is believed when the system's authorities do")
+    func tls() async throws {
+        let state = "/tmp/ls-command-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: state) }
+        let authority = try await TestAuthority()
+        let identity = try await authority.issue()
+        let database = try await TestCluster.shared.makeDatabase()
+        let (daemon, endpoint) = try await DaemonProcess.listening([
+            "--listen", "tls:127.0.0.1:0", "--database-url", database, "--log-format", "json", "--open-rooms",
+            "--tls-certificate", identity.certificate, "--tls-key", identity.key,
+        ])
+        let address = "\(endpoint)".split(separator: "/").last.map { "https://\($0)" } ?? ""
+        let cheer = ["cheer", UUID().uuidString, "--server", address]
+        let believed = try await Self.run(cheer, state: state, ["SSL_CERT_FILE": authority.file])
+        #expect(believed.status == .exited(0), "\(believed.lines)")
+        let stranger = try await Self.run(cheer, state: state)
+        #expect(stranger.status == .exited(69), "\(stranger.lines)")
+        await daemon.signal(SIGKILL)
+        _ = try await daemon.waitForExit()
+    }
 
     @Test("Two terminals: promise, watch, join, cheer")
     func journey() async throws {
@@ -155,7 +181,9 @@ import Testing
         let (ada, bob) = (
             ["--server", "\(endpoint)", "--device", "ada"], ["--server", "\(endpoint)", "--device", "bob"]
         )
-        #expect(try await Self.run(ada + ["name", "ada"], state: state).status == .exited(0))
+        let named = try await Self.run(ada + ["name", "ada"], state: state)
+        #expect(named.status == .exited(0))
+        #expect(try Self.json(try #require(named.lines.first))["name"].string == "ada")
         #expect(try await Self.run(bob + ["name", "bob"], state: state).status == .exited(0))
         // A name is its first taker's.
         #expect(
