@@ -45,7 +45,8 @@ struct RoomRun {
         var (id, key) = (self.id, RoomTask.Key.room(self.id))
         while true {
             // By the task the server knows who comes; without one it is a room like any other.
-            let task = try? await client.task(key)
+            let task: RoomTask?
+            do { task = try await client.task(key) } catch ClientError.refused { task = nil }
             if case .task = key {
                 guard let task, task.roomID != id else { return }
                 id = task.roomID

@@ -45,7 +45,7 @@ public actor Store<State: Sendable, Action: Sendable> {
     public func send(_ actions: [Action]) {
         guard !actions.isEmpty else { return }
         for action in actions { reduce(&state, action) }
-        for reader in readers.values { reader.yield(state) }
+        for (number, reader) in readers { tell(reader, number) }
     }
 
     /// One change by what is made of the state as it is, with none between.
@@ -60,7 +60,12 @@ public actor Store<State: Sendable, Action: Sendable> {
         reader.onTermination = { [weak self] _ in
             Task { await self?.remove(number) }
         }
-        reader.yield(state)
+        tell(reader, number)
+    }
+
+    /// A stream may have been let go of before anybody asked to be told of its end.
+    private func tell(_ reader: AsyncStream<State>.Continuation, _ number: UInt64) {
+        if case .terminated = reader.yield(state) { readers[number] = nil }
     }
 
     private func remove(_ number: UInt64) {

@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// let local = try ServerAddress("http://127.0.0.1:8080")
-/// let public = try ServerAddress("https://switch.example.org")
+/// let hosted = try ServerAddress("https://switch.example.org")
 /// ```
 public struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
     /// Whether TLS is spoken.
