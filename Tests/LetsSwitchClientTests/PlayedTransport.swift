@@ -90,6 +90,12 @@ final class PlayedLink: Link {
         inputs.append(input)
     }
 
+    /// Returns when the client has taken all that was said, and asked for more.
+    func taken() async throws {
+        let count = said.withLock { $0 }
+        try await asked.next("a client that has taken all") { $0 >= count }
+    }
+
     /// Answers a ping, and returns when the client has taken the answer.
     private func pong(_ payload: [UInt8]) async {
         say(.pong(payload))

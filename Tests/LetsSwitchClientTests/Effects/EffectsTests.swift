@@ -66,6 +66,45 @@ import Testing
         #expect(await store.state.count == count)
     }
 
+    @Test("A thousand outputs at random times are all reduced, in order, each change against one state")
+    func thousand() async throws {
+        var random = SeededRandom(seed: 7)
+        let link = transport.admit()
+        let cable = CableClient(transport, time: clock.time)
+        let effects = Effects<String, [String], String>(store, time: clock.time)
+        await effects.run(effect(cable), as: "numbers")
+        try await welcome(link)
+        for number in 1...1000 {
+            say("\(number)", on: link)
+            // Less than a cable's silence, and now and then longer than a batch.
+            clock.advance(to: clock.time.now() + .milliseconds(Int.random(in: 0...40, using: &random)))
+            if number % 50 == 0 {
+                clock.advance(to: clock.time.now() + .milliseconds(400))
+                link.say(#"{"type":"ping","message":1}"#)
+                try await link.taken()
+            }
+        }
+        try await eventually("all are shown") {
+            clock.advance(to: clock.time.now() + .milliseconds(50))
+            return await store.state.count == 1000
+        }
+        let shown = await store.state.map { $0.split(separator: " of ").compactMap { Int($0) } }
+        #expect(shown.map(\.first) == (1...1000).map { $0 })
+        // Each was judged by what was there when its change began: at most what stands before it, and the same for all of a change.
+        for (index, pair) in shown.enumerated() { #expect(pair[1] <= index) }
+        let starts = Set(shown.map { $0[1] })
+        for (index, pair) in shown.enumerated() where index > 0 && pair[1] != shown[index - 1][1] {
+            #expect(pair[1] == index)
+        }
+        #expect(starts.contains(0))
+        // What still waits when it is cancelled is never told.
+        say("1001", on: link)
+        try await link.taken()
+        await effects.cancel("numbers")
+        clock.advance(to: clock.time.now() + .seconds(1))
+        #expect(await store.state.count == 1000)
+    }
+
     @Test("A channel that isn't for us is a failure, and its effect can be run again")
     func rejected() async throws {
         let link = transport.admit()
