@@ -245,6 +245,8 @@ actor LinkSession {
     private func received(_ event: LinkEvent, _ generation: Int) -> Bool {
         guard generation == self.generation else { return false }
         life.heard(at: time.now())
+        // Who has said goodbye waits for the answer alone: what comes before it is for nobody, and finds no end by being much.
+        if case .closing = life.state { return true }
         switch event {
         case .alive: break
         case .pong(let bytes):

@@ -217,6 +217,20 @@ import Testing
         await #expect(throws: ClientError.bufferFull) { try await events.next() }
     }
 
+    @Test("A flood while it says goodbye is for nobody, and takes no end away")
+    func floodAtTheEnd() async throws {
+        let link = transport.admit()
+        let socket = socket()
+        var events = socket.events.makeAsyncIterator()
+        try await expect(&events, "opened")
+        let cancelling = Task { await socket.cancel() }
+        try await link.sent.next("the close frame")
+        for _ in 0..<2000 { link.say(#"{"text":"a"}"#) }
+        link.close(.goingAway)
+        await cancelling.value
+        for wanted in ["closed \(CloseCode.goingAway)", "end"] { try await expect(&events, wanted) }
+    }
+
     @Test("A ping tells its time, though the answer is there before the sending is told")
     func ping() async throws {
         transport.admit()
