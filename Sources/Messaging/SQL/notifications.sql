@@ -101,7 +101,7 @@ $$;
 
 -- What a notification tells a user of: the messages from p_from on, up to p_until, that it hasn't read and that others have said whom it
 -- wants to hear. `authors` with commas, in the order in which they came; `recent`: the last five, a JSON array of {author, content};
--- messages are counted to 1,000. No row if there is nothing, or it isn't to be told: whoever has come since hears it there.
+-- messages are counted among the last 1,000. No row if there is nothing, or it isn't to be told: whoever has come since hears it there.
 CREATE FUNCTION letsswitch.untold_messages(p_user bigint, p_conversation uuid, p_from bigint, p_until bigint)
 RETURNS TABLE (device_id text, names text, authors text, messages bigint, recent text)
 LANGUAGE sql STABLE ROWS 1 AS $$
@@ -112,13 +112,16 @@ LANGUAGE sql STABLE ROWS 1 AS $$
     CROSS JOIN LATERAL (
         WITH said AS (
             SELECT next.number, next.content, author.name
-            FROM letsswitch.message AS next
+            FROM (
+                -- What isn't to be told counts, too: however much of it there is, no more is looked at.
+                SELECT last.number, last.content, last.author_id FROM letsswitch.message AS last
+                WHERE last.conversation_id = p_conversation AND last.number >= greatest(p_from, own.read_number + 1)
+                    AND last.number <= p_until
+                ORDER BY last.number DESC LIMIT 1000
+            ) AS next
             JOIN letsswitch.chat_user AS author ON author.id = next.author_id AND author.name IS NOT NULL
-            WHERE next.conversation_id = p_conversation AND next.number >= greatest(p_from, own.read_number + 1)
-                AND next.number <= p_until
-                AND next.author_id <> p_user AND next.content IS NOT NULL
+            WHERE next.author_id <> p_user AND next.content IS NOT NULL
                 AND NOT letsswitch.is_blocked(author.device_id, reader.device_id)
-            ORDER BY next.number DESC LIMIT 1000
         )
         SELECT
             (SELECT count(*) FROM said) AS messages,
