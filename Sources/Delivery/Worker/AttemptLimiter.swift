@@ -59,6 +59,11 @@ package struct LeaseLimits: Sendable, Hashable {
 
     var isEmpty: Bool { urgent == 0 && others == 0 }
 
+    /// A statement each, reminders' first: what is slow or fails of the others keeps none from its minute.
+    var statements: [LeaseLimits] {
+        [LeaseLimits(urgent: urgent, others: 0), LeaseLimits(urgent: 0, others: others)].filter { !$0.isEmpty }
+    }
+
     /// Whether there may be more of a kind than a lease gave.
     func isReached(by count: Int) -> Bool {
         count >= [urgent, others].filter { $0 > 0 }.reduce(.max, min)

@@ -139,9 +139,13 @@ actor DeliveryWorker {
             batch: provider.batchLimit)
         guard !limits.isEmpty else { return DeliveryWorkerState.heartbeat }
         let asked = MonotonicTime.now()
-        let leased = try await store.lease(name, limits, for: lease)
-        take(leased, at: asked)
-        guard !limits.isReached(by: leased.count) else { return .zero }
+        var taken = 0
+        for part in limits.statements {
+            let leased = try await store.lease(name, part, for: lease)
+            take(leased, at: asked)
+            taken += leased.count
+        }
+        guard !limits.isReached(by: taken) else { return .zero }
         let next = try await store.next(name)
         metrics.isWaiting(next.waiting)
         if next.waiting >= Self.trimFrom, trimAt <= .now() {
