@@ -97,7 +97,9 @@ package enum QuestionDescriptions {
         answers: [
             .json("how many sockets of this daemon's", .object([.member("sent", .count)])), elsewhere, presenterOnly,
             noSession, .refusal(409, "session_closed", meaning: "it is closed"),
-            .refusal(429, "too_many_announcements", meaning: "twenty a minute, 200 an hour"),
+            .refusal(
+                429, "too_many_announcements", "too_many_messages",
+                meaning: "twenty a minute, 200 an hour; or the address has said as much today as may be kept of it"),
         ])
 
     static func moderate(_ word: String) -> RouteDescription {

@@ -99,8 +99,10 @@ package struct QuestionsController: RouteCollection, Sendable {
             case .json(let bytes): try AnnouncementRequest.decode(bytes)
             case .form(let form): try AnnouncementRequest(content: form["content"] ?? "", recipients: .all)
             }
-        let sent = try await questions.announce(
-            announcement, in: id, keys: try PresenterCredentials.ofWrite(request).digests())
+        let keys = try PresenterCredentials.ofWrite(request).digests()
+        // It is kept for an hour or two, whoever has made the session.
+        if let seconds = request.wait(for: .message) { throw RequestError.tooManyMessages(retryAfter: seconds) }
+        let sent = try await questions.announce(announcement, in: id, keys: keys)
         var json = JSONText()
         json.object { $0.member("sent", sent) }
         return response(to: body, json.bytes, page: id)

@@ -19,10 +19,10 @@ import Testing
         try await HTTPTestClient.request(at: endpoint, "POST", "/messages", headers: headers, json: content)
     }
 
-    @Test("Questions, votes and messages of sockets, of cables and by HTTP count together, by address")
+    @Test("Questions, votes, announcements and messages of sockets, of cables and by HTTP count together, by address")
     func together() async throws {
         try await Journey.run { journey in
-            let endpoint = try await journey.daemon { $0.limits.messagesPerDay = 7 }
+            let endpoint = try await journey.daemon { $0.limits.messagesPerDay = 8 }
             try await endpoint.makeUsers(1...3)
             let conversations = [
                 try await endpoint.makeConversation(1, [2]), try await endpoint.makeConversation(1, [3]),
@@ -50,8 +50,15 @@ import Testing
             try await cable.enter(identifier)
             let how = try await answer(to: #"{"action":"ask","content":"How?"}"#, cable, identifier)
             #expect(how["success"] == true)
+            func announce() async throws -> TestResponse {
+                try await HTTPTestClient.request(
+                    at: endpoint, "POST", "/questions/\(session.id)/announce",
+                    headers: ["X-Forwarded-For": "203.0.113.7", "Authorization": "Bearer \(session.key)"],
+                    json: ["content": "Tea!", "to": "all"])
+            }
+            #expect(try await announce().status == 200)
 
-            // That were seven; and nothing of what follows is kept.
+            // That were eight; and nothing of what follows is kept.
             let refused = try await asker.ask("When?")
             #expect(refused["success"] == false && refused["message"].string?.hasPrefix("This address") == true)
             try await asker.vote(try #require(how["id"].string.flatMap(UUID.init(uuidString:))))
@@ -62,8 +69,9 @@ import Testing
             #expect(late["success"] == false && late["message"] == refused["message"])
             let response = try await say(both, at: endpoint)
             #expect(response.status == 429 && response.code == "too_many_messages")
-            // Two sevenths of a day.
-            #expect(response.headers["Retry-After"] == "24686")
+            // Two eighths of a day.
+            #expect(response.headers["Retry-After"] == "21600")
+            #expect(try await announce().code == "too_many_messages")
 
             #expect(try await session.list().map { $0["votes"] } == [1, 0])
             #expect(try await say(both, by: ["X-Forwarded-For": "203.0.113.8"], at: endpoint).status == 201)
@@ -71,7 +79,7 @@ import Testing
             let stored = try await journey.sql("SELECT count(*)::int AS count FROM letsswitch.message")
             #expect(try stored[0].integer("count") == 16)
             let metrics = try await MetricsReading(endpoint)
-            #expect(metrics[#"letsswitch_turned_away_total{cause="messages-per-day"}"#] == 5)
+            #expect(metrics[#"letsswitch_turned_away_total{cause="messages-per-day"}"#] == 6)
         }
     }
 
