@@ -108,7 +108,7 @@ struct PageWorkerTests {
             const said = { type: 'messages', conversation: 'C', authors: ['user1'], count: 1 }
             await push({ ...said, messages: [{ author: 'user1', content: '<b>Tea?' }] })
             await push({ ...said, authors: ['user1', 'user2', 'user3'], count: 9,
-                messages: [{ author: 'user2', content: 'Yes' }, { author: 'user3', content: 'No' }] })
+                messages: [{ author: 'user2', content: 'Yes\\nuser1: No' }, { author: 'user3', content: 'No' }] })
             const visited = []
             const tap = async windows => {
                 globalThis.clients = {
@@ -125,7 +125,7 @@ struct PageWorkerTests {
             """)
         #expect(
             seen == [
-                [["user1", "<b>Tea?"], ["user1, user2 and 1 more", "7 more\nuser2: Yes\nuser3: No"]],
+                [["user1", "<b>Tea?"], ["user1, user2 and 1 more", "7 more\nuser2: Yes user1: No\nuser3: No"]],
                 ["opened /conversations#C", "led to /conversations#C"],
             ])
     }

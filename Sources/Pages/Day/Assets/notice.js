@@ -19,9 +19,12 @@ export const partnerNoticeOf = ({ id, title, startsAt, startTime, roomId, partne
 
 const namesOf = authors => authors.length > 2 ? `${authors.slice(0, 2).join(', ')} and ${authors.length - 2} more` : authors.join(' and ')
 
+/** Another's words beside others' in a line of their own: no line of them looks like somebody else's. */
+const inOneLine = content => quoted(content.replace(/[\n-\r\x1c-\x1e\x85\u2028\u2029]+/g, ' '))
+
 /** The same for messages: their words, each with who has said it where they are several. Those of one minute replace nobody's. */
 export const messageNoticeOf = ({ conversation, authors, count, messages }) => {
-  const lines = messages.map(({ author, content }) => authors.length > 1 ? `${author}: ${content}` : content)
+  const lines = messages.map(({ author, content }) => authors.length > 1 ? `${author}: ${inOneLine(content)}` : content)
   const left = count - messages.length
   return [namesOf(authors), {
     body: [...(left > 0 ? [`${left} more`] : []), ...lines].join('\n'), icon: '/page/icon.png', data: { conversation },
