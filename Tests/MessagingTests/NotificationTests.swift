@@ -21,6 +21,23 @@ import Testing
                 by: DeviceID(stored: "d\(user)"))
         }
 
+        /// The second and third user block the first, who says very much.
+        func flood(from first: Int) async throws {
+            try await database.run(
+                """
+                INSERT INTO letsswitch.block (id, device_id, blocked_id, name, blocked_at, used_at)
+                SELECT gen_random_uuid(), own, 'd1', 'user1', letsswitch.clock(), letsswitch.clock()
+                FROM unnest(ARRAY['d2', 'd3']) AS own
+                """)
+            try await database.run(
+                """
+                INSERT INTO letsswitch.message (conversation_id, number, id, author_id, content, sent_at)
+                SELECT '\(group)', n, gen_random_uuid(), own.id, 'x', letsswitch.clock()
+                FROM letsswitch.chat_user AS own, generate_series(\(first), 30000) AS n WHERE own.name = 'user1'
+                """)
+            try await database.run("UPDATE letsswitch.conversation SET last_number = 30000")
+        }
+
         /// What waits, as `<channel> <user's name>`.
         func waiting() async throws -> [String] {
             try await database.run(
@@ -192,19 +209,7 @@ import Testing
     func blocked() async throws {
         try await with { world in
             try await world.say(1, "first")
-            try await world.database.run(
-                """
-                INSERT INTO letsswitch.block (id, device_id, blocked_id, name, blocked_at, used_at)
-                SELECT gen_random_uuid(), own, 'd1', 'user1', letsswitch.clock(), letsswitch.clock()
-                FROM unnest(ARRAY['d2', 'd3']) AS own
-                """)
-            try await world.database.run(
-                """
-                INSERT INTO letsswitch.message (conversation_id, number, id, author_id, content, sent_at)
-                SELECT '\(world.group)', n, gen_random_uuid(), own.id, 'x', letsswitch.clock()
-                FROM letsswitch.chat_user AS own, generate_series(2, 30000) AS n WHERE own.name = 'user1'
-                """)
-            try await world.database.run("UPDATE letsswitch.conversation SET last_number = 30000")
+            try await world.flood(from: 2)
             let visits = try await world.database.visits(
                 """
                 (SELECT told.* FROM letsswitch.chat_user AS own
@@ -214,6 +219,15 @@ import Testing
             #expect(visits.allSatisfy { $0 < 10_000 }, "\(visits)")
             // What is said by somebody else after that is told of.
             try await world.say(2, "after")
+            #expect(try await world.lease().messages == [1])
+        }
+    }
+
+    @Test("However much somebody says whom a user has blocked, what a notification is for is told")
+    func behindBlocked() async throws {
+        try await with { world in
+            try await world.say(2, "wanted")
+            try await world.flood(from: 2)
             #expect(try await world.lease().messages == [1])
         }
     }

@@ -110,18 +110,24 @@ LANGUAGE sql STABLE ROWS 1 AS $$
     FROM letsswitch.participant AS own
     JOIN letsswitch.chat_user AS reader ON reader.id = own.user_id AND reader.name IS NOT NULL
     CROSS JOIN LATERAL (
-        WITH said AS (
-            SELECT next.number, next.content, author.name
-            FROM (
-                -- What isn't to be told counts, too: however much of it there is, no more is looked at.
-                SELECT last.number, last.content, last.author_id FROM letsswitch.message AS last
-                WHERE last.conversation_id = p_conversation AND last.number >= greatest(p_from, own.read_number + 1)
-                    AND last.number <= p_until
-                ORDER BY last.number DESC LIMIT 1000
-            ) AS next
-            JOIN letsswitch.chat_user AS author ON author.id = next.author_id AND author.name IS NOT NULL
-            WHERE next.author_id <> p_user AND next.content IS NOT NULL
-                AND NOT letsswitch.is_blocked(author.device_id, reader.device_id)
+        WITH heard AS MATERIALIZED (
+            -- What isn't to be told counts, too: however much of it there is, no more is looked at, besides what the notification is for.
+            SELECT number, content, author_id FROM letsswitch.message
+            WHERE conversation_id = p_conversation AND number = p_from AND number > own.read_number
+            UNION
+            (
+                SELECT number, content, author_id FROM letsswitch.message
+                WHERE conversation_id = p_conversation AND number >= greatest(p_from, own.read_number + 1) AND number <= p_until
+                ORDER BY number DESC LIMIT 1000
+            )
+        ), author AS MATERIALIZED (
+            -- Each once: a conversation has few of them.
+            SELECT known.id, known.name FROM letsswitch.chat_user AS known
+            WHERE known.id IN (SELECT author_id FROM heard) AND known.id <> p_user AND known.name IS NOT NULL
+                AND NOT letsswitch.is_blocked(known.device_id, reader.device_id)
+        ), said AS (
+            SELECT heard.number, heard.content, author.name
+            FROM heard JOIN author ON author.id = heard.author_id WHERE heard.content IS NOT NULL
         )
         SELECT
             (SELECT count(*) FROM said) AS messages,
