@@ -217,6 +217,10 @@ BEGIN(migration_0021_used_blocks_sql)
 #embed "../Schema/SQL/0021-used-blocks.sql" suffix(, 0)
 END(migration_0021_used_blocks_sql)
 
+BEGIN(migration_0022_unused_names_sql)
+#embed "../Schema/SQL/0022-unused-names.sql" suffix(, 0)
+END(migration_0022_unused_names_sql)
+
 BEGIN(daemons_sql)
 #embed "../Schema/SQL/daemons.sql" suffix(, 0)
 END(daemons_sql)

@@ -164,8 +164,8 @@ package final class Conversations: Sendable {
     }
 }
 
-/// The names of devices that were here lately. They don't change; whoever was erased by another daemon is told by the database. Any
-/// thread.
+/// The names of devices that were here lately. They don't change; whoever was erased by another daemon is told by the database, and whose
+/// name was forgotten is found out before it hears anything. Any thread.
 final class UserNames: Sendable {
     private static let limit = 10_000
     private let names = Locked<[DeviceID: String]>([:])

@@ -29,6 +29,7 @@ package enum DatabaseSchema {
         PostgresMigration(version: 19, name: "used-series", sql: text(EmbeddedFile.migration_0019_used_series_sql)),
         PostgresMigration(version: 20, name: "left", sql: text(EmbeddedFile.migration_0020_left_sql)),
         PostgresMigration(version: 21, name: "used-blocks", sql: text(EmbeddedFile.migration_0021_used_blocks_sql)),
+        PostgresMigration(version: 22, name: "unused-names", sql: text(EmbeddedFile.migration_0022_unused_names_sql)),
     ]
 
     private static let functions = PostgresFunctions(

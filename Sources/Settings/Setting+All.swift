@@ -91,7 +91,7 @@ extension Setting {
             "messages of conversations are purged after this"),
         .duration(
             "address-retention", \.storage.addressRetention, in: .seconds(60)...day * 3_650, .schedule,
-            "how long addresses, calendars, preferences, series and blocks are kept that nobody uses"),
+            "how long addresses, calendars, preferences, series, blocks and names are kept that nobody uses"),
         .boolean("open-rooms", \.openRooms, .schedule, "any UUID is a room at any time (for development and tests)"),
         .boolean(
             "open-questions", \.openQuestions, .schedule,

@@ -72,4 +72,114 @@ import Testing
             #expect(try await code { _ = try await world.take("user2", 4) } == "name_taken")
         }
     }
+
+    // MARK: Forgetting
+
+    /// Has names go that nobody has used for 400 days.
+    private func forget(_ database: ScheduleDatabase) async throws {
+        while try await database.run("SELECT letsswitch.forget_unused(34560000, 2) AS n")[0].integer("n") > 0 {}
+    }
+
+    @Test("A name that nobody has used for 400 days goes, and is anybody's; one of a device that was erased never is")
+    func unused() async throws {
+        try await ConversationWorld.with(1...4) { world in
+            var step = try await world.database.erasures.erase(world.device(4))
+            while step.hasMore { step = try await world.database.erasures.eraseMore(limit: 10) }
+            // 399 days later.
+            try await world.database.setClock("2027-12-26T10:00:00Z")
+            #expect(try await !world.take("user1", 1))
+            try await forget(world.database)
+            #expect(try await world.store.users(prefix: "") == ["user1", "user2", "user3"])
+            // And two: user1 has repeated its name.
+            try await world.database.setClock("2027-12-28T10:00:00Z")
+            try await forget(world.database)
+            #expect(try await world.store.users(prefix: "") == ["user1"])
+            #expect(try await world.database.count("retired_name") == 1)
+            #expect(
+                try await code { try await world.send(2, "Hello", ConversationWorld.names([1])) } == "name_required")
+            #expect(try await world.take("user2", 9))
+            #expect(try await world.take("new", 2))
+            #expect(try await code { _ = try await world.take("user4", 10) } == "name_taken")
+            try await world.database.setClock("2029-02-02T10:00:00Z")
+            try await forget(world.database)
+            #expect(try await world.database.count("chat_user") == 0)
+            #expect(try await code { _ = try await world.take("user4", 10) } == "name_taken")
+        }
+    }
+
+    @Test(
+        "A name stays while its device is in a conversation, has said something, listens, is blocked or in the schedule"
+    )
+    func used() async throws {
+        try await ConversationWorld.with(1...9) { world in
+            let database = world.database
+            let left = try await world.make(1, [2, 3]).0.id
+            try await world.send(2, "Hello", .conversations([left]))
+            try await database.run(
+                """
+                DELETE FROM letsswitch.participant USING letsswitch.chat_user AS own
+                WHERE own.id = user_id AND own.name IN ('user2', 'user3')
+                """)
+            let blocks = BlockStore(database: database.client, storage: StorageQuota(StorageLimits()))
+            _ = try await blocks.block(
+                BlockRequest(device: world.device(6), target: .name(try UserName("user5"))))
+            try await database.setClock("2027-12-28T10:00:00Z")
+            // This one listens on and on: that is written once.
+            try await database.run("SELECT letsswitch.set_listeners('\(UUID())', '{user4}', '{}')")
+            try await database.run("UPDATE letsswitch.chat_user SET used_at = named_at")
+            // Who is here keeps the block, and that the other's name.
+            try await database.addresses.registerToken("aa", of: "d6")
+            _ = try await database.register("d7", "2027-12-28T11:00:00Z", "Maths")
+            // This one has listened.
+            try await database.run("SELECT letsswitch.set_listeners('\(UUID())', '{user8}', '{}')")
+            try await database.run(
+                """
+                DELETE FROM letsswitch.listener USING letsswitch.chat_user AS own
+                WHERE own.id = user_id AND own.name = 'user8'
+                """)
+            try await forget(database)
+            // user3 has left, and said nothing; user9 was never here again.
+            let kept = ["user1", "user2", "user4", "user5", "user6", "user7", "user8"]
+            #expect(try await world.store.users(prefix: "") == kept)
+
+            // Nothing keeps them any more, and that was looked at 400 days ago.
+            for table in ["participant", "message", "listener", "task", "address"] {
+                try await database.run("DELETE FROM letsswitch.\(table)")
+            }
+            try await database.setClock("2029-02-02T10:00:00Z")
+            try await forget(database)
+            #expect(try await world.store.users(prefix: "").isEmpty)
+            #expect(try await database.count("block") == 0)
+        }
+    }
+
+    @Test("Who makes a conversation while names are forgotten makes it with somebody, or not at all")
+    func forgottenMeanwhile() async throws {
+        try await ConversationWorld.with(1...40) { world in
+            try await world.database.setClock("2027-12-28T10:00:00Z")
+            let made = try await withThrowingTaskGroup(of: Bool.self) { group in
+                group.addTask {
+                    try await forget(world.database)
+                    return false
+                }
+                for user in stride(from: 39, to: 0, by: -2) {
+                    group.addTask {
+                        let refusal = try await code { _ = try await world.make(user, [user + 1]) }
+                        #expect([nil, "name_required", "no_such_user"].contains(refusal))
+                        return refusal == nil
+                    }
+                }
+                return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+            }
+            let there = try await world.database.run(
+                """
+                SELECT own.name FROM letsswitch.participant
+                JOIN letsswitch.chat_user AS own ON own.id = participant.user_id
+                """)
+            #expect(there.count == 2 * made)
+            // In the end, too, nobody is there who isn't in one.
+            try await forget(world.database)
+            #expect(try await world.database.count("chat_user") == 2 * made)
+        }
+    }
 }

@@ -21,6 +21,8 @@ BEGIN
     -- Nobody is erased meanwhile: what names it would stay.
     PERFORM letsswitch.lock_erasing_shared(p_device);
     PERFORM letsswitch.lock_erasing_shared(v_other);
+    -- Nor is the name forgotten.
+    PERFORM FROM letsswitch.chat_user AS own WHERE own.name = p_name COLLATE "C" FOR KEY SHARE;
     IF p_name IS NOT NULL AND NOT EXISTS (SELECT FROM letsswitch.user_of(p_device)) THEN
         code := 'name_required';
     ELSIF p_name IS NULL AND NOT EXISTS (

@@ -11,15 +11,16 @@ LANGUAGE sql STABLE AS $$
     FROM letsswitch.secret WHERE secret.name = 'person'
 $$;
 
--- Gives a device its name, if there is room for one more. Code: made, repeated, has_name, name_taken, users_full.
+-- Gives a device its name, if there is room for one more. Who repeats it uses it, which is written once a day at most. Code: made, repeated,
+-- has_name, name_taken, users_full.
 CREATE FUNCTION letsswitch.take_name(p_device text, p_name text, p_has_room boolean) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
     v_name text;
     v_id bigint;
 BEGIN
-    INSERT INTO letsswitch.chat_user (name, device_id, named_at, used_at)
-    SELECT p_name, p_device, letsswitch.clock(), letsswitch.clock() WHERE p_has_room
+    INSERT INTO letsswitch.chat_user (name, device_id, named_at, used_at, look_at)
+    SELECT p_name, p_device, letsswitch.clock(), letsswitch.clock(), letsswitch.clock() WHERE p_has_room
     ON CONFLICT DO NOTHING
     RETURNING id INTO v_id;
     IF v_id IS NOT NULL THEN
@@ -30,6 +31,9 @@ BEGIN
         DELETE FROM letsswitch.chat_user WHERE id = v_id;
         RETURN 'name_taken';
     END IF;
+    -- Looked for afterwards: it may be forgotten at this moment.
+    UPDATE letsswitch.chat_user SET used_at = letsswitch.clock()
+    WHERE device_id = p_device AND name = p_name COLLATE "C" AND used_at < letsswitch.clock() - interval '1 day';
     SELECT name INTO v_name FROM letsswitch.chat_user WHERE device_id = p_device AND name IS NOT NULL;
     RETURN CASE
         WHEN v_name = p_name THEN 'repeated'
@@ -379,4 +383,30 @@ LANGUAGE sql AS $$
     DELETE FROM letsswitch.chat_user AS own
     WHERE own.id = ANY (p_users) AND own.name IS NULL AND own.device_id IS NULL
         AND NOT EXISTS (SELECT FROM letsswitch.participant WHERE participant.user_id = own.id)
+$$;
+
+-- Forgets names that nobody has used since then, p_limit at a time: they are free again. Kept is who is in the schedule or in a conversation,
+-- listens, has said something that is kept, or was blocked by that name: the block would seem to be of whoever has it next. Returns how many
+-- it looked at: more may be left until that is 0.
+CREATE FUNCTION letsswitch.forget_names(p_before timestamptz, p_limit integer) RETURNS integer
+LANGUAGE plpgsql AS $$
+DECLARE
+    -- Held before anything else is looked at: whoever makes a conversation with one of these, says something or blocks comes before or after.
+    v_users bigint[] := ARRAY(
+        SELECT own.id FROM letsswitch.chat_user AS own
+        WHERE own.look_at < p_before AND own.name IS NOT NULL ORDER BY own.look_at LIMIT p_limit FOR UPDATE SKIP LOCKED
+    );
+BEGIN
+    UPDATE letsswitch.chat_user AS own SET look_at = letsswitch.clock()
+    WHERE own.id = ANY (v_users) AND (
+        own.used_at >= p_before
+        OR EXISTS (SELECT FROM letsswitch.participant WHERE participant.user_id = own.id)
+        OR EXISTS (SELECT FROM letsswitch.message WHERE message.author_id = own.id)
+        OR EXISTS (SELECT FROM letsswitch.listener WHERE listener.user_id = own.id)
+        OR EXISTS (SELECT FROM letsswitch.block WHERE block.blocked_id = own.device_id AND block.name IS NOT NULL)
+        OR letsswitch.is_in_schedule(own.device_id)
+    );
+    DELETE FROM letsswitch.chat_user AS own WHERE own.id = ANY (v_users) AND own.look_at < p_before;
+    RETURN cardinality(v_users);
+END
 $$;

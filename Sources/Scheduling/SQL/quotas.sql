@@ -83,9 +83,9 @@ LANGUAGE sql STABLE AS $$
     )
 $$;
 
--- Forgets addresses, calendars, preferences and blocks that nobody has used for p_retention seconds, p_limit of each at a time, unless their
--- device is in use. A preference is, too, while anything else of its owner is here; a block protects its owner as long, and while it takes
--- part in conversations. Returns how many it looked at: more may be left until that is 0.
+-- Forgets addresses, calendars, preferences, blocks and names that nobody has used for p_retention seconds, p_limit of each at a time, unless
+-- their device is in use. A preference is, too, while anything else of its owner is here; a block protects its owner as long, and while it
+-- takes part in conversations. Returns how many it looked at: more may be left until that is 0.
 CREATE FUNCTION letsswitch.forget_unused(p_retention double precision, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -123,7 +123,9 @@ BEGIN
     WHERE block.id = ANY (v_blocks)
         AND (letsswitch.is_in_schedule(block.device_id) OR letsswitch.is_in_conversations(block.device_id, v_before));
     DELETE FROM letsswitch.block WHERE block.id = ANY (v_blocks) AND block.used_at < v_before;
-    RETURN cardinality(v_addresses) + cardinality(v_calendars) + cardinality(v_preferences) + cardinality(v_blocks);
+    -- Last: those who were blocked by one keep it as long as the block.
+    RETURN cardinality(v_addresses) + cardinality(v_calendars) + cardinality(v_preferences) + cardinality(v_blocks)
+        + letsswitch.forget_names(v_before, p_limit);
 END
 $$;
 

@@ -60,7 +60,7 @@ LANGUAGE sql STABLE AS $$
         JOIN letsswitch.question_vote AS vote ON vote.question_id = voted.id AND vote.voter = asked.asked_from
         WHERE asked.device_id = p_device)
     UNION ALL (
-        SELECT 'names', to_jsonb(own) - 'device_id'
+        SELECT 'names', to_jsonb(own) - 'device_id' - 'look_at'
         FROM letsswitch.chat_user AS own WHERE own.device_id = p_device ORDER BY own.id)
     UNION ALL (
         SELECT 'conversations', to_jsonb(conversation) - 'look_at' - 'epoch' || (to_jsonb(participant) - 'conversation_id' - 'user_id')
