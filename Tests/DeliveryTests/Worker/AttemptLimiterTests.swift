@@ -51,4 +51,13 @@ import Testing
         #expect(empty == LeaseLimits(urgent: 500, others: 500))
         #expect(LeaseLimits(inHand: 2001, others: 2001, concurrency: 32, batch: 500).isEmpty)
     }
+
+    @Test("Reminders are leased by a statement of their own, before the others")
+    func statements() {
+        #expect(
+            LeaseLimits(urgent: 3, others: 2).statements
+                == [LeaseLimits(urgent: 3, others: 0), LeaseLimits(urgent: 0, others: 2)])
+        #expect(LeaseLimits(urgent: 0, others: 2).statements == [LeaseLimits(urgent: 0, others: 2)])
+        #expect(LeaseLimits(urgent: 0, others: 0).statements.isEmpty)
+    }
 }
