@@ -197,6 +197,10 @@ BEGIN(thread_js)
 #embed "../Pages/Conversations/Assets/thread.js" suffix(, 0)
 END(thread_js)
 
+BEGIN(ticket_form_js)
+#embed "../Pages/Conversations/Assets/ticket-form.js" suffix(, 0)
+END(ticket_form_js)
+
 BEGIN(operations_css)
 #embed "../Pages/Operations/Assets/operations.css" suffix(, 0)
 END(operations_css)

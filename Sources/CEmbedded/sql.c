@@ -105,6 +105,10 @@ BEGIN(question_reading_sql)
 #embed "../Messaging/SQL/question-reading.sql" suffix(, 0)
 END(question_reading_sql)
 
+BEGIN(question_forgetting_sql)
+#embed "../Messaging/SQL/question-forgetting.sql" suffix(, 0)
+END(question_forgetting_sql)
+
 BEGIN(conversations_sql)
 #embed "../Messaging/SQL/conversations.sql" suffix(, 0)
 END(conversations_sql)

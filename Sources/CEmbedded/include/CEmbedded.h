@@ -43,6 +43,7 @@ EMBEDDED(forgetting_sql)
 // Messaging/SQL
 EMBEDDED(questions_sql)
 EMBEDDED(question_reading_sql)
+EMBEDDED(question_forgetting_sql)
 EMBEDDED(conversations_sql)
 EMBEDDED(messages_sql)
 EMBEDDED(conversation_reading_sql)
@@ -134,6 +135,7 @@ EMBEDDED(moments_js)
 EMBEDDED(outbox_js)
 EMBEDDED(talks_js)
 EMBEDDED(thread_js)
+EMBEDDED(ticket_form_js)
 
 // Pages/Operations/Assets
 EMBEDDED(operations_css)

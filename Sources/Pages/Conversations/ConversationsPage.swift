@@ -37,7 +37,8 @@ package actor ConversationsPage {
     private static var modules: [EmbeddedFile] {
         [
             .words_js, .retry_js, .dom_js, .device_js, .store_js, .api_js, .identity_js, .keeper_js, .talks_js,
-            .moments_js, .outbox_js, .feed_js, .inbox_js, .thread_js, .make_js, .conversations_js,
+            .moments_js, .outbox_js, .feed_js, .inbox_js, .thread_js, .make_js, .ticket_form_js,
+            .conversations_js,
         ]
     }
 }

@@ -9,9 +9,10 @@ import { keepPage } from './keeper.js'
 import { MakeDialog } from './make.js'
 import { Outbox, isPassing } from './outbox.js'
 import { Backoff } from './retry.js'
-import { device, forgetTalks, outbox, shelf, ticket } from './store.js'
+import { device, outbox, shelf, ticket } from './store.js'
 import { PAGE, Talks, isName } from './talks.js'
 import { Thread, isWriting } from './thread.js'
+import { showTicketForm } from './ticket-form.js'
 import { sentence } from './words.js'
 
 // A ticket in the address is kept; histories and screens need not show it.
@@ -286,31 +287,10 @@ find('#name-form').addEventListener('submit', async event => {
 
 // One's ticket
 
-function askTicket({ code, reason }) {
+function askTicket(refusal) {
   me = null
-  document.body.dataset.view = 'ticket'
-  document.body.dataset.link = 'refused'
-  say(find('#banner'), '')
-  say(find('#ticket-error'), code === 'ticket_expired' ? 'Your ticket is over.' : code === 'bad_ticket' ? reason : '')
-  find('#no-ticket').hidden = !pass
-  find('#own-ticket').focus()
+  showTicketForm(refusal, pass)
 }
-
-/** Begins anew as who a ticket says, or as this device. */
-function become(text) {
-  forgetTalks()
-  ticket.set(text)
-  location.reload()
-}
-
-find('#ticket-form').addEventListener('submit', event => {
-  event.preventDefault()
-  const text = find('#own-ticket').value.trim()
-  if (subjectOf(text) === null) return say(find('#ticket-error'), 'That is no ticket.')
-  become(text)
-})
-
-find('#no-ticket').onclick = () => become(null)
 
 // What is seen
 

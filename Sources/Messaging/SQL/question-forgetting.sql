@@ -1,0 +1,91 @@
+-- What goes of a session's questions: when a device is erased, and when they are old.
+
+-- Empties p_limit questions of a device: others see them go. What it has announced goes at once, and so do its sessions' titles; the
+-- sessions stay, for those who are in them. Returns how many it emptied: more may be left until that is less.
+CREATE FUNCTION letsswitch.empty_questions(p_device text, p_limit integer) RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_session uuid;
+    v_questions uuid[];
+    v_count integer := 0;
+    v_version bigint;
+BEGIN
+    DELETE FROM letsswitch.announcement WHERE announcement.session_id = ANY (ARRAY(
+        SELECT own.id FROM letsswitch.question_session AS own WHERE own.device_id = p_device));
+    FOR v_session IN
+        SELECT own.id FROM letsswitch.question_session AS own WHERE own.device_id = p_device ORDER BY own.id FOR UPDATE
+    LOOP
+        UPDATE letsswitch.question_session SET device_id = NULL, title = '' WHERE question_session.id = v_session;
+        -- Daemons remember a title for as long as nothing happens.
+        PERFORM letsswitch.count_changes(v_session, 1);
+    END LOOP;
+    WHILE v_count < p_limit LOOP
+        SELECT question.session_id INTO v_session FROM letsswitch.question
+        WHERE question.device_id = p_device ORDER BY question.session_id LIMIT 1;
+        EXIT WHEN NOT FOUND;
+        PERFORM FROM letsswitch.question_session WHERE id = v_session FOR UPDATE;
+        v_questions := ARRAY(
+            SELECT question.id FROM letsswitch.question
+            WHERE question.device_id = p_device AND question.session_id = v_session LIMIT p_limit - v_count
+        );
+        v_version := letsswitch.count_changes(v_session, cardinality(v_questions)) - cardinality(v_questions);
+        UPDATE letsswitch.question SET
+            content = NULL, answer = NULL, device_id = NULL, state = 'dismissed',
+            version = v_version + gone.place, changed = v_version + gone.place
+        FROM unnest(v_questions) WITH ORDINALITY AS gone (id, place)
+        WHERE question.id = gone.id;
+        v_count := v_count + cardinality(v_questions);
+    END LOOP;
+    RETURN v_count;
+END
+$$;
+
+-- Forgets questions asked longer than p_retention seconds ago, and sessions in which nothing has happened since; p_limit rows of each
+-- kind at a time. Returns how many it took: more may be left until that is 0.
+CREATE FUNCTION letsswitch.purge_questions(p_retention double precision, p_limit integer) RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_now timestamptz := letsswitch.clock();
+    v_before timestamptz := v_now - make_interval(secs => p_retention);
+    v_questions uuid[];
+    v_taken bigint;
+    v_sum bigint;
+BEGIN
+    DELETE FROM letsswitch.announcement WHERE announcement.ctid = ANY (ARRAY(
+        SELECT past.ctid FROM letsswitch.announcement AS past
+        WHERE past.made_at < v_now - interval '1 hour' ORDER BY past.made_at LIMIT p_limit FOR UPDATE SKIP LOCKED
+    ));
+    GET DIAGNOSTICS v_sum = ROW_COUNT;
+    v_questions := ARRAY(
+        SELECT past.id FROM letsswitch.question AS past
+        WHERE past.created_at < v_before ORDER BY past.created_at LIMIT p_limit FOR UPDATE SKIP LOCKED
+    );
+    DELETE FROM letsswitch.question_vote WHERE question_vote.ctid = ANY (ARRAY(
+        SELECT own.place FROM unnest(v_questions) AS past (id)
+        CROSS JOIN LATERAL (
+            SELECT vote.ctid AS place FROM letsswitch.question_vote AS vote WHERE vote.question_id = past.id
+        ) AS own
+        LIMIT p_limit
+    ));
+    GET DIAGNOSTICS v_taken = ROW_COUNT;
+    v_sum := v_sum + v_taken;
+    -- A question goes once its votes are gone.
+    IF v_taken < p_limit THEN
+        WITH gone AS (
+            DELETE FROM letsswitch.question WHERE question.id = ANY (v_questions) RETURNING question.session_id
+        )
+        UPDATE letsswitch.question_session SET question_count = question_count - sums.count
+        FROM (SELECT gone.session_id, count(*) AS count FROM gone GROUP BY gone.session_id) AS sums
+        WHERE question_session.id = sums.session_id;
+        v_sum := v_sum + cardinality(v_questions);
+    END IF;
+    DELETE FROM letsswitch.question_session WHERE question_session.id = ANY (ARRAY(
+        SELECT past.id FROM letsswitch.question_session AS past
+        WHERE past.used_at < v_before AND past.key_digest IS NOT NULL
+            AND NOT EXISTS (SELECT FROM letsswitch.question WHERE question.session_id = past.id)
+        ORDER BY past.used_at LIMIT p_limit FOR UPDATE SKIP LOCKED
+    ));
+    GET DIAGNOSTICS v_taken = ROW_COUNT;
+    RETURN v_sum + v_taken;
+END
+$$;
