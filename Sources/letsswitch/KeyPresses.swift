@@ -1,5 +1,8 @@
 import Glibc
 
+/// The terminal's settings before, for a signal's handler. Set before there is one, and never again.
+private nonisolated(unsafe) var settingsBefore = termios()
+
 /// Keys, one by one and unseen, while this is held. They end with Ctrl-C or Ctrl-D, which therefore are keys like others: the
 /// terminal has to be left as it was.
 final class KeyPresses: @unchecked Sendable {
@@ -18,6 +21,7 @@ final class KeyPresses: @unchecked Sendable {
         }
         before = settings
         settings.c_lflag &= ~tcflag_t(ICANON | ECHO | ISIG)
+        Self.restoreOnSignals(before)
         tcsetattr(STDIN_FILENO, TCSANOW, &settings)
         // More keys than can be sent are no more cheers.
         let (presses, press) = AsyncStream<UInt8>.makeStream(bufferingPolicy: .bufferingNewest(20))
@@ -59,6 +63,19 @@ final class KeyPresses: @unchecked Sendable {
     func restore() {
         var before = before
         tcsetattr(STDIN_FILENO, TCSANOW, &before)
+    }
+
+    /// Who is ended from outside leaves the terminal as it was, too, and dies of the signal all the same.
+    private static func restoreOnSignals(_ before: termios) {
+        settingsBefore = before
+        for number in [SIGINT, SIGTERM, SIGHUP] {
+            signal(number) { number in
+                // Nothing here but what a handler may do. In the background the terminal is somebody else's.
+                if tcgetpgrp(STDIN_FILENO) == getpgrp() { tcsetattr(STDIN_FILENO, TCSANOW, &settingsBefore) }
+                signal(number, SIG_DFL)
+                raise(number)
+            }
+        }
     }
 
     private final class Body: Sendable {

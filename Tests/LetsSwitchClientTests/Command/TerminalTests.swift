@@ -133,6 +133,33 @@ import Testing
         }
     }
 
+    @Test("Whoever is ended from outside leaves the terminal as it was", arguments: [SIGINT, SIGTERM, SIGHUP])
+    func signalled(_ signal: CInt) async throws {
+        /// Prints whether keys are unseen before the signal, whether they are after it, and what the command died of.
+        let program = """
+            import os, pty, sys, termios
+            pid, terminal = pty.fork()
+            if pid == 0: os.execv(sys.argv[2], sys.argv[2:])
+            def unseen(): return not termios.tcgetattr(terminal)[3] & termios.ECHO
+            shown = b''
+            while b'You are in.' not in shown: shown += os.read(terminal, 4096)
+            before = unseen()
+            os.kill(pid, int(sys.argv[1]))
+            status = os.waitpid(pid, 0)[1]
+            print(before, unseen(), os.WTERMSIG(status))
+            """
+        let daemon = URL(fileURLWithPath: try DaemonProcess.executable())
+        let command = daemon.deletingLastPathComponent().appendingPathComponent("letsswitch").path
+        try await RunningDaemon.with(["--open-rooms"]) { server, _ in
+            let words = ["join", UUID().uuidString, "--device", "ada", "--server", "\(server)"]
+            let process = try await ChildProcess.start(
+                "/usr/bin/python3", ["-c", program, "\(signal)", command] + words,
+                environment: DaemonProcess.cleanEnvironment())
+            #expect(try await process.waitForExit() == .exited(0))
+            #expect(process.lines.all.map(\.text) == ["True False \(signal)"])
+        }
+    }
+
     @Test("Below a session's questions stands how many are there, who is there once only")
     func listening() async throws {
         let state = "/tmp/ls-terminal-\(UUID().uuidString)"
