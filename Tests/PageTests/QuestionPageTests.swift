@@ -175,9 +175,16 @@ struct QuestionPageTests {
             let page = try await world.open("healthz", .init(width: 320))
             try await page.call("Emulation.setScriptExecutionDisabled", ["value": true])
             try await page.navigate(to: world.address + "questions")
-            // The page has no timers either.
+            // The page has no timers either. What is asked of a document that goes may stay without an answer.
             func wait(until condition: String) async throws {
-                try await eventually(condition) { (try? await page.evaluate("Boolean(\(condition))")) == true }
+                do {
+                    try await eventually(condition) {
+                        (try? await page.evaluate("Boolean(\(condition))", within: .seconds(5))) == true
+                    }
+                } catch {
+                    let text = try await page.evaluate("location.href + ': ' + document.body?.innerText")
+                    throw ClientFailure.violation("\(error): \(text) \(page.complaints)")
+                }
             }
             try await wait(until: "document.querySelector('td')?.textContent === 'What <b>now</b>?'")
             #expect(try await page.faults() == [])

@@ -2,8 +2,8 @@ import TestSupport
 
 /// Mouse and keyboard, as the browser gets them from a person.
 extension BrowserPage {
-    /// Clicks in the middle of an element, which has to be visible and on top there; `count` 2 is a double click. Where the
-    /// page moved in between, so that the click went elsewhere, it clicks again, as a person would.
+    /// Clicks in the middle of an element, which has to be visible, on top there and enabled; `count` 2 is a double click. Where
+    /// the page moved in between, so that the click went elsewhere, it clicks again, as a person would.
     func click(_ selector: String, count: Int = 1) async throws {
         for _ in 0..<5 {
             try await wait(
@@ -13,7 +13,7 @@ extension BrowserPage {
                         element.scrollIntoView({ block: 'center' })
                         const box = element.getBoundingClientRect()
                         const top = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2)
-                        return box.width > 0 && element.contains(top)
+                        return box.width > 0 && element.contains(top) && !element.matches(':disabled')
                     })()
                     """)
             let place = try await evaluate(

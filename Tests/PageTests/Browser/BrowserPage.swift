@@ -69,8 +69,10 @@ struct BrowserPage: Sendable {
     }
 
     @discardableResult
-    func call(_ method: String, _ parameters: TestJSON = [:]) async throws -> TestJSON {
-        try await devTools.call(method, parameters, session: session)
+    func call(
+        _ method: String, _ parameters: TestJSON = [:], within allowed: Duration = Deadline.standard
+    ) async throws -> TestJSON {
+        try await devTools.call(method, parameters, session: session, within: allowed)
     }
 
     /// Closes the tab.
@@ -99,10 +101,11 @@ struct BrowserPage: Sendable {
 
     /// The value of a JavaScript expression, awaited if it is a promise.
     @discardableResult
-    func evaluate(_ expression: String) async throws -> TestJSON {
+    func evaluate(_ expression: String, within allowed: Duration = Deadline.standard) async throws -> TestJSON {
         let answer = try await call(
             "Runtime.evaluate",
-            ["expression": .string(expression), "awaitPromise": true, "returnByValue": true, "userGesture": true])
+            ["expression": .string(expression), "awaitPromise": true, "returnByValue": true, "userGesture": true],
+            within: allowed)
         if let text = answer["exceptionDetails"]["exception"]["description"].string {
             throw ClientFailure.violation("\(expression): \(text)")
         }
