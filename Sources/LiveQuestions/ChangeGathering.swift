@@ -29,7 +29,7 @@ struct ChangeGathering {
     /// Up to here all has been told.
     private(set) var published: Int
     /// Up to here there is something, as somebody said.
-    private var known: Int
+    private(set) var known: Int
     /// The same when the reading began that is under way: what it finds is the truth, unless somebody said more since.
     private var knownThen: Int
     /// There may be something: nobody knows.

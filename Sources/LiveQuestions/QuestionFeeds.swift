@@ -42,6 +42,8 @@ package actor QuestionFeeds {
         let task: Task<QuestionPage?, any Error>
         /// Up to where the session had been told when it began: later it would lack something.
         let published: Int
+        /// The same of what had changed: later, somebody who hears nothing of it wouldn't see what was done.
+        let known: Int
     }
 
     private let store: QuestionStore
@@ -138,16 +140,21 @@ package actor QuestionFeeds {
     // MARK: Lists
 
     /// Part of the list, as of the version that was told last or a later one; `nil` if there is no such session.
-    func page(of session: UUID, after last: UUID?, all: Bool) async throws -> QuestionPage? {
+    ///
+    /// - Parameter follows: Whether whoever asks hears what has been changed since. Who doesn't finds all of it here: what one did a
+    ///   moment ago as well.
+    func page(of session: UUID, after last: UUID?, all: Bool, follows: Bool) async throws -> QuestionPage? {
         let key = PageKey(session: session, after: last, all: all)
-        let published = feeds[session]?.gathering.published
-        if let published, let reading = pages[key], reading.published == published {
+        let gathering = feeds[session]?.gathering
+        if let gathering, let reading = pages[key], reading.published == gathering.published,
+            follows || reading.known == gathering.known
+        {
             return try await reading.task.value
         }
         let task = Task { try await store.page(of: session, after: last, all: all) }
-        if let published {
+        if let gathering {
             if pages.count >= Self.pageLimit { pages = [:] }
-            pages[key] = PageReading(task: task, published: published)
+            pages[key] = PageReading(task: task, published: gathering.published, known: gathering.known)
         }
         do {
             return try await task.value

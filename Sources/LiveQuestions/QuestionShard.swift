@@ -118,7 +118,8 @@ package final class QuestionShard {
             let page: Result<QuestionPage?, any Error>
             do {
                 page = .success(
-                    try await questions.feeds.page(of: member.session, after: last, all: member.isPresenter))
+                    try await questions.feeds.page(
+                        of: member.session, after: last, all: member.isPresenter, follows: true))
             } catch {
                 page = .failure(error)
             }

@@ -153,7 +153,7 @@ package struct QuestionsController: RouteCollection, Sendable {
     ) async throws -> (QuestionPage, isPresenter: Bool) {
         let entrance = try await entrance(of: id)
         let isPresenter = entrance.isPresenter(keys)
-        guard let page = try await questions.feeds.page(of: id, after: last, all: isPresenter) else {
+        guard let page = try await questions.feeds.page(of: id, after: last, all: isPresenter, follows: false) else {
             throw RequestError.noSuchSession
         }
         return (page, isPresenter)

@@ -103,6 +103,22 @@ import Testing
         }
     }
 
+    @Test("What one has done is in the list that one asks for next, also while changes are gathered for others")
+    func ownDeeds() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            let session = try await TestSession.make(at: endpoint)
+            let ada = try await session.join()
+            let questions = try await Array(0..<5).asyncMap { try await ada.asked("\($0)?") }
+            let key: TestHeaders = ["Authorization": "Bearer \(session.key)"]
+            for (count, question) in questions.enumerated() {
+                #expect(try await post("/questions/\(question)/answer", key, at: endpoint).status == 200)
+                let list = try await endpoint.get("/questions/\(session.id)/list").json()["questions"]
+                #expect(list.array?.count { $0["answered"] == true } == count + 1)
+            }
+        }
+    }
+
     @Test("What isn't there, what is closed and what is wrong is refused as said")
     func refusals() async throws {
         try await Journey.run { journey in
