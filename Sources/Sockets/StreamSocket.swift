@@ -58,7 +58,7 @@ package final class StreamSocket: Pollable {
     private var discarded: UInt32 = 0
     private var armedFor = MonotonicTime.distantFuture
 
-    /// When ``StreamSocketHandler/socketDeadlinePassed(_:)`` is to be called. Moving it to later costs nothing.
+    /// When ``StreamSocketHandler/socketDeadlinePassed(_:)`` is to be called, up to 50 ms later. Moving it to later costs nothing.
     package var deadline = MonotonicTime.distantFuture {
         didSet {
             guard deadline.isBefore(armedFor) else { return }
