@@ -38,7 +38,7 @@ struct PageAccessTests {
     @Test("What is said is said where it is heard: in regions that were there before, outside of open dialogs")
     func announcements() async throws {
         try await PageWorld.run { world in
-            let page = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "ada"))
+            let page = try await world.visit(.init(device: "ada"))
             let hidden = try await page.evaluate(
                 """
                 [...document.querySelectorAll('[role=status], [role=alert]')].filter(region =>
@@ -111,7 +111,7 @@ struct PageAccessTests {
             try await world.register("bob", "Maths", at: PageWorld.hour(19))
             let page = try await world.visit(
                 .init(
-                    width: 320, height: 640, isPhone: true, isDark: isDark, timeZone: PageWorld.noonZone, device: "ada")
+                    width: 320, height: 640, isPhone: true, isDark: isDark, device: "ada")
             )
             try await page.wait(until: "document.querySelector('[data-state=room]')")
             #expect(try await page.faults() == [])

@@ -13,9 +13,9 @@ struct PageChangeTests {
             }
             try await world.register("cleo", "Latin", at: PageWorld.hour(18))
             let ada = try await world.visit(
-                .init(width: 320, isPhone: true, isDark: true, timeZone: PageWorld.noonZone, device: "ada"))
+                .init(width: 320, isPhone: true, isDark: true, device: "ada"))
             // He may ask how it stands with a partner who has gone a moment ago.
-            let bob = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "bob"), mayComplain: true)
+            let bob = try await world.visit(.init(device: "bob"), mayComplain: true)
             try await ada.waitForState("partner", at: "16:00")
             try await ada.click("\(BrowserPage.row("16:00")) button")
             #expect(try await ada.faults() == [])

@@ -14,7 +14,7 @@ struct PageDayTests {
             try await world.register("bob", "Maths", at: PageWorld.hour(17))
             let soon = PageWorld.second(in: 60 + 2 * world.pace)
             try await world.register("ada", "Music", at: soon)
-            let page = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "ada"))
+            let page = try await world.visit(.init(device: "ada"))
 
             let words = [
                 "08:00": "Past", "16:00": "Free", "17:00": "Somebody will have a task", "18:00": "You have a task",
@@ -51,7 +51,7 @@ struct PageDayTests {
     @Test("Within the lead, registration is closed")
     func closed() async throws {
         try await PageWorld.run(["--reminder-lead", "13h"]) { world in
-            let page = try await world.visit(.init(timeZone: PageWorld.noonZone))
+            let page = try await world.visit()
             try await page.waitForState("past", at: "11:00")
             for time in ["14:00", "23:00"] {
                 #expect(try await page.text(of: "\(BrowserPage.row(time)) .state") == "Registration closed")
@@ -65,8 +65,8 @@ struct PageDayTests {
     @Test("A promise is made, changed and taken back, and others see it at once")
     func promise() async throws {
         try await PageWorld.run { world in
-            let ada = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "ada"))
-            let bob = try await world.visit(.init(width: 390, height: 800, timeZone: PageWorld.noonZone, device: "bob"))
+            let ada = try await world.visit(.init(device: "ada"))
+            let bob = try await world.visit(.init(width: 390, height: 800, device: "bob"))
             try await ada.click("\(BrowserPage.row("16:00")) button")
             #expect(try await ada.text(of: "#oath").contains("I swear, I will start"))
             try await ada.click("#swear")
@@ -126,7 +126,7 @@ struct PageDayTests {
     func days() async throws {
         try await PageWorld.run { world in
             try await world.register("ada", "History", at: PageWorld.hour(9 + 24))
-            let page = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "ada"))
+            let page = try await world.visit(.init(device: "ada"))
             try await page.click("#days li:nth-child(2) button")
             try await page.waitForState("own", at: "09:00")
             #expect(try await page.text(of: "#date") == "Tomorrow")
@@ -140,7 +140,7 @@ struct PageDayTests {
     func wrongClock() async throws {
         try await PageWorld.run { world in
             let page = try await world.visit(
-                .init(timeZone: PageWorld.noonZone), after: "Date.now = (now => () => now() + 86_400_000)(Date.now)")
+                after: "Date.now = (now => () => now() + 86_400_000)(Date.now)")
             try await page.waitForState("past", at: "08:00")
             #expect(try await page.text(of: "#date") == "Today")
         }
@@ -161,7 +161,7 @@ struct PageDayTests {
     @Test("A promise is for the day that it was opened on, also when the page has gone on to another")
     func promisedDay() async throws {
         try await PageWorld.run { world in
-            let page = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "ada"))
+            let page = try await world.visit(.init(device: "ada"))
             try await page.click("\(BrowserPage.row("16:00")) button")
             // As at midnight, or by a notification of another day's task.
             try await page.evaluate("document.querySelector('#days li:nth-child(2) button').click()")
@@ -178,8 +178,7 @@ struct PageDayTests {
     @Test("The outcome of a request is not taken for that of the next one", arguments: [false, true])
     func lateOutcome(_ isRefused: Bool) async throws {
         try await PageWorld.run { world in
-            let page = try await world.visit(
-                .init(timeZone: PageWorld.noonZone, device: "ada"), mayComplain: isRefused)
+            let page = try await world.visit(.init(device: "ada"), mayComplain: isRefused)
             try await page.hold("*/task")
             try await page.click("\(BrowserPage.row("16:00")) button")
             try await page.type("History")

@@ -8,13 +8,13 @@ struct PageDeviceTests {
     @Test("The secret is made once, and makes another browser the same device by hand; one can be forgotten")
     func moving() async throws {
         try await PageWorld.run { world in
-            let first = try await world.visit(.init(timeZone: PageWorld.noonZone))
+            let first = try await world.visit()
             let secret = try await first.evaluate("localStorage.device").string ?? ""
             #expect(UUID(uuidString: secret) != nil)
             try await world.register(secret, "History", at: PageWorld.hour(18))
             try await first.waitForState("own", at: "18:00")
 
-            let second = try await world.visit(.init(timeZone: PageWorld.noonZone))
+            let second = try await world.visit()
             #expect(try await second.evaluate("localStorage.device").string != secret)
             try await second.waitForState("somebody", at: "18:00")
             try await second.click("#open-device")
@@ -40,7 +40,7 @@ struct PageDeviceTests {
     @Test("Where the browser trusts nothing, the page still works: a secret by dice, no notifications")
     func untrusted() async throws {
         try await PageWorld.run(["--hosts", Chromium.untrustedName]) { world in
-            let page = try await world.visit(.init(timeZone: PageWorld.noonZone))
+            let page = try await world.visit()
             let port = world.address.split(separator: ":").last ?? ""
             try await page.navigate(to: "http://\(Chromium.untrustedName):\(port)")
             try await page.wait(until: "location.hostname === '\(Chromium.untrustedName)'")

@@ -8,7 +8,7 @@ struct PageHintTests {
     @Test("What others promise on the day shown is seen, with few questions; of other days the page doesn't ask")
     func pace() async throws {
         try await PageWorld.run { world in
-            let page = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "ada"))
+            let page = try await world.visit(.init(device: "ada"))
             let before = page.questions
             let began = ContinuousClock.now
             for number in 0..<10 {
@@ -28,7 +28,7 @@ struct PageHintTests {
     @Test("The stream is for the day shown, and goes on with another one when that is chosen")
     func days() async throws {
         try await PageWorld.run { world in
-            let page = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "ada"))
+            let page = try await world.visit(.init(device: "ada"))
             let midnight = PageWorld.hour(0)
             #expect(page.spans == [[PageWorld.text(midnight), PageWorld.text(midnight.addingTimeInterval(86_400))]])
             try await page.click("#days li:nth-child(5) button")
@@ -52,8 +52,8 @@ struct PageHintTests {
     @Test("Tabs that show different days share a stream of all of them")
     func tabs() async throws {
         try await PageWorld.run { world in
-            let first = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "ada"))
-            let second = try await world.visit(.init(timeZone: PageWorld.noonZone), beside: first)
+            let first = try await world.visit(.init(device: "ada"))
+            let second = try await world.visit(beside: first)
             try await second.click("#days li:nth-child(3) button")
             let midnight = PageWorld.hour(0)
             try await eventually("a stream of both days") {

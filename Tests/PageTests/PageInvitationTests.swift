@@ -11,7 +11,7 @@ struct PageInvitationTests {
             // Somebody waits there already.
             try await world.register("curl", "Nothing", at: PageWorld.hour(16))
             let ada = try await world.visit(
-                .init(width: 320, height: 640, isDark: true, timeZone: PageWorld.noonZone, device: "ada"))
+                .init(width: 320, height: 640, isDark: true, device: "ada"))
             try await ada.tab(to: "element.closest('[data-state=somebody]')")
             try await ada.press(.enter)
             try await ada.type("History")
@@ -35,7 +35,7 @@ struct PageInvitationTests {
 
             let fragment = String(link.dropFirst(world.address.count))
             let bob = try await world.open(
-                fragment, .init(width: 320, isPhone: true, timeZone: PageWorld.noonZone, device: "bob"))
+                fragment, .init(width: 320, isPhone: true, device: "bob"))
             try await bob.wait(until: "document.activeElement.id === 'guest-own'")
             #expect(try await bob.text(of: "#guest-what").contains("starts History on"))
             #expect(try await bob.text(of: "#guest-time") == "16:00")

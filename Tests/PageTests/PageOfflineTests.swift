@@ -8,7 +8,7 @@ struct PageOfflineTests {
     @Test("Offline, the page says so and shows the last schedule; back online, it is fresh by itself")
     func offline() async throws {
         try await PageWorld.run { world in
-            let page = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "ada"), mayComplain: true)
+            let page = try await world.visit(.init(device: "ada"), mayComplain: true)
             try await page.emulate(offline: true)
             try await page.wait(
                 until:
@@ -35,7 +35,7 @@ struct PageOfflineTests {
         ])
     func refusedDay(_ status: Int, _ content: String, _ words: String) async throws {
         try await PageWorld.run { world in
-            let page = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "ada"), mayComplain: true)
+            let page = try await world.visit(.init(device: "ada"), mayComplain: true)
             try await page.hold("*/schedule?*")
             try await world.register("ada", "History", at: PageWorld.hour(18))
             try await page.answer("/schedule", status, with: content)
@@ -57,7 +57,7 @@ struct PageOfflineTests {
     @Test("Offline, a day that was never seen shows its hours and offers nothing")
     func unknownDay() async throws {
         try await PageWorld.run { world in
-            let page = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "ada"), mayComplain: true)
+            let page = try await world.visit(.init(device: "ada"), mayComplain: true)
             try await page.emulate(offline: true)
             try await page.wait(until: "document.querySelector('#banner').innerText.startsWith('You are offline.')")
             try await page.click("#days li:nth-child(3) button")
@@ -73,7 +73,7 @@ struct PageOfflineTests {
     func reload() async throws {
         try await PageWorld.run { world in
             try await world.register("ada", "History", at: PageWorld.hour(18))
-            let page = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "ada"), mayComplain: true)
+            let page = try await world.visit(.init(device: "ada"), mayComplain: true)
             try await page.wait(until: "navigator.serviceWorker.controller")
             try await world.stopDaemon()
             try await page.wait(until: "document.body.dataset.link === 'lost'")
@@ -88,7 +88,7 @@ struct PageOfflineTests {
     @Test("The page is kept whole, and another build takes its place whole")
     func builds() async throws {
         try await PageWorld.run { world in
-            let page = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "ada"), mayComplain: true)
+            let page = try await world.visit(.init(device: "ada"), mayComplain: true)
             try await page.wait(until: "navigator.serviceWorker.controller")
             let first = try await page.keptBuild()
             #expect(first.lead == "60.0" && first.paths.count > 20)

@@ -12,8 +12,8 @@ struct PagePartnerTests {
             for (device, title) in [("ada", "History"), ("bob", "Dishes")] {
                 try await world.register(device, title, at: PageWorld.hour(16))
             }
-            let ada = try await world.visit(.init(width: 320, timeZone: PageWorld.noonZone, device: "ada"))
-            let bob = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "bob"))
+            let ada = try await world.visit(.init(width: 320, device: "ada"))
+            let bob = try await world.visit(.init(device: "bob"))
             try await ada.tab(to: "element.closest('#next-talk') && element.textContent === 'Ask to talk on'")
             try await ada.press(.enter)
             try await ada.wait(until: "document.querySelector('#next-talk').innerText.includes('You have asked')")
@@ -37,7 +37,7 @@ struct PagePartnerTests {
     func nameless() async throws {
         try await PageWorld.run { world in
             try await world.register("ada", "History", at: PageWorld.hour(16))
-            let page = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "ada"), mayComplain: true)
+            let page = try await world.visit(.init(device: "ada"), mayComplain: true)
             #expect(try await page.evaluate("document.querySelector('#next-talk').innerText") == "")
             try await world.register("bob", "Dishes", at: PageWorld.hour(16))
             try await page.click("#next-talk button")

@@ -121,7 +121,7 @@ struct PageRoomTests {
     func wayIn() async throws {
         try await PageWorld.run { world in
             try await world.register("ada", "History", at: PageWorld.hour(16))
-            let page = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "ada"))
+            let page = try await world.visit(.init(device: "ada"))
             // The last schedule knows it: nobody waits for the next.
             try await page.hold("*/schedule?*")
             try await page.follow(PageWorld.hour(16))

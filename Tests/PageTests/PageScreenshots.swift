@@ -18,11 +18,10 @@ struct PageScreenshots {
                 try await world.register(device, title, at: PageWorld.hour(hour))
             }
             let desk = try await world.visit(
-                .init(width: 1120, height: 860, reducesMotion: false, timeZone: PageWorld.noonZone, device: "ada"))
+                .init(width: 1120, height: 860, reducesMotion: false, device: "ada"))
             let phone = try await world.visit(
                 .init(
-                    width: 390, height: 780, isPhone: true, isDark: true, reducesMotion: false,
-                    timeZone: PageWorld.noonZone, device: "bob"))
+                    width: 390, height: 780, isPhone: true, isDark: true, reducesMotion: false, device: "bob"))
             try await Self.keep(desk, "Day/Screenshots/day-desktop")
             try await Self.keep(phone, "Day/Screenshots/day-phone")
             for (page, name) in [(desk, "desktop"), (phone, "phone")] {

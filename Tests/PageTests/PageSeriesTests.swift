@@ -17,7 +17,7 @@ struct PageSeriesTests {
     func series() async throws {
         try await PageWorld.run { world in
             let page = try await world.visit(
-                .init(width: 320, height: 640, isDark: true, timeZone: PageWorld.noonZone, device: "ada"))
+                .init(width: 320, height: 640, isDark: true, device: "ada"))
             try await page.tab(to: "element === document.querySelector(`\(Self.row)`)")
             try await page.press(.enter)
             try await page.type("History")
@@ -93,7 +93,7 @@ struct PageSeriesTests {
     @Test("The calendar's feed has what the page makes of a series, and what is moved as the same event")
     func calendar() async throws {
         try await PageWorld.run { world in
-            let page = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "ada"))
+            let page = try await world.visit(.init(device: "ada"))
             try await page.click(Self.row)
             try await page.type("History")
             try await page.click("#repeats")

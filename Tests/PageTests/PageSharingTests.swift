@@ -7,8 +7,8 @@ struct PageSharingTests {
     @Test("The tabs of a browser share one stream, and the next goes on when one is closed")
     func tabs() async throws {
         try await PageWorld.run { world in
-            let first = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "ada"))
-            let second = try await world.visit(.init(timeZone: PageWorld.noonZone), beside: first)
+            let first = try await world.visit(.init(device: "ada"))
+            let second = try await world.visit(beside: first)
             try await world.register("ada", "History", at: PageWorld.hour(16))
             for page in [first, second] { try await page.waitForState("own", at: "16:00") }
             #expect(first.streams == 1 && second.streams == 0)
@@ -29,7 +29,7 @@ struct PageSharingTests {
         ])
     func alone(_ refusal: String) async throws {
         try await PageWorld.run { world in
-            let page = try await world.visit(.init(timeZone: PageWorld.noonZone, device: "ada"), after: refusal)
+            let page = try await world.visit(.init(device: "ada"), after: refusal)
             try await world.register("ada", "History", at: PageWorld.hour(16))
             try await page.waitForState("own", at: "16:00")
         }

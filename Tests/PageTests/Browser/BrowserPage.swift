@@ -10,7 +10,8 @@ struct BrowserPage: Sendable {
         var isDark = false
         /// Unless it is motion that a test is about: what moves is drawn sixty times a second, by the processor.
         var reducesMotion = true
-        var timeZone = "UTC"
+        /// No test's day ends while it runs, whenever that is.
+        var timeZone = PageWorld.noonZone
         /// The secret that the page finds in its storage; `nil` has it make one.
         var device: String?
         /// Takes the whole browser.
