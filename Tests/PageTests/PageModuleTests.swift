@@ -7,7 +7,7 @@ struct PageModuleTests {
     @Test("What each module decides")
     func decisions() async throws {
         try await PageWorld.run { world in
-            let page = try await world.visit()
+            let page = try await world.visit(.init(timeZone: "UTC"))
             for (module, cases) in Self.cases {
                 for (expression, expected) in cases {
                     let value = try await page.evaluate(
