@@ -34,8 +34,11 @@ package struct BatchQueue<Item: Sendable>: Sendable {
     }
 
     private let limits: BatchLimits
-    /// Those of the batch in hand are the first.
-    private var waiting: [Item] = []
+    /// In pieces of about a batch, so that a rush neither copies what waits again and again nor leaves a table for all of it. Those of the
+    /// batch in hand are the first.
+    private var waiting: [ArraySlice<Item>] = []
+    /// Items that are not written yet.
+    package private(set) var count = 0
     private var state = State.ready
     private var batches = 0
     private var size: Int
@@ -46,15 +49,17 @@ package struct BatchQueue<Item: Sendable>: Sendable {
         size = limits.itemsPerBatch
     }
 
-    /// Items that are not written yet.
-    package var count: Int { waiting.count }
-
     /// Takes all of them, or none if that were more than may wait.
     ///
     /// - Returns: Whether they were taken.
     package mutating func add(_ items: some Collection<Item>) -> Bool {
-        guard waiting.count + items.count <= limits.waitingItems else { return false }
-        waiting += items
+        guard count + items.count <= limits.waitingItems else { return false }
+        count += items.count
+        if let last = waiting.indices.last, waiting[last].count + items.count <= limits.itemsPerBatch {
+            waiting[last] += items
+        } else if !items.isEmpty {
+            waiting.append(ArraySlice(items))
+        }
         return true
     }
 
@@ -67,9 +72,9 @@ package struct BatchQueue<Item: Sendable>: Sendable {
     package mutating func next() -> Step {
         switch state {
         case .ready:
-            guard !waiting.isEmpty else { return .idle }
+            guard count > 0 else { return .idle }
             batches += 1
-            let batch = Batch(items: Array(waiting.prefix(size)), number: batches)
+            let batch = Batch(items: first(size), number: batches)
             state = .writing(batch, failures: 0)
             return .write(batch)
         case .pausing(let batch, let failures):
@@ -107,8 +112,20 @@ package struct BatchQueue<Item: Sendable>: Sendable {
         return []
     }
 
+    private func first(_ size: Int) -> [Item] {
+        var items: [Item] = []
+        for piece in waiting where items.count < size { items += piece.prefix(size - items.count) }
+        return items
+    }
+
     private mutating func leave(_ batch: Batch) {
-        waiting.removeFirst(batch.items.count)
+        var left = batch.items.count
+        count -= left
+        while let piece = waiting.first, piece.count <= left {
+            waiting.removeFirst()
+            left -= piece.count
+        }
+        if left > 0 { waiting[0].removeFirst(left) }
         state = .ready
     }
 }

@@ -12,13 +12,15 @@ package protocol BatchDestination: Sendable {
 /// Gathers what comes, and writes it many at a time, in order, one batch after the other.
 ///
 /// ```
-/// add ──► BatchQueue (so many wait at most; what comes then is dropped) ──► destination
-///              ▲                                                                │
-///              └─── again, half of it, or never: by what became of it ──────────┘
+/// add, submit ──► BatchQueue (so many wait at most; what comes then is dropped) ──► destination
+///                      ▲                                                                │
+///                      └─── again, half of it, or never: by what became of it ──────────┘
 /// ```
 package actor BatchWriter<Destination: BatchDestination> {
     private let destination: Destination
     private var queue: BatchQueue<Destination.Item>
+    /// What was submitted and isn't in the queue yet.
+    private let inbox = Locked<[Destination.Item]>([])
     private let pause = WakeableTimer()
     /// While anything waits.
     private var work: Task<Void, Never>?
@@ -28,7 +30,27 @@ package actor BatchWriter<Destination: BatchDestination> {
         queue = BatchQueue(limits)
     }
 
+    /// After all that was submitted before.
     package func add(_ items: [Destination.Item]) async {
+        await takeInbox()
+        await enqueue(items)
+    }
+
+    /// The same, for who can't wait. Any thread; what one thread submits stays in its order.
+    package nonisolated func submit(_ items: [Destination.Item]) {
+        inbox.withLock { $0 += items }
+        Task { await takeInbox() }
+    }
+
+    private func takeInbox() async {
+        let items = inbox.withLock { inbox in
+            defer { inbox = [] }
+            return inbox
+        }
+        await enqueue(items)
+    }
+
+    private func enqueue(_ items: [Destination.Item]) async {
         guard !items.isEmpty else { return }
         guard queue.add(items) else { return await destination.dropped(items, nil) }
         if work == nil { work = Task { await self.empty() } }
@@ -36,6 +58,7 @@ package actor BatchWriter<Destination: BatchDestination> {
 
     /// Returns when nothing waits, or the destination doesn't take it.
     package func finish() async {
+        await takeInbox()
         queue.finish()
         await pause.wake()
         await work?.value

@@ -16,8 +16,8 @@ struct AleCount {
     fileprivate var value: UInt32 = 0
 }
 
-/// Ales of kinds, in one turn of a loop. Most rooms have none.
-struct CheerCounts {
+/// Ales of kinds, in one turn of a loop. Most rooms have none, so it isn't in the room's own memory.
+final class CheerCounts {
     private struct Exemption {
         let connection: Connection
         let kind: CheerKind
@@ -32,7 +32,7 @@ struct CheerCounts {
         set { ales[Int(kind.rawValue)] = newValue }
     }
 
-    fileprivate mutating func exempt(_ connection: Connection, from count: UInt32, of kind: CheerKind) {
+    fileprivate func exempt(_ connection: Connection, from count: UInt32, of kind: CheerKind) {
         if let last = exemptions.indices.last, exemptions[last].connection === connection, exemptions[last].kind == kind
         {
             exemptions[last].count += count
@@ -62,10 +62,10 @@ extension Room {
     /// Ales came from a sender with several places in the room: for all but these.
     func count(_ count: UInt32, of kind: CheerKind, exempting places: some Collection<Connection>) {
         guard kind == .plain else {
-            var cheers = takeCheers()
+            let cheers = self.cheers ?? CheerCounts()
+            self.cheers = cheers
             cheers[kind] += count
             for place in places { cheers.exempt(place, from: count, of: kind) }
-            self.cheers = cheers
             return
         }
         ales.value += count
@@ -75,12 +75,6 @@ extension Room {
     /// Ales came from another daemon, for all. Nothing else is counted in the room now, nor until they are settled.
     func count(alesFromElsewhere count: UInt32, of kind: CheerKind) {
         self.count(count, of: kind, exempting: EmptyCollection())
-    }
-
-    /// Taken out, so that they are changed where they are.
-    private func takeCheers() -> CheerCounts {
-        defer { cheers = nil }
-        return cheers ?? CheerCounts()
     }
 
     /// Those that other daemons are to be told of.
@@ -93,10 +87,8 @@ extension Room {
     /// Who comes now is owed nothing of before.
     func exempt(_ newcomer: Connection) {
         newcomer.exempt = ales
-        guard cheers != nil else { return }
-        var cheers = takeCheers()
+        guard let cheers else { return }
         for kind in CheerKind.special where cheers[kind] > 0 { cheers.exempt(newcomer, from: cheers[kind], of: kind) }
-        self.cheers = cheers
     }
 
     /// Sends each member what it is owed. O(members), which is the point.

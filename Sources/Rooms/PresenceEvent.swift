@@ -30,13 +30,26 @@ package struct PresenceEvent: Sendable, Hashable {
 struct PresenceReporter {
     /// Between the first of them and the report.
     static let delay = Duration.milliseconds(100)
+    /// So many are told of at once: what more would be gathered takes memory for nothing.
+    static let limit = 512
+
+    enum Step {
+        case wait
+        /// It is the first since the last report.
+        case startTimer
+        /// All of them, now.
+        case report
+    }
 
     private(set) var events: [PresenceEvent] = []
 
-    /// - Returns: Whether it is the first since the last report.
-    mutating func add(_ event: PresenceEvent) -> Bool {
+    mutating func add(_ event: PresenceEvent) -> Step {
         events.append(event)
-        return events.count == 1
+        return switch events.count {
+        case 1: .startTimer
+        case Self.limit...: .report
+        default: .wait
+        }
     }
 
     mutating func takeAll() -> [PresenceEvent] {

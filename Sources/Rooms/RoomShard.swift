@@ -183,12 +183,16 @@ package final class RoomShard: TurnEndHandler {
     }
 
     private func note(_ event: PresenceEvent) {
-        guard presence.add(event) else { return }
-        loop.call(after: PresenceReporter.delay) { [weak self] in
-            guard let self else { return }
-            let events = presence.takeAll()
-            if !events.isEmpty { report(events) }
+        switch presence.add(event) {
+        case .wait: break
+        case .startTimer: loop.call(after: PresenceReporter.delay) { [weak self] in self?.reportPresence() }
+        case .report: reportPresence()
         }
+    }
+
+    private func reportPresence() {
+        let events = presence.takeAll()
+        if !events.isEmpty { report(events) }
     }
 
     /// Who came and went and was not told of yet: for a daemon that stops.

@@ -1,4 +1,5 @@
 import Basics
+import TestSupport
 import Testing
 
 @Suite struct BatchQueueTests {
@@ -40,6 +41,29 @@ import Testing
         #expect(taken)
         #expect(queue.wrote(.written) == [])
         #expect(Self.next(&queue) == "2: [2]")
+    }
+
+    @Test(
+        "However much comes at once and whatever becomes of it, what is taken leaves once, in order", arguments: 1...20)
+    func pieces(_ seed: Int) {
+        var random = SeededRandom(seed: UInt64(seed))
+        var queue = BatchQueue<Int>(BatchLimits(itemsPerBatch: 5, waitingItems: 40))
+        var (taken, left) = ([Int](), [Int]())
+        for _ in 0..<500 {
+            let items = taken.count..<(taken.count + Int.random(in: 0...12, using: &random))
+            if queue.add(items) { taken += items }
+            guard Bool.random(using: &random), case .write(let batch) = queue.next() else { continue }
+            #expect(batch.items.count <= 5)
+            if Int.random(in: 0..<4, using: &random) == 0 {
+                // A single one is dropped: it has left as well.
+                left += queue.wrote(.refused(Away()))
+            } else {
+                left += batch.items
+                _ = queue.wrote(.written)
+            }
+            #expect(queue.count == taken.count - left.count)
+        }
+        #expect(left == Array(taken.prefix(left.count)) && left.count > 100)
     }
 
     @Test("All or none is taken when the room is short")

@@ -7,6 +7,7 @@ import Testing
 
     /// Says what it gets; its outcomes are prescribed, and `written` after those.
     private actor RecordingDestination: BatchDestination {
+        private(set) var written: [Int] = []
         let events = EventRecorder<String>()
         private var outcomes: [BatchOutcome]
 
@@ -16,6 +17,7 @@ import Testing
 
         func write(_ batch: BatchQueue<Int>.Batch) -> BatchOutcome {
             events.append("\(batch.number): \(batch.items)")
+            written += batch.items
             return outcomes.isEmpty ? .written : outcomes.removeFirst()
         }
 
@@ -38,6 +40,17 @@ import Testing
         await writer.add([5])
         await writer.finish()
         #expect(destination.events.all.last == "3: [5]")
+    }
+
+    @Test("What a thread submits is written in its order, and what is added afterwards comes after it")
+    func submitting() async {
+        let destination = RecordingDestination()
+        let writer = BatchWriter(destination, limits: BatchLimits(itemsPerBatch: 7, waitingItems: 10_000))
+        for item in 0..<2_000 { writer.submit([item]) }
+        await writer.add([2_000])
+        for item in 2_001..<4_000 { writer.submit([item]) }
+        await writer.finish()
+        #expect(await destination.written == Array(0..<4_000))
     }
 
     @Test("Too much is dropped, and said")

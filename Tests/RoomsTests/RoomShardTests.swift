@@ -170,6 +170,15 @@ import Testing
         rooms.loop.advance(by: PresenceReporter.delay)
         #expect(rooms.reported.count == 2)
     }
+
+    @Test("Of many who come at once it is reported before all are there")
+    func rush() {
+        let count = 2 * PresenceReporter.limit + 1
+        for _ in 0..<count { _ = rooms.shard.enter(UUID(), RecordingPeer(), policy: Self.policy) }
+        #expect(rooms.reported.count == count - 1)
+        rooms.loop.advance(by: PresenceReporter.delay)
+        #expect(rooms.reported.count == count)
+    }
 }
 
 /// Which rooms can be entered, and what is remembered of those that can't.

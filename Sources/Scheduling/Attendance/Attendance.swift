@@ -36,9 +36,9 @@ package struct AttendanceWriter: Sendable {
         await writer.add([.wake])
     }
 
-    /// The same as ``add(_:)``, for who can't wait.
+    /// The same as ``add(_:)``, for who can't wait. Any thread: what comes from a room's loop stays in its order.
     package func report(_ events: [PresenceEvent]) {
-        Task { await add(events) }
+        writer.submit(events.map(Entry.event))
     }
 
     /// Returns when nothing waits, or the database doesn't take it.
@@ -146,8 +146,8 @@ package struct AttendanceStore: Sendable {
         // Each room whole: who doesn't say whose task it is counts as one with others who don't.
         var rooms = Array(peers.rooms)
         while !rooms.isEmpty {
-            let part = rooms.suffix(Self.roomsPerRecount).flatMap { room, connections in
-                connections.map { (room: room, claimedIdentity: $0.key, connections: $0.value) }
+            let part = rooms.suffix(Self.roomsPerRecount).flatMap { room in
+                peers.connections(in: room).map { (room: room, claimedIdentity: $0.claimedIdentity, count: $0.count) }
             }
             rooms.removeLast(min(rooms.count, Self.roomsPerRecount))
             _ = try await database.query(
@@ -155,7 +155,7 @@ package struct AttendanceStore: Sendable {
                 [
                     .text(writer.uuidString), .integer(number), .textArray(part.map(\.room.uuidString)),
                     .textArray(part.map { $0.claimedIdentity?.uuidString }),
-                    .textArray(part.map { "\($0.connections)" }),
+                    .textArray(part.map { "\($0.count)" }),
                 ], timeout: nil)
         }
     }
