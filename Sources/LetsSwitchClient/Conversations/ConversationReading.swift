@@ -19,7 +19,6 @@ package actor ConversationReading {
         let user: String?
         let offsets: [String: Int]?
         let message: Message?
-        let messages: [Message]?
         let lastOffset: Int?
         let ref: String?
         let code: String?
@@ -33,10 +32,27 @@ package actor ConversationReading {
         let ref: String
     }
 
-    /// A message that came with others, as the server says one alone.
-    private struct Alone: Encodable {
-        let type = "message"
+    /// A message that came with others, and its bytes, of which a later server may say more than is known here.
+    private struct Told {
         let message: Message
+        private let bytes: ArraySlice<UInt8>
+
+        init?(_ bytes: ArraySlice<UInt8>) {
+            guard let message = try? WireDate.decoder.decode(Message.self, from: Data(bytes)) else { return nil }
+            (self.message, self.bytes) = (message, bytes)
+        }
+
+        /// As the server says one alone.
+        var source: String { #"{"type":"message","message":\#(String(decoding: bytes, as: UTF8.self))}"# }
+
+        /// All of a page; `nil` when one makes no sense.
+        static func page(_ bytes: [UInt8]) -> [Told]? {
+            guard let messages = JSONPieces.value(of: "messages", in: bytes[...]),
+                let elements = JSONPieces.elements(of: messages)
+            else { return nil }
+            let page = elements.compactMap(Told.init)
+            return page.count == elements.count ? page : nil
+        }
     }
 
     /// What a server takes at once, with some to spare; and then one in so much time: both are its limits for a device's messages.
@@ -102,13 +118,12 @@ package actor ConversationReading {
             case .repeated, .waits: return
             }
         case "history":
-            guard let conversation = incoming.ref.flatMap(UUID.init(uuidString:)) else { return }
-            let messages = incoming.messages ?? []
+            guard let conversation = incoming.ref.flatMap(UUID.init(uuidString:)), let page = Told.page(bytes)
+            else { return }
             let taken = await heard.take(
-                page: messages.map(\.offset), of: conversation, lastOffset: incoming.lastOffset ?? 0)
-            for message in messages where taken.new.contains(message.offset) {
-                let text = (try? JSONEncoder().encode(Alone(message: message))) ?? Data()
-                ready.append(Item(event: .message(message), source: String(decoding: text, as: UTF8.self)))
+                page: page.map(\.message.offset), of: conversation, lastOffset: incoming.lastOffset ?? 0)
+            for told in page where taken.new.contains(told.message.offset) {
+                ready.append(Item(event: .message(told.message), source: told.source))
             }
             await answered(conversation, next: taken.after)
         case "error":

@@ -8,9 +8,14 @@ import Testing
 @Suite struct ConversationReadingTests {
     private let tea = UUID()
     private let transport = PlayedTransport(as: .daemon)
+    /// Of a server that says more than is described.
+    private let laterTransport = PlayedTransport(as: .foreign)
     private let clock = ManualTime()
 
-    private func reading(after offsets: [UUID: Int] = [:]) -> ConversationReading {
+    private func reading(
+        after offsets: [UUID: Int] = [:], over transport: PlayedTransport? = nil
+    ) -> ConversationReading {
+        let transport = transport ?? self.transport
         let requests = DeviceRequests(transport: transport, deviceID: "ada", fields: [], reconnect: .default)
         return ConversationReading(requests, after: offsets, time: clock.time)
     }
@@ -78,5 +83,44 @@ import Testing
             #"{"type":"history","ref":"\#(tea)","messages":[\#(bare(4)),\#(bare(5)),\#(bare(6))],"lastOffset":6}"#)
         #expect(try await next == 4)
         for offset in 5...6 { #expect(try await heard(reading) == offset) }
+    }
+
+    /// What a reader gives out that has missed 4 to 6, and is answered with these pages.
+    private func given(of pages: [String]) async throws -> [String] {
+        let link = laterTransport.admit()
+        let reading = reading(after: [tea: 3], over: laterTransport)
+        link.say(handshake(3))
+        link.say(message(6))
+        for page in pages { link.say(page) }
+        link.close(.normal)
+        var given: [String] = []
+        while let item = try await reading.next() {
+            if case .message = item.event { given.append(item.source ?? "") }
+        }
+        return given
+    }
+
+    private func page(_ messages: String) -> String {
+        #"{"lastOffset":6,"messages":\#(messages),"ref":"\#(tea)","type":"history"}"#
+    }
+
+    @Test("What was asked for is given out as it came, also what isn't known here")
+    func asItCame() async throws {
+        let later =
+            #"{"offset":4, "mood":{"\u00e9":[1.0e2,"]}",{}]},"content":"caf\u00e9 \/ \ud83c\udf7a","author":"bob","#
+            + "\n"
+            + #" "date":"2026-11-22T09:00:00Z","weight":1.0e2,"conversation":"\#(tea)","id":"\#(UUID())" , "z":null}"#
+        let (second, third) = (bare(5), bare(6))
+        let given = try await given(of: [page("[ \(later) ,\(second)\n,\(third)]")])
+        #expect(given == [later, second, third].map { #"{"type":"message","message":\#($0)}"# })
+    }
+
+    @Test(
+        "A page that makes no sense is none, as any other message",
+        arguments: ["[MESSAGE", "[MESSAGE}", "[MESSAGE,]", "[MESSAGE,{}]", "[MESSAGE MESSAGE]", "MESSAGE", "null"])
+    func senseless(messages: String) async throws {
+        let right = bare(6)
+        let wrong = page(messages.replacingOccurrences(of: "MESSAGE", with: bare(4)))
+        #expect(try await given(of: [wrong, page("[\(right)]")]) == [#"{"type":"message","message":\#(right)}"#])
     }
 }
