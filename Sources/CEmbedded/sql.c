@@ -225,6 +225,10 @@ BEGIN(migration_0022_unused_names_sql)
 #embed "../Schema/SQL/0022-unused-names.sql" suffix(, 0)
 END(migration_0022_unused_names_sql)
 
+BEGIN(migration_0023_lapsed_sql)
+#embed "../Schema/SQL/0023-lapsed.sql" suffix(, 0)
+END(migration_0023_lapsed_sql)
+
 BEGIN(daemons_sql)
 #embed "../Schema/SQL/daemons.sql" suffix(, 0)
 END(daemons_sql)

@@ -193,12 +193,31 @@ CREATE FUNCTION letsswitch.lapsed_invitations(
 LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
 DECLARE
+    -- So many are sorted, and not looked for among those whose guests have time yet.
+    v_most integer := greatest(1000, p_limit);
     v_now timestamptz := letsswitch.clock();
+    v_lapsed uuid[] := ARRAY(
+        SELECT task.id FROM letsswitch.task
+        WHERE task.invites_until <= v_now AND NOT task.id = ANY (p_failed)
+        ORDER BY task.invites_until LIMIT v_most);
+    v_found integer;
 BEGIN
+    IF cardinality(v_lapsed) < v_most THEN
+        RETURN QUERY
+        SELECT task.id FROM letsswitch.task WHERE task.id = ANY (v_lapsed)
+        ORDER BY task.reminds_at < v_now, task.reminds_at LIMIT p_limit;
+        RETURN;
+    END IF;
+    -- Far too many to sort: each half in the order of an index.
     RETURN QUERY
     SELECT task.id FROM letsswitch.task
-    WHERE task.invites_until <= v_now AND NOT task.id = ANY (p_failed)
-    ORDER BY task.reminds_at < v_now, task.reminds_at LIMIT p_limit;
+    WHERE task.reminds_at >= v_now AND task.invites_until <= v_now AND NOT task.id = ANY (p_failed)
+    ORDER BY task.reminds_at LIMIT p_limit;
+    GET DIAGNOSTICS v_found = ROW_COUNT;
+    RETURN QUERY
+    SELECT task.id FROM letsswitch.task
+    WHERE task.reminds_at < v_now AND task.invites_until <= v_now AND NOT task.id = ANY (p_failed)
+    ORDER BY task.reminds_at LIMIT p_limit - v_found;
 END
 $$;
 

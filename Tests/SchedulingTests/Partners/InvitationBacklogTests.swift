@@ -1,3 +1,4 @@
+import Domain
 import FoundationEssentials
 import Glibc
 import Observability
@@ -34,6 +35,30 @@ import Testing
             #expect(try await database.invitations.lapsed().count == 3)
             let visits = try await database.visits("letsswitch.lapsed_invitations(100, '{}')")
             #expect(visits.allSatisfy { $0 < 50 }, "\(visits)")
+        }
+    }
+
+    @Test(
+        "However many guests haven't come, a bounded number of promises is read, and in order",
+        arguments: ["2026-11-22 08:40Z", "2026-11-22 12:00Z"])
+    func backlog(now: String) async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
+            try await database.crowd(of: "ada", count: 20_000, after: Self.nine)
+            try await database.run("UPDATE letsswitch.task SET invites_until = '2026-11-22 08:30Z'")
+            try await database.setClock(now)
+            let nearest = try await database.run(
+                """
+                SELECT id FROM letsswitch.task ORDER BY reminds_at < letsswitch.clock(), reminds_at LIMIT 3
+                """
+            ).map { try $0.uuid("id") }
+            #expect(try await database.invitations.lapsed(limit: 3) == nearest)
+            let others = try await database.invitations.lapsed(limit: 2, but: nearest.prefix(1))
+            #expect(others == Array(nearest.dropFirst()))
+            for statistics in ["none", "new"] {
+                if statistics == "new" { try await database.run("ANALYZE letsswitch.task") }
+                let visits = try await database.visits("letsswitch.lapsed_invitations(100, '{}')")
+                #expect(visits.allSatisfy { $0 < 5000 }, "statistics: \(statistics), \(visits)")
+            }
         }
     }
 
