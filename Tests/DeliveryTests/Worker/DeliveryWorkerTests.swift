@@ -317,8 +317,13 @@ import Testing
             let provider = ScriptedProvider(.webhook, concurrency: 2, batchLimit: 16) { first in
                 first.attempt == 1 ? .retry(after: nil, "too many") : .accepted
             }
-            try await run(provider, on: database) { worker in
+            try await run(provider, on: database, lease: .seconds(3600)) { worker in
                 try await eventually("all failed") { worker.metrics.outcomes.value(.retried) == 64 }
+                // What isn't written yet is leased for an hour.
+                try await eventually("all written") {
+                    try await database.count(
+                        "delivery WHERE next_try_at > letsswitch.clock() + interval '1 minute'") == 0
+                }
                 try await database.run("UPDATE letsswitch.delivery SET next_try_at = letsswitch.clock()")
                 worker.wake()
                 try await eventually("all sent") { try await database.count("delivery") == 0 }
