@@ -9,7 +9,7 @@ import Scheduling
 import Schema
 import Settings
 
-/// The database as the daemon uses it: four pools of connections, the stores over them, and whether all of it is ready.
+/// The database as the daemon uses it: five pools of connections, the stores over them, and whether all of it is ready.
 ///
 /// Claiming has a pool of its own, so that neither a flood of requests nor another statement of the scheduler's that hangs ever
 /// stands between a reminder and its minute.
@@ -44,6 +44,8 @@ actor Database {
     private nonisolated let claimClient: PostgresClient
     /// For the delivery workers and the bridge: one that has much to do doesn't stand before the scheduler's claims.
     private nonisolated let deliveryClient: PostgresClient
+    /// For the workers' leases of what isn't urgent: reminders' never stand behind one that hangs.
+    private nonisolated let otherDeliveryClient: PostgresClient
     nonisolated let deliveries: DeliveryStore
     nonisolated let addresses: AddressStore
     nonisolated let attendance: AttendanceStore
@@ -97,7 +99,10 @@ actor Database {
         backgroundReminders = ReminderStore(database: background)
         claims = ReminderStore(database: claimClient)
         deliveryClient = PostgresClient(configuration: few, observer: observer)
-        deliveries = DeliveryStore(database: deliveryClient)
+        var single = few
+        single.maxConnections = Configuration.connectionsOfOtherDeliveries
+        otherDeliveryClient = PostgresClient(configuration: single, observer: observer)
+        deliveries = DeliveryStore(database: deliveryClient, others: otherDeliveryClient)
         attendance = AttendanceStore(database: deliveryClient)
         addresses = AddressStore(database: requests, storage: quota)
         questions = QuestionStore(database: requests, settings: settings.questions, storage: quota)
@@ -165,7 +170,8 @@ actor Database {
     /// Connections of all pools, for metrics.
     func counts() async -> PostgresPoolCounts {
         var sum = await requests.counts()
-        for other in [await claimClient.counts(), await background.counts(), await deliveryClient.counts()] {
+        for client in [claimClient, background, deliveryClient, otherDeliveryClient] {
+            let other = await client.counts()
             sum.connections += other.connections
             sum.connecting += other.connecting
             sum.ending += other.ending
@@ -180,5 +186,6 @@ actor Database {
         await claimClient.shutdown()
         await background.shutdown()
         await deliveryClient.shutdown()
+        await otherDeliveryClient.shutdown()
     }
 }

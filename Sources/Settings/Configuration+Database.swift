@@ -16,8 +16,10 @@ extension Configuration {
 
     /// Connections of each pool beside the requests': the scheduler's, its claims', the deliveries'.
     package static let connectionsPerPool = 2
-    /// Connections to the database beside the requests': those three pools, LISTEN's; a bus by NOTIFY takes two more.
-    package static let connectionsBesideRequests = 3 * connectionsPerPool + 1
+    /// Of the pool for deliveries that aren't urgent.
+    package static let connectionsOfOtherDeliveries = 1
+    /// Connections to the database beside the requests': those four pools, LISTEN's; a bus by NOTIFY takes two more.
+    package static let connectionsBesideRequests = 3 * connectionsPerPool + connectionsOfOtherDeliveries + 1
     package static let connectionsOfNotify = 2
 
     /// Descriptors that clients' connections leave: the database's, the providers', the bridge's, listeners', files'.

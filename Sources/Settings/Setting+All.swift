@@ -189,7 +189,7 @@ extension Setting {
     private static let databaseLimits: [Setting] = [
         .integer(
             "database-connections", \.postgres.maxConnections, in: 1...1_000, .database,
-            "for requests at a time; seven more for reminders and deliveries, nine with other daemons"),
+            "for requests at a time; eight more for reminders and deliveries, ten with other daemons"),
         .duration(
             "database-timeout", \.postgres.queryTimeout, in: moment ... .seconds(3_600), .database, "for one query"),
         .duration(

@@ -28,6 +28,12 @@ struct AttemptLimiter {
     }
 }
 
+/// What is leased apart from the other: what is slow or fails of what isn't urgent keeps no reminder from its minute.
+enum DeliveryKind: Sendable, Hashable, CaseIterable {
+    case reminders
+    case others
+}
+
 /// How many deliveries to lease: reminders, and what isn't urgent, which never keeps those out. A value.
 package struct LeaseLimits: Sendable, Hashable {
     let urgent: Int
@@ -57,15 +63,10 @@ package struct LeaseLimits: Sendable, Hashable {
         (self.urgent, self.others) = (urgent, others)
     }
 
-    var isEmpty: Bool { urgent == 0 && others == 0 }
-
-    /// A statement each, reminders' first: what is slow or fails of the others keeps none from its minute.
-    var statements: [LeaseLimits] {
-        [LeaseLimits(urgent: urgent, others: 0), LeaseLimits(urgent: 0, others: others)].filter { !$0.isEmpty }
-    }
-
-    /// Whether there may be more of a kind than a lease gave.
-    func isReached(by count: Int) -> Bool {
-        count >= [urgent, others].filter { $0 > 0 }.reduce(.max, min)
+    subscript(kind: DeliveryKind) -> Int {
+        switch kind {
+        case .reminders: urgent
+        case .others: others
+        }
     }
 }

@@ -39,9 +39,20 @@ package struct DeliveryStore: Sendable {
     }
 
     private let database: PostgresClient
+    private let others: PostgresClient
 
-    package init(database: PostgresClient) {
+    /// - Parameter others: For leases of what isn't urgent, and for trimming: behind a statement that hangs waits all that comes on
+    ///   the same connection.
+    package init(database: PostgresClient, others: PostgresClient) {
         self.database = database
+        self.others = others
+    }
+
+    private func client(for kind: DeliveryKind) -> PostgresClient {
+        switch kind {
+        case .reminders: database
+        case .others: others
+        }
     }
 
     /// What a lease gave.
@@ -71,14 +82,14 @@ package struct DeliveryStore: Sendable {
             Statement.turnAway, [.text(provider.rawValue), .integer(start)], timeout: nil)[0].boolean("is_off")
     }
 
-    /// Takes a provider's deliveries that are due, the longest due first, for the time of `lease`.
-    func lease(_ provider: ProviderName, _ limits: LeaseLimits, for lease: Duration) async throws -> Leased {
-        let rows = try await database.query(
+    /// Takes up to `limit` of a provider's deliveries that are due, the longest due first, for the time of `lease`.
+    func lease(
+        _ provider: ProviderName, _ kind: DeliveryKind, limit: Int, for lease: Duration
+    ) async throws -> Leased {
+        let (urgent, others) = kind == .reminders ? (limit, 0) : (0, limit)
+        let rows = try await client(for: kind).query(
             Statement.lease,
-            [
-                .text(provider.rawValue), .integer(limits.urgent), .integer(limits.others),
-                .double(lease / .seconds(1)),
-            ], timeout: nil)
+            [.text(provider.rawValue), .integer(urgent), .integer(others), .double(lease / .seconds(1))], timeout: nil)
         var leased = Leased()
         for row in rows {
             switch try row.string("verdict") {
@@ -133,9 +144,9 @@ package struct DeliveryStore: Sendable {
         return try rows.map { try $0.uuid("reminder_id") }
     }
 
-    /// When the provider has something to do; what is leased, when its lease ends.
-    func next(_ provider: ProviderName) async throws -> NextDelivery {
-        let row = try await database.query(Statement.next, [.text(provider.rawValue)], timeout: nil)[0]
+    /// When the provider has something to do; what is leased, when its lease ends. Asked for whoever leases this kind.
+    func next(_ provider: ProviderName, for kind: DeliveryKind) async throws -> NextDelivery {
+        let row = try await client(for: kind).query(Statement.next, [.text(provider.rawValue)], timeout: nil)[0]
         return NextDelivery(
             urgent: try row.optionalDouble("urgent"), others: try row.optionalDouble("others"),
             now: try row.double("now"), waiting: try row.integer("waiting"))
@@ -145,7 +156,7 @@ package struct DeliveryStore: Sendable {
     ///
     /// - Returns: How many.
     func drop(_ provider: ProviderName, keep: Int, limit: Int) async throws -> Int {
-        let rows = try await database.query(
+        let rows = try await others.query(
             Statement.drop, [.text(provider.rawValue), .integer(keep), .integer(limit)], timeout: nil)
         return try rows[0].integer("dropped")
     }
@@ -167,9 +178,11 @@ struct NextDelivery: Sendable, Hashable {
     /// Counted to 10,000.
     let waiting: Int
 
-    /// The earlier of the two, of those kinds that may be leased.
-    func due(within limits: LeaseLimits) -> Double? {
-        [limits.urgent > 0 ? urgent : nil, limits.others > 0 ? others : nil].compactMap(\.self).min()
+    func due(_ kind: DeliveryKind) -> Double? {
+        switch kind {
+        case .reminders: urgent
+        case .others: others
+        }
     }
 }
 

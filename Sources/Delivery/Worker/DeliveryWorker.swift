@@ -11,6 +11,8 @@ import Postgres
 ///                          └─ renewed every few seconds while it is in hand ─┘
 /// ```
 ///
+/// Reminders are leased by one loop and what isn't urgent by another: neither waits for the other's statements.
+///
 /// Each provider has its own, so that one that hangs keeps nobody else waiting. Several daemons share the work: what one has leased
 /// is nobody else's, and everybody's again when the lease ends because the daemon has died.
 actor DeliveryWorker {
@@ -32,7 +34,8 @@ actor DeliveryWorker {
     /// How long a daemon that has died keeps its deliveries from others. Renewed each quarter of it.
     private let lease: Duration
     let log: Log
-    private let timer = WakeableTimer()
+    private let reminderTimer = WakeableTimer()
+    private let otherTimer = WakeableTimer()
 
     var leases = LeasedDeliveries()
     var state = DeliveryWorkerState()
@@ -74,7 +77,18 @@ actor DeliveryWorker {
 
     /// There may be something to send.
     nonisolated func wake() {
-        Task { await timer.wake() }
+        for kind in DeliveryKind.allCases { wake(kind) }
+    }
+
+    private nonisolated func wake(_ kind: DeliveryKind) {
+        Task { await timer(of: kind).wake() }
+    }
+
+    private nonisolated func timer(of kind: DeliveryKind) -> WakeableTimer {
+        switch kind {
+        case .reminders: reminderTimer
+        case .others: otherTimer
+        }
     }
 
     /// Tells the database that this daemon serves the provider: from then on whoever claims a task writes its deliveries.
@@ -86,24 +100,40 @@ actor DeliveryWorker {
     /// Works until ``stop(within:)``.
     func run() async {
         defer { renewing?.cancel() }
+        await withTaskGroup(of: Void.self) { group in
+            for kind in DeliveryKind.allCases { group.addTask { await self.keepLeasing(kind) } }
+        }
+        // What the last leases brought was given back.
+        await finishing?.value
+    }
+
+    private func keepLeasing(_ kind: DeliveryKind) async {
         while !state.isStopping {
             do {
-                let pause = try await step()
-                if state.noteDatabase(isThere: true) {
+                let pause = try await step(kind)
+                if state.noteDatabase(isThere: true, for: kind) {
                     log.info("the provider has the database again", ["channel": .string(name.rawValue)])
                 }
-                await timer.sleep(for: pause)
+                await timer(of: kind).sleep(for: pause)
             } catch {
-                if state.noteDatabase(isThere: false) {
+                if state.noteDatabase(isThere: false, for: kind) {
                     log.warning(
                         "a provider waits for the database",
                         ["channel": .string(name.rawValue), "error": .string("\(error)")])
                 }
-                await timer.sleep(for: Self.retryPause)
+                await timer(of: kind).sleep(for: Self.retryPause)
             }
         }
-        // What the last lease brought was given back.
-        await finishing?.value
+    }
+
+    private func step(_ kind: DeliveryKind) async throws -> Duration {
+        switch kind {
+        case .reminders: return try await step()
+        case .others:
+            // Whoever leases reminders sees to the rest, and wakes us when there is to be leased.
+            guard state.isServing else { return DeliveryWorkerState.heartbeat }
+            return try await leaseMore(.others)
+        }
     }
 
     /// Does what is to be done next.
@@ -113,6 +143,7 @@ actor DeliveryWorker {
         switch state.next(at: .now()) {
         case .start:
             try await enter()
+            wake(.others)
             return .zero
         case .turnAway(let start):
             state.leave(isForAll: try await store.turnAway(name, start: start))
@@ -125,36 +156,38 @@ actor DeliveryWorker {
         case .leaseAgain:
             metrics.noteResting(false)
             log.info("a provider is tried again", ["channel": .string(name.rawValue)])
-            return try await leaseMore()
-        case .lease: return try await leaseMore()
+            wake(.others)
+            return try await leaseMore(.reminders)
+        case .lease: return try await leaseMore(.reminders)
         }
     }
 
     // MARK: Taking
 
     /// Takes what there is room for.
-    private func leaseMore() async throws -> Duration {
+    private func leaseMore(_ kind: DeliveryKind) async throws -> Duration {
         let limits = LeaseLimits(
             inHand: leases.urgentCount, others: leases.count - leases.urgentCount, concurrency: provider.concurrency,
             batch: provider.batchLimit)
-        guard !limits.isEmpty else { return DeliveryWorkerState.heartbeat }
+        let limit = limits[kind]
+        guard limit > 0 else { return DeliveryWorkerState.heartbeat }
         let asked = MonotonicTime.now()
-        var taken = 0
-        for part in limits.statements {
-            let leased = try await store.lease(name, part, for: lease)
-            take(leased, at: asked)
-            taken += leased.count
-        }
-        guard !limits.isReached(by: taken) else { return .zero }
-        let next = try await store.next(name)
+        let leased = try await store.lease(name, kind, limit: limit, for: lease)
+        take(leased, at: asked)
+        guard leased.count < limit else { return .zero }
+        let next = try await store.next(name, for: kind)
         metrics.isWaiting(next.waiting)
-        if next.waiting >= Self.trimFrom, trimAt <= .now() {
-            let dropped = try await store.drop(name, keep: Self.keep, limit: Self.trimFrom)
-            count(.dropped, dropped)
-            if dropped < Self.trimFrom { trimAt = .now() + Self.trimInterval }
-        }
-        guard let due = next.due(within: limits) else { return DeliveryWorkerState.heartbeat }
+        if kind == .others { try await trim(next.waiting) }
+        guard let due = next.due(kind) else { return DeliveryWorkerState.heartbeat }
         return min(DeliveryWorkerState.heartbeat, max(.milliseconds(5), .seconds(saturating: due - next.now)))
+    }
+
+    /// Drops the oldest of far too many.
+    private func trim(_ waiting: Int) async throws {
+        guard waiting >= Self.trimFrom, trimAt <= .now() else { return }
+        let dropped = try await store.drop(name, keep: Self.keep, limit: Self.trimFrom)
+        count(.dropped, dropped)
+        if dropped < Self.trimFrom { trimAt = .now() + Self.trimInterval }
     }
 
     private func take(_ leased: DeliveryStore.Leased, at asked: MonotonicTime) {
@@ -293,7 +326,7 @@ actor DeliveryWorker {
         state.stop()
         finished.finish()
         release(leases.clearStock(), after: .zero)
-        await timer.wake()
+        for kind in DeliveryKind.allCases { await timer(of: kind).wake() }
         await withTimeout(patience) {
             while let task = sending.values.first { await task.value }
         } onTimeout: {

@@ -52,9 +52,14 @@ struct DeliveryWorkerState: Sendable, Hashable {
     }
 
     private var phase = Phase.starting
-    private var hasDatabase = true
+    /// Those whose leases the database hasn't answered last.
+    private var unanswered: Set<DeliveryKind> = []
 
     var isStopping: Bool { phase == .stopping }
+    /// Whether what isn't urgent may be leased, too.
+    var isServing: Bool {
+        if case .serving = phase { true } else { false }
+    }
 
     mutating func next(at now: MonotonicTime) -> Step {
         switch phase {
@@ -125,11 +130,12 @@ struct DeliveryWorkerState: Sendable, Hashable {
         phase = .stopping
     }
 
-    /// The database has answered, or hasn't.
+    /// The database has answered whoever leases this kind, or hasn't.
     ///
-    /// - Returns: Whether that is news.
-    mutating func noteDatabase(isThere: Bool) -> Bool {
-        defer { hasDatabase = isThere }
-        return hasDatabase != isThere
+    /// - Returns: Whether that is news: the first that has no answer, or that the last of them has one again.
+    mutating func noteDatabase(isThere: Bool, for kind: DeliveryKind) -> Bool {
+        let hadAll = unanswered.isEmpty
+        if isThere { unanswered.remove(kind) } else { unanswered.insert(kind) }
+        return unanswered.isEmpty != hadAll
     }
 }

@@ -176,7 +176,7 @@ import Testing
             _ = try await database.claimMatch(for: [.ntfy])
             let first = try #require(try await database.lease(.ntfy).deliveries.first)
             _ = try await database.deliveries.finish([settled(first, .again(after: .seconds(5), counts: false))])
-            let next = try await database.deliveries.next(.ntfy)
+            let next = try await database.deliveries.next(.ntfy, for: .reminders)
             #expect(next.urgent.map { $0 - next.now } == 5)
             #expect(next.waiting == 1)
             try await database.setClock("2026-11-22T08:59:05Z")
@@ -259,10 +259,9 @@ import Testing
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.writeEvents(0..<20)
             _ = try await database.claimMatch(for: [.webhook])
-            let next = try await database.deliveries.next(.webhook)
-            #expect(next.due(within: LeaseLimits(urgent: 1, others: 1)) == next.now - 3540)
-            #expect(next.due(within: LeaseLimits(urgent: 1, others: 0)) == next.now)
-            #expect(next.due(within: LeaseLimits(urgent: 0, others: 0)) == nil)
+            let next = try await database.deliveries.next(.webhook, for: .others)
+            #expect(next.due(.others) == next.now - 3540)
+            #expect(next.due(.reminders) == next.now)
             let urgent = try await database.lease(.webhook, limit: 5, others: 0).deliveries
             #expect(urgent.map(\.event) == [Delivery.reminder, Delivery.reminder])
             let others = try await database.lease(.webhook, limit: 0, others: 5).deliveries

@@ -7,7 +7,7 @@ import Testing
 @testable import Scheduling
 
 extension ScheduleDatabase {
-    var deliveries: DeliveryStore { DeliveryStore(database: client) }
+    var deliveries: DeliveryStore { DeliveryStore(database: client, others: client) }
 
     /// Some daemon serves these providers from now on.
     func serve(_ providers: [ProviderName]) async throws {
@@ -28,7 +28,12 @@ extension ScheduleDatabase {
     func lease(
         _ provider: ProviderName, limit: Int = 100, others: Int? = nil
     ) async throws -> DeliveryStore.Leased {
-        try await deliveries.lease(provider, LeaseLimits(urgent: limit, others: others ?? limit), for: .seconds(10))
+        var leased = try await deliveries.lease(provider, .reminders, limit: limit, for: .seconds(10))
+        let others = try await deliveries.lease(provider, .others, limit: others ?? limit, for: .seconds(10))
+        leased.deliveries = (leased.deliveries + others.deliveries).sorted { $0.id < $1.id }
+        leased.expired += others.expired
+        leased.orphans = (leased.orphans + others.orphans).sorted()
+        return leased
     }
 
     /// Events for the webhook, with these titles, as if a daemon served it.

@@ -39,25 +39,17 @@ import Testing
     func leases() {
         let limits = LeaseLimits(inHand: 0, others: 64, concurrency: 32, batch: 1)
         #expect(limits == LeaseLimits(urgent: 64, others: 0))
-        #expect(!limits.isReached(by: 63) && limits.isReached(by: 64))
+        #expect(limits[.reminders] == 64 && limits[.others] == 0)
         let later = LeaseLimits(inHand: 33, others: 32, concurrency: 32, batch: 1)
         #expect(later == LeaseLimits(urgent: 0, others: 32))
-        #expect(LeaseLimits(inHand: 64, others: 64, concurrency: 32, batch: 1).isEmpty)
+        #expect(LeaseLimits(inHand: 64, others: 64, concurrency: 32, batch: 1) == LeaseLimits(urgent: 0, others: 0))
     }
 
     @Test("For batches more is leased, up to what one statement takes and the stock holds")
     func batches() {
         let empty = LeaseLimits(inHand: 0, others: 0, concurrency: 32, batch: 500)
         #expect(empty == LeaseLimits(urgent: 500, others: 500))
-        #expect(LeaseLimits(inHand: 2001, others: 2001, concurrency: 32, batch: 500).isEmpty)
-    }
-
-    @Test("Reminders are leased by a statement of their own, before the others")
-    func statements() {
         #expect(
-            LeaseLimits(urgent: 3, others: 2).statements
-                == [LeaseLimits(urgent: 3, others: 0), LeaseLimits(urgent: 0, others: 2)])
-        #expect(LeaseLimits(urgent: 0, others: 2).statements == [LeaseLimits(urgent: 0, others: 2)])
-        #expect(LeaseLimits(urgent: 0, others: 0).statements.isEmpty)
+            LeaseLimits(inHand: 2001, others: 2001, concurrency: 32, batch: 500) == LeaseLimits(urgent: 0, others: 0))
     }
 }

@@ -83,7 +83,30 @@ import Testing
     @Test("That the database is away is news once, and so is its return")
     func database() {
         var state = DeliveryWorkerState()
-        let news = [true, false, false, true].map { state.noteDatabase(isThere: $0) }
+        let news = [true, false, false, true].map { state.noteDatabase(isThere: $0, for: .reminders) }
         #expect(news == [false, true, false, true])
+    }
+
+    @Test("While one kind's leases aren't answered, the other's answers are no news")
+    func databaseForOne() {
+        var state = DeliveryWorkerState()
+        let first = state.noteDatabase(isThere: false, for: .others)
+        let meanwhile = [true, false, true].map { state.noteDatabase(isThere: $0, for: .reminders) }
+        let last = state.noteDatabase(isThere: true, for: .others)
+        #expect(first && meanwhile == [false, false, false] && last)
+    }
+
+    @Test("What isn't urgent is leased neither before the start nor in a rest nor after the end")
+    func others() {
+        var state = DeliveryWorkerState()
+        #expect(!state.isServing)
+        state.started(7)
+        #expect(state.isServing)
+        _ = state.rest(for: .seconds(10), at: at(0))
+        #expect(!state.isServing)
+        _ = state.next(at: at(10))
+        #expect(state.isServing)
+        state.stop()
+        #expect(!state.isServing)
     }
 }

@@ -9,8 +9,8 @@ struct LeaseGate {
 
     private let session: PostgresSession
 
-    /// Closes it: from now on whatever changes deliveries waits.
-    static func close(in database: ScheduleDatabase) async throws -> LeaseGate {
+    /// Closes it: from now on whatever changes deliveries waits, or what changes one that isn't urgent.
+    static func close(in database: ScheduleDatabase, forOthersAlone: Bool = false) async throws -> LeaseGate {
         let session = try await PostgresSession.connect(database.configuration)
         try await session.execute("SELECT pg_advisory_lock(\(key))")
         try await database.run(
@@ -21,7 +21,7 @@ struct LeaseGate {
         try await database.run(
             """
             CREATE TRIGGER test_gate AFTER UPDATE ON letsswitch.delivery
-            FOR EACH STATEMENT EXECUTE FUNCTION letsswitch.test_gate()
+            FOR EACH \(forOthersAlone ? "ROW WHEN (NOT NEW.urgent)" : "STATEMENT") EXECUTE FUNCTION letsswitch.test_gate()
             """)
         return LeaseGate(session: session)
     }
