@@ -1,6 +1,6 @@
 /// What a connection of Action Cable may take.
 package struct CableLimits: Sendable, Hashable {
-    /// Subscriptions that a connection may have; more are rejected.
+    /// Subscriptions that a connection may have, also of one room or session, in which each is a place; more are rejected.
     package var subscriptions = 100
     /// A client's message in bytes; a longer one ends the connection with 1009.
     package var messageBytes = SocketLimits.messageBytes
@@ -19,8 +19,6 @@ package struct CableLimits: Sendable, Hashable {
     package static let framePayload = 16_384
     /// Bytes that wait for the peer from which on a backlog waits for it, too.
     package static let backlogBytes = 16_384
-    /// Subscriptions of a connection to one room, or one session of questions: each is a place in it, and is sent all that happens there.
-    package static let placesInTopic = 4
     /// Ales of a kind that may wait for a peer to take what it was sent: what one sender may say at once.
     package static let waitingAles = 2_000
     /// Changes of a session of questions that may wait for the same, each of many questions: at their pace those of some seconds.

@@ -49,8 +49,6 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
 
     /// Those who have a backlog, in the order in which they asked. The first has its turn.
     private var backlogs: [SubscriptionOutlet] = []
-    /// How many places its subscriptions have in a topic.
-    private var places: [Topic: Int] = [:]
     /// ``CableShard``'s to set.
     var place: PingWheel<CableConnection>.Place?
     private var expiry: TimerID?
@@ -300,21 +298,6 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
 
     func webSocketDidDrain(_ webSocket: WebSocket) {
         for outlet in outlets.values { outlet.drained() }
-    }
-
-    // MARK: Places
-
-    /// - Returns: Whether there was one left.
-    func claim(_ topic: Topic) -> Bool {
-        let taken = places[topic] ?? 0
-        guard taken < CableLimits.placesInTopic else { return false }
-        places[topic] = taken + 1
-        return true
-    }
-
-    func giveBack(_ topic: Topic) {
-        guard let taken = places[topic] else { return }
-        places[topic] = taken > 1 ? taken - 1 : nil
     }
 
     // MARK: Backlogs

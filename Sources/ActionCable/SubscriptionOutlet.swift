@@ -1,4 +1,4 @@
-package import Access
+import Access
 import Basics
 import Domain
 package import Rooms
@@ -33,8 +33,6 @@ package final class SubscriptionOutlet {
     private var keepsHistory = false
     /// What it goes on from, by the extended protocol.
     private let resumption: CableResumption?
-    /// Of what it has one of the connection's few places.
-    private var claimed: Topic?
     /// The client has unsubscribed, and what it said before that is yet to be done.
     var isMuted = false
     /// Whether the subscription is told when the kernel has all that was sent.
@@ -96,15 +94,6 @@ package final class SubscriptionOutlet {
         }
     }
 
-    /// Takes one of the few places that a connection may have in one topic, whatever else its identifiers say; until the subscription is
-    /// over.
-    ///
-    /// - Throws: There is none left.
-    package func claim(_ topic: Topic) throws(CableRejection) {
-        guard connection.claim(topic) else { throw CableRejection() }
-        claimed = topic
-    }
-
     /// From now on messages may be sent.
     package func confirm() {
         guard case .pending = state else { return }
@@ -147,8 +136,6 @@ package final class SubscriptionOutlet {
     }
 
     private func finishSubscription() {
-        if let claimed { connection.giveBack(claimed) }
-        claimed = nil
         let subscription = subscription
         self.subscription = nil
         subscription?.end()

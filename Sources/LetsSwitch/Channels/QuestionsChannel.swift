@@ -26,7 +26,6 @@ struct QuestionsChannel: CableChannel {
             let member = try? questions.member(
                 of: session, parameters.identity(of: outlet), isPresenter: false, isLive: true)
         else { throw CableRejection() }
-        try outlet.claim(.questions(session))
         let subscription = QuestionsSubscription(
             member, wantsPresence: parameters.isTrue("presence"), questions, by: outlet)
         subscription.open()

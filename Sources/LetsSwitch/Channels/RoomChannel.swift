@@ -23,7 +23,6 @@ struct RoomChannel: CableChannel {
         guard let room = parameters.text("id").flatMap(UUID.init(text:)) else { throw CableRejection() }
         let identity = try parameters.identity(of: outlet)
         guard identity.allows(.room(room)) else { throw CableRejection() }
-        try outlet.claim(.room(room))
         let subscription = RoomSubscription(
             to: room, matches, by: outlet,
             person: parameters.text("taskId").flatMap(UUID.init(text:)).map { .task($0) }
