@@ -8,6 +8,8 @@
 ///
 /// It checks what it goes by, which are brackets, commas and the ends of strings. The grammar within a piece, and how deep it may
 /// be, is left to the decoder that gets it. O(n), without recursion.
+///
+/// The server's `JSONObject` isn't used because it is in `Wire`, without which this library is built on Apple's systems.
 struct JSONPieces {
     private let bytes: ArraySlice<UInt8>
     private var position: Int
