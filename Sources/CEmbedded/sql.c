@@ -229,6 +229,10 @@ BEGIN(migration_0023_lapsed_sql)
 #embed "../Schema/SQL/0023-lapsed.sql" suffix(, 0)
 END(migration_0023_lapsed_sql)
 
+BEGIN(migration_0024_bus_standing_sql)
+#embed "../Schema/SQL/0024-bus-standing.sql" suffix(, 0)
+END(migration_0024_bus_standing_sql)
+
 BEGIN(daemons_sql)
 #embed "../Schema/SQL/daemons.sql" suffix(, 0)
 END(daemons_sql)

@@ -49,8 +49,14 @@ package final class BusMetrics: Sendable {
         gauges.withLock { $0.delay = delay }
     }
 
-    /// The bus in use, and whether it stands.
-    package var standing: (kind: Kind, isConnected: Bool) { gauges.withLock { ($0.kind, $0.isConnected) } }
+    /// The bus in use.
+    package var kind: Kind { gauges.withLock { $0.kind } }
+
+    package var standing: BusStanding {
+        let gauges = gauges.withLock { $0 }
+        return BusStanding(
+            isConnected: gauges.isConnected, delay: gauges.delay, lost: lost.value, dropped: dropped.value)
+    }
 
     /// Other daemons that are alive.
     package var others: Int { gauges.withLock { $0.daemons.values.reduce(0, +) } }

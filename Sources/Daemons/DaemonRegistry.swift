@@ -24,6 +24,7 @@ package actor DaemonRegistry: Service {
 
     private let own: DaemonInfo
     private let store: DaemonStore
+    private let bus: @Sendable () -> BusStanding
     private let log: Log
     private let tell: @Sendable (News) async -> Void
     private let timing: DaemonTiming
@@ -46,18 +47,21 @@ package actor DaemonRegistry: Service {
     /// - Parameters:
     ///   - own: What the others are told of this daemon.
     ///   - database: Its pool for what isn't urgent. The schema must be ready when ``run()`` is called.
+    ///   - bus: How the bus is, which goes with each beat. Any thread; must not block.
     ///   - tell: Called from the registry, and awaited: it must return soon.
     package init(
-        _ own: DaemonInfo, database: PostgresClient, log: Log, tell: @escaping @Sendable (News) async -> Void
+        _ own: DaemonInfo, bus: @escaping @Sendable () -> BusStanding, database: PostgresClient, log: Log,
+        tell: @escaping @Sendable (News) async -> Void
     ) {
-        self.init(own, database: database, timing: DaemonTiming(), log: log, tell: tell)
+        self.init(own, bus: bus, database: database, timing: DaemonTiming(), log: log, tell: tell)
     }
 
     init(
-        _ own: DaemonInfo, database: PostgresClient, timing: DaemonTiming, log: Log,
-        tell: @escaping @Sendable (News) async -> Void
+        _ own: DaemonInfo, bus: @escaping @Sendable () -> BusStanding = { BusStanding() }, database: PostgresClient,
+        timing: DaemonTiming, log: Log, tell: @escaping @Sendable (News) async -> Void
     ) {
         self.own = own
+        self.bus = bus
         self.timing = timing
         store = DaemonStore(database: database)
         self.log = log
@@ -136,7 +140,7 @@ package actor DaemonRegistry: Service {
     private func beat() async -> Bool {
         do {
             let gone = roster.gone
-            let rows = try await store.beat(own, gone: gone)
+            let rows = try await store.beat(own, bus(), gone: gone)
             hasPresenceToClose = hasPresenceToClose || !gone.isEmpty
             let heard = heard.withLock { heard in
                 defer { heard.removeAll(keepingCapacity: true) }

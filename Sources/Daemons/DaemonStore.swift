@@ -10,14 +10,20 @@ package struct DaemonStore: Sendable {
     package static let statementNames = [beat, farewell, closePresence].map(\.name)
 
     private static let beat = PostgresStatement(
-        name: "beat", sql: "SELECT * FROM letsswitch.beat($1::uuid, $2, $3, $4, $5, $6, $7)")
+        name: "beat",
+        sql: "SELECT * FROM letsswitch.beat($1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)")
     private static let farewell = PostgresStatement(name: "farewell", sql: "SELECT letsswitch.farewell($1::uuid)")
     private static let closePresence = PostgresStatement(
         name: "close_presence", sql: "SELECT letsswitch.close_presence(500) AS is_open")
+    /// Also of a database that no build has been on yet which knows the bus's columns.
     private static let alive = PostgresStatement(
         name: "",
         sql: """
-            SELECT *, true AS is_fresh FROM letsswitch.daemon WHERE seen_at > letsswitch.clock() - interval '15 s'
+            SELECT
+                daemon.*, true AS is_fresh, (row ->> 'bus_stands')::boolean AS stands, (row ->> 'bus_delay')::bigint AS delay,
+                (row ->> 'bus_lost')::bigint AS lost, (row ->> 'bus_dropped')::bigint AS dropped
+            FROM letsswitch.daemon, to_jsonb(daemon) AS row
+            WHERE seen_at > letsswitch.clock() - interval '15 s'
             ORDER BY host, id
             """)
     private static let timeout = Duration.seconds(3)
@@ -28,15 +34,17 @@ package struct DaemonStore: Sendable {
         self.database = database
     }
 
-    /// Counts on in our own row, and removes those of `gone` unless they have counted on since.
+    /// Counts on in our own row, says there how the bus is, and removes those of `gone` unless they have counted on since.
     ///
     /// - Returns: All rows, our own too.
-    func beat(_ own: DaemonInfo, gone: [DaemonRow]) async throws -> [DaemonRow] {
+    func beat(_ own: DaemonInfo, _ bus: BusStanding, gone: [DaemonRow]) async throws -> [DaemonRow] {
         let rows = try await database.query(
             Self.beat,
             [
                 .text(own.id.description), .text(own.host), .text(own.build), .integer(own.language), .text(own.bus),
-                .textArray(gone.map(\.info.id.description)), .textArray(gone.map { String($0.beats) }),
+                .textArray(gone.map(\.info.id.description)), .integerArray(gone.map(\.beats)),
+                .boolean(bus.isConnected), bus.delay.map { .integer(Self.milliseconds($0)) } ?? .null, .integer(bus.lost),
+                .integer(bus.dropped),
             ], timeout: Self.timeout)
         return try rows.compactMap(Self.row)
     }
@@ -53,8 +61,22 @@ package struct DaemonStore: Sendable {
     }
 
     /// Those that have counted lately by the database's clock, for people to read.
-    package func alive() async throws -> [DaemonInfo] {
-        try await database.query(Self.alive, [], timeout: Self.timeout).compactMap(Self.row).map(\.info)
+    package func alive() async throws -> [DaemonReport] {
+        try await database.query(Self.alive, [], timeout: Self.timeout).compactMap { row in
+            try Self.row(row).map { DaemonReport(info: $0.info, bus: try Self.bus(row)) }
+        }
+    }
+
+    private static func bus(_ row: PostgresRow) throws -> BusStanding? {
+        guard let isConnected = try row.optionalBoolean("stands") else { return nil }
+        return BusStanding(
+            isConnected: isConnected, delay: try row.optionalInteger("delay").map { .milliseconds($0) },
+            lost: try row.optionalInteger("lost") ?? 0, dropped: try row.optionalInteger("dropped") ?? 0)
+    }
+
+    /// Rounded up.
+    private static func milliseconds(_ duration: Duration) -> Int {
+        Int((duration / .milliseconds(1)).rounded(.up))
     }
 
     private static func row(_ row: PostgresRow) throws -> DaemonRow? {

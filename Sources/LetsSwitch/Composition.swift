@@ -230,8 +230,7 @@ struct Composition: Sendable {
                         sampler: sampler, providers: configuration.providers.names, host: Configuration.machineName,
                         build: ProductVersion.number, readiness: report.readiness,
                         bus: {
-                            let (kind, isConnected) = metrics.bus.standing
-                            return (kind.rawValue, isConnected)
+                            (metrics.bus.kind.rawValue, metrics.bus.standing.isConnected)
                         }))
             }
             if configuration.echo { routes.register(collection: EchoController()) }

@@ -31,10 +31,11 @@ package enum DatabaseSchema {
         PostgresMigration(version: 21, name: "used-blocks", sql: text(EmbeddedFile.migration_0021_used_blocks_sql)),
         PostgresMigration(version: 22, name: "unused-names", sql: text(EmbeddedFile.migration_0022_unused_names_sql)),
         PostgresMigration(version: 23, name: "lapsed", sql: text(EmbeddedFile.migration_0023_lapsed_sql)),
+        PostgresMigration(version: 24, name: "bus-standing", sql: text(EmbeddedFile.migration_0024_bus_standing_sql)),
     ]
 
     private static let functions = PostgresFunctions(
-        revision: 36, oldestUsable: 14,
+        revision: 37, oldestUsable: 14,
         scripts: SchedulingSchema.scripts + DeliverySchema.scripts + MessagingSchema.scripts + [
             PostgresFunctions.Script(name: "daemons", sql: text(EmbeddedFile.daemons_sql)),
             PostgresFunctions.Script(name: "export", sql: text(EmbeddedFile.export_sql)),

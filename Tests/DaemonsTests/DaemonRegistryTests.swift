@@ -11,6 +11,8 @@ import Testing
 /// Registries of several daemons on one database, ten times as fast as daemons'.
 @Suite struct DaemonRegistryTests {
     private final class Member: Sendable {
+        static let bus = BusStanding(isConnected: true, delay: .milliseconds(3), lost: 7, dropped: 2)
+
         let info: DaemonInfo
         let registry: DaemonRegistry
         let news = EventRecorder<DaemonRegistry.News>()
@@ -26,7 +28,7 @@ import Testing
             info = DaemonInfo(id: DaemonID(), host: host, build: "1", language: 3, bus: bus)
             client = PostgresClient(configuration: configuration, observer: failures)
             registry = DaemonRegistry(
-                info, database: client, timing: timing, log: log
+                info, bus: { Self.bus }, database: client, timing: timing, log: log
             ) { [news] in news.append($0) }
             running = Task { [registry] in await registry.run() }
         }
@@ -95,7 +97,8 @@ import Testing
             try await second.knows([first])
             try await first.knows([second])
             #expect(await first.registry.others == [second.info])
-            #expect(try await DaemonStore(database: database.client).alive() == [first.info, second.info])
+            #expect(try await DaemonStore(database: database.client).alive()
+                == [first.info, second.info].map { DaemonReport(info: $0, bus: Member.bus) })
             await second.stop()
             try await first.knows([])
             #expect(try await database.count("daemon") == 1)
@@ -143,7 +146,7 @@ import Testing
         try await ScheduleDatabase.with(now: nil) { database in
             let log = Log(level: .error, format: nil)
             let dead = DaemonInfo(id: DaemonID(), host: "dead", build: "1", language: 3, bus: "postgresql")
-            _ = try await DaemonStore(database: database.client).beat(dead, gone: [])
+            _ = try await DaemonStore(database: database.client).beat(dead, BusStanding(), gone: [])
             try await database.setClock("2036-01-01T00:00:00Z")
             let newcomer = Member(
                 database.configuration, host: "newcomer", timing: Self.unhurried(doubtfulLooks: 3), log: log)

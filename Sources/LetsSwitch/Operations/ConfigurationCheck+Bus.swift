@@ -49,15 +49,11 @@ extension ConfigurationCheck {
             for daemon in daemons {
                 add(
                     """
-                    daemon: alive on \(daemon.host), build \(daemon.build), bus \(daemon.bus), \
-                    whose language has version \(daemon.language)
+                    daemon: alive on \(daemon.info.host), build \(daemon.info.build), bus \(daemon.info.bus), \
+                    whose language has version \(daemon.info.language); \(Self.standing(daemon.bus))
                     """)
-                guard daemon.bus != configuration.bus.busName else { continue }
+                guard daemon.info.bus != configuration.bus.busName else { continue }
                 add("warning: ales and presence don't cross between bus \(configuration.bus.busName) and that one")
-            }
-            if !daemons.isEmpty {
-                // Only a daemon that runs knows it.
-                add("daemons: how far behind each is, and what it has lost: letsswitch_bus_… of its /metrics")
             }
         } catch let error as PostgresError where error.kind == .server(sqlState: Self.undefinedTable) {
             add("daemons: none has been on \(configuration.database) yet")
@@ -68,7 +64,19 @@ extension ConfigurationCheck {
         return true
     }
 
-    private static func daemons(_ configuration: PostgresConfiguration) async throws -> [DaemonInfo] {
+    /// In words.
+    private static func standing(_ bus: BusStanding?) -> String {
+        guard let bus else { return "how its bus is its build doesn't say" }
+        let behind = bus.delay.map { ", \(milliseconds($0)) ms behind" } ?? ""
+        return """
+            it \(bus.isConnected ? "stands" : "is away, or not needed")\(behind); \
+            ales lost: \(bus.lost), not told to others: \(bus.dropped)
+            """
+    }
+
+    private static func milliseconds(_ duration: Duration) -> Int { Int((duration / .milliseconds(1)).rounded(.up)) }
+
+    private static func daemons(_ configuration: PostgresConfiguration) async throws -> [DaemonReport] {
         var configuration = configuration
         configuration.maxConnections = 1
         configuration.stallTimeout = patience
@@ -86,8 +94,7 @@ extension ConfigurationCheck {
     private mutating func check(_ bus: any Bus, _ id: DaemonID) async {
         switch await BusProbe.run(bus, id: id, within: Self.patience) {
         case .works(let delay):
-            let milliseconds = (delay / .milliseconds(1)).rounded(.up)
-            add("bus: reached, a packet took \(Int(milliseconds)) ms out and back")
+            add("bus: reached, a packet took \(Self.milliseconds(delay)) ms out and back")
         case .fails(let reason): refuse("bus: \(reason)")
         }
     }

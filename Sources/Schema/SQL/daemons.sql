@@ -5,8 +5,11 @@
 -- beat, and when the others have given it up meanwhile.
 --
 -- p_gone are those that have stopped counting, and p_gone_beats where they did: their rows go, unless they have counted on.
+-- Builds from before revision 37 say nothing of their bus, and know no columns of it.
 CREATE FUNCTION letsswitch.beat(
-    p_id uuid, p_host text, p_build text, p_language integer, p_bus text, p_gone uuid[], p_gone_beats bigint[]
+    p_id uuid, p_host text, p_build text, p_language integer, p_bus text, p_gone uuid[], p_gone_beats bigint[],
+    p_bus_stands boolean DEFAULT NULL, p_bus_delay bigint DEFAULT NULL, p_bus_lost bigint DEFAULT NULL,
+    p_bus_dropped bigint DEFAULT NULL
 ) RETURNS TABLE (
     id uuid, beats bigint, host text, build text, language integer, bus text,
     -- Whether it has counted within the last fifteen seconds.
@@ -16,14 +19,18 @@ LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 BEGIN
     UPDATE letsswitch.daemon
-    SET beats = beats + 1, host = p_host, build = p_build, language = p_language, bus = p_bus, seen_at = letsswitch.clock()
+    SET beats = beats + 1, host = p_host, build = p_build, language = p_language, bus = p_bus, seen_at = letsswitch.clock(),
+        bus_stands = p_bus_stands, bus_delay = p_bus_delay, bus_lost = p_bus_lost, bus_dropped = p_bus_dropped
     WHERE id = p_id;
     IF FOUND THEN
         -- Nobody waits for the disk because a daemon lives.
         PERFORM set_config('synchronous_commit', 'off', true);
     ELSE
-        INSERT INTO letsswitch.daemon (id, beats, host, build, language, bus, seen_at)
-        VALUES (p_id, 1, p_host, p_build, p_language, p_bus, letsswitch.clock());
+        INSERT INTO letsswitch.daemon (
+            id, beats, host, build, language, bus, seen_at, bus_stands, bus_delay, bus_lost, bus_dropped)
+        VALUES (
+            p_id, 1, p_host, p_build, p_language, p_bus, letsswitch.clock(), p_bus_stands, p_bus_delay, p_bus_lost,
+            p_bus_dropped);
         PERFORM pg_notify('letsswitch_daemons', p_id::text);
     END IF;
     IF p_gone <> '{}' THEN

@@ -35,15 +35,41 @@ import Testing
             #expect(await check(conninfo).report.contains("daemons: none is alive"))
             let store = DaemonStore(database: database.client)
             let info = DaemonInfo(id: DaemonID(), host: "box", build: "9.9", language: 7, bus: "amqp")
-            _ = try await store.beat(info, gone: [])
-            let line = "daemon: alive on box, build 9.9, bus amqp, whose language has version 7\n"
+            _ = try await store.beat(info, BusStanding(), gone: [])
+            let line = """
+                daemon: alive on box, build 9.9, bus amqp, whose language has version 7; it is away, or not needed; \
+                ales lost: 0, not told to others: 0\n
+                """
             let other = await check(conninfo, bus: .postgresql)
-            #expect(other.isPassed && other.report.contains(line) && other.report.contains("its /metrics\n"))
+            #expect(other.isPassed && other.report.contains(line))
             #expect(other.report.contains("warning: ales and presence don't cross between bus postgresql and that one"))
             let none = await check(conninfo, bus: .none)
             #expect(none.report.contains(line) && !none.report.contains("reached"))
             try await store.farewell(info.id)
             #expect(await check(conninfo).report.contains("daemons: none is alive"))
+        }
+    }
+
+    @Test("How far behind each daemon's bus is and what was lost is said, as of its last beat")
+    func standing() async throws {
+        try await ScheduleDatabase.with(now: nil) { database in
+            let conninfo = database.configuration.conninfo
+            let store = DaemonStore(database: database.client)
+            let info = DaemonInfo(id: DaemonID(), host: "box", build: "9.9", language: 7, bus: "postgresql")
+            let bus = BusStanding(isConnected: true, delay: .microseconds(4_200), lost: 3, dropped: 21)
+            _ = try await store.beat(info, bus, gone: [])
+            let line = "version 7; it stands, 5 ms behind; ales lost: 3, not told to others: 21\n"
+            #expect(await check(conninfo).report.contains(line))
+            _ = try await store.beat(info, BusStanding(isConnected: true, lost: 4, dropped: 21), gone: [])
+            let next = "version 7; it stands; ales lost: 4, not told to others: 21\n"
+            #expect(await check(conninfo).report.contains(next))
+            // As builds do that know nothing of it, by the same function.
+            try await database.run("SELECT letsswitch.beat('\(info.id)', 'box', '9.8', 7, 'postgresql', '{}', '{}')")
+            let older = "build 9.8, bus postgresql, whose language has version 7; how its bus is its build doesn't say\n"
+            #expect(await check(conninfo).report.contains(older))
+            // And before any build has been there that does.
+            try await database.run("ALTER TABLE letsswitch.daemon DROP COLUMN bus_stands, DROP COLUMN bus_delay")
+            #expect(await check(conninfo).report.contains(older))
         }
     }
 

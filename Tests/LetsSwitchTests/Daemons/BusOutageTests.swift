@@ -1,5 +1,6 @@
 import BusTestSupport
 import Foundation
+import Postgres
 import TestSupport
 import Testing
 
@@ -151,6 +152,14 @@ import Testing
             return sum == all
         }
         #expect(try await fleet.lost(at: 1) > 0)
+        // From their next beats on it stands in the database too, for `letsswitchd check`.
+        try await eventually("what was lost, in the daemons' rows") {
+            try await journey.sql(
+                """
+                SELECT bool_and(bus_stands) AND sum(bus_lost) > 0 AND sum(bus_dropped) > 100 AS is_told
+                FROM letsswitch.daemon
+                """)[0].boolean("is_told")
+        }
         for pair in pairs {
             for peer in [pair.speaker, pair.listener] {
                 #expect(await peer.isConnected)
