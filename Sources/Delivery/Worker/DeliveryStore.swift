@@ -23,13 +23,13 @@ package struct DeliveryStore: Sendable {
             name: "lease_deliveries", sql: "SELECT * FROM letsswitch.lease_deliveries($1, $2, $3, $4)")
         static let renew = PostgresStatement(
             name: "renew_deliveries",
-            sql: "SELECT id FROM letsswitch.renew_deliveries($1::text[]::bigint[], $2::text[]::integer[], $3)")
+            sql: "SELECT id FROM letsswitch.renew_deliveries($1::bigint[], $2::integer[], $3)")
         static let finish = PostgresStatement(
             name: "finish_deliveries",
             sql: """
                 SELECT reminder_id FROM letsswitch.finish_deliveries(
-                    $1::text[]::bigint[], $2::text[]::bigint[], $3::text[]::bigint[], $4::text[]::bigint[],
-                    $5::text[]::integer[], $6::text[]::boolean[], $7::text[]::double precision[])
+                    $1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[],
+                    $5::integer[], $6::boolean[], $7::double precision[])
                 """)
         static let next = PostgresStatement(name: "next_delivery", sql: "SELECT * FROM letsswitch.next_delivery($1)")
         static let drop = PostgresStatement(
@@ -108,7 +108,7 @@ package struct DeliveryStore: Sendable {
         let rows = try await database.query(
             Statement.renew,
             [
-                .textArray(deliveries.map { "\($0.id)" }), .textArray(deliveries.map { "\($0.attempt)" }),
+                .integerArray(deliveries.map(\.id)), .integerArray(deliveries.map(\.attempt)),
                 .double(lease / .seconds(1)),
             ], timeout: nil)
         return try rows.map { try $0.integer("id") }

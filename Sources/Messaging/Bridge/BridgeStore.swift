@@ -10,7 +10,7 @@ package struct BridgeStore: Sendable {
     private static let take = PostgresStatement(
         name: "take_bridge_messages", sql: "SELECT * FROM letsswitch.take_bridge_messages($1::uuid, $2, $3)")
     private static let finish = PostgresStatement(
-        name: "finish_bridge_messages", sql: "SELECT letsswitch.finish_bridge_messages($1::text[]::bigint[])")
+        name: "finish_bridge_messages", sql: "SELECT letsswitch.finish_bridge_messages($1::bigint[])")
     private static let release = PostgresStatement(
         name: "release_bridge", sql: "SELECT letsswitch.release_bridge($1::uuid)")
 
@@ -92,7 +92,7 @@ package struct BridgeStore: Sendable {
 
     /// The broker has them, or nobody is to get them.
     package func finish(_ messages: [Outgoing]) async throws {
-        _ = try await database.query(Self.finish, [.textArray(messages.map { String($0.place) })])
+        _ = try await database.query(Self.finish, [.integerArray(messages.map(\.place))])
     }
 
     /// Another daemon may take.

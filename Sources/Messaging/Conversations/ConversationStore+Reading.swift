@@ -91,7 +91,7 @@ extension ConversationStore {
             Statement.histories,
             [
                 .text(device.text), only.map { .text($0.uuidString) } ?? .null,
-                since.map { .double(Double($0)) } ?? .null, .textArray(named.map(\.uuidString)),
+                since.map { .double(Double($0)) } ?? .null, .uuidArray(named),
                 .integer(settings.perDevice + Self.leftPositions),
             ])
         var histories: [UUID: KeptHistory] = [:]

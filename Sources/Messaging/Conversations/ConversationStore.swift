@@ -34,13 +34,13 @@ package struct ConversationStore: Sendable {
         static let send = PostgresStatement(
             name: "send_messages",
             sql: """
-                SELECT * FROM letsswitch.send_messages($1, $2::text[]::uuid[], $3::text[]::uuid[], $4, $5, $6, $7, $8, $9)
+                SELECT * FROM letsswitch.send_messages($1, $2::uuid[], $3::uuid[], $4, $5, $6, $7, $8, $9)
                 """)
         static let sendTogether = PostgresStatement(
             name: "send_together",
             sql: """
                 SELECT * FROM letsswitch.send_together(
-                    $1, $2::text[]::uuid[], $3::text[]::uuid[], $4, $5, $6, $7)
+                    $1, $2::uuid[], $3::uuid[], $4, $5, $6, $7)
                 """)
         static let receive = PostgresStatement(
             name: "receive_message",
@@ -48,7 +48,7 @@ package struct ConversationStore: Sendable {
         static let userName = PostgresStatement(
             name: "user_of", sql: "SELECT name FROM letsswitch.user_of($1)")
         static let userNames = PostgresStatement(
-            name: "user_names", sql: "SELECT * FROM letsswitch.user_names($1::text[]::bigint[])")
+            name: "user_names", sql: "SELECT * FROM letsswitch.user_names($1::bigint[])")
         static let users = PostgresStatement(
             name: "list_users", sql: "SELECT name FROM letsswitch.list_users($1, $2)")
         static let conversations = PostgresStatement(
@@ -57,7 +57,7 @@ package struct ConversationStore: Sendable {
             name: "conversation_positions", sql: "SELECT * FROM letsswitch.positions($1, $2)")
         static let histories = PostgresStatement(
             name: "conversation_histories",
-            sql: "SELECT * FROM letsswitch.histories($1, $2::uuid, $3, $4::text[]::uuid[], $5)")
+            sql: "SELECT * FROM letsswitch.histories($1, $2::uuid, $3, $4::uuid[], $5)")
         static let messages = PostgresStatement(
             name: "list_messages", sql: "SELECT * FROM letsswitch.list_messages($1, $2, $3, $4, $5, $6)")
     }

@@ -46,8 +46,8 @@ struct MessageWriter: Sendable {
             rows = try await database.query(
                 Statement.sendTogether,
                 [
-                    .textArray(messages.map(\.device.text)), .textArray(messages.map(\.conversation.uuidString)),
-                    .textArray(messages.map(\.id.uuidString)), .textArray(messages.map(\.content)),
+                    .textArray(messages.map(\.device.text)), .uuidArray(messages.map(\.conversation)),
+                    .uuidArray(messages.map(\.id)), .textArray(messages.map(\.content)),
                     .integer(settings.perDevice), .boolean(!storage.isFull(.messages)), .text(origin),
                 ])
         } catch let error as PostgresError where error.hasNoEffectByStatement {
@@ -95,7 +95,7 @@ struct MessageWriter: Sendable {
         try await store(
             Statement.send,
             [
-                .text(device.text), .textArray(conversations.map(\.uuidString)), .textArray(ids.map(\.uuidString)),
+                .text(device.text), .uuidArray(conversations), .uuidArray(ids),
                 .text(content), names.map { .textArray($0) } ?? .null,
             ])
     }

@@ -63,7 +63,7 @@ extension QuestionStore {
     /// - Returns: And how many of `marks` they are, those that were forgotten meanwhile too.
     package func changes(_ marks: [ChangedQuestions.Mark]) async throws -> (QuestionChanges.Part, count: Int) {
         guard !marks.isEmpty else { return (QuestionChanges.Part(), 0) }
-        let rows = try await database.query(Statement.byID, [.textArray(marks.map(\.question.uuidString))])
+        let rows = try await database.query(Statement.byID, [.uuidArray(marks.map(\.question))])
         var answered = Set(marks.lazy.filter(\.wasAnswered).map(\.question))
         var part = QuestionChanges.Part()
         var bytes = 0

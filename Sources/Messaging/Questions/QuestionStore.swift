@@ -39,16 +39,16 @@ package struct QuestionStore: Sendable {
             name: "vote_questions",
             sql: """
                 SELECT * FROM letsswitch.vote_questions(
-                    $1::text[]::uuid[], $2::text[]::uuid[], $3::text[]::uuid[], $4::text[]::boolean[])
+                    $1::uuid[], $2::uuid[], $3::uuid[], $4::boolean[])
                 """)
         static let announce = PostgresStatement(
-            name: "announce", sql: "SELECT * FROM letsswitch.announce($1, $2, $3, $4::text[]::uuid[], $5, $6, $7)")
+            name: "announce", sql: "SELECT * FROM letsswitch.announce($1, $2, $3, $4::uuid[], $5, $6, $7)")
         static let list = PostgresStatement(
             name: "list_questions", sql: "SELECT * FROM letsswitch.list_questions($1, $2, $3, $4)")
         static let changed = PostgresStatement(
             name: "changed_questions", sql: "SELECT * FROM letsswitch.changed_questions($1, $2, $3)")
         static let byID = PostgresStatement(
-            name: "questions_by_id", sql: "SELECT * FROM letsswitch.questions_by_id($1::text[]::uuid[])")
+            name: "questions_by_id", sql: "SELECT * FROM letsswitch.questions_by_id($1::uuid[])")
         static let announcements = PostgresStatement(
             name: "announcements",
             sql: """
@@ -184,8 +184,8 @@ package struct QuestionStore: Sendable {
         let rows = try await database.query(
             Statement.vote,
             [
-                .textArray(votes.map(\.session.uuidString)), .textArray(votes.map(\.question.uuidString)),
-                .textArray(votes.map(\.voter.uuidString)), .textArray(votes.map { $0.isFor ? "t" : "f" }),
+                .uuidArray(votes.map(\.session)), .uuidArray(votes.map(\.question)),
+                .uuidArray(votes.map(\.voter)), .textArray(votes.map { $0.isFor ? "t" : "f" }),
             ])
         var outcomes = [VoteOutcome](repeating: .refused(.noSuchQuestion), count: votes.count)
         for row in rows {
@@ -215,7 +215,7 @@ package struct QuestionStore: Sendable {
             Statement.announce,
             [
                 .text(session.uuidString), .text(announcement.content), .text(word),
-                .textArray(ids.map(\.uuidString)), .textArray(keys.map(\.text)),
+                .uuidArray(ids), .textArray(keys.map(\.text)),
                 .integer(Self.announcementsPerMinute), .integer(Self.announcementsPerHour),
             ])[0]
         guard try row.string("code") != "too_fast" else {

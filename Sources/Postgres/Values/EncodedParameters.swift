@@ -16,13 +16,12 @@ struct EncodedParameters: Sendable {
         }
         offsets.reserveCapacity(parameters.count)
         for (index, parameter) in parameters.enumerated() {
-            guard let literal = parameter.literal else {
+            let start = bytes.count
+            guard parameter.write(to: &bytes) else {
                 offsets.append(nil)
                 continue
             }
-            let start = bytes.count
             offsets.append(start)
-            bytes.append(contentsOf: literal.utf8)
             guard !bytes[start...].contains(0) else {
                 throw PostgresError(
                     kind: .invalidParameter, message: "parameter $\(index + 1) contains U+0000, which can't be stored")

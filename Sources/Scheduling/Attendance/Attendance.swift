@@ -122,18 +122,12 @@ package struct AttendanceStore: Sendable {
 
     private static let reportPeers = PostgresStatement(
         name: "report_peers",
-        sql: """
-            SELECT letsswitch.report_peers(
-                $1, $2, $3::text[], $4::text[]::uuid[], $5::text[]::uuid[], $6::text[]::integer[],
-                $7::text[]::double precision[])
-            """)
+        sql: "SELECT letsswitch.report_peers($1, $2, $3, $4, $5, $6, $7)")
 
     private static let roomsPerRecount = 1_000
     private static let recountPeers = PostgresStatement(
         name: "recount_peers",
-        sql: """
-            SELECT letsswitch.recount_peers($1, $2, $3::text[]::uuid[], $4::text[]::uuid[], $5::text[]::integer[])
-            """)
+        sql: "SELECT letsswitch.recount_peers($1, $2, $3, $4, $5)")
 
     private let database: PostgresClient
 
@@ -153,9 +147,8 @@ package struct AttendanceStore: Sendable {
             _ = try await database.query(
                 Self.recountPeers,
                 [
-                    .text(writer.uuidString), .integer(number), .textArray(part.map(\.room.uuidString)),
-                    .textArray(part.map { $0.claimedIdentity?.uuidString }),
-                    .textArray(part.map { "\($0.count)" }),
+                    .text(writer.uuidString), .integer(number), .uuidArray(part.map(\.room)),
+                    .uuidArray(part.map(\.claimedIdentity)), .integerArray(part.map(\.count)),
                 ], timeout: nil)
         }
     }
@@ -170,8 +163,8 @@ package struct AttendanceStore: Sendable {
             [
                 .text(writer.uuidString), .integer(number),
                 .textArray(events.map { $0.kind == .joined ? "room.joined" : "room.left" }),
-                .textArray(events.map(\.room.uuidString)),
-                .textArray(events.map { $0.claimedIdentity?.uuidString }), .textArray(events.map { "\($0.peers)" }),
+                .uuidArray(events.map(\.room)), .uuidArray(events.map(\.claimedIdentity)),
+                .integerArray(events.map(\.peers)),
                 .textArray(events.map { "\(max(.zero, now - $0.at) / .seconds(1))" }),
             ], timeout: nil)
     }

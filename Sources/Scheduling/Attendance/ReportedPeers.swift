@@ -4,6 +4,16 @@ import Rooms
 /// Who is in rooms on this daemon, as far as the database was told. Rooms that are closed aren't among them, nor are those with nobody in
 /// them.
 struct ReportedPeers: Sendable {
+    /// Of a room, in a report.
+    private struct Change {
+        var unnamed = 0
+        var named: [UUID: Int] = [:]
+
+        mutating func add(_ change: Int, _ identity: UUID?) {
+            if let identity { named[identity, default: 0] += change } else { unnamed += change }
+        }
+    }
+
     /// Connections that didn't say who they are, by the room: most of all, so they have a table with small entries for themselves.
     private var unnamed: [UUID: UInt32] = [:]
     /// The others, by the room and by who they say they are.
@@ -22,18 +32,19 @@ struct ReportedPeers: Sendable {
         guard report > lastReport else { return }
         lastReport = report
         // Together, as the database counts them: of two events one may have overtaken the other.
-        var changes: [UUID: [UUID?: Int]] = [:]
+        var changes: [UUID: Change] = [:]
         for event in events {
             switch event.kind {
-            case .joined: changes[event.room, default: [:]][event.claimedIdentity, default: 0] += 1
-            case .left: changes[event.room, default: [:]][event.claimedIdentity, default: 0] -= 1
+            case .joined: changes[event.room, default: Change()].add(1, event.claimedIdentity)
+            case .left: changes[event.room, default: Change()].add(-1, event.claimedIdentity)
             case .closed:
                 changes[event.room] = nil
                 close(event.room)
             }
         }
-        for (room, changes) in changes {
-            for (identity, change) in changes { add(change, to: room, identity) }
+        for (room, change) in changes {
+            if change.unnamed != 0 { add(change.unnamed, to: room, nil) }
+            for (identity, change) in change.named { add(change, to: room, identity) }
         }
     }
 

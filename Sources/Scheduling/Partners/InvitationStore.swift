@@ -11,7 +11,7 @@ package struct InvitationStore: Sendable {
     private static let read = PostgresStatement(
         name: "read_invitation", sql: "SELECT * FROM letsswitch.read_invitation($1)")
     private static let lapsed = PostgresStatement(
-        name: "lapsed_invitations", sql: "SELECT id FROM letsswitch.lapsed_invitations($1, $2::text[]::uuid[])")
+        name: "lapsed_invitations", sql: "SELECT id FROM letsswitch.lapsed_invitations($1, $2::uuid[])")
     private static let free = PostgresStatement(
         name: "free_invitation", sql: "SELECT letsswitch.free_invitation($1) AS is_paired")
 
@@ -43,7 +43,7 @@ package struct InvitationStore: Sendable {
     ///
     /// - Parameter failed: Others than these.
     package func lapsed(limit: Int = 100, but failed: some Collection<UUID> = []) async throws -> [UUID] {
-        try await database.query(Self.lapsed, [.integer(limit), .textArray(failed.map(\.uuidString))], timeout: nil)
+        try await database.query(Self.lapsed, [.integer(limit), .uuidArray(failed.map { $0 })], timeout: nil)
             .map { try $0.uuid("id") }
     }
 

@@ -43,7 +43,7 @@ package struct ReminderStore: Sendable {
             name: "fired_between", sql: "SELECT * FROM letsswitch.fired_between($1, $2)")
         static let nextDue = PostgresStatement(name: "next_due", sql: "SELECT * FROM letsswitch.next_due()")
         static let markDelivered = PostgresStatement(
-            name: "mark_delivered", sql: "SELECT reminder_id FROM letsswitch.mark_delivered($1::text[]::uuid[])")
+            name: "mark_delivered", sql: "SELECT reminder_id FROM letsswitch.mark_delivered($1::uuid[])")
         static let expire = PostgresStatement(
             name: "expire_reminders", sql: "SELECT reminder_id, task_id FROM letsswitch.expire_reminders()")
         /// With whether each came after the last one that its reader saw. One that isn't the device's excludes none.
@@ -71,7 +71,7 @@ package struct ReminderStore: Sendable {
             name: "devices_of_tasks",
             sql: """
                 SELECT DISTINCT device_id FROM letsswitch.task
-                WHERE id = ANY ($1::text[]::uuid[]) AND device_id IS NOT NULL
+                WHERE id = ANY ($1::uuid[]) AND device_id IS NOT NULL
                 """)
         static let closeRoom = PostgresStatement(name: "close_room", sql: "SELECT letsswitch.close_room($1) AS state")
     }
@@ -126,7 +126,7 @@ package struct ReminderStore: Sendable {
     /// A stream or a provider took these. Returns those that weren't final before.
     package func markDelivered(_ ids: [UUID]) async throws -> [UUID] {
         let rows = try await database.query(
-            Statement.markDelivered, [.textArray(ids.map(\.uuidString))], timeout: nil)
+            Statement.markDelivered, [.uuidArray(ids)], timeout: nil)
         return try rows.map { try $0.uuid("reminder_id") }
     }
 
@@ -184,7 +184,7 @@ package struct ReminderStore: Sendable {
 
     /// Whose these tasks are: each device once.
     package func devices(ofTasks ids: [UUID]) async throws -> [DeviceID] {
-        try await database.query(Statement.devicesOfTasks, [.textArray(ids.map(\.uuidString))], timeout: nil)
+        try await database.query(Statement.devicesOfTasks, [.uuidArray(ids)], timeout: nil)
             .map { DeviceID(stored: try $0.string("device_id")) }
     }
 

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Testing
 
 @testable import Postgres
@@ -10,14 +11,23 @@ import Testing
             (.double(-.infinity), "-Infinity"), (.double(.nan), "NaN"), (.double(0.1), "0.1"), (.boolean(true), "t"),
             (.boolean(false), "f"), (.textArray([]), "{}"), (.textArray([nil, "", "NULL"]), #"{NULL,"","NULL"}"#),
             (.textArray([#"a"b\c"#, "{,}"]), #"{"a\"b\\c","{,}"}"#),
+            (.textArray(["dé\u{1F389}"]), "{\"dé\u{1F389}\"}"), (.uuidArray([]), "{}"),
+            (
+                .uuidArray([UUID(uuidString: "F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6"), nil]),
+                "{f81d4fae-7dec-11d0-a765-00a0c91e6bf6,NULL}"
+            ),
+            (.integerArray([]), "{}"), (.integerArray([0, -12, .max]), "{0,-12,9223372036854775807}"),
         ])
     func valuesAreWrittenAsPostgreSQLReadsThem(parameter: PostgresParameter, literal: String) {
-        #expect(parameter.literal == literal)
+        var bytes: [UInt8] = []
+        #expect(parameter.write(to: &bytes))
+        #expect(String(decoding: bytes, as: UTF8.self) == literal)
     }
 
     @Test("Null has no text")
     func nullHasNoText() {
-        #expect(PostgresParameter.null.literal == nil)
+        var bytes: [UInt8] = []
+        #expect(!PostgresParameter.null.write(to: &bytes) && bytes.isEmpty)
     }
 
     @Test(
