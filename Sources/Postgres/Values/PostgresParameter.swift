@@ -72,9 +72,15 @@ extension PostgresParameter {
     private static func writeQuoted(_ text: String, to bytes: inout [UInt8]) {
         let (quote, escape) = (UInt8(ascii: "\""), UInt8(ascii: "\\"))
         bytes.append(quote)
-        for byte in text.utf8 {
-            if byte == quote || byte == escape { bytes.append(escape) }
-            bytes.append(byte)
+        var text = text
+        text.withUTF8 { utf8 in
+            guard utf8.contains(where: { $0 == quote || $0 == escape }) else {
+                return bytes.append(contentsOf: utf8)
+            }
+            for byte in utf8 {
+                if byte == quote || byte == escape { bytes.append(escape) }
+                bytes.append(byte)
+            }
         }
         bytes.append(quote)
     }

@@ -33,6 +33,7 @@ struct ReportedPeers: Sendable {
         lastReport = report
         // Together, as the database counts them: of two events one may have overtaken the other.
         var changes: [UUID: Change] = [:]
+        changes.reserveCapacity(events.count)
         for event in events {
             switch event.kind {
             case .joined: changes[event.room, default: Change()].add(1, event.claimedIdentity)
