@@ -58,8 +58,8 @@ package actor BusService: Service {
     func run() async {
         guard !isStopping else { return }
         let registry = DaemonRegistry(
-            own, bus: { [metrics] in metrics.standing }, database: database, log: log
-        ) { [weak self] in await self?.take($0) }
+            own, bus: { [metrics] in metrics.standing }, database: database, log: log,
+            tell: { [weak self] in await self?.take($0) })
         self.registry = registry
         if choice == .postgresql || choice == .amqp { begin() }
         Task {

@@ -43,8 +43,8 @@ package struct DaemonStore: Sendable {
             [
                 .text(own.id.description), .text(own.host), .text(own.build), .integer(own.language), .text(own.bus),
                 .textArray(gone.map(\.info.id.description)), .integerArray(gone.map(\.beats)),
-                .boolean(bus.isConnected), bus.delay.map { .integer(Self.milliseconds($0)) } ?? .null, .integer(bus.lost),
-                .integer(bus.dropped),
+                .boolean(bus.isConnected), bus.delay.map { .integer(Self.milliseconds($0)) } ?? .null,
+                .integer(bus.lost), .integer(bus.dropped),
             ], timeout: Self.timeout)
         return try rows.compactMap(Self.row)
     }

@@ -28,8 +28,8 @@ import Testing
             info = DaemonInfo(id: DaemonID(), host: host, build: "1", language: 3, bus: bus)
             client = PostgresClient(configuration: configuration, observer: failures)
             registry = DaemonRegistry(
-                info, bus: { Self.bus }, database: client, timing: timing, log: log
-            ) { [news] in news.append($0) }
+                info, bus: { Self.bus }, database: client, timing: timing, log: log,
+                tell: { [news] in news.append($0) })
             running = Task { [registry] in await registry.run() }
         }
 
@@ -97,8 +97,9 @@ import Testing
             try await second.knows([first])
             try await first.knows([second])
             #expect(await first.registry.others == [second.info])
-            #expect(try await DaemonStore(database: database.client).alive()
-                == [first.info, second.info].map { DaemonReport(info: $0, bus: Member.bus) })
+            #expect(
+                try await DaemonStore(database: database.client).alive()
+                    == [first.info, second.info].map { DaemonReport(info: $0, bus: Member.bus) })
             await second.stop()
             try await first.knows([])
             #expect(try await database.count("daemon") == 1)

@@ -65,7 +65,7 @@ import Testing
             #expect(await check(conninfo).report.contains(next))
             // As builds do that know nothing of it, by the same function.
             try await database.run("SELECT letsswitch.beat('\(info.id)', 'box', '9.8', 7, 'postgresql', '{}', '{}')")
-            let older = "build 9.8, bus postgresql, whose language has version 7; how its bus is its build doesn't say\n"
+            let older = "build 9.8, bus postgresql, whose language has version 7; how its bus is its build doesn't say"
             #expect(await check(conninfo).report.contains(older))
             // And before any build has been there that does.
             try await database.run("ALTER TABLE letsswitch.daemon DROP COLUMN bus_stands, DROP COLUMN bus_delay")
