@@ -250,7 +250,7 @@ import Testing
             #expect(
                 told.map(\.event) == ["task.registered", "task.registered", "task.cancelled", "device.erased"])
             #expect(told.map(\.title) == [nil, "bob's title", nil, nil])
-            #expect(!told.contains { $0.payload.contains("ada") })
+            #expect(!told.contains { $0.payload.namesAda })
         }
     }
 

@@ -84,7 +84,7 @@ import Testing
             _ = try await database.erasures.erase(device("stranger"))
             let told = try await database.lease(.webhook).deliveries
             #expect(told.filter { $0.event == "device.erased" }.count == 1)
-            #expect(!told.contains { $0.payload.contains("ada") })
+            #expect(!told.contains { $0.payload.namesAda })
             let first = try #require(told.first { $0.event == "task.registered" })
             let last = try #require(told.last)
             let (person, erased) = (

@@ -47,3 +47,8 @@ extension ScheduleDatabase {
             """)
     }
 }
+
+extension String {
+    /// Whether a payload has ada's device or a title of hers. The three letters alone may stand in any UUID and any tag.
+    var namesAda: Bool { contains("\"ada\"") || contains("ada's") }
+}

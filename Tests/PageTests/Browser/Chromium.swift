@@ -5,7 +5,8 @@ import TestSupport
 /// A headless Chromium, one for all tests of the process. Each page has a storage of its own: it is somebody else's browser.
 actor Chromium {
     /// Without a user interface, where there is one: it takes less than half the processor's time. It shows no notifications.
-    static let shared = Chromium(["/usr/bin/chromium-headless-shell"] + browsers)
+    /// Not by Debian's script for it, which waits for the browser and, when it is killed, leaves it behind.
+    static let shared = Chromium(["/usr/lib/chromium/chromium-headless-shell"] + browsers)
     /// The whole browser.
     static let whole = Chromium(browsers)
 
@@ -22,11 +23,16 @@ actor Chromium {
         executable = candidates.first { access($0, X_OK) == 0 }
     }
 
-    func devTools() async throws -> DevTools {
+    func devTools() async throws -> DevTools { try await started().1 }
+
+    /// What is killed when the tests end.
+    func pid() async throws -> Int32 { try await started().0.pid }
+
+    private func started() async throws -> (ChildProcess, DevTools) {
         guard let executable else { throw ClientFailure.misuse("there is no Chromium") }
         let task = starting ?? Task { try await Self.start(executable) }
         starting = task
-        return try await task.value.1
+        return try await task.value
     }
 
     private enum Sandbox {
