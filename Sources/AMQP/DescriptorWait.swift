@@ -16,14 +16,8 @@ enum DescriptorWait {
         let deadline = readable.contains { $0 < 0 } ? min(deadline, .now() + withoutWakeUp) : deadline
         var descriptors = readable.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         descriptors.append(pollfd(fd: writable, events: Int16(POLLOUT), revents: 0))
-        _ = poll(&descriptors, nfds_t(descriptors.count), milliseconds(until: deadline))
+        _ = poll(&descriptors, nfds_t(descriptors.count), Int32(clamping: (deadline - .now()).wholeMilliseconds))
         return descriptors[descriptors.count - 1].revents != 0
-    }
-
-    /// Rounded up: whoever wakes too early would turn round without rest.
-    private static func milliseconds(until deadline: MonotonicTime) -> Int32 {
-        let nanoseconds = (deadline - .now()).wholeNanoseconds
-        return Int32(clamping: nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 == 0 ? 0 : 1))
     }
 }
 

@@ -22,6 +22,12 @@ extension Duration {
         return carried ? .max : sum
     }
 
+    /// The duration in milliseconds, rounded up, and at least 0: who waits so long doesn't wake too early.
+    package var wholeMilliseconds: Int {
+        let (milliseconds, rest) = wholeNanoseconds.quotientAndRemainder(dividingBy: 1_000_000)
+        return Int(milliseconds) + (rest == 0 ? 0 : 1)
+    }
+
     /// For Dispatch's timers; what is negative counts as zero, and what is too long for them never comes.
     package var dispatchInterval: DispatchTimeInterval {
         Int(exactly: wholeNanoseconds).map { .nanoseconds($0) } ?? .never

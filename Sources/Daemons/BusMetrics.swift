@@ -49,10 +49,10 @@ package final class BusMetrics: Sendable {
         gauges.withLock { $0.delay = delay }
     }
 
-    /// The bus in use.
-    package var kind: Kind { gauges.withLock { $0.kind } }
+    /// The bus in use, and whether it stands.
+    package var inUse: (kind: Kind, isConnected: Bool) { gauges.withLock { ($0.kind, $0.isConnected) } }
 
-    package var standing: BusStanding {
+    var standing: BusStanding {
         let gauges = gauges.withLock { $0 }
         return BusStanding(
             isConnected: gauges.isConnected, delay: gauges.delay, lost: lost.value, dropped: dropped.value)

@@ -24,20 +24,13 @@ package struct DaemonInfo: Sendable, Hashable {
 /// How its bus has served a daemon so far, as it says itself at each beat: for people.
 package struct BusStanding: Sendable, Hashable {
     /// Never, of a daemon that needs no bus for now.
-    package let isConnected: Bool
+    package var isConnected = false
     /// The last round trip of a packet to itself, or how long none has come back. `nil` before the first, and without a bus.
-    package let delay: Duration?
+    package var delay: Duration?
     /// Ales of others that didn't arrive.
-    package let lost: Int
+    package var lost = 0
     /// Its own ales that no other was told of.
-    package let dropped: Int
-
-    package init(isConnected: Bool = false, delay: Duration? = nil, lost: Int = 0, dropped: Int = 0) {
-        self.isConnected = isConnected
-        self.delay = delay
-        self.lost = lost
-        self.dropped = dropped
-    }
+    package var dropped = 0
 }
 
 /// A daemon that is alive, as operators see it.

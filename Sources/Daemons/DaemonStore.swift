@@ -1,3 +1,4 @@
+import Basics
 import FoundationEssentials
 package import Postgres
 import Rooms
@@ -43,7 +44,7 @@ package struct DaemonStore: Sendable {
             [
                 .text(own.id.description), .text(own.host), .text(own.build), .integer(own.language), .text(own.bus),
                 .textArray(gone.map(\.info.id.description)), .integerArray(gone.map(\.beats)),
-                .boolean(bus.isConnected), bus.delay.map { .integer(Self.milliseconds($0)) } ?? .null,
+                .boolean(bus.isConnected), bus.delay.map { .integer($0.wholeMilliseconds) } ?? .null,
                 .integer(bus.lost), .integer(bus.dropped),
             ], timeout: Self.timeout)
         return try rows.compactMap(Self.row)
@@ -72,11 +73,6 @@ package struct DaemonStore: Sendable {
         return BusStanding(
             isConnected: isConnected, delay: try row.optionalInteger("delay").map { .milliseconds($0) },
             lost: try row.optionalInteger("lost") ?? 0, dropped: try row.optionalInteger("dropped") ?? 0)
-    }
-
-    /// Rounded up.
-    private static func milliseconds(_ duration: Duration) -> Int {
-        Int((duration / .milliseconds(1)).rounded(.up))
     }
 
     private static func row(_ row: PostgresRow) throws -> DaemonRow? {

@@ -230,7 +230,8 @@ struct Composition: Sendable {
                         sampler: sampler, providers: configuration.providers.names, host: Configuration.machineName,
                         build: ProductVersion.number, readiness: report.readiness,
                         bus: {
-                            (metrics.bus.kind.rawValue, metrics.bus.standing.isConnected)
+                            let (kind, isConnected) = metrics.bus.inUse
+                            return (kind.rawValue, isConnected)
                         }))
             }
             if configuration.echo { routes.register(collection: EchoController()) }

@@ -21,4 +21,12 @@ import Testing
         #expect(Duration.seconds(1e10).dispatchInterval == .never)
         #expect(Duration.seconds(Int64.max).dispatchInterval == .never)
     }
+
+    @Test("A wait in whole milliseconds is never shorter than what is meant")
+    func wholeMilliseconds() {
+        #expect(Duration.seconds(-1).wholeMilliseconds == 0)
+        #expect(Duration.milliseconds(4).wholeMilliseconds == 4)
+        #expect(Duration.nanoseconds(4_000_001).wholeMilliseconds == 5)
+        #expect(Duration.seconds(Int64.max).wholeMilliseconds == 18_446_744_073_710)
+    }
 }

@@ -28,8 +28,8 @@ package struct DeliveryStore: Sendable {
             name: "finish_deliveries",
             sql: """
                 SELECT reminder_id FROM letsswitch.finish_deliveries(
-                    $1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[],
-                    $5::integer[], $6::boolean[], $7::double precision[])
+                    $1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::integer[], $6::boolean[],
+                    $7::double precision[])
                 """)
         static let next = PostgresStatement(name: "next_delivery", sql: "SELECT * FROM letsswitch.next_delivery($1)")
         static let drop = PostgresStatement(
@@ -118,19 +118,18 @@ package struct DeliveryStore: Sendable {
     ///
     /// - Returns: The reminders that are delivered by it, and weren't before.
     func finish(_ finished: [FinishedDelivery]) async throws -> [UUID] {
-        var accepted: [String?] = []
-        var dropped: [String?] = []
-        var gone: [String?] = []
-        var again: (ids: [String?], attempts: [String?], begun: [String?], delays: [String?]) = ([], [], [], [])
+        var accepted: [Int] = []
+        var dropped: [Int] = []
+        var gone: [Int] = []
+        var again: (ids: [Int], attempts: [Int], begun: [String?], delays: [String?]) = ([], [], [], [])
         for finished in finished {
-            let id = "\(finished.id)"
             switch finished.decision {
-            case .accepted: accepted.append(id)
-            case .dropped: dropped.append(id)
-            case .gone: gone.append(id)
+            case .accepted: accepted.append(finished.id)
+            case .dropped: dropped.append(finished.id)
+            case .gone: gone.append(finished.id)
             case .again(let delay, let counts):
-                again.ids.append(id)
-                again.attempts.append("\(finished.attempt)")
+                again.ids.append(finished.id)
+                again.attempts.append(finished.attempt)
                 again.begun.append(counts ? "t" : "f")
                 again.delays.append("\(delay / .seconds(1))")
             }
@@ -138,8 +137,8 @@ package struct DeliveryStore: Sendable {
         let rows = try await database.query(
             Statement.finish,
             [
-                .textArray(accepted), .textArray(dropped), .textArray(gone), .textArray(again.ids),
-                .textArray(again.attempts), .textArray(again.begun), .textArray(again.delays),
+                .integerArray(accepted), .integerArray(dropped), .integerArray(gone), .integerArray(again.ids),
+                .integerArray(again.attempts), .textArray(again.begun), .textArray(again.delays),
             ], timeout: nil)
         return try rows.map { try $0.uuid("reminder_id") }
     }

@@ -1,3 +1,4 @@
+import Basics
 import Bridge
 import Daemons
 import Postgres
@@ -67,14 +68,12 @@ extension ConfigurationCheck {
     /// In words.
     private static func standing(_ bus: BusStanding?) -> String {
         guard let bus else { return "how its bus is its build doesn't say" }
-        let behind = bus.delay.map { ", \(milliseconds($0)) ms behind" } ?? ""
+        let behind = bus.delay.map { ", \($0.wholeMilliseconds) ms behind" } ?? ""
         return """
             it \(bus.isConnected ? "stands" : "is away, or not needed")\(behind); \
             ales lost: \(bus.lost), not told to others: \(bus.dropped)
             """
     }
-
-    private static func milliseconds(_ duration: Duration) -> Int { Int((duration / .milliseconds(1)).rounded(.up)) }
 
     private static func daemons(_ configuration: PostgresConfiguration) async throws -> [DaemonReport] {
         var configuration = configuration
@@ -94,7 +93,7 @@ extension ConfigurationCheck {
     private mutating func check(_ bus: any Bus, _ id: DaemonID) async {
         switch await BusProbe.run(bus, id: id, within: Self.patience) {
         case .works(let delay):
-            add("bus: reached, a packet took \(Self.milliseconds(delay)) ms out and back")
+            add("bus: reached, a packet took \(delay.wholeMilliseconds) ms out and back")
         case .fails(let reason): refuse("bus: \(reason)")
         }
     }

@@ -39,8 +39,7 @@ package struct ConversationStore: Sendable {
         static let sendTogether = PostgresStatement(
             name: "send_together",
             sql: """
-                SELECT * FROM letsswitch.send_together(
-                    $1, $2::uuid[], $3::uuid[], $4, $5, $6, $7)
+                SELECT * FROM letsswitch.send_together($1, $2::uuid[], $3::uuid[], $4, $5, $6, $7)
                 """)
         static let receive = PostgresStatement(
             name: "receive_message",
