@@ -197,6 +197,8 @@ import Testing
                 for peer in [ada, bob] { try await peer.waitForCount(2) }
                 let guest = try await FleetPeer.enter(room, at: fleet.endpoints[0])
                 try await expect("room.joined", peers: 3)
+                // Or the two and three that she has heard of already would pass for those below.
+                try await ada.waitForCount(3)
                 // By whose daemon they are there: if it dies, the other one can tell.
                 try await journey.wait(
                     until: """
