@@ -54,15 +54,15 @@ struct Composition: Sendable {
     ) throws {
         var postgres = postgres
         postgres.sessionSettings = DatabaseSchema.sessionSettings
-        let database = Database(
-            postgres, settings: configuration, observer: observer, refusals: observer.refusals, log: log)
+        let stores = DatabaseStores(postgres, settings: configuration, observer: observer, log: log)
+        let database = Database(stores, refusals: observer.refusals)
         let deliveries = try DeliveryService(
-            configuration.providers, store: database.deliveries, addresses: database.addresses, log: log
+            configuration.providers, store: stores.deliveries, addresses: stores.addresses, log: log
         ) { count in
             metrics.scheduling.reminders.add(.delivered, count)
         }
         let id = DaemonID()
-        let attendance = AttendanceWriter(store: database.attendance, by: id.uuid, log: log) {
+        let attendance = AttendanceWriter(store: stores.attendance, by: id.uuid, log: log) {
             deliveries.wake(.webhook)
         }
         let loops = try EventLoopGroup(count: configuration.loops)
@@ -70,7 +70,7 @@ struct Composition: Sendable {
             loops: loops.loops, anyRoomIsOpen: configuration.openRooms, aleFrame: AleFrame.aleResponse,
             grace: configuration.presenceGrace, report: attendance.report)
         let acknowledgements = Acknowledgements(
-            store: database.schedulerStores.reminders, metrics: metrics.scheduling, log: log)
+            store: stores.scheduler.reminders, metrics: metrics.scheduling, log: log)
         let streams = EventStreams(
             loops: loops.loops, rooms: rooms, keys: database.roomKeys,
             limitPerDevice: configuration.maxStreamsPerDevice, metrics: metrics.streams
@@ -81,27 +81,26 @@ struct Composition: Sendable {
         let messageRates = DeviceMessageRates(
             perSecond: configuration.cable.messageRate, burst: configuration.cable.messageBurst)
         let questions = Questions(
-            store: database.questions, rooms: rooms, keys: database.roomKeys, loops: loops.loops,
-            executor: database.executor, sessionSize: configuration.sessionSize, messageRates: messageRates,
+            store: stores.questions, rooms: rooms, keys: database.roomKeys, loops: loops.loops,
+            executor: stores.executor, sessionSize: configuration.sessionSize, messageRates: messageRates,
             metrics: metrics.questions, log: log, now: identities.now)
         let conversations = Conversations(
-            store: database.conversations, rooms: rooms, keys: database.roomKeys, loops: loops.loops,
-            executor: database.executor, rates: messageRates, metrics: metrics.conversations, log: log,
+            store: stores.conversations, rooms: rooms, keys: database.roomKeys, loops: loops.loops,
+            executor: stores.executor, rates: messageRates, metrics: metrics.conversations, log: log,
             now: identities.now)
         let listeners = ListenerWriter(
-            store: database.listeners(of: id), audience: conversations.audience, log: log)
-        let changes = ScheduleChanges(client: database.background, streams: streams)
-        let stores = database.schedulerStores
-        let erasures = ErasureWorker(store: database.erasures, log: log) { await changes.publish($0) }
+            store: stores.listeners(of: id), audience: conversations.audience, log: log)
+        let changes = ScheduleChanges(client: stores.background, streams: streams)
+        let erasures = ErasureWorker(store: stores.erasures, log: log) { await changes.publish($0) }
         let scheduler = Scheduler(
-            claims: stores.claims, store: stores.reminders, erasures: stores.erasures,
+            claims: stores.scheduler.claims, store: stores.scheduler.reminders, erasures: stores.scheduler.erasures,
             retention: configuration.schedule.retention / .seconds(1), rooms: rooms, audience: streams,
             metrics: metrics.scheduling, log: log, claimed: { deliveries.wake() })
         let seriesNews = SeriesNews(
             changes: changes, metrics: metrics.scheduling, registered: { await scheduler.registered(dueAt: $0) },
             eventWritten: { deliveries.wake(.webhook) })
-        let series = SeriesWorker(store: database.series, log: log, made: seriesNews.tell)
-        let rematches = RematchWorker(store: database.rematches, invitations: database.invitations, log: log) { pairs in
+        let series = SeriesWorker(store: stores.series, log: log, made: seriesNews.tell)
+        let rematches = RematchWorker(store: stores.rematches, invitations: stores.invitations, log: log) { pairs in
             metrics.scheduling.pairs.add(pairs)
             deliveries.wake(.webhook)
         }
@@ -110,7 +109,7 @@ struct Composition: Sendable {
             DaemonInfo(
                 id: id, host: Configuration.machineName, build: ProductVersion.number, language: BusRelay.language,
                 bus: configuration.bus.busName),
-            rooms: rooms, grace: configuration.presenceGrace, database: database.background, metrics: metrics.bus,
+            rooms: rooms, grace: configuration.presenceGrace, database: stores.background, metrics: metrics.bus,
             log: log,
             forgotten: {
                 await listeners.forgotten()
@@ -127,14 +126,14 @@ struct Composition: Sendable {
             configuration.amqpURL.map { url in
                 ConversationBridge(
                     url, authorities: configuration.amqpCAFile, name: "letsswitch \(id)",
-                    store: database.bridge(of: id), metrics: bridgeMetrics, log: log, receive: conversations.receive)
+                    store: stores.bridge(of: id), metrics: bridgeMetrics, log: log, receive: conversations.receive)
             }
         }
         let matches = MatchRooms(
             rooms: rooms, policy: configuration.matchRooms, metrics: metrics.rooms,
-            find: database.reminders.findRoom, found: { await scheduler.found($0) })
+            find: stores.reminders.findRoom, found: { await scheduler.found($0) })
         let reminders = ReminderSource(
-            streams: streams, ready: { _ = try await database.timeZoneNames() }, backlog: database.reminders.backlog)
+            streams: streams, ready: { _ = try await database.timeZoneNames() }, backlog: stores.reminders.backlog)
         let cables = Cables(
             [
                 RoomChannel(matches: matches, keys: database.roomKeys), RemindersChannel(source: reminders),
@@ -143,7 +142,7 @@ struct Composition: Sendable {
                 ConversationChannel(conversations: conversations),
             ],
             loops: loops.loops, rooms: rooms, verifier: try IdentityVerifier(configuration.tickets),
-            limits: configuration.cable, messageRates: messageRates, metrics: metrics.cable, executor: database.executor
+            limits: configuration.cable, messageRates: messageRates, metrics: metrics.cable, executor: stores.executor
         )
         let end = { @Sendable (device: DeviceID) in
             cables.disconnect(device)
@@ -156,11 +155,11 @@ struct Composition: Sendable {
             configuration.operationsListen.isEmpty
             ? nil
             : OperationsSampler(
-                id: id, store: SampleStore(database: database.background), others: { metrics.bus.others })
+                id: id, store: SampleStore(database: stores.background), others: { metrics.bus.others })
         let eraser = DeviceEraser(
-            store: database.erasures, changes: changes, erasures: erasures, log: log, erased: end)
+            store: stores.erasures, changes: changes, erasures: erasures, log: log, erased: end)
         let application = Application(
-            on: loops, limits: edge.limits, edge: edge.policy, tls: edge.tls, handlerExecutor: database.executor,
+            on: loops, limits: edge.limits, edge: edge.policy, tls: edge.tls, handlerExecutor: stores.executor,
             mapError: ErrorMapping(metrics: metrics, log: log).abort, audience: .people
         ) { routes in
             let zones = { @Sendable () async throws(RequestError) in try await database.timeZoneNames() }
@@ -176,29 +175,29 @@ struct Composition: Sendable {
                     readiness: report.readiness, metrics: report.metrics))
             routes.register(
                 collection: TaskController(
-                    store: database.schedule, partners: database.partners,
+                    store: stores.schedule, partners: stores.partners,
                     publicURL: configuration.providers.publicURL, zones: zones, changes: changes,
                     metrics: metrics.scheduling, log: log,
                     registered: { await scheduler.registered(dueAt: $0) },
                     eventWritten: { deliveries.wake(.webhook) }))
             routes.register(
                 collection: SeriesController(
-                    store: database.series, partners: database.partners, zones: zones, news: seriesNews, log: log))
-            routes.register(collection: InvitationController(store: database.invitations))
-            routes.register(collection: PreferenceController(store: database.preferences, log: log))
-            routes.register(collection: HistoryController(store: database.history))
-            routes.register(collection: ScheduleController(store: database.schedule, zones: zones))
+                    store: stores.series, partners: stores.partners, zones: zones, news: seriesNews, log: log))
+            routes.register(collection: InvitationController(store: stores.invitations))
+            routes.register(collection: PreferenceController(store: stores.preferences, log: log))
+            routes.register(collection: HistoryController(store: stores.history))
+            routes.register(collection: ScheduleController(store: stores.schedule, zones: zones))
             routes.register(
                 collection: DeviceController(eraser: eraser))
-            routes.register(collection: TokenController(addresses: database.addresses, log: log))
+            routes.register(collection: TokenController(addresses: stores.addresses, log: log))
             if let server = configuration.providers.ntfy.server {
-                routes.register(collection: NtfyController(server: server, addresses: database.addresses, log: log))
+                routes.register(collection: NtfyController(server: server, addresses: stores.addresses, log: log))
             }
             routes.register(
-                collection: WebPushController(configuration.providers.webPush, store: database.addresses, log: log))
+                collection: WebPushController(configuration.providers.webPush, store: stores.addresses, log: log))
             routes.register(
                 collection: CalendarController(
-                    store: database.calendars, publicURL: configuration.providers.publicURL, log: log))
+                    store: stores.calendars, publicURL: configuration.providers.publicURL, log: log))
             routes.register(collection: EventStreamController(reminders))
             routes.register(
                 collection: QuestionSocketController(
@@ -213,9 +212,9 @@ struct Composition: Sendable {
                 collection: ConversationsController(conversations: conversations, identities: identities, log: log))
             routes.register(
                 collection: PartnerController(
-                    store: database.conversations, identities: identities, changes: changes, log: log))
+                    store: stores.conversations, identities: identities, changes: changes, log: log))
             routes.register(
-                collection: BlockController(store: database.blocks, identities: identities, log: log) {
+                collection: BlockController(store: stores.blocks, identities: identities, log: log) {
                     deliveries.wake(.webhook)
                 })
             routes.register(
@@ -238,8 +237,9 @@ struct Composition: Sendable {
             routes.register(collection: DescriptionController(configuration))
         }
         let kicks = ConnectionKicks(
-            daemon: id, application: application, database: database.background,
-            tasksInRooms: stores.reminders.tasksInRooms, devicesOfTasks: stores.reminders.devices)
+            daemon: id, application: application, database: stores.background,
+            tasksInRooms: stores.scheduler.reminders.tasksInRooms,
+            devicesOfTasks: stores.scheduler.reminders.devices)
         let tell: @Sendable (Rematch) -> Void = { rematch in
             streams.tell(rematch)
             if let room = rematch.from {
@@ -248,7 +248,7 @@ struct Composition: Sendable {
                 Task { await scheduler.dissolved(room) }
             }
         }
-        let missed = MissedRematches(store: database.rematches, log: log, tell: tell)
+        let missed = MissedRematches(store: stores.rematches, log: log, tell: tell)
         let listener = PostgresListener(
             configuration: postgres,
             channels: Self.channels
@@ -303,8 +303,8 @@ struct Composition: Sendable {
                 path: configuration.controlSocket,
                 actions: DaemonControl(
                     application: application, rooms: rooms, streams: streams, deliveries: deliveries,
-                    schedule: configuration.schedule, closeRoom: database.reminders.closeRoom,
-                    exports: ExportStore(postgres), functions: FunctionsRevision(database: database.background),
+                    schedule: configuration.schedule, closeRoom: stores.reminders.closeRoom,
+                    exports: ExportStore(postgres), functions: FunctionsRevision(database: stores.background),
                     erase: eraser.erase, kicks: kicks, drain: ConnectionDrain(application, keeping: .operators),
                     others: { metrics.bus.others }),
                 log: log)
@@ -320,21 +320,21 @@ struct Composition: Sendable {
                 sampler: $0,
                 sources: ReadingSources(
                     application: application, rooms: rooms, metrics: metrics, providers: deliveries.metrics,
-                    connections: { await database.counts() }))
+                    connections: { await stores.counts() }))
         }
         self.listeners = listeners
         let before: [any Service] = [
-            DatabaseService(database: database), ListenerService(listener: listener),
+            DatabaseService(stores: stores), ListenerService(listener: listener),
             AcknowledgementService(streams: streams, acknowledgements: acknowledgements),
             EarlyEndingService(service: deliveries, reserve: reserve),
             AttendanceService(rooms: rooms, writer: attendance),
-            erasures, series, rematches, scheduler, database.storage, listeners, bus,
+            erasures, series, rematches, scheduler, stores.storage, listeners, bus,
         ]
         services = ServiceGroup(before + (bridge.map { [$0] } ?? []) + (sampling.map { [$0] } ?? []))
         page = MetricsPage(
             product: metrics, rooms: rooms, cables: cables, questions: questions.audience,
-            providers: deliveries.metrics, bridge: bridgeMetrics, storage: database.storage.quota,
-            connections: { await database.counts() })
+            providers: deliveries.metrics, bridge: bridgeMetrics, storage: stores.storage.quota,
+            connections: { await stores.counts() })
     }
 
     /// What of the database's NOTIFY is heard here. Others may speak there, too.
@@ -347,18 +347,8 @@ struct Composition: Sendable {
 
     /// The names of all statements, as metrics go by them.
     static let statementNames =
-        ReminderStore.statementNames + ScheduleStore.statementNames + [AddressStore.tokenStatementName]
-        + PartnerStore.statementNames + SeriesStore.statementNames + RematchStore.statementNames
-        + HistoryStore.statementNames + InvitationStore.statementNames + PreferenceStore.statementNames
-        + ErasureStore.statementNames
-        + DeliveryStore.statementNames
-        + AttendanceStore.statementNames
-        + AddressStore.statementNames + CalendarStore.statementNames + StorageStore.statementNames
-        + Database.statementNames + ConnectionKicks.statementNames + SampleStore.statementNames
-        + DaemonStore.statementNames
-        + NotifyBus.statementNames
-        + QuestionStore.statementNames + ConversationStore.statementNames
-        + BridgeStore.statementNames + ListenerStore.statementNames + BlockStore.statementNames
+        DatabaseStores.statementNames + Database.statementNames + ConnectionKicks.statementNames
+        + SampleStore.statementNames + DaemonStore.statementNames + NotifyBus.statementNames
 
     /// Has the database know what this daemon serves, before it answers anybody.
     @Sendable func enter() async throws {

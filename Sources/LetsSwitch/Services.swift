@@ -8,12 +8,12 @@ import Scheduling
 
 /// The pools of connections, on which all else lives.
 struct DatabaseService: Service {
-    let database: Database
+    let stores: DatabaseStores
 
     func run() async {}
 
     func stop(within limit: Duration) async {
-        await database.shutdown()
+        await stores.shutdown()
     }
 }
 

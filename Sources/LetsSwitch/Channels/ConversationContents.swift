@@ -1,0 +1,39 @@
+import Access
+import ActionCable
+import LiveConversations
+import Messaging
+import Wire
+
+/// A message as it is told, and where it stands.
+struct KeptContent {
+    let content: CableContent
+    let position: CablePosition
+}
+
+/// Messages as they are told, made once for all cables of a loop.
+final class ConversationContents {
+    private let contents: [KeptContent]
+
+    init(_ page: ConversationPage) {
+        let stream = Topic.conversation(page.conversation).name
+        contents = page.messages.map { message in
+            KeptContent(
+                content: ConversationEvent.message(message, routingKey: page.routingKey).content,
+                position: CablePosition(stream: stream, epoch: page.epoch, offset: message.offset))
+        }
+    }
+
+    subscript(index: Int) -> KeptContent { contents[index] }
+}
+
+extension ConversationEvent {
+    /// A message is told as itself.
+    var content: CableContent {
+        if case .message(let message, _) = self {
+            var json = JSONText()
+            message.write(to: &json)
+            return CableContent(type, data: json.bytes)
+        }
+        return CableContent(type) { data in writeMembers(to: &data) }
+    }
+}

@@ -1,0 +1,135 @@
+import Delivery
+import Domain
+import Messaging
+import Observability
+import Postgres
+import Rooms
+import Scheduling
+import Schema
+import Settings
+
+/// The pools of connections to the database, and the stores over them: what the daemon is composed of as far as it is kept.
+///
+/// Claiming has a pool of its own, so that neither a flood of requests nor another statement of the scheduler's that hangs ever
+/// stands between a reminder and its minute.
+struct DatabaseStores: Sendable {
+    private static let claimEndPatience = Duration.milliseconds(250)
+
+    /// For what people ask for.
+    let requests: PostgresClient
+    private let claimClient: PostgresClient
+    /// What the scheduler uses but for claiming, the acknowledgements and the notifications.
+    let background: PostgresClient
+    /// For the delivery workers and the bridge: one that has much to do doesn't stand before the scheduler's claims.
+    private let deliveryClient: PostgresClient
+    /// For the workers' leases of what isn't urgent: reminders' never stand behind one that hangs.
+    private let otherDeliveryClient: PostgresClient
+
+    let schedule: ScheduleStore
+    let partners: PartnerStore
+    let series: SeriesStore
+    let rematches: RematchStore
+    let invitations: InvitationStore
+    let preferences: PreferenceStore
+    let history: HistoryStore
+    let erasures: ErasureStore
+    let reminders: ReminderStore
+    let calendars: CalendarStore
+    let addresses: AddressStore
+    let questions: QuestionStore
+    let conversations: ConversationStore
+    let blocks: BlockStore
+    let storage: StorageMonitor
+    let backgroundSchedule: ScheduleStore
+    let scheduler: (claims: ReminderStore, reminders: ReminderStore, erasures: ErasureStore)
+    let deliveries: DeliveryStore
+    let attendance: AttendanceStore
+
+    /// - Parameter configuration: The pool for requests; the others are made after it.
+    init(
+        _ configuration: PostgresConfiguration, settings: Configuration, observer: any PostgresObserver, log: Log
+    ) {
+        requests = PostgresClient(configuration: configuration, observer: observer)
+        var few = configuration
+        few.maxConnections = Configuration.connectionsPerPool
+        background = PostgresClient(configuration: few, observer: observer)
+        var claiming = few
+        // The one connection more comes soon, when the others are dead: a reminder waits for it.
+        claiming.endPatience = Self.claimEndPatience
+        claiming.sessionSettings["letsswitch.claimer"] = "'\(ReminderStore.claimer)'"
+        claimClient = PostgresClient(configuration: claiming, observer: observer)
+        deliveryClient = PostgresClient(configuration: few, observer: observer)
+        var single = few
+        single.maxConnections = Configuration.connectionsOfOtherDeliveries
+        otherDeliveryClient = PostgresClient(configuration: single, observer: observer)
+
+        let quota = StorageQuota(settings.storage)
+        schedule = ScheduleStore(database: requests, settings: settings.schedule, storage: quota)
+        partners = PartnerStore(database: requests, settings: settings.schedule)
+        series = SeriesStore(
+            database: requests, settings: settings.schedule, storage: quota,
+            unusedAfter: settings.storage.addressRetention)
+        rematches = RematchStore(database: requests, settings: settings.schedule, grace: settings.presenceGrace)
+        invitations = InvitationStore(database: requests)
+        preferences = PreferenceStore(database: requests, storage: quota)
+        history = HistoryStore(database: requests)
+        erasures = ErasureStore(database: requests)
+        reminders = ReminderStore(database: requests)
+        calendars = CalendarStore(database: requests, storage: quota)
+        addresses = AddressStore(database: requests, storage: quota)
+        questions = QuestionStore(database: requests, settings: settings.questions, storage: quota)
+        conversations = ConversationStore(database: requests, settings: settings.conversations, storage: quota)
+        blocks = BlockStore(database: requests, storage: quota)
+        storage = StorageMonitor(store: StorageStore(database: requests), quota: quota, log: log)
+        backgroundSchedule = ScheduleStore(database: background, settings: settings.schedule)
+        scheduler = (
+            ReminderStore(database: claimClient), ReminderStore(database: background),
+            ErasureStore(database: background, historyRetention: settings.conversations.retention)
+        )
+        deliveries = DeliveryStore(database: deliveryClient, others: otherDeliveryClient)
+        attendance = AttendanceStore(database: deliveryClient)
+    }
+
+    /// The names that metrics go by.
+    static let statementNames =
+        ReminderStore.statementNames + ScheduleStore.statementNames + [AddressStore.tokenStatementName]
+        + PartnerStore.statementNames + SeriesStore.statementNames + RematchStore.statementNames
+        + HistoryStore.statementNames + InvitationStore.statementNames + PreferenceStore.statementNames
+        + ErasureStore.statementNames + DeliveryStore.statementNames + AttendanceStore.statementNames
+        + AddressStore.statementNames + CalendarStore.statementNames + StorageStore.statementNames
+        + QuestionStore.statementNames + ConversationStore.statementNames + BridgeStore.statementNames
+        + ListenerStore.statementNames + BlockStore.statementNames
+
+    /// What a daemon carries to the broker.
+    func bridge(of daemon: DaemonID) -> BridgeStore {
+        BridgeStore(database: deliveryClient, daemon: daemon.uuid)
+    }
+
+    /// Who listens to conversations on a daemon.
+    func listeners(of daemon: DaemonID) -> ListenerStore {
+        ListenerStore(database: deliveryClient, daemon: daemon.uuid)
+    }
+
+    /// For tasks that do little but wait for requests' queries.
+    var executor: any TaskExecutor { requests.executor }
+
+    /// Connections of all pools, for metrics.
+    func counts() async -> PostgresPoolCounts {
+        var sum = await requests.counts()
+        for client in clients.dropFirst() {
+            let other = await client.counts()
+            sum.connections += other.connections
+            sum.connecting += other.connecting
+            sum.ending += other.ending
+            sum.inFlight += other.inFlight
+            sum.waiting += other.waiting
+        }
+        return sum
+    }
+
+    func shutdown() async {
+        for client in clients { await client.shutdown() }
+    }
+
+    private var clients: [PostgresClient] { [requests, claimClient, background, deliveryClient, otherDeliveryClient] }
+}

@@ -1,0 +1,29 @@
+import Testing
+import Wire
+
+@testable import LetsSwitch
+
+/// Who is in a conversation, as the extended protocol tells.
+@Suite struct PresentUsersTests {
+    @Test("Who asks before anything is known is told when it is, and then of changes alone")
+    func askedEarly() {
+        var users = PresentUsers(tellsJoins: true)
+        #expect(users.take(.presence).isEmpty)
+        #expect(users.update(["ada", "bob"]) == [.info(["ada", "bob"])])
+        #expect(users.update(["carl", "ada"]) == [.join("carl"), .leave("bob")])
+        #expect(users.update(["carl", "ada"]).isEmpty)
+        #expect(users.take(.presence) == [.info(["carl", "ada"])])
+    }
+
+    @Test("Who didn't ask is told nothing of who was there before, and of changes only while it wants to be")
+    func changes() {
+        var users = PresentUsers(tellsJoins: false)
+        #expect(users.update(["ada"]).isEmpty)
+        #expect(users.update(["ada", "bob"]).isEmpty)
+        #expect(users.take(.join).isEmpty)
+        #expect(users.update(["bob"]) == [.leave("ada")])
+        #expect(users.take(.leave).isEmpty)
+        #expect(users.update([]).isEmpty)
+        #expect(users.take(.presence) == [.info([])])
+    }
+}
