@@ -1,7 +1,8 @@
 import Glibc
 
-/// The terminal's settings before, for a signal's handler. Set before there is one, and never again.
-private nonisolated(unsafe) var settingsBefore = termios()
+/// The terminal's settings before, for a signal's handler. Set before there is one, and never again. A `termios` in itself would have too
+/// little memory: the compiler leaves out the padding of a C structure that it makes before the program runs.
+private nonisolated(unsafe) var settingsBefore: UnsafeMutablePointer<termios>?
 
 /// Keys, one by one and unseen, while this is held. They end with Ctrl-C or Ctrl-D, which therefore are keys like others: the
 /// terminal has to be left as it was.
@@ -67,11 +68,15 @@ final class KeyPresses: @unchecked Sendable {
 
     /// Who is ended from outside leaves the terminal as it was, too, and dies of the signal all the same.
     private static func restoreOnSignals(_ before: termios) {
-        settingsBefore = before
+        let settings = UnsafeMutablePointer<termios>.allocate(capacity: 1)
+        settings.initialize(to: before)
+        settingsBefore = settings
         for number in [SIGINT, SIGTERM, SIGHUP] {
             signal(number) { number in
                 // Nothing here but what a handler may do. In the background the terminal is somebody else's.
-                if tcgetpgrp(STDIN_FILENO) == getpgrp() { tcsetattr(STDIN_FILENO, TCSANOW, &settingsBefore) }
+                if let settingsBefore, tcgetpgrp(STDIN_FILENO) == getpgrp() {
+                    tcsetattr(STDIN_FILENO, TCSANOW, settingsBefore)
+                }
                 signal(number, SIG_DFL)
                 raise(number)
             }
