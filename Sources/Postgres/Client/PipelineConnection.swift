@@ -70,8 +70,8 @@ final class PipelineConnection {
             guard PQsendPrepare(connection.pointer, statement.name, statement.sql, 0, nil) == 1 else { return false }
             prepared.insert(statement.name)
         }
-        return parameters.withPointers { values in
-            PQsendQueryPrepared(connection.pointer, statement.name, parameters.count, values, nil, nil, 0) == 1
+        return parameters.withPointers { values, lengths, formats in
+            PQsendQueryPrepared(connection.pointer, statement.name, parameters.count, values, lengths, formats, 0) == 1
         }
     }
 

@@ -83,7 +83,7 @@ package actor PostgresSession {
     ) async throws -> PostgresRows? {
         let encoded = try EncodedParameters(parameters)
         return try await run(timeout) { connection in
-            encoded.withPointers { PQsendQueryParams(connection, sql, encoded.count, nil, $0, nil, nil, 0) }
+            encoded.withPointers { PQsendQueryParams(connection, sql, encoded.count, nil, $0, $1, $2, 0) }
         }
     }
 

@@ -1,4 +1,4 @@
-/// Parameters as libpq takes them: C strings one after another in one buffer, encoded where the caller runs so that the
+/// Parameters as libpq takes them: values one after another in one buffer, encoded where the caller runs so that the
 /// pool's queue only hands them on.
 struct EncodedParameters: Sendable {
     /// The protocol counts parameters in 16 bits.
@@ -7,6 +7,8 @@ struct EncodedParameters: Sendable {
     private var bytes: [UInt8] = []
     /// Where each value begins in `bytes`; nil for NULL.
     private var offsets: [Int?] = []
+    /// Which of them are binary, and how long those are. A text ends with a zero byte.
+    private var binary: [(index: Int, length: Int32)] = []
 
     /// Throws `.invalidParameter` for text with U+0000 and for too many parameters.
     init(_ parameters: [PostgresParameter]) throws {
@@ -17,16 +19,21 @@ struct EncodedParameters: Sendable {
         offsets.reserveCapacity(parameters.count)
         for (index, parameter) in parameters.enumerated() {
             let start = bytes.count
-            guard parameter.write(to: &bytes) else {
+            switch parameter.write(to: &bytes) {
+            case .null:
                 offsets.append(nil)
                 continue
+            case .binary:
+                binary.append((index, Int32(clamping: bytes.count - start)))
+            case .text:
+                guard !bytes[start...].contains(0) else {
+                    throw PostgresError(
+                        kind: .invalidParameter,
+                        message: "parameter $\(index + 1) contains U+0000, which can't be stored")
+                }
+                bytes.append(0)
             }
             offsets.append(start)
-            guard !bytes[start...].contains(0) else {
-                throw PostgresError(
-                    kind: .invalidParameter, message: "parameter $\(index + 1) contains U+0000, which can't be stored")
-            }
-            bytes.append(0)
         }
     }
 
@@ -38,12 +45,23 @@ struct EncodedParameters: Sendable {
 
     var count: Int32 { Int32(offsets.count) }
 
-    /// The pointers live as long as the call; libpq copies what they point to.
-    func withPointers<R>(_ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> R) -> R {
+    /// Hands on what `PQsendQueryPrepared` asks for: the values, their lengths, and whether they are text (0) or binary (1). The pointers
+    /// live as long as the call; libpq copies what they point to.
+    func withPointers<R>(
+        _ body: (UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?, UnsafePointer<Int32>?) -> R
+    ) -> R {
         bytes.withUnsafeBytes { raw in
             let base = raw.bindMemory(to: CChar.self).baseAddress
             let pointers = offsets.map { offset in offset.flatMap { base?.advanced(by: $0) } }
-            return pointers.withUnsafeBufferPointer { body($0.baseAddress) }
+            return pointers.withUnsafeBufferPointer { pointers in
+                guard !binary.isEmpty else { return body(pointers.baseAddress, nil, nil) }
+                var lengths = [Int32](repeating: 0, count: offsets.count)
+                var formats = lengths
+                for (index, length) in binary { (lengths[index], formats[index]) = (length, 1) }
+                return lengths.withUnsafeBufferPointer { lengths in
+                    formats.withUnsafeBufferPointer { body(pointers.baseAddress, lengths.baseAddress, $0.baseAddress) }
+                }
+            }
         }
     }
 }

@@ -14,7 +14,7 @@ package struct PostgresStatement: Sendable, Hashable {
     }
 }
 
-/// A value for `$1`, `$2`, … of a statement, sent as text; PostgreSQL infers the type from the statement.
+/// A value for `$1`, `$2`, … of a statement, sent as text but where it says otherwise; PostgreSQL infers the type from the statement.
 package enum PostgresParameter: Sendable, Hashable {
     case null
     /// Refused with `.invalidParameter` when it contains U+0000, which PostgreSQL can't store.
@@ -24,30 +24,44 @@ package enum PostgresParameter: Sendable, Hashable {
     case boolean(Bool)
     /// An array of any type, by the text of its elements; `nil` is one that is NULL.
     case textArray([String?])
-    /// `nil` is an element that is NULL.
+    /// `uuid[]`, sent as it is in memory; `nil` is an element that is NULL.
     case uuidArray([UUID?])
+    /// `double precision[]`, likewise.
+    case doubleArray([Double])
     /// Of any type of whole numbers.
     case integerArray([Int])
 }
 
 extension PostgresParameter {
-    /// Appends the text form that PostgreSQL's input functions read. A batch has thousands of elements: none becomes a string of its
-    /// own.
-    ///
-    /// - Returns: Whether there is a text: NULL has none.
-    func write(to bytes: inout [UInt8]) -> Bool {
+    /// How a value goes to the server.
+    enum Format {
+        /// It has none.
+        case null
+        /// What PostgreSQL's input functions read.
+        case text
+        /// What its receive functions read.
+        case binary
+    }
+
+    /// Appends the value. A batch has thousands of elements: none becomes a string of its own.
+    func write(to bytes: inout [UInt8]) -> Format {
         switch self {
-        case .null: return false
+        case .null: return .null
         case .text(let text): bytes += text.utf8
         case .integer(let integer): bytes += String(integer).utf8
         case .double(let double): bytes += Self.text(of: double).utf8
         case .boolean(let boolean): bytes.append(UInt8(ascii: boolean ? "t" : "f"))
         case .textArray(let elements): Self.write(elements, to: &bytes, Self.writeQuoted)
-        case .uuidArray(let elements): Self.write(elements, to: &bytes, Self.write)
         // A string of so few characters takes no memory.
         case .integerArray(let elements): Self.write(elements, to: &bytes) { $1 += String($0).utf8 }
+        case .uuidArray(let elements):
+            Self.writeBinary(elements, of: 2950, to: &bytes) { $0?.uuid }
+            return .binary
+        case .doubleArray(let elements):
+            Self.writeBinary(elements, of: 701, to: &bytes) { $0.bitPattern.bigEndian }
+            return .binary
         }
-        return true
+        return .text
     }
 
     private static func text(of double: Double) -> String {
@@ -85,21 +99,30 @@ extension PostgresParameter {
         bytes.append(quote)
     }
 
-    /// RFC 9562 §4.
-    private static func write(_ uuid: UUID, to bytes: inout [UInt8]) {
-        withUnsafeBytes(of: uuid.uuid) { octets in
-            for (index, octet) in octets.enumerated() {
-                switch index {
-                case 4, 6, 8, 10: bytes.append(UInt8(ascii: "-"))
-                default: break
-                }
-                bytes.append(hexadecimal(octet >> 4))
-                bytes.append(hexadecimal(octet & 15))
+    /// As `array_recv` reads it: how many dimensions, whether an element may be NULL, and their type, by its number in `pg_type`; the
+    /// dimension's size and first index; each element behind its length.
+    private static func writeBinary<Element, Value: BitwiseCopyable>(
+        _ elements: [Element], of type: Int32, to bytes: inout [UInt8], _ value: (Element) -> Value?
+    ) {
+        let length = Int32(MemoryLayout<Value>.size)
+        bytes.reserveCapacity(bytes.count + 20 + elements.count * (4 + Int(length)))
+        append(elements.isEmpty ? 0 : 1, to: &bytes)
+        append(1, to: &bytes)
+        append(type, to: &bytes)
+        guard !elements.isEmpty else { return }
+        append(Int32(clamping: elements.count), to: &bytes)
+        append(1, to: &bytes)
+        for element in elements {
+            guard let value = value(element) else {
+                append(-1, to: &bytes)
+                continue
             }
+            append(length, to: &bytes)
+            withUnsafeBytes(of: value) { bytes.append(contentsOf: $0) }
         }
     }
 
-    private static func hexadecimal(_ digit: UInt8) -> UInt8 {
-        digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit
+    private static func append(_ number: Int32, to bytes: inout [UInt8]) {
+        withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
     }
 }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 import Postgres
 import TestSupport
@@ -41,6 +42,25 @@ import Testing
                 name: "unnest", sql: "SELECT e FROM unnest($1::text[]) WITH ORDINALITY u(e, n) ORDER BY n"),
             [.textArray(list)])
         #expect(try elements.map { try $0.optionalString("e") } == list)
+        await client.shutdown()
+    }
+
+    @Test("Arrays that go as they are in memory come as what they are, among others", arguments: [0, 3])
+    func binaryArrays(count: Int) async throws {
+        let client = try await Self.client()
+        let statement = PostgresStatement(
+            name: "binary_arrays",
+            sql: "SELECT $1::uuid[]::text AS ids, $2 AS text, $3::float8[]::text AS doubles, $4 AS nothing")
+        let ids = [UUID(), nil, UUID()].prefix(count)
+        let doubles = [0.1, -.infinity, 1e300].prefix(count)
+        let row = try await client.query(
+            statement, [.uuidArray(Array(ids)), .text("ada"), .doubleArray(Array(doubles)), .null])[0]
+        #expect(
+            try row.string("ids") == "{" + ids.map { $0?.uuidString.lowercased() ?? "NULL" }.joined(separator: ",")
+                + "}")
+        #expect(try row.string("doubles") == (count == 0 ? "{}" : "{0.1,-Infinity,1e+300}"))
+        #expect(try row.string("text") == "ada")
+        #expect(try row.isNull("nothing"))
         await client.shutdown()
     }
 

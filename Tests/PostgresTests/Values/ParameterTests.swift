@@ -11,23 +11,44 @@ import Testing
             (.double(-.infinity), "-Infinity"), (.double(.nan), "NaN"), (.double(0.1), "0.1"), (.boolean(true), "t"),
             (.boolean(false), "f"), (.textArray([]), "{}"), (.textArray([nil, "", "NULL"]), #"{NULL,"","NULL"}"#),
             (.textArray([#"a"b\c"#, "{,}"]), #"{"a\"b\\c","{,}"}"#),
-            (.textArray(["dé\u{1F389}"]), "{\"dé\u{1F389}\"}"), (.uuidArray([]), "{}"),
-            (
-                .uuidArray([UUID(uuidString: "F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6"), nil]),
-                "{f81d4fae-7dec-11d0-a765-00a0c91e6bf6,NULL}"
-            ),
+            (.textArray(["dé\u{1F389}"]), "{\"dé\u{1F389}\"}"),
             (.integerArray([]), "{}"), (.integerArray([0, -12, .max]), "{0,-12,9223372036854775807}"),
         ])
     func valuesAreWrittenAsPostgreSQLReadsThem(parameter: PostgresParameter, literal: String) {
         var bytes: [UInt8] = []
-        #expect(parameter.write(to: &bytes))
+        #expect(parameter.write(to: &bytes) == .text)
         #expect(String(decoding: bytes, as: UTF8.self) == literal)
+    }
+
+    // PostgreSQL's array_recv, uuid_recv and float8_recv: src/backend/utils/adt.
+    @Test(
+        "Arrays of many are written as PostgreSQL receives them",
+        arguments: [
+            (PostgresParameter.uuidArray([]), "00000000 00000001 00000b86"),
+            (
+                .uuidArray([UUID(uuidString: "F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6"), nil]),
+                """
+                00000001 00000001 00000b86 00000002 00000001
+                00000010 f81d4fae7dec11d0a76500a0c91e6bf6 ffffffff
+                """
+            ),
+            (.doubleArray([]), "00000000 00000001 000002bd"),
+            (
+                .doubleArray([1.5, -.infinity]),
+                "00000001 00000001 000002bd 00000002 00000001 00000008 3ff8000000000000 00000008 fff0000000000000"
+            ),
+        ])
+    func binaryArrays(parameter: PostgresParameter, hexadecimal: String) {
+        var bytes: [UInt8] = []
+        #expect(parameter.write(to: &bytes) == .binary)
+        let digits = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        #expect(digits == hexadecimal.filter { !$0.isWhitespace })
     }
 
     @Test("Null has no text")
     func nullHasNoText() {
         var bytes: [UInt8] = []
-        #expect(!PostgresParameter.null.write(to: &bytes) && bytes.isEmpty)
+        #expect(PostgresParameter.null.write(to: &bytes) == .null && bytes.isEmpty)
     }
 
     @Test(
