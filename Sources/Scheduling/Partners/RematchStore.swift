@@ -10,8 +10,10 @@ package struct RematchStore: Sendable {
     package static let channel = "letsswitch_rematched"
 
     /// The names that metrics go by.
-    package static let statementNames = [slots.name, rematch.name, recent.name]
+    package static let statementNames = [next.name, slots.name, rematch.name, recent.name]
 
+    private static let next = PostgresStatement(
+        name: "next_absence", sql: "SELECT letsswitch.next_absence($1, $2) AS seconds")
     private static let slots = PostgresStatement(
         name: "forsaken_slots", sql: "SELECT starts_at FROM letsswitch.forsaken_slots($1, $2, $3)")
     private static let rematch = PostgresStatement(
@@ -29,6 +31,13 @@ package struct RematchStore: Sendable {
         self.database = database
         self.settings = settings
         self.grace = grace
+    }
+
+    /// In how long somebody may be found to be alone after the start, or a guest not to have come; nil when nothing is known to come.
+    func next() async throws -> Duration? {
+        let times = [settings.noShowAfter, settings.lateJoinWindow].map { PostgresParameter.double($0 / .seconds(1)) }
+        return try await database.query(Self.next, times, timeout: nil)[0].optionalDouble("seconds")
+            .map { .seconds(max(0, $0)) }
     }
 
     /// Where somebody waits who can be paired, or is to be joined late.

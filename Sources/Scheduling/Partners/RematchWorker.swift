@@ -8,8 +8,10 @@ import Postgres
 ///
 /// Several daemons may do this on one database: the slot's lock has one come after the other, who finds nothing left to do.
 package actor RematchWorker: Service {
-    /// Between two looks.
+    /// Between two looks, while there may be something to find at any moment.
     private static let interval = Duration.seconds(1)
+    /// At most, while there isn't: what makes it otherwise comes long before, but for a daemon that was away.
+    private static let longestRest = Duration.seconds(5)
     /// So many times as long as the look has taken: with very many people in a slot the database has more to do than this.
     private static let restraint = 10
     /// So many promises at once are freed whose guests haven't come, and so many times before whoever sits alone has their turn again.
@@ -39,12 +41,24 @@ package actor RematchWorker: Service {
     /// Works until ``stop(within:)``.
     package func run() async {
         while !isStopped {
-            let began = MonotonicTime.now()
-            await rematch()
-            let pause = (MonotonicTime.now() - began) * Self.restraint
-            await freeLapsed()
-            await timer.sleep(for: max(Self.interval, pause))
+            await timer.sleep(for: await look())
         }
+    }
+
+    /// - Returns: For how long there is nothing to do.
+    private func look() async -> Duration {
+        do {
+            let rest = min(try await store.next() ?? Self.longestRest, Self.longestRest)
+            guard rest == .zero else { return rest }
+        } catch {
+            report(error, "when people can be paired anew can't be found")
+            return Self.interval
+        }
+        let began = MonotonicTime.now()
+        await rematch()
+        let pause = (MonotonicTime.now() - began) * Self.restraint
+        await freeLapsed()
+        return max(Self.interval, pause)
     }
 
     /// Ends ``run()`` after the slot in hand.

@@ -177,6 +177,24 @@ BEGIN
 END
 $$;
 
+-- In how many seconds there may be something for forsaken_slots or lapsed_invitations to find, as far as is known now; 0 or less while there
+-- may be at any moment. NULL when nothing is known: nobody was reminded of a slot, and nobody waits for a guest.
+CREATE FUNCTION letsswitch.next_absence(p_patience double precision, p_late_join double precision) RETURNS double precision
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    v_now timestamptz := letsswitch.clock();
+BEGIN
+    RETURN extract(epoch FROM least(
+        (
+            SELECT reminder.starts_at FROM letsswitch.reminder
+            WHERE reminder.starts_at > v_now - make_interval(secs => p_late_join)
+            ORDER BY reminder.starts_at LIMIT 1
+        ) + make_interval(secs => p_patience),
+        (SELECT task.invites_until FROM letsswitch.task WHERE task.invites_until IS NOT NULL ORDER BY task.invites_until LIMIT 1)
+    ) - v_now);
+END
+$$;
+
 -- Pairs those who wait in a slot: who is in a room before who isn't, whom one prefers first, then first come, first served. Returns how many pairs it made.
 CREATE FUNCTION letsswitch.rematch_slot(
     p_starts_at bigint, p_patience double precision, p_grace double precision, p_late_join double precision

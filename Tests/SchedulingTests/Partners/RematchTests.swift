@@ -46,6 +46,51 @@ import Testing
         let waits: Bool
     }
 
+    @Test("Until somebody can have been let down, or a guest can be late, there is nothing to look for")
+    func next() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
+            #expect(try await database.rematches.next() == nil)
+            _ = try await Self.twoMatches(database)
+            #expect(try await database.rematches.next() == .seconds(110))
+            try await database.setClock("2026-11-22 09:00:59.5Z")
+            #expect(try await database.rematches.next() == .milliseconds(500))
+            for moment in ["09:01:00", "09:04:59"] {
+                try await database.setClock("2026-11-22 \(moment)Z")
+                #expect(try await database.rematches.next() == .zero)
+            }
+            try await database.setClock("2026-11-22 12:00:00Z")
+            #expect(try await database.rematches.next() == nil)
+            _ = try await database.invite("ada", "2026-11-22T15:00:00Z")
+            let lapse = try await database.run(
+                "SELECT extract(epoch FROM invites_until)::bigint AS at FROM letsswitch.task")
+            let noon = try #require(Instant(checked: 1_795_348_800))
+            #expect(
+                try await database.rematches.next()
+                    == .seconds(try lapse.compactMap { try $0.optionalInteger("at") }[0] - noon.seconds))
+        }
+    }
+
+    @Test("Of many reminders and guests only the next ones are read")
+    func nextPlan() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
+            for table in ["task", "reminder"] {
+                try await database.run("ALTER TABLE letsswitch.\(table) SET (autovacuum_enabled = off)")
+            }
+            try await database.crowd(of: "big", count: 20_000, after: "2026-11-22 09:00:00Z")
+            try await database.run("UPDATE letsswitch.task SET invites_until = '2026-11-22 10:00Z'")
+            try await database.run(
+                """
+                INSERT INTO letsswitch.reminder (id, seq, task_id, starts_at, fired_at, state)
+                SELECT gen_random_uuid(), 1, task.id, task.starts_at, task.reminds_at, 'pending' FROM letsswitch.task
+                """)
+            for statistics in ["none", "new"] {
+                if statistics == "new" { try await database.run("ANALYZE letsswitch.task, letsswitch.reminder") }
+                let visits = try await database.visits("letsswitch.next_absence(60, 600)")
+                #expect(visits.allSatisfy { $0 < 50 }, "statistics: \(statistics), \(visits)")
+            }
+        }
+    }
+
     @Test(
         "Two who are alone in their rooms a minute after the start are paired in a new one; who didn't come waits for nobody"
     )
