@@ -51,9 +51,10 @@ package struct BatchQueue<Item: Sendable>: Sendable {
 
     /// Takes all of them, or none if that were more than may wait.
     ///
+    /// - Parameter evenIfFull: They are taken anyhow: for what is seldom, and must not be lost.
     /// - Returns: Whether they were taken.
-    package mutating func add(_ items: some Collection<Item>) -> Bool {
-        guard count + items.count <= limits.waitingItems else { return false }
+    package mutating func add(_ items: some Collection<Item>, evenIfFull: Bool = false) -> Bool {
+        guard evenIfFull || count + items.count <= limits.waitingItems else { return false }
         count += items.count
         if let last = waiting.indices.last, waiting[last].count + items.count <= limits.itemsPerBatch {
             waiting[last] += items

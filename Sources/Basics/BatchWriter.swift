@@ -22,24 +22,29 @@ package actor BatchWriter<Destination: BatchDestination> {
     /// What was submitted and isn't in the queue yet.
     private let inbox = Locked<[Destination.Item]>([])
     private let pause = WakeableTimer()
+    private let executor: (any TaskExecutor)?
     /// While anything waits.
     private var work: Task<Void, Never>?
 
-    package init(_ destination: Destination, limits: BatchLimits) {
+    /// - Parameter executor: Of the tasks that write.
+    package init(_ destination: Destination, limits: BatchLimits, on executor: (any TaskExecutor)? = nil) {
         self.destination = destination
+        self.executor = executor
         queue = BatchQueue(limits)
     }
 
     /// After all that was submitted before.
-    package func add(_ items: [Destination.Item]) async {
+    ///
+    /// - Parameter evenIfFull: They are never dropped because too many wait.
+    package func add(_ items: [Destination.Item], evenIfFull: Bool = false) async {
         await takeInbox()
-        await enqueue(items)
+        await enqueue(items, evenIfFull)
     }
 
     /// The same, for who can't wait. Any thread; what one thread submits stays in its order.
-    package nonisolated func submit(_ items: [Destination.Item]) {
+    package nonisolated func submit(_ items: some Sequence<Destination.Item>) {
         inbox.withLock { $0 += items }
-        Task { await takeInbox() }
+        Task(executorPreference: executor) { await self.takeInbox() }
     }
 
     private func takeInbox() async {
@@ -50,10 +55,10 @@ package actor BatchWriter<Destination: BatchDestination> {
         await enqueue(items)
     }
 
-    private func enqueue(_ items: [Destination.Item]) async {
+    private func enqueue(_ items: [Destination.Item], _ evenIfFull: Bool = false) async {
         guard !items.isEmpty else { return }
-        guard queue.add(items) else { return await destination.dropped(items, nil) }
-        if work == nil { work = Task { await self.empty() } }
+        guard queue.add(items, evenIfFull: evenIfFull) else { return await destination.dropped(items, nil) }
+        if work == nil { work = Task(executorPreference: executor) { await self.empty() } }
     }
 
     /// Returns when nothing waits, or the destination doesn't take it.

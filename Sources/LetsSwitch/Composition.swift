@@ -113,7 +113,7 @@ struct Composition: Sendable {
             log: log,
             forgotten: {
                 await listeners.forgotten()
-                await attendance.forgotten()
+                await attendance.forgotten(rooms.callRoll)
             },
             bus: { [postgres] in
                 if configuration.bus == .amqp, let url = configuration.amqpURL {

@@ -22,6 +22,11 @@ struct ConnectionMap {
         rooms.compactMap { id, members in members.first.map { $0.room.presence != .untold } == true ? id : nil }
     }
 
+    /// All connections in rooms of which so much is made.
+    func forEach(_ presence: RoomPolicy.Presence, _ body: (Connection) -> Void) {
+        for members in rooms.values where members.first?.room.presence == presence { members.forEach(body) }
+    }
+
     /// What a connection that is about to join has to share with the others, and how many they are.
     func room(_ id: UUID, make: @autoclosure () -> Room) -> (room: Room, count: Int) {
         guard let members = rooms[id], let first = members.first else { return (make(), 0) }

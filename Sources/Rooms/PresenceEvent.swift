@@ -1,28 +1,43 @@
 package import Basics
 package import FoundationEssentials
 
-/// Somebody came into a room, or left it before its end; or that was its end.
+/// Somebody came into a room, or left it before its end.
 package struct PresenceEvent: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
         case joined, left
-        /// With all who were in it, on this daemon.
-        case closed
     }
 
     package let kind: Kind
     package let room: UUID
     /// Who of those whom the room is for the peer says it is; not checked yet.
     package let claimedIdentity: UUID?
+    /// The last roll call of its loop before it, see ``Rooms/callRoll(_:)``; 0 when there was none.
+    package let rollCall: UInt32
     /// How many are in the room now, on all daemons as far as this one knows.
     package let peers: Int
     package let at: MonotonicTime
 
-    package init(_ kind: Kind, room: UUID, claimedIdentity: UUID?, peers: Int, at: MonotonicTime) {
+    package init(
+        _ kind: Kind, room: UUID, claimedIdentity: UUID?, peers: Int, at: MonotonicTime, rollCall: UInt32 = 0
+    ) {
         self.kind = kind
         self.room = room
         self.claimedIdentity = claimedIdentity
+        self.rollCall = rollCall
         self.peers = peers
         self.at = at
+    }
+}
+
+/// Somebody in a match's room, or all of those in it who didn't say who they are.
+package struct Attendee: Sendable, Hashable {
+    package let room: UUID
+    /// See ``PresenceEvent/claimedIdentity``.
+    package let claimedIdentity: UUID?
+
+    package init(room: UUID, claimedIdentity: UUID?) {
+        self.room = room
+        self.claimedIdentity = claimedIdentity
     }
 }
 

@@ -32,6 +32,8 @@ package final class RoomShard: TurnEndHandler {
     private var cheering: [Room] = []
     private var refusals = RefusalCache()
     private var presence = PresenceReporter()
+    /// The last one, see ``callRoll(_:)``.
+    private var rollCall: UInt32 = 0
     var people: People
     /// Of rooms in which somebody wants to know how many are there.
     var boards: [UUID: PresenceBoard] = [:]
@@ -98,7 +100,6 @@ package final class RoomShard: TurnEndHandler {
             if room.presence == .reported {
                 occupied -= 1
                 connectionCount -= members.count
-                note(PresenceEvent(.closed, room: id, claimedIdentity: nil, peers: 0, at: loop.now))
                 membersChanged(in: id, .reported)
             }
             for member in members {
@@ -158,9 +159,7 @@ package final class RoomShard: TurnEndHandler {
         if room.presence == .reported {
             if others == 0 { occupied += 1 }
             connectionCount += 1
-            note(
-                PresenceEvent(
-                    .joined, room: id, claimedIdentity: claimedIdentity, peers: others + 1 + elsewhere, at: loop.now))
+            note(.joined, room: id, claimedIdentity, peers: others + 1 + elsewhere)
         }
         membersChanged(in: id, room.presence)
         return connection
@@ -173,16 +172,15 @@ package final class RoomShard: TurnEndHandler {
         if connection.room.presence == .reported {
             if others == 0 { occupied -= 1 }
             connectionCount -= 1
-            note(
-                PresenceEvent(
-                    .left, room: room, claimedIdentity: person, peers: others + connectionsElsewhere(in: room),
-                    at: loop.now))
+            note(.left, room: room, person, peers: others + connectionsElsewhere(in: room))
         }
         if others == 0 { people.roomIsEmpty(room) }
         membersChanged(in: room, connection.room.presence)
     }
 
-    private func note(_ event: PresenceEvent) {
+    private func note(_ kind: PresenceEvent.Kind, room: UUID, _ claimedIdentity: UUID?, peers: Int) {
+        let event = PresenceEvent(
+            kind, room: room, claimedIdentity: claimedIdentity, peers: peers, at: loop.now, rollCall: rollCall)
         switch presence.add(event) {
         case .wait: break
         case .startTimer: loop.call(after: PresenceReporter.delay) { [weak self] in self?.reportPresence() }
@@ -198,6 +196,19 @@ package final class RoomShard: TurnEndHandler {
     /// Who came and went and was not told of yet: for a daemon that stops.
     package func takePresenceEvents() -> [PresenceEvent] {
         presence.takeAll()
+    }
+
+    /// Who is in matches' rooms on this loop, and how many connections that is of each. What came before is reported by the time that this
+    /// returns, and what comes after it bears the number.
+    package func callRoll(_ number: UInt32) -> [Attendee: Int] {
+        reportPresence()
+        rollCall = number
+        var attendees: [Attendee: Int] = [:]
+        map.forEach(.reported) { connection in
+            attendees[
+                Attendee(room: connection.room.id, claimedIdentity: people.person(of: connection)), default: 0] += 1
+        }
+        return attendees
     }
 
     /// Who is in a room, on this loop, in no order.

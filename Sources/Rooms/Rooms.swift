@@ -94,6 +94,17 @@ package final class Rooms: Sendable {
         return events
     }
 
+    /// Who is in matches' rooms on this daemon, and how many connections that is of each: on each loop at a moment of its own. What came
+    /// before that moment is reported by the time that this returns, and what comes after it bears the number, which is to grow from call
+    /// to call.
+    package func callRoll(_ number: UInt32) async -> [Attendee: Int] {
+        var attendees: [Attendee: Int] = [:]
+        for loop in loops {
+            attendees.merge(await loop.run { self.shard(on: $0).callRoll(number) }, uniquingKeysWith: +)
+        }
+        return attendees
+    }
+
     /// Matches' rooms that are open, those with somebody in them, and the connections in these.
     package func census() async -> (open: Int, occupied: Int, connections: Int) {
         var sum = (open: 0, occupied: 0, connections: 0)

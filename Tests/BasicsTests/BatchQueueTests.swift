@@ -73,6 +73,8 @@ import Testing
         #expect(!tooMany && queue.count == 9)
         let justEnough = queue.add([9])
         #expect(justEnough && queue.count == 10)
+        let anyhow = queue.add([10, 11], evenIfFull: true)
+        #expect(anyhow && queue.count == 12)
     }
 
     @Test("While the destination is away it is the same batch again and again, under its number")

@@ -133,8 +133,7 @@ import Testing
         for connection in connections { connection.leave() }
         #expect(rooms.shard.occupancy == (0, 0))
         rooms.loop.advance(by: .seconds(1))
-        #expect(rooms.reported.map(\.kind) == [.joined, .joined, .closed])
-        #expect(rooms.reported.last?.room == room)
+        #expect(rooms.reported.map(\.kind) == [.joined, .joined])
     }
 
     @Test("A room holds as many as its policy says")
@@ -169,6 +168,29 @@ import Testing
         #expect(rooms.shard.takePresenceEvents().map(\.peers) == [1])
         rooms.loop.advance(by: PresenceReporter.delay)
         #expect(rooms.reported.count == 2)
+    }
+
+    @Test("The roll has who is in matches' rooms; what came before is reported, what comes after bears its number")
+    func rollCall() {
+        let (ada, other) = (UUID(), UUID())
+        let connections = [ada, ada, nil].map { enter(RecordingPeer(), as: $0) }
+        connections[0].leave()
+        _ = rooms.shard.enter(other, RecordingPeer(), policy: Self.policy)
+        _ = rooms.shard.enter(UUID(), RecordingPeer(), policy: .subscription)
+        _ = rooms.shard.enter(UUID(), RecordingPeer(), policy: .hall)
+        #expect(rooms.reported.isEmpty)
+        let attendees = rooms.shard.callRoll(7)
+        #expect(
+            attendees == [
+                Attendee(room: room, claimedIdentity: ada): 1, Attendee(room: room, claimedIdentity: nil): 1,
+                Attendee(room: other, claimedIdentity: nil): 1,
+            ])
+        #expect(rooms.reported.map(\.rollCall) == [0, 0, 0, 0, 0])
+        connections[1].leave()
+        rooms.loop.advance(by: PresenceReporter.delay)
+        #expect(rooms.reported.dropFirst(5).map(\.rollCall) == [7])
+        rooms.shard.close([room])
+        #expect(rooms.shard.callRoll(8) == [Attendee(room: other, claimedIdentity: nil): 1])
     }
 
     @Test("Of many who come at once it is reported before all are there")

@@ -10,8 +10,12 @@ package struct AttendanceWriter: Sendable {
     /// What is to be written.
     enum Entry: Sendable {
         case event(PresenceEvent)
-        /// Nothing: that there is a batch, with which comes what is asked for otherwise.
-        case wake
+        /// All loops have answered to this roll call: what they reported before is before it.
+        case rollCall(UInt32)
+
+        var event: PresenceEvent? {
+            if case .event(let event) = self { event } else { nil }
+        }
     }
 
     private let reports: AttendanceReports
@@ -22,7 +26,8 @@ package struct AttendanceWriter: Sendable {
     ///   - written: Called when there may be something for those who are told.
     package init(store: AttendanceStore, by daemon: UUID, log: Log, written: @escaping @Sendable () -> Void) {
         reports = AttendanceReports(store: store, log: log, written: written, id: daemon)
-        writer = BatchWriter(reports, limits: BatchLimits(itemsPerBatch: 500, waitingItems: 50_000))
+        writer = BatchWriter(
+            reports, limits: BatchLimits(itemsPerBatch: 512, waitingItems: 50_000), on: store.executor)
     }
 
     package func add(_ events: [PresenceEvent]) async {
@@ -30,15 +35,17 @@ package struct AttendanceWriter: Sendable {
     }
 
     /// The others have given this daemon up meanwhile, and taken its people back: they are there.
-    package func forgotten() async {
-        await reports.forgotten()
-        // If so much waits that it isn't taken, a batch comes without it.
-        await writer.add([.wake])
+    ///
+    /// - Parameter callRoll: ``Rooms/callRoll(_:)``.
+    package func forgotten(_ callRoll: (UInt32) async -> [Attendee: Int]) async {
+        let number = await reports.beginRollCall()
+        await reports.add(await callRoll(number), to: number)
+        await writer.add([.rollCall(number)], evenIfFull: true)
     }
 
     /// The same as ``add(_:)``, for who can't wait. Any thread: what comes from a room's loop stays in its order.
     package func report(_ events: [PresenceEvent]) {
-        writer.submit(events.map(Entry.event))
+        writer.submit(events.lazy.map(Entry.event))
     }
 
     /// Returns when nothing waits, or the database doesn't take it.
@@ -54,9 +61,10 @@ actor AttendanceReports: BatchDestination {
     let written: @Sendable () -> Void
     /// Of this life of the daemon.
     let id: UUID
-    private var peers = ReportedPeers()
+    private var lastReport = 0
+    private var rollCalls: UInt32 = 0
     /// The others have taken this daemon's people back, and it hasn't said yet that they are there.
-    private var isForgotten = false
+    private var rollCall: RollCall?
 
     init(store: AttendanceStore, log: Log, written: @escaping @Sendable () -> Void, id: UUID) {
         self.store = store
@@ -66,11 +74,10 @@ actor AttendanceReports: BatchDestination {
     }
 
     func write(_ report: BatchQueue<AttendanceWriter.Entry>.Batch) async -> BatchOutcome {
-        let events = Self.events(report.items)
         do {
-            try await store.report(events, by: id, number: report.number, at: .now())
-            peers.take(events, of: report.number)
-            try await recountIfForgotten(report.number)
+            try await store.report(report.items.lazy.compactMap(\.event), by: id, number: report.number, at: .now())
+            take(report)
+            try await recount(after: report.number)
             written()
             return .written
         } catch {
@@ -78,33 +85,51 @@ actor AttendanceReports: BatchDestination {
         }
     }
 
-    func forgotten() {
-        isForgotten = true
+    /// - Returns: Its number.
+    func beginRollCall() -> UInt32 {
+        rollCalls += 1
+        rollCall = RollCall(number: rollCalls)
+        return rollCalls
+    }
+
+    func add(_ answers: [Attendee: Int], to call: UInt32) {
+        if rollCall?.number == call { rollCall?.add(answers) }
+    }
+
+    /// Does nothing if it was taken before, or nobody asks.
+    private func take(_ report: BatchQueue<AttendanceWriter.Entry>.Batch) {
+        guard report.number > lastReport else { return }
+        lastReport = report.number
+        guard rollCall != nil else { return }
+        for entry in report.items {
+            switch entry {
+            case .event(let event): rollCall?.take(event)
+            case .rollCall(let number): rollCall?.complete(number)
+            }
+        }
     }
 
     /// Throws while the database is away: then the whole batch comes again. What else goes wrong isn't the report's, which is written;
     /// the next one tries again.
-    private func recountIfForgotten(_ number: Int) async throws {
-        guard isForgotten else { return }
-        // Before: it may be asked for again meanwhile.
-        isForgotten = false
+    private func recount(after report: Int) async throws {
+        guard let rollCall, rollCall.isComplete else { return }
         do {
-            try await store.recount(peers, by: id, number: number)
+            try await store.recount(rollCall.rooms, by: id, number: report)
+            // It may have been called anew meanwhile.
+            if self.rollCall?.number == rollCall.number { self.rollCall = nil }
         } catch {
-            isForgotten = true
             if let error = error as? PostgresError, error.isUnavailable { throw error }
             log.error("who is there can't be counted again", ["error": .string("\(error)")])
         }
     }
 
-    private static func events(_ entries: [AttendanceWriter.Entry]) -> [PresenceEvent] {
-        entries.compactMap { if case .event(let event) = $0 { event } else { nil } }
-    }
-
     func dropped(_ entries: [AttendanceWriter.Entry], _ error: (any Error)?) {
         var count = 0
-        for event in Self.events(entries) {
-            if event.kind == .closed { peers.close(event.room) } else { count += 1 }
+        for entry in entries {
+            switch entry {
+            case .event: count += 1
+            case .rollCall(let number): rollCall?.complete(number)
+            }
         }
         guard count > 0 else { return }
         if let error {
@@ -135,37 +160,49 @@ package struct AttendanceStore: Sendable {
         self.database = database
     }
 
-    /// Writes that these are there, whatever was known of them, unless a report with a greater number is written already.
-    func recount(_ peers: ReportedPeers, by writer: UUID, number: Int) async throws {
-        // Each room whole: who doesn't say whose task it is counts as one with others who don't.
-        var rooms = Array(peers.rooms)
+    /// For tasks that do little but report.
+    var executor: any TaskExecutor { database.executor }
+
+    /// Writes that these are there, and how many connections that is of each, whatever was known of them, unless a report with a greater
+    /// number is written already.
+    ///
+    /// - Parameter rooms: Each whole: who doesn't say whose task it is counts as one with others who don't.
+    func recount(
+        _ rooms: [[(attendee: Attendee, connections: Int)]], by writer: UUID, number: Int
+    ) async throws {
+        var rooms = rooms[...]
         while !rooms.isEmpty {
-            let part = rooms.suffix(Self.roomsPerRecount).flatMap { room in
-                peers.connections(in: room).map { (room: room, claimedIdentity: $0.claimedIdentity, count: $0.count) }
-            }
-            rooms.removeLast(min(rooms.count, Self.roomsPerRecount))
+            let part = rooms.prefix(Self.roomsPerRecount).flatMap { $0 }
+            rooms.removeFirst(min(rooms.count, Self.roomsPerRecount))
             _ = try await database.query(
                 Self.recountPeers,
                 [
-                    .text(writer.uuidString), .integer(number), .uuidArray(part.map(\.room)),
-                    .uuidArray(part.map(\.claimedIdentity)), .integerArray(part.map(\.count)),
+                    .text(writer.uuidString), .integer(number), .uuidArray(part.map(\.attendee.room)),
+                    .uuidArray(part.map(\.attendee.claimedIdentity)), .integerArray(part.map(\.connections)),
                 ], timeout: nil)
         }
     }
 
     /// Writes that peers came and went; those of one room in their order. A report that was written before, by its number, is not
     /// written again. When a room closes the database knows by itself.
-    package func report(_ events: [PresenceEvent], by writer: UUID, number: Int, at now: MonotonicTime) async throws {
-        let events = events.filter { $0.kind != .closed }
-        guard !events.isEmpty else { return }
+    package func report(
+        _ events: some Sequence<PresenceEvent>, by writer: UUID, number: Int, at now: MonotonicTime
+    ) async throws {
+        var (kinds, rooms, identities) = ([String?](), [UUID?](), [UUID?]())
+        var (peers, ages) = ([Int](), [Double]())
+        for event in events {
+            kinds.append(event.kind == .joined ? "room.joined" : "room.left")
+            rooms.append(event.room)
+            identities.append(event.claimedIdentity)
+            peers.append(event.peers)
+            ages.append(max(.zero, now - event.at) / .seconds(1))
+        }
+        guard !kinds.isEmpty else { return }
         _ = try await database.query(
             Self.reportPeers,
             [
-                .text(writer.uuidString), .integer(number),
-                .textArray(events.map { $0.kind == .joined ? "room.joined" : "room.left" }),
-                .uuidArray(events.map(\.room)), .uuidArray(events.map(\.claimedIdentity)),
-                .integerArray(events.map(\.peers)),
-                .textArray(events.map { "\(max(.zero, now - $0.at) / .seconds(1))" }),
+                .text(writer.uuidString), .integer(number), .textArray(kinds), .uuidArray(rooms),
+                .uuidArray(identities), .integerArray(peers), .doubleArray(ages),
             ], timeout: nil)
     }
 }

@@ -14,10 +14,33 @@ import Testing
 @Suite struct RecountTests {
     private static let nine = "2026-11-22T09:00:00Z"
 
-    private static func event(
-        _ kind: PresenceEvent.Kind, _ task: TaskResponse, _ identity: UUID?
-    ) -> PresenceEvent {
-        PresenceEvent(kind, room: task.socketId, claimedIdentity: identity, peers: 1, at: .now())
+    /// A daemon's rooms.
+    private struct Crowd {
+        private(set) var present: [Attendee: Int] = [:]
+        private var rollCall: UInt32 = 0
+
+        /// Somebody comes or goes.
+        mutating func event(_ kind: PresenceEvent.Kind, _ task: TaskResponse, _ identity: UUID?) -> PresenceEvent {
+            present[Attendee(room: task.socketId, claimedIdentity: identity), default: 0] += kind == .joined ? 1 : -1
+            return PresenceEvent(
+                kind, room: task.socketId, claimedIdentity: identity, peers: 1, at: .now(), rollCall: rollCall)
+        }
+
+        mutating func callRoll(_ number: UInt32) -> [Attendee: Int] {
+            rollCall = number
+            return present
+        }
+
+        mutating func close(_ task: TaskResponse) {
+            present = present.filter { $0.key.room != task.socketId }
+        }
+
+        /// As a call of the roll has it.
+        var rooms: [[(attendee: Attendee, connections: Int)]] {
+            var call = RollCall(number: 1)
+            call.add(present)
+            return call.rooms
+        }
     }
 
     /// Ada and Bob, whose room is open, and a daemon that lives.
@@ -76,16 +99,17 @@ import Testing
     func recount() async throws {
         try await Self.withPair { database, ada, bob, daemon in
             let writer = Self.writer(database, daemon)
+            var crowd = Crowd()
             await writer.add([
-                Self.event(.joined, ada, ada.id), Self.event(.joined, ada, ada.id), Self.event(.joined, bob, bob.id),
-                Self.event(.joined, ada, nil),
+                crowd.event(.joined, ada, ada.id), crowd.event(.joined, ada, ada.id), crowd.event(.joined, bob, bob.id),
+                crowd.event(.joined, ada, nil),
             ])
             try await eventually("all are there") {
                 try await Self.attendance(database) == ["ada 2 2", "bob 1 1", "unnamed 1 1"]
             }
             // Nobody is counted twice.
-            await writer.forgotten()
-            await writer.add([Self.event(.left, bob, bob.id)])
+            await writer.forgotten { crowd.callRoll($0) }
+            await writer.add([crowd.event(.left, bob, bob.id)])
             try await eventually("one has left") {
                 try await Self.attendance(database) == ["ada 2 2", "bob 0 1", "unnamed 1 1"]
             }
@@ -95,13 +119,13 @@ import Testing
                 let taken = try await Self.attendance(database)
                 #expect(taken == ["ada 0 2", "bob 0 1", "unnamed 0 1"] || steps == 1)
                 #expect(taken != ["ada 2 2", "bob 0 1", "unnamed 1 1"])
-                await writer.forgotten()
+                await writer.forgotten { crowd.callRoll($0) }
                 try await eventually("they are there again") {
                     try await Self.attendance(database) == ["ada 2 2", "bob 0 1", "unnamed 1 1"]
                 }
                 #expect(try await database.count("reporter WHERE must_close") == 0)
             }
-            await writer.add([Self.event(.left, ada, ada.id), Self.event(.left, ada, nil)])
+            await writer.add([crowd.event(.left, ada, ada.id), crowd.event(.left, ada, nil)])
             try await eventually("who leaves leaves") {
                 try await Self.attendance(database) == ["ada 1 2", "bob 0 1", "unnamed 0 1"]
             }
@@ -114,14 +138,14 @@ import Testing
     func closedRoom() async throws {
         try await Self.withPair { database, ada, bob, daemon in
             let writer = Self.writer(database, daemon)
-            await writer.add([
-                Self.event(.joined, ada, ada.id), Self.event(.joined, bob, bob.id), Self.event(.closed, ada, nil),
-            ])
+            var crowd = Crowd()
+            await writer.add([crowd.event(.joined, ada, ada.id), crowd.event(.joined, bob, bob.id)])
+            crowd.close(ada)
             try await eventually("both were there to the end") {
                 try await Self.attendance(database) == ["ada 1 1", "bob 1 1"]
             }
             try await Self.giveUp(daemon, in: database)
-            await writer.forgotten()
+            await writer.forgotten { crowd.callRoll($0) }
             await writer.finish()
             #expect(try await Self.attendance(database) == ["ada 0 1", "bob 0 1"])
         }
@@ -131,22 +155,20 @@ import Testing
     func late() async throws {
         try await Self.withPair { database, ada, bob, daemon in
             let store = AttendanceStore(database: database.client)
-            var peers = ReportedPeers()
-            let joined = [Self.event(.joined, ada, ada.id), Self.event(.joined, bob, bob.id)]
+            var crowd = Crowd()
+            let joined = [crowd.event(.joined, ada, ada.id), crowd.event(.joined, bob, bob.id)]
             try await store.report(joined, by: daemon, number: 1, at: .now())
-            peers.take(joined, of: 1)
+            let before = crowd.rooms
             let versions = try await Self.versions(database)
-            try await store.recount(peers, by: daemon, number: 1)
+            try await store.recount(before, by: daemon, number: 1)
             #expect(try await Self.versions(database) == versions)
 
-            try await store.report([Self.event(.left, ada, ada.id)], by: daemon, number: 2, at: .now())
-            try await store.recount(peers, by: daemon, number: 1)
+            try await store.report([crowd.event(.left, ada, ada.id)], by: daemon, number: 2, at: .now())
+            try await store.recount(before, by: daemon, number: 1)
             #expect(try await Self.attendance(database) == ["ada 0 1", "bob 1 1"])
             // Also after one that had no report with it.
-            let before = peers
-            peers.take([Self.event(.left, ada, ada.id)], of: 2)
             try await Self.giveUp(daemon, in: database)
-            try await store.recount(peers, by: daemon, number: 3)
+            try await store.recount(crowd.rooms, by: daemon, number: 3)
             try await store.recount(before, by: daemon, number: 2)
             #expect(try await Self.attendance(database) == ["ada 0 1", "bob 1 1"])
         }
@@ -156,19 +178,17 @@ import Testing
     func withoutRow() async throws {
         try await Self.withPair { database, ada, _, daemon in
             let store = AttendanceStore(database: database.client)
-            var peers = ReportedPeers()
-            let joined = [Self.event(.joined, ada, ada.id)]
-            try await store.report(joined, by: daemon, number: 1, at: .now())
-            peers.take(joined, of: 1)
+            var crowd = Crowd()
+            try await store.report([crowd.event(.joined, ada, ada.id)], by: daemon, number: 1, at: .now())
             try await database.run("DELETE FROM letsswitch.daemon")
             try await Self.giveUp(daemon, in: database, taking: 1)
             #expect(try await Self.attendance(database) == ["ada 0 1"])
-            try await store.recount(peers, by: daemon, number: 2)
+            try await store.recount(crowd.rooms, by: daemon, number: 2)
             #expect(try await Self.attendance(database) == ["ada 0 1"])
             #expect(try await database.count("reporter WHERE must_close") == 1)
 
             try await Self.beat(daemon, in: database)
-            try await store.recount(peers, by: daemon, number: 2)
+            try await store.recount(crowd.rooms, by: daemon, number: 2)
             #expect(try await Self.attendance(database) == ["ada 1 1"])
             #expect(try await database.count("reporter WHERE must_close") == 0)
         }
@@ -180,25 +200,55 @@ import Testing
             let reports = AttendanceReports(
                 store: AttendanceStore(database: database.client), log: Log(level: .error, format: nil), written: {},
                 id: daemon)
-            var queue = BatchQueue<AttendanceWriter.Entry>(BatchLimits(itemsPerBatch: 1, waitingItems: 10))
-            func write(_ event: PresenceEvent) async throws {
-                let isTaken = queue.add([.event(event)])
+            var queue = BatchQueue<AttendanceWriter.Entry>(BatchLimits(itemsPerBatch: 2, waitingItems: 10))
+            func write(_ entries: AttendanceWriter.Entry...) async throws {
+                let isTaken = queue.add(entries)
                 #expect(isTaken)
                 guard case .write(let batch) = queue.next() else { return #expect(Bool(false), "nothing waits") }
                 let outcome = await reports.write(batch)
                 #expect(outcome.error == nil)
                 _ = queue.wrote(outcome)
             }
-            try await write(Self.event(.joined, ada, ada.id))
+            var crowd = Crowd()
+            try await write(.event(crowd.event(.joined, ada, ada.id)))
             try await Self.giveUp(daemon, in: database)
-            // Nothing wakes the queue, as when it is full.
-            await reports.forgotten()
+            let number = await reports.beginRollCall()
+            await reports.add(crowd.callRoll(number), to: number)
             try await database.run("ALTER FUNCTION letsswitch.recount_peers RENAME TO hidden")
-            try await write(Self.event(.joined, bob, bob.id))
+            try await write(.rollCall(number), .event(crowd.event(.joined, bob, bob.id)))
             #expect(try await Self.attendance(database) == ["ada 0 1", "bob 1 1"])
             try await database.run("ALTER FUNCTION letsswitch.hidden RENAME TO recount_peers")
-            try await write(Self.event(.left, bob, bob.id))
+            try await write(.event(crowd.event(.left, bob, bob.id)))
             #expect(try await Self.attendance(database) == ["ada 1 1", "bob 0 1"])
+            // It is told once.
+            try await database.run("ALTER FUNCTION letsswitch.recount_peers RENAME TO hidden")
+            try await write(.event(crowd.event(.left, ada, ada.id)))
+            #expect(try await Self.attendance(database) == ["ada 0 1", "bob 0 1"])
+        }
+    }
+
+    @Test("One whose mark was dropped, with what was before it, is told with the next report")
+    func dropped() async throws {
+        try await Self.withPair { database, ada, bob, daemon in
+            let reports = AttendanceReports(
+                store: AttendanceStore(database: database.client), log: Log(level: .error, format: nil), written: {},
+                id: daemon)
+            var crowd = Crowd()
+            // The database never hears of the first by a report.
+            let lost = crowd.event(.joined, ada, ada.id)
+            let number = await reports.beginRollCall()
+            await reports.add(crowd.callRoll(number), to: number)
+            await reports.dropped([.event(lost), .rollCall(number)], nil)
+            var queue = BatchQueue<AttendanceWriter.Entry>(BatchLimits(itemsPerBatch: 1, waitingItems: 1))
+            let isTaken = queue.add([.event(crowd.event(.joined, bob, bob.id))])
+            #expect(isTaken)
+            guard case .write(let batch) = queue.next() else {
+                Issue.record("nothing waits")
+                return
+            }
+            #expect(await reports.write(batch).error == nil)
+            let attendance = try await Self.attendance(database)
+            #expect(attendance == ["ada 1 1", "bob 1 1"])
         }
     }
 }
