@@ -12,6 +12,8 @@ extension Daemon {
     /// - Returns: The exit status.
     package static func run(_ configuration: Configuration) async -> Int32 {
         SignalWatcher.ignoreBrokenPipes()
+        // One for each loop, and two for all else.
+        AllocatorArenas.limit(to: configuration.loops + 2)
         let log = Log(level: configuration.logLevel, format: configuration.logFormat)
         let daemon = Daemon(configuration, log: log)
         let terminal = ControllingTerminal()

@@ -17,6 +17,8 @@ package final class WebSocket: StreamSocketHandler {
         case open, closing, closed
     }
 
+    // As in ``StreamSocket``, the order leaves no gaps: these are 104 bytes.
+
     private let socket: StreamSocket
     private let server: ServerShard
     private var handler: (any WebSocketHandler)?
@@ -28,10 +30,10 @@ package final class WebSocket: StreamSocketHandler {
     /// Whether the peer is held to ``ServerLimits/messageRate``. A route may let it go: one that only answers, for
     /// protocol suites, is no burden to others.
     package var limitsMessageRate = true
-    /// What the peer's messages have paid for, see ``RateLimit``.
-    private var paidUntil: UInt64 = 0
     /// How it ended, for a handler that comes too late to be told then.
     private var endCode: WebSocketCloseCode?
+    /// What the peer's messages have paid for, see ``RateLimit``.
+    private var paidUntil: UInt64 = 0
 
     init(
         _ socket: StreamSocket, server: ServerShard, compression: WebSocketDeflateParameters? = nil,

@@ -9,7 +9,7 @@ package final class ConnectingSocket: Pollable {
     private let name: String
     private var reactor: Reactor?
     private var completed: Completion?
-    private var deadline = MonotonicTime.distantFuture
+    private var deadline = CoarseInstant.never
     /// The descriptor is another's, or closed.
     private var isOver = false
 
@@ -38,7 +38,7 @@ package final class ConnectingSocket: Pollable {
         try reactor.add(self, events: EPOLLOUT.rawValue)
         self.reactor = reactor
         self.completed = completed
-        deadline = reactor.now + limit
+        deadline = CoarseInstant(notBefore: reactor.now + limit, at: reactor.now)
         reactor.setDeadline(deadline, for: self)
     }
 
@@ -60,7 +60,7 @@ package final class ConnectingSocket: Pollable {
         completed(.success(DetachedSocket(descriptor: descriptor, openSockets: reactor.openSockets)))
     }
 
-    override func deadlinePassed(_ passed: MonotonicTime) {
+    override func deadlinePassed(_ passed: CoarseInstant) {
         // Or the entry of a former socket with this descriptor.
         guard passed == deadline else { return }
         fail(SocketError("connect", on: name, errno: ETIMEDOUT))

@@ -1,5 +1,3 @@
-import Basics
-
 /// Something with a descriptor that a ``Reactor`` polls.
 ///
 /// A base class and not a protocol: the reactor keeps one word per descriptor, and a call is one look-up in a table.
@@ -15,7 +13,7 @@ package class Pollable {
     func ready(_ events: UInt32) {}
 
     /// The deadline that was set with ``Reactor/setDeadline(_:for:)`` came. Called on the loop.
-    func deadlinePassed(_ deadline: MonotonicTime) {}
+    func deadlinePassed(_ deadline: CoarseInstant) {}
 
     /// The loop stops: let go of the descriptor now. Called on the loop.
     func loopStops() {}

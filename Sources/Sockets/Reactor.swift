@@ -25,9 +25,6 @@ package final class Reactor {
     /// Sends that sends provoke (a stream that goes on when its last piece left) within one turn; the rest waits for
     /// the next.
     private static let flushesPerTurn = 4
-    /// In nanoseconds. Deadlines of sockets are seconds away, and most have been moved by the time they come: those that pass within a
-    /// tick wake the loop once. One by one, ten thousand connections that had come lately cost as much again as a tenth of what they were sent.
-    private static let deadlineTick: UInt64 = 50_000_000
 
     /// The time at which this turn began.
     package private(set) var now = MonotonicTime.now()
@@ -49,8 +46,8 @@ package final class Reactor {
     /// Those that were removed in this turn, and whether their descriptors are to be closed.
     private var removed: [(pollable: Unmanaged<Pollable>, closes: Bool)] = []
     /// Of sockets, by descriptor.
-    private var deadlines = TimerQueue<CInt>()
-    private var alarms = TimerQueue<TimerID>()
+    private var deadlines = TimerQueue<CoarseInstant, CInt>()
+    private var alarms = TimerQueue<MonotonicTime, TimerID>()
     private var timers: [TimerID: () -> Void] = [:]
     private var lastTimer: UInt32 = 0
     /// Who has something to do at the end of this turn, before the sockets send.
@@ -247,8 +244,8 @@ package final class Reactor {
         timers[timer] = nil
     }
 
-    /// Has ``Pollable/deadlinePassed(_:)`` called with this same deadline once it has passed, up to ``deadlineTick`` later.
-    func setDeadline(_ deadline: MonotonicTime, for pollable: Pollable) {
+    /// Has ``Pollable/deadlinePassed(_:)`` called with this same deadline once it has passed.
+    func setDeadline(_ deadline: CoarseInstant, for pollable: Pollable) {
         deadlines.insert(.init(deadline: deadline, key: pollable.descriptor))
     }
 
@@ -258,7 +255,7 @@ package final class Reactor {
         _ = Glibc.read(alarm, &expirations, MemoryLayout<UInt64>.size)
         armedFor = .distantFuture
         while let entry = alarms.popDue(at: now) { timers.removeValue(forKey: entry.key)?() }
-        while let entry = deadlines.popDue(at: now) {
+        while let entry = deadlines.popDue(at: CoarseInstant(notAfter: now)) {
             guard Int(entry.key) < pollables.count, let pollable = pollables[Int(entry.key)] else { continue }
             pollable._withUnsafeGuaranteedRef { $0.deadlinePassed(entry.deadline) }
         }
@@ -267,7 +264,7 @@ package final class Reactor {
     /// Sets the kernel's timer if something is due earlier than it is set for.
     private func armTimer() {
         var earliest = alarms.earliest ?? .distantFuture
-        if let deadline = deadlines.earliest?.roundedUp(to: Self.deadlineTick), deadline.isBefore(earliest) {
+        if let deadline = deadlines.earliest?.time(near: now), deadline.isBefore(earliest) {
             earliest = deadline
         }
         guard earliest.isBefore(armedFor) else { return }

@@ -32,7 +32,7 @@ package final class StreamSocket: Pollable {
     /// Bytes from the peer that are thrown away while lingering; a peer that sends more has its connection reset.
     private static let lingerBytes = 1 << 20
 
-    // The order of what is stored leaves no gaps: there are many sockets, and 136 bytes are one size of the allocator's.
+    // The order of what is stored leaves no gaps: there are many sockets, and 120 bytes are one size of the allocator's.
 
     /// Bytes of memory that may be held for the peer at the end of a turn (``SendQueue/heldBytes``); more, and the socket
     /// is closed.
@@ -47,23 +47,63 @@ package final class StreamSocket: Pollable {
     var tls: TLSSession?
     var queue: SendQueue
     private(set) var phase = Phase.open
-    private(set) var isScheduled = false
-    /// The kernel's send buffer was full: `EPOLLOUT` is awaited.
-    private var isBlocked = false
-    private var isReading = true
-    /// The peer sent its FIN.
-    package private(set) var peerEnded = false
-    /// Whether ``StreamSocketHandler/socketDidDrain(_:)`` is called.
-    package var reportsDrain = false
+    private var flags: Flags = .isReading
     private var discarded: UInt32 = 0
-    private var armedFor = MonotonicTime.distantFuture
+    private var armedFor = CoarseInstant.never
+    private var nextDeadline = CoarseInstant.never
 
-    /// When ``StreamSocketHandler/socketDeadlinePassed(_:)`` is to be called, up to 50 ms later. Moving it to later costs nothing.
-    package var deadline = MonotonicTime.distantFuture {
-        didSet {
-            guard deadline.isBefore(armedFor) else { return }
-            armedFor = deadline
-            reactor.setDeadline(deadline, for: self)
+    private struct Flags: OptionSet {
+        let rawValue: UInt8
+
+        static let isScheduled = Flags(rawValue: 1)
+        static let isBlocked = Flags(rawValue: 2)
+        static let isReading = Flags(rawValue: 4)
+        static let peerEnded = Flags(rawValue: 8)
+        static let reportsDrain = Flags(rawValue: 16)
+
+        subscript(flag: Flags) -> Bool {
+            get { contains(flag) }
+            set { if newValue { formUnion(flag) } else { subtract(flag) } }
+        }
+    }
+
+    private(set) var isScheduled: Bool {
+        get { flags[.isScheduled] }
+        set { flags[.isScheduled] = newValue }
+    }
+
+    /// The kernel's send buffer was full: `EPOLLOUT` is awaited.
+    private var isBlocked: Bool {
+        get { flags[.isBlocked] }
+        set { flags[.isBlocked] = newValue }
+    }
+
+    private var isReading: Bool {
+        get { flags[.isReading] }
+        set { flags[.isReading] = newValue }
+    }
+
+    /// The peer sent its FIN.
+    package private(set) var peerEnded: Bool {
+        get { flags[.peerEnded] }
+        set { flags[.peerEnded] = newValue }
+    }
+
+    /// Whether ``StreamSocketHandler/socketDidDrain(_:)`` is called.
+    package var reportsDrain: Bool {
+        get { flags[.reportsDrain] }
+        set { flags[.reportsDrain] = newValue }
+    }
+
+    /// When ``StreamSocketHandler/socketDeadlinePassed(_:)`` is to be called, up to 50 ms later, and rounded up to that. Moving it to later
+    /// costs nothing.
+    package var deadline: MonotonicTime {
+        get { nextDeadline.time(near: reactor.now) }
+        set {
+            nextDeadline = CoarseInstant(notBefore: newValue, at: reactor.now)
+            guard nextDeadline.isBefore(armedFor) else { return }
+            armedFor = nextDeadline
+            reactor.setDeadline(nextDeadline, for: self)
         }
     }
 
@@ -296,16 +336,16 @@ package final class StreamSocket: Pollable {
         handler?.serverStops(self)
     }
 
-    override func deadlinePassed(_ passed: MonotonicTime) {
+    override func deadlinePassed(_ passed: CoarseInstant) {
         // An entry for a deadline that was moved closer since, or of a former socket with this descriptor.
         guard passed == armedFor else { return }
-        armedFor = .distantFuture
-        if deadline <= reactor.now {
-            deadline = .distantFuture
+        armedFor = .never
+        if !CoarseInstant(notAfter: reactor.now).isBefore(nextDeadline) {
+            nextDeadline = .never
             if phase == .open { handler?.socketDeadlinePassed(self) } else { close() }
-        } else if deadline != .distantFuture {
-            armedFor = deadline
-            reactor.setDeadline(deadline, for: self)
+        } else if nextDeadline != .never {
+            armedFor = nextDeadline
+            reactor.setDeadline(nextDeadline, for: self)
         }
     }
 

@@ -1,17 +1,14 @@
 import Basics
 
-extension MonotonicTime {
-    /// The same as `<`, compiled into this module: each message of each connection compares deadlines, and shouldn't call another
-    /// module for it.
+/// What a ``TimerQueue`` can keep in order.
+protocol TimerInstant {
+    func isBefore(_ other: Self) -> Bool
+}
+
+extension MonotonicTime: TimerInstant {
+    /// The same as `<`, compiled into this module: whoever sorts timers shouldn't call another module for it.
     @inline(__always)
     func isBefore(_ other: MonotonicTime) -> Bool { nanoseconds < other.nanoseconds }
-
-    /// The first instant from this one on that is a whole number of `tick` nanoseconds from the clock's start.
-    @inline(__always)
-    func roundedUp(to tick: UInt64) -> MonotonicTime {
-        let (sum, overflow) = nanoseconds.addingReportingOverflow(tick - 1)
-        return overflow ? .distantFuture : MonotonicTime(nanoseconds: sum - sum % tick)
-    }
 }
 
 /// Instants in order: a binary heap of deadlines, each with the key of whom it concerns.
@@ -19,15 +16,15 @@ extension MonotonicTime {
 /// A value without a clock. Entries are not removed when a deadline moves; whoever is woken compares the entry with
 /// the deadline that it has now, and asks again. So pushing a deadline back, which each message of each connection
 /// does, touches no heap at all.
-struct TimerQueue<Key> {
+struct TimerQueue<Instant: TimerInstant, Key> {
     struct Entry {
-        let deadline: MonotonicTime
+        let deadline: Instant
         let key: Key
     }
 
     private var heap: [Entry] = []
 
-    var earliest: MonotonicTime? { heap.first?.deadline }
+    var earliest: Instant? { heap.first?.deadline }
     var count: Int { heap.count }
 
     /// O(log n).
@@ -43,7 +40,7 @@ struct TimerQueue<Key> {
     }
 
     /// Takes the earliest entry if it is due at `now`. O(log n).
-    mutating func popDue(at now: MonotonicTime) -> Entry? {
+    mutating func popDue(at now: Instant) -> Entry? {
         guard let first = heap.first, !now.isBefore(first.deadline) else { return nil }
         let last = heap.removeLast()
         if !heap.isEmpty {

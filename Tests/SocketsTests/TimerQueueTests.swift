@@ -4,14 +4,14 @@ import Testing
 @testable import Sockets
 
 @Suite struct TimerQueueTests {
-    private static func entry(_ deadline: UInt64, _ key: Int) -> TimerQueue<Int>.Entry {
+    private static func entry(_ deadline: UInt64, _ key: Int) -> TimerQueue<MonotonicTime, Int>.Entry {
         .init(deadline: MonotonicTime(nanoseconds: deadline), key: key)
     }
 
     @Test("Deadlines come out in order, whatever order they went in", arguments: 0..<50)
     func order(seed: Int) {
         var random = SeededGenerator(seed: seed)
-        var queue = TimerQueue<Int>()
+        var queue = TimerQueue<MonotonicTime, Int>()
         var model: [UInt64] = []
         for step in 0..<200 {
             if Bool.random(using: &random) || model.isEmpty {
@@ -32,7 +32,7 @@ import Testing
 
     @Test("An entry is due at its deadline, and not a nanosecond before")
     func boundary() {
-        var queue = TimerQueue<Int>()
+        var queue = TimerQueue<MonotonicTime, Int>()
         queue.insert(Self.entry(10, 1))
         #expect(queue.popDue(at: MonotonicTime(nanoseconds: 9)) == nil)
         #expect(queue.popDue(at: MonotonicTime(nanoseconds: 10))?.key == 1)
@@ -41,7 +41,7 @@ import Testing
 
     @Test("Every entry comes out once, with its own key")
     func keys() {
-        var queue = TimerQueue<Int>()
+        var queue = TimerQueue<MonotonicTime, Int>()
         for key in 0..<100 { queue.insert(Self.entry(UInt64(key % 7), key)) }
         var keys: Set<Int> = []
         while let entry = queue.popDue(at: .distantFuture) { keys.insert(entry.key) }
@@ -50,11 +50,50 @@ import Testing
         queue.removeAll()
         #expect(queue.earliest == nil)
     }
+}
+
+/// Deadlines in steps.
+@Suite struct CoarseInstantTests {
+    private static let step = CoarseInstant.step
+    /// So many steps have numbers of their own.
+    private static let round = step << 32
+
+    private static func time(_ nanoseconds: UInt64) -> MonotonicTime { MonotonicTime(nanoseconds: nanoseconds) }
 
     @Test(
-        "An instant is rounded up to a tick, never down",
-        arguments: [(UInt64(0), UInt64(0)), (1, 10), (9, 10), (10, 10), (11, 20), (.max - 5, .max), (.max, .max)])
-    func ticks(instant: UInt64, expected: UInt64) {
-        #expect(MonotonicTime(nanoseconds: instant).roundedUp(to: 10).nanoseconds == expected)
+        "An instant is rounded up to a step, or down",
+        arguments: [0, 7 * step, round - 3 * step, 3 * round], [0, 1, step - 1])
+    func rounding(base: UInt64, offset: UInt64) {
+        let now = Self.time(base + offset)
+        #expect(CoarseInstant(notAfter: now).time(near: now) == Self.time(base))
+        #expect(
+            CoarseInstant(notBefore: now, at: now).time(near: now) == Self.time(offset == 0 ? base : base + Self.step))
+    }
+
+    @Test(
+        "Later is later, over the end of a round too", arguments: [UInt64(0), round - 2 * step, 5 * round - step / 2])
+    func order(base: UInt64) {
+        let instants = (0..<6).map {
+            CoarseInstant(notBefore: Self.time(base + $0 * 3 * Self.step), at: Self.time(base))
+        }
+        for (index, instant) in instants.enumerated() {
+            #expect(instants.map { instant.isBefore($0) } == instants.indices.map { index < $0 })
+            #expect(instant.isBefore(.never) && !CoarseInstant.never.isBefore(instant))
+        }
+        #expect(!CoarseInstant.never.isBefore(.never))
+    }
+
+    @Test("The distant future never comes, and nothing else is never")
+    func never() {
+        let now = MonotonicTime.now()
+        #expect(CoarseInstant(notBefore: .distantFuture, at: now) == .never)
+        #expect(CoarseInstant(notBefore: now + .seconds(1_000_000_000), at: now) == .never)
+        let year = CoarseInstant(notBefore: now + .seconds(31_536_000), at: now)
+        #expect(CoarseInstant(notAfter: now).isBefore(year) && year.isBefore(.never))
+        #expect(CoarseInstant.never.time(near: .now()) == .distantFuture)
+        // The number that stands for it is nobody's.
+        let taken = Self.time(Self.round - Self.step)
+        #expect(CoarseInstant(notBefore: taken, at: taken).time(near: taken) == Self.time(Self.round))
+        #expect(CoarseInstant(notAfter: taken).time(near: taken) == Self.time(Self.round - 2 * Self.step))
     }
 }

@@ -31,7 +31,7 @@ struct SendQueue: Sendable {
     private(set) var byteCount = 0
     /// Segments of `rest` that were taken already, never more than a few dozen. Small and last, so that what a socket
     /// keeps beside its queue has room behind it.
-    private var taken: Int32 = 0
+    private var taken: UInt8 = 0
 
     init() {}
 

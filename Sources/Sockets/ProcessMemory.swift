@@ -1,6 +1,18 @@
 import CLinux
 import Glibc
 
+/// Memory that the allocator keeps.
+package enum AllocatorArenas {
+    /// Has threads share so many of the allocator's arenas. Else each of Dispatch's, which take turns at the same work, keeps an arena as
+    /// large as that work has ever needed. Nothing that is done for each message allocates, so the loops hardly meet there.
+    ///
+    /// Arenas that are there stay: early in the process's life.
+    package static func limit(to count: Int) {
+        // Fails for values only that make no sense, and then all is as it was.
+        _ = mallopt(M_ARENA_MAX, Int32(clamping: count))
+    }
+}
+
 /// Memory of what only the start of a process needed: relocations, the runtime's tables, code that ran once. It is more than half of
 /// what the daemon has resident when it is at rest.
 package enum StartPages {
