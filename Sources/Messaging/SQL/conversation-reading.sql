@@ -1,7 +1,7 @@
 -- What is read of names, conversations and what was said in them.
 
 CREATE FUNCTION letsswitch.microseconds(p_instant timestamptz) RETURNS bigint
-LANGUAGE sql IMMUTABLE AS $$
+LANGUAGE sql STABLE AS $$
     SELECT (extract(epoch FROM p_instant) * 1000000)::bigint
 $$;
 

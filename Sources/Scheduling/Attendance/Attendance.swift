@@ -188,20 +188,23 @@ package struct AttendanceStore: Sendable {
     package func report(
         _ events: some Sequence<PresenceEvent>, by writer: UUID, number: Int, at now: MonotonicTime
     ) async throws {
-        var (kinds, rooms, identities) = ([String?](), [UUID?](), [UUID?]())
-        var (peers, ages) = ([Int](), [Double]())
+        var (rooms, identities, peers, ages) = ([UUID?](), [UUID?](), [Int](), [Double]())
+        // An array of these two has nothing to be quoted.
+        var kinds = ""
         for event in events {
-            kinds.append(event.kind == .joined ? "room.joined" : "room.left")
+            kinds += kinds.isEmpty ? "{" : ","
+            kinds += event.kind == .joined ? "room.joined" : "room.left"
             rooms.append(event.room)
             identities.append(event.claimedIdentity)
             peers.append(event.peers)
             ages.append(max(.zero, now - event.at) / .seconds(1))
         }
         guard !kinds.isEmpty else { return }
+        kinds += "}"
         _ = try await database.query(
             Self.reportPeers,
             [
-                .text(writer.uuidString), .integer(number), .textArray(kinds), .uuidArray(rooms),
+                .text(writer.uuidString), .integer(number), .text(kinds), .uuidArray(rooms),
                 .uuidArray(identities), .integerArray(peers), .doubleArray(ages),
             ], timeout: nil)
     }

@@ -6,11 +6,11 @@ import Rooms
 /// The loops answer one after the other, while people come and go, and what they have reported by then isn't all written. An answer holds what
 /// came before it; what comes after it bears the call's number, and is counted as it is written:
 ///
-/// | written                                | counts                                              |
-/// |----------------------------------------|-----------------------------------------------------|
-/// | what came before its loop's answer     | no: the answer has it                               |
-/// | what came after                        | yes                                                 |
-/// | the mark behind all answers            | from here on the sum is who is there by what is written |
+/// | written                            | counts                                                  |
+/// |------------------------------------|---------------------------------------------------------|
+/// | what came before its loop's answer | no: the answer has it                                   |
+/// | what came after                    | yes                                                     |
+/// | the mark behind all answers        | from here on the sum is who is there by what is written |
 struct RollCall: Sendable {
     let number: UInt32
     /// Connections. Below zero for who has left and whose loop's answer isn't in yet.

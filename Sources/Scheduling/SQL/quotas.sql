@@ -4,20 +4,32 @@
 -- rows uses it.
 CREATE FUNCTION letsswitch.touch_device(p_device text, p_now timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
+DECLARE
+    v_before timestamptz := p_now - interval '1 day';
 BEGIN
+    -- As nearly always.
+    IF NOT EXISTS (
+        SELECT FROM letsswitch.address WHERE address.device_id = p_device AND address.used_at < v_before
+        UNION ALL
+        SELECT FROM letsswitch.calendar WHERE calendar.device_id = p_device AND calendar.used_at < v_before
+        UNION ALL
+        SELECT FROM letsswitch.series WHERE series.device_id = p_device AND series.used_at < v_before
+    ) THEN
+        RETURN;
+    END IF;
     UPDATE letsswitch.address SET used_at = p_now WHERE address.id = ANY (ARRAY(
         SELECT own.id FROM letsswitch.address AS own
-        WHERE own.device_id = p_device AND own.used_at < p_now - interval '1 day'
+        WHERE own.device_id = p_device AND own.used_at < v_before
         FOR UPDATE SKIP LOCKED
     ));
     UPDATE letsswitch.calendar SET used_at = p_now WHERE calendar.device_id = ANY (ARRAY(
         SELECT own.device_id FROM letsswitch.calendar AS own
-        WHERE own.device_id = p_device AND own.used_at < p_now - interval '1 day'
+        WHERE own.device_id = p_device AND own.used_at < v_before
         FOR UPDATE SKIP LOCKED
     ));
     UPDATE letsswitch.series SET used_at = p_now WHERE series.id = ANY (ARRAY(
         SELECT own.id FROM letsswitch.series AS own
-        WHERE own.device_id = p_device AND own.used_at < p_now - interval '1 day'
+        WHERE own.device_id = p_device AND own.used_at < v_before
         FOR UPDATE SKIP LOCKED
     ));
 END
@@ -44,9 +56,6 @@ $$;
 -- one more for each that is under way.
 CREATE FUNCTION letsswitch.has_open_tasks(p_device text, p_most integer, p_now timestamptz) RETURNS boolean
 LANGUAGE plpgsql STABLE AS $$
-DECLARE
-    -- Those don't count, though their rows are there.
-    v_erased bigint := letsswitch.erased_up_to(p_device);
 BEGIN
     IF p_most IS NULL THEN
         RETURN false;
@@ -54,7 +63,10 @@ BEGIN
     RETURN p_most <= (
         SELECT count(*) FROM (
             SELECT FROM letsswitch.task
-            WHERE task.device_id = p_device AND task.starts_at > p_now AND task.registered > v_erased
+            WHERE task.device_id = p_device AND task.starts_at > p_now
+                -- Those that are being erased don't count, though their rows are there.
+                AND task.registered > coalesce(
+                    (SELECT erasure.up_to FROM letsswitch.erasure WHERE erasure.device_id = p_device), 0)
             LIMIT p_most
         ) AS open
     );

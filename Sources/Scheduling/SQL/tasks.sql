@@ -150,7 +150,7 @@ BEGIN
     PERFORM letsswitch.lock_slot(v_slot.starts_at);
 
     SELECT * INTO v_task FROM letsswitch.task WHERE device_id = p_device AND starts_at = v_slot.starts_at;
-    IF v_task.registered <= letsswitch.erased_up_to(p_device) THEN
+    IF v_task.id IS NOT NULL AND v_task.registered <= letsswitch.erased_up_to(p_device) THEN
         -- It is gone, and its row stands in the way.
         PERFORM letsswitch.erase_tasks(ARRAY[v_task.id]);
         SELECT * INTO v_task FROM letsswitch.task WHERE device_id = p_device AND starts_at = v_slot.starts_at;
@@ -315,9 +315,12 @@ BEGIN
     IF p_is_by_hand THEN
         PERFORM letsswitch.touch_device(p_device, v_now);
     END IF;
-    PERFORM letsswitch.write_task_event('task.registered', v_task);
-    IF v_task.partner_id IS NOT NULL THEN
-        PERFORM letsswitch.write_match_event(v_task, v_is_open);
+    -- Asked once for both, since most have none.
+    IF letsswitch.has_subscribers() THEN
+        PERFORM letsswitch.write_task_event('task.registered', v_task);
+        IF v_task.partner_id IS NOT NULL THEN
+            PERFORM letsswitch.write_match_event(v_task, v_is_open);
+        END IF;
     END IF;
     IF v_left_room IS NOT NULL THEN
         PERFORM letsswitch.tell_rematched(v_partner, v_left_room);

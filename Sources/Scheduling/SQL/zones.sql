@@ -118,9 +118,10 @@ BEGIN
 END
 $$;
 
--- The time of day as it is written: HH:MM, or HH:MM:SS when there are seconds.
+-- The time of day as it is written: HH:MM, or HH:MM:SS when there are seconds. STABLE, as to_char is: else it is no part of the statements
+-- that use it, and each transaction prepares it anew.
 CREATE FUNCTION letsswitch.wall_time_text(p_wall timestamp) RETURNS text
-LANGUAGE sql IMMUTABLE AS $$
+LANGUAGE sql STABLE AS $$
     SELECT to_char(p_wall, CASE WHEN extract(second FROM p_wall) = 0 THEN 'HH24:MI' ELSE 'HH24:MI:SS' END)
 $$;
 
