@@ -35,7 +35,7 @@ package struct RematchStore: Sendable {
 
     /// In how long somebody may be found to be alone after the start, or a guest not to have come; nil when nothing is known to come.
     func next() async throws -> Duration? {
-        let times = [settings.noShowAfter, settings.lateJoinWindow].map { PostgresParameter.double($0 / .seconds(1)) }
+        let times = Self.seconds(settings.noShowAfter, settings.lateJoinWindow)
         return try await database.query(Self.next, times, timeout: nil)[0].optionalDouble("seconds")
             .map { .seconds(max(0, $0)) }
     }
@@ -52,12 +52,16 @@ package struct RematchStore: Sendable {
 
     /// What was told in the last `age`, the oldest first: again for who may not have heard it.
     package func recent(within age: Duration) async throws -> [Rematch] {
-        try await database.query(Self.recent, [.double(age / .seconds(1))], timeout: nil).compactMap {
+        try await database.query(Self.recent, Self.seconds(age), timeout: nil).compactMap {
             Rematch(notification: try $0.string("notification"))
         }
     }
 
     private var times: [PostgresParameter] {
-        [settings.noShowAfter, grace, settings.lateJoinWindow].map { .double($0 / .seconds(1)) }
+        Self.seconds(settings.noShowAfter, grace, settings.lateJoinWindow)
+    }
+
+    private static func seconds(_ durations: Duration...) -> [PostgresParameter] {
+        durations.map { .double($0 / .seconds(1)) }
     }
 }
