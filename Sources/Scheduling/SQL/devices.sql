@@ -247,6 +247,7 @@ DECLARE
     v_now timestamptz := letsswitch.clock();
     v_before timestamptz := v_now - make_interval(secs => p_retention);
     v_reminders uuid[];
+    v_made record;
 BEGIN
     -- What has not been claimed yet is no history: it has no reminder.
     v_reminders := ARRAY(
@@ -259,10 +260,18 @@ BEGIN
         ORDER BY task.starts_at LIMIT p_limit
         FOR UPDATE OF reminder SKIP LOCKED
     );
-    WITH past AS (
-        DELETE FROM letsswitch.reminder WHERE reminder.id = ANY (v_reminders) RETURNING reminder.task_id
-    )
-    DELETE FROM letsswitch.task WHERE task.id = ANY (ARRAY(SELECT past.task_id FROM past));
+    FOR v_made IN
+        WITH past AS (
+            DELETE FROM letsswitch.reminder WHERE reminder.id = ANY (v_reminders) RETURNING reminder.task_id
+        ), gone AS (
+            DELETE FROM letsswitch.task WHERE task.id = ANY (ARRAY(SELECT past.task_id FROM past))
+            RETURNING task.device_id, task.starts_at, task.series_id
+        )
+        SELECT gone.device_id, max(gone.starts_at) AS latest FROM gone
+        WHERE gone.device_id IS NOT NULL AND gone.series_id IS NULL GROUP BY gone.device_id
+    LOOP
+        PERFORM letsswitch.touch_device(v_made.device_id, v_made.latest);
+    END LOOP;
     -- The oldest claims, if nothing is left of them.
     DELETE FROM letsswitch.claim WHERE claim.batch = ANY (ARRAY(
         SELECT oldest.batch FROM letsswitch.claim AS oldest ORDER BY oldest.batch LIMIT p_limit FOR UPDATE SKIP LOCKED

@@ -32,7 +32,7 @@ BEGIN
         RETURN NEXT v_outcome;
         RETURN;
     END IF;
-    SELECT * INTO v_slot FROM letsswitch.resolve(v_zone, p_starts_at, p_midnight, p_day, p_time);
+    v_slot := letsswitch.resolve(v_zone, p_starts_at, p_midnight, p_day, p_time);
     IF v_slot.problem IS NOT NULL THEN
         v_outcome.code := v_slot.problem;
         RETURN NEXT v_outcome;
@@ -122,7 +122,9 @@ BEGIN
         invites_until = CASE WHEN v_task.invites_until IS NOT NULL THEN letsswitch.holds_until(
             v_slot.starts_at - make_interval(secs => p_lead), p_invite_hold, v_now) END
     WHERE task.id = v_task.id RETURNING * INTO v_task;
-    PERFORM letsswitch.wake_schedulers(v_task.reminds_at, v_now);
+    IF letsswitch.schedulers_sleep_past(v_task.reminds_at, v_now) THEN
+        PERFORM letsswitch.wake_schedulers(v_task.reminds_at);
+    END IF;
     INSERT INTO letsswitch.due (reminds_at, registered, task_id, starts_at, closes_at)
     VALUES (v_task.reminds_at, v_task.registered, v_task.id, v_task.starts_at, v_task.closes_at);
     PERFORM letsswitch.write_task_event('task.moved', v_task);

@@ -1,33 +1,23 @@
 -- How much is stored, and forgetting where nobody is reached any more.
 
--- A device is still somebody's: it has registered a task, or asked for its series. Written once a day at most, and never waited for: who holds one of the
--- rows uses it.
-CREATE FUNCTION letsswitch.touch_device(p_device text, p_now timestamptz) RETURNS void
+-- A device was somebody's at an instant: its series were asked for, or a task of its that was made by hand goes. Written once a day at most, and
+-- never waited for: who holds one of the rows uses it.
+CREATE FUNCTION letsswitch.touch_device(p_device text, p_at timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
-    v_before timestamptz := p_now - interval '1 day';
+    v_before timestamptz := p_at - interval '1 day';
 BEGIN
-    -- As nearly always.
-    IF NOT EXISTS (
-        SELECT FROM letsswitch.address WHERE address.device_id = p_device AND address.used_at < v_before
-        UNION ALL
-        SELECT FROM letsswitch.calendar WHERE calendar.device_id = p_device AND calendar.used_at < v_before
-        UNION ALL
-        SELECT FROM letsswitch.series WHERE series.device_id = p_device AND series.used_at < v_before
-    ) THEN
-        RETURN;
-    END IF;
-    UPDATE letsswitch.address SET used_at = p_now WHERE address.id = ANY (ARRAY(
+    UPDATE letsswitch.address SET used_at = p_at WHERE address.id = ANY (ARRAY(
         SELECT own.id FROM letsswitch.address AS own
         WHERE own.device_id = p_device AND own.used_at < v_before
         FOR UPDATE SKIP LOCKED
     ));
-    UPDATE letsswitch.calendar SET used_at = p_now WHERE calendar.device_id = ANY (ARRAY(
+    UPDATE letsswitch.calendar SET used_at = p_at WHERE calendar.device_id = ANY (ARRAY(
         SELECT own.device_id FROM letsswitch.calendar AS own
         WHERE own.device_id = p_device AND own.used_at < v_before
         FOR UPDATE SKIP LOCKED
     ));
-    UPDATE letsswitch.series SET used_at = p_now WHERE series.id = ANY (ARRAY(
+    UPDATE letsswitch.series SET used_at = p_at WHERE series.id = ANY (ARRAY(
         SELECT own.id FROM letsswitch.series AS own
         WHERE own.device_id = p_device AND own.used_at < v_before
         FOR UPDATE SKIP LOCKED
@@ -35,9 +25,9 @@ BEGIN
 END
 $$;
 
--- Whether somebody has to do with a device's tasks: has made one by hand that is yet to start, or came to one, as long as that is kept. A series
+-- Whether somebody has to do with a device's tasks: has made one by hand, or came to one, as long as that is kept; then purge notes it. A series
 -- makes promises for whoever has long gone, too.
-CREATE FUNCTION letsswitch.is_in_use(p_device text, p_now timestamptz) RETURNS boolean
+CREATE FUNCTION letsswitch.is_in_use(p_device text) RETURNS boolean
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_erased bigint := letsswitch.erased_up_to(p_device);
@@ -45,7 +35,7 @@ BEGIN
     RETURN EXISTS (
         SELECT FROM letsswitch.task
         WHERE task.device_id = p_device AND task.registered > v_erased AND (
-            task.starts_at > p_now AND task.series_id IS NULL OR task.began_at IS NOT NULL
+            task.series_id IS NULL OR task.began_at IS NOT NULL
             OR EXISTS (
                 SELECT FROM letsswitch.attendance
                 WHERE attendance.room_id = task.room_id AND attendance.task_id = task.id AND attendance.visits > 0)));
@@ -122,10 +112,10 @@ DECLARE
     );
 BEGIN
     UPDATE letsswitch.address SET used_at = v_now
-    WHERE address.id = ANY (v_addresses) AND letsswitch.is_in_use(address.device_id, v_now);
+    WHERE address.id = ANY (v_addresses) AND letsswitch.is_in_use(address.device_id);
     DELETE FROM letsswitch.address WHERE address.id = ANY (v_addresses) AND address.used_at < v_before;
     UPDATE letsswitch.calendar SET used_at = v_now
-    WHERE calendar.device_id = ANY (v_calendars) AND letsswitch.is_in_use(calendar.device_id, v_now);
+    WHERE calendar.device_id = ANY (v_calendars) AND letsswitch.is_in_use(calendar.device_id);
     DELETE FROM letsswitch.calendar WHERE calendar.device_id = ANY (v_calendars) AND calendar.used_at < v_before;
     -- After these: what has just gone keeps none.
     UPDATE letsswitch.preference SET used_at = v_now

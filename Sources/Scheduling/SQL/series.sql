@@ -113,8 +113,7 @@ BEGIN
                     AND task.registered > letsswitch.erased_up_to(p_series.device_id));
             v_outcome := letsswitch.register_task(
                 p_series.device_id, CASE WHEN v_days[i] >= p_series.later_from THEN p_series.later_title ELSE p_series.title END,
-                p_series.time_zone, extract(epoch FROM v_slots[i])::bigint, NULL, NULL, NULL, p_lead, p_horizon, p_room_duration, p_most,
-                p_is_by_hand => false);
+                p_series.time_zone, extract(epoch FROM v_slots[i])::bigint, NULL, NULL, NULL, p_lead, p_horizon, p_room_duration, p_most);
             IF v_outcome.code IN ('too_many_tasks', 'too_far_ahead') THEN
                 v_made_to := greatest(p_series.made_to, v_days[i] - 1);
                 EXIT;
@@ -352,7 +351,7 @@ BEGIN
         DELETE FROM letsswitch.series WHERE series.id = v_series.id;
         RETURN;
     ELSIF v_series.used_at < v_now - make_interval(secs => p_unused) THEN
-        IF NOT letsswitch.is_in_use(v_series.device_id, v_now) THEN
+        IF NOT letsswitch.is_in_use(v_series.device_id) THEN
             DELETE FROM letsswitch.series WHERE series.id = v_series.id;
             RETURN;
         END IF;

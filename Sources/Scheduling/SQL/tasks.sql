@@ -69,26 +69,20 @@ CREATE FUNCTION letsswitch.outcome(p_code text, p_task letsswitch.task, p_slot_o
 RETURNS letsswitch.task_outcome
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
-    v_outcome letsswitch.task_outcome;
+    v_partner_title text;
+    v_partner_device text;
 BEGIN
-    v_outcome.code := p_code;
-    v_outcome.id := p_task.id;
-    v_outcome.device_id := p_task.device_id;
-    v_outcome.title := p_task.title;
-    v_outcome.start_time := p_task.start_time;
-    v_outcome.time_zone := p_task.time_zone;
-    v_outcome.starts_at := extract(epoch FROM p_task.starts_at);
-    v_outcome.reminds_at := extract(epoch FROM p_task.reminds_at);
-    v_outcome.room_id := p_task.room_id;
-    v_outcome.is_paired := p_task.partner_id IS NOT NULL;
     IF p_task.partner_id IS NOT NULL THEN
-        SELECT partner.title, partner.device_id INTO v_outcome.partner_title, v_outcome.partner_device
+        SELECT partner.title, partner.device_id INTO v_partner_title, v_partner_device
         FROM letsswitch.visible_task AS partner
         WHERE partner.id = p_task.partner_id;
     END IF;
-    v_outcome.slot_opened := p_slot_opened;
-    v_outcome.series_id := p_task.series_id;
-    RETURN v_outcome;
+    -- One expression: each costs as much as the whole of it.
+    RETURN ROW(
+        p_code, p_task.id, p_task.device_id, p_task.title, p_task.start_time, p_task.time_zone,
+        extract(epoch FROM p_task.starts_at)::bigint, extract(epoch FROM p_task.reminds_at)::double precision, p_task.room_id,
+        p_task.partner_id IS NOT NULL, v_partner_title, v_partner_device, p_slot_opened, p_task.series_id, NULL
+    )::letsswitch.task_outcome;
 END
 $$;
 
@@ -103,19 +97,20 @@ BEGIN
 END
 $$;
 
--- Wakes the schedulers for a task that is to be claimed, if they may be asleep until later. Not each time: NOTIFY serialises commits. One
--- that is due before every scheduler has looked again (it does so each 15 seconds) always: what was to wake them earlier may be claimed
--- or cancelled before this commits. Before the task is among those that are due.
-CREATE FUNCTION letsswitch.wake_schedulers(p_reminds_at timestamptz, p_now timestamptz) RETURNS void
-LANGUAGE plpgsql AS $$
+-- Whether the schedulers may be asleep until later than a task is to be claimed, before it is among those that are due. One that is due before
+-- every scheduler has looked again (it does so each 15 seconds) wakes them in any case: what was to wake them earlier may be claimed or
+-- cancelled before this commits. Others don't, where they needn't: NOTIFY serialises commits.
+CREATE FUNCTION letsswitch.schedulers_sleep_past(p_reminds_at timestamptz, p_now timestamptz) RETURNS boolean
+LANGUAGE plpgsql STABLE AS $$
 BEGIN
-    IF p_reminds_at < p_now + interval '20 seconds' OR NOT EXISTS (
+    RETURN p_reminds_at < p_now + interval '20 seconds' OR NOT EXISTS (
         SELECT FROM letsswitch.due WHERE reminds_at <= p_reminds_at
-    ) THEN
-        PERFORM pg_notify('letsswitch_due', extract(epoch FROM p_reminds_at)::text);
-    END IF;
+    );
 END
 $$;
+
+CREATE FUNCTION letsswitch.wake_schedulers(p_reminds_at timestamptz) RETURNS void
+LANGUAGE sql AS $$ SELECT pg_notify('letsswitch_due', extract(epoch FROM p_reminds_at)::text) $$;
 
 -- A device may have p_most open tasks; NULL: any number. After the lead, and until p_late_join seconds past the start, whoever was let down
 -- may still be joined; also by somebody who promised in time, and has had nobody. With p_invite_hold the task waits for a guest, until so many seconds before the lead; with p_host that task, of
@@ -125,23 +120,26 @@ CREATE FUNCTION letsswitch.register_task(
     p_starts_at bigint, p_midnight bigint, p_day integer, p_time integer,
     p_lead double precision, p_horizon double precision, p_room_duration double precision,
     p_most integer DEFAULT NULL, p_late_join double precision DEFAULT 0, p_invite_hold double precision DEFAULT NULL,
-    p_host uuid DEFAULT NULL, p_is_by_hand boolean DEFAULT true
+    p_host uuid DEFAULT NULL
 ) RETURNS letsswitch.task_outcome
 LANGUAGE plpgsql AS $$
 DECLARE
     v_outcome letsswitch.task_outcome;
     v_slot record;
     v_now timestamptz;
+    v_id uuid;
+    v_reminds_at timestamptz;
     v_task letsswitch.task;
     v_partner letsswitch.task;
     v_is_waiting boolean;
     v_was_free boolean;
     v_is_late boolean;
     v_is_open boolean;
+    v_is_inviting boolean;
     -- The room of whoever is joined late though it has a partner, who hasn't come.
     v_left_room uuid;
 BEGIN
-    SELECT * INTO v_slot FROM letsswitch.resolve(p_zone, p_starts_at, p_midnight, p_day, p_time);
+    v_slot := letsswitch.resolve(p_zone, p_starts_at, p_midnight, p_day, p_time);
     IF v_slot.problem IS NOT NULL THEN
         v_outcome.code := v_slot.problem;
         RETURN v_outcome;
@@ -252,17 +250,9 @@ BEGIN
 
     -- Only now: waiting for the locks may have taken us past the lead.
     v_now := letsswitch.clock();
-    v_task.id := gen_random_uuid();
-    v_task.device_id := p_device;
-    v_task.title := p_title;
-    v_task.starts_at := v_slot.starts_at;
-    v_task.reminds_at := v_slot.starts_at - make_interval(secs => p_lead);
-    v_task.time_zone := p_zone;
-    v_task.start_time := v_slot.start_time;
-    v_task.room_id := gen_random_uuid();
-    v_task.closes_at := v_slot.starts_at + make_interval(secs => p_room_duration);
-    v_is_late := v_task.reminds_at < v_now;
-    IF v_is_late AND p_host IS NULL AND v_now < v_task.starts_at + make_interval(secs => p_late_join) THEN
+    v_reminds_at := v_slot.starts_at - make_interval(secs => p_lead);
+    v_is_late := v_reminds_at < v_now;
+    IF v_is_late AND p_host IS NULL AND v_now < v_slot.starts_at + make_interval(secs => p_late_join) THEN
         v_partner := letsswitch.late_partner(v_slot.starts_at, NULL, p_device);
     END IF;
     -- A claim that is yet to come opens the room, and tells of it.
@@ -271,7 +261,7 @@ BEGIN
         OR p_host IS NOT NULL AND (v_partner.id IS NULL OR v_partner.reminds_at < v_now) THEN
         v_outcome.code := 'registration_closed';
         RETURN v_outcome;
-    ELSIF v_task.starts_at > v_now + make_interval(secs => p_horizon) THEN
+    ELSIF v_slot.starts_at > v_now + make_interval(secs => p_horizon) THEN
         v_outcome.code := 'too_far_ahead';
         RETURN v_outcome;
     ELSIF letsswitch.has_open_tasks(p_device, p_most, v_now) THEN
@@ -279,41 +269,39 @@ BEGIN
         RETURN v_outcome;
     END IF;
 
-    IF v_partner.id IS NOT NULL AND (v_is_late OR v_partner.reminds_at >= v_now) THEN
-        IF v_partner.partner_id IS NOT NULL THEN
-            v_left_room := v_partner.room_id;
-            PERFORM letsswitch.part_from_absent(v_partner, p_late_join);
-            v_partner := letsswitch.place_task(
-                v_partner, NULL, gen_random_uuid(), v_partner.closes_at, v_partner.waits_until, true);
-        ELSIF v_is_late THEN
-            PERFORM letsswitch.notify_found(v_partner);
-        END IF;
-        v_task.room_id := v_partner.room_id;
-        v_task.closes_at := v_partner.closes_at;
-        v_task.partner_id := v_partner.id;
+    IF NOT v_is_late AND v_partner.reminds_at < v_now THEN
+        -- Its claim may come at any moment.
+        v_partner := NULL;
+    ELSIF v_partner.partner_id IS NOT NULL THEN
+        v_left_room := v_partner.room_id;
+        PERFORM letsswitch.part_from_absent(v_partner, p_late_join);
+        v_partner := letsswitch.place_task(
+            v_partner, NULL, gen_random_uuid(), v_partner.closes_at, v_partner.waits_until, true);
+    ELSIF v_is_late THEN
+        PERFORM letsswitch.notify_found(v_partner);
+    END IF;
+    IF letsswitch.schedulers_sleep_past(v_reminds_at, v_now) THEN
+        PERFORM letsswitch.wake_schedulers(v_reminds_at);
+    END IF;
+    v_id := gen_random_uuid();
+    v_is_inviting := p_invite_hold IS NOT NULL AND v_partner.id IS NULL;
+    INSERT INTO letsswitch.task
+        (id, device_id, title, starts_at, reminds_at, time_zone, start_time, room_id, closes_at, partner_id,
+         invitation, invites_until)
+    VALUES
+        (v_id, p_device, p_title, v_slot.starts_at, v_reminds_at, p_zone, v_slot.start_time,
+         coalesce(v_partner.room_id, gen_random_uuid()),
+         coalesce(v_partner.closes_at, v_slot.starts_at + make_interval(secs => p_room_duration)), v_partner.id,
+         CASE WHEN v_is_inviting THEN letsswitch.invitation_digest(letsswitch.invitation_token(v_id)) END,
+         CASE WHEN v_is_inviting THEN letsswitch.holds_until(v_reminds_at, p_invite_hold, v_now) END)
+    RETURNING * INTO v_task;
+    INSERT INTO letsswitch.due (reminds_at, registered, task_id, starts_at, closes_at)
+    VALUES (v_task.reminds_at, v_task.registered, v_task.id, v_task.starts_at, v_task.closes_at);
+    IF v_partner.id IS NOT NULL THEN
         UPDATE letsswitch.task
         SET partner_id = v_task.id, waits_until = NULL, paired_at = CASE WHEN v_is_late THEN v_now END,
             invites_until = NULL, guest_id = CASE WHEN p_host IS NOT NULL THEN v_task.id ELSE task.guest_id END
         WHERE id = v_partner.id RETURNING * INTO v_partner;
-    ELSIF p_invite_hold IS NOT NULL THEN
-        v_task.invitation := letsswitch.invitation_digest(letsswitch.invitation_token(v_task.id));
-        v_task.invites_until := letsswitch.holds_until(v_task.reminds_at, p_invite_hold, v_now);
-    END IF;
-
-    PERFORM letsswitch.wake_schedulers(v_task.reminds_at, v_now);
-    WITH added AS (
-        INSERT INTO letsswitch.task
-            (id, device_id, title, starts_at, reminds_at, time_zone, start_time, room_id, closes_at, partner_id,
-             invitation, invites_until)
-        VALUES
-            (v_task.id, v_task.device_id, v_task.title, v_task.starts_at, v_task.reminds_at, v_task.time_zone,
-             v_task.start_time, v_task.room_id, v_task.closes_at, v_task.partner_id, v_task.invitation, v_task.invites_until)
-        RETURNING task.registered
-    )
-    INSERT INTO letsswitch.due (reminds_at, registered, task_id, starts_at, closes_at)
-    SELECT v_task.reminds_at, added.registered, v_task.id, v_task.starts_at, v_task.closes_at FROM added;
-    IF p_is_by_hand THEN
-        PERFORM letsswitch.touch_device(p_device, v_now);
     END IF;
     -- Asked once for both, since most have none.
     IF letsswitch.has_subscribers() THEN
@@ -348,7 +336,7 @@ BEGIN
     IF p_id IS NOT NULL THEN
         SELECT * INTO v_task FROM letsswitch.task WHERE id = p_id AND device_id = p_device;
     ELSE
-        SELECT * INTO v_slot FROM letsswitch.resolve(p_zone, p_starts_at, p_midnight, p_day, p_time);
+        v_slot := letsswitch.resolve(p_zone, p_starts_at, p_midnight, p_day, p_time);
         IF v_slot.problem IS NOT NULL THEN
             v_outcome.code := v_slot.problem;
             RETURN v_outcome;

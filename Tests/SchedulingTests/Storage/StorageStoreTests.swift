@@ -169,6 +169,8 @@ import Testing
             #expect(
                 try await remaining() == [["promises", "renews", "waits"], ["promises", "reads", "renews", "waits"]])
             try await database.setClock("2029-02-28T07:00:00Z")
+            _ = try await database.reminders.claimDue(limit: 10)
+            while try await database.erasures.purge(retention: 0) > 0 {}
             while try await storage.forgetUnused(retention: Self.year) > 0 {}
             #expect(try await remaining() == [[], []])
         }
@@ -204,21 +206,39 @@ import Testing
         }
     }
 
-    @Test("Use is written down once a day")
-    func lazily() async throws {
+    @Test("A task made by hand is a use of its device as long as it is kept, and at its start; noted once a day")
+    func noted() async throws {
         try await ScheduleDatabase.with(now: Self.start) { database in
-            try await database.addresses.registerToken("aa", of: "ada")
-            func used() async throws -> String {
-                try await database.run("SELECT (used_at AT TIME ZONE 'UTC')::text AS used FROM letsswitch.address")[0]
-                    .string("used")
+            let storage = StorageStore(database: database.client)
+            func used() async throws -> [String] {
+                try await database.run(
+                    "SELECT (used_at AT TIME ZONE 'UTC')::text AS used FROM letsswitch.address ORDER BY device_id"
+                ).map { try $0.string("used") }
             }
-            _ = try await database.register("ada", "2026-11-24T10:00:00Z")
-            try await database.setClock("2026-11-22T20:00:00Z")
-            _ = try await database.register("ada", "2026-11-24T11:00:00Z")
-            #expect(try await used() == "2026-11-22 07:00:00")
-            try await database.setClock("2026-11-23T07:00:01Z")
-            _ = try await database.register("ada", "2026-11-24T12:00:00Z")
-            #expect(try await used() == "2026-11-23 07:00:01")
+            func purge() async throws {
+                _ = try await database.reminders.claimDue(limit: 10)
+                while try await database.erasures.purge(retention: 86_400) > 0 {}
+            }
+            for device in ["ada", "bob", "series"] {
+                try await database.addresses.registerToken("of \(device)", of: device)
+            }
+            _ = try await database.register("ada", "2026-11-23T06:00:00Z")
+            _ = try await database.register("bob", "2026-11-25T10:00:00Z")
+            _ = try await database.register("bob", "2026-11-25T09:00:00Z")
+            _ = try await database.register("series", "2026-11-25T10:00:00Z")
+            try await database.run(
+                "UPDATE letsswitch.task SET series_id = gen_random_uuid() WHERE device_id = 'series'")
+            try await database.setClock("2026-11-26T09:30:00Z")
+            // Less than a day after the address was given; and one of bob's two, which was the first to start.
+            try await purge()
+            #expect(try await used() == ["2026-11-22 07:00:00", "2026-11-25 09:00:00", "2026-11-22 07:00:00"])
+            // The other is kept: that is use, too, whenever it was.
+            #expect(try await storage.forgetUnused(retention: 3_600) == 3)
+            #expect(try await used() == ["2026-11-26 09:30:00"])
+            try await database.setClock("2026-11-27T09:30:00Z")
+            try await purge()
+            #expect(try await storage.forgetUnused(retention: 3_600) == 1)
+            #expect(try await used() == [])
         }
     }
 }
