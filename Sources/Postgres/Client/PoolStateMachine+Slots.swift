@@ -1,12 +1,8 @@
 /// Who has a place among the pool's connections, and when it is free again.
 extension PoolStateMachine {
     mutating func closeEmpty(_ now: Instant) -> [Action] {
-        var actions: [Action] = []
-        for (connection, slot) in slots.sorted(by: { $0.key < $1.key }) where slot.inFlight.isEmpty {
-            guard case .leaving = slot.state else { continue }
-            actions += hangUp(connection, now)
-        }
-        return actions
+        guard slots.all.contains(where: { $0.isLeaving && $0.inFlight.isEmpty }) else { return [] }
+        return slots.all.filter { $0.isLeaving && $0.inFlight.isEmpty }.flatMap { hangUp($0.id, now) }
     }
 
     /// Gives a connection up, with what nobody waits for any more on it.
@@ -22,8 +18,10 @@ extension PoolStateMachine {
             slots[connection] = nil
         } else {
             let until = now + longest + configuration.serverMargin
-            slots[connection]?.inFlight = []
-            slots[connection]?.state = .ending(since: now, until: until)
+            slots.update(connection) {
+                $0.inFlight = []
+                $0.state = .ending(since: now, until: until)
+            }
             wake(at: now + configuration.endPatience)
         }
         return (slot.inFlight.isEmpty ? [] : [.cancelRunning(connection)]) + [.close(connection)]
@@ -33,15 +31,16 @@ extension PoolStateMachine {
     /// the database is away.
     mutating func open(_ now: Instant) -> [Action] {
         guard !stopping else { return [] }
-        let connecting = slots.values.count { $0.state == .connecting }
+        let connecting = slots.all.count { $0.isConnecting }
         var wanted = waiting.count
         if wanted == 0 {
-            let ready = slots.values.filter { $0.state == .ready }
             // Least busy first: when one has two in flight, none is idle.
-            if ready.contains(where: { $0.inFlight.count > 1 }), ready.allSatisfy({ !$0.inFlight.isEmpty }) {
+            if slots.all.contains(where: { $0.isReady && $0.inFlight.count > 1 }),
+                !slots.all.contains(where: { $0.isReady && $0.inFlight.isEmpty })
+            {
                 wanted = 1
             }
-            let isAlone = slots.values.allSatisfy { $0.endingSince != nil }
+            let isAlone = slots.all.allSatisfy { $0.endingSince != nil }
             if isAlone, configuration.keepAlive, hasConnected { wanted = 1 }
         }
         wanted -= connecting
@@ -62,29 +61,30 @@ extension PoolStateMachine {
 
     private mutating func connect(_ now: Instant) -> Action {
         lastConnection += 1
-        slots[lastConnection] = Slot(openedAt: now, retireAt: now, idleSince: now, lastReceivedAt: now)
+        slots[lastConnection] = Slot(
+            id: lastConnection, openedAt: now, retireAt: now, idleSince: now, lastReceivedAt: now)
         return .connect(lastConnection)
     }
 
     /// As many as are allowed, and one more when all of them are ending, or silent, and one of them for too long: a network
     /// that is gone would never tell of its end.
     private func maxSlots(_ now: Instant) -> Int {
-        let isOverdue = slots.values.contains { slot in
+        let isOverdue = slots.all.contains { slot in
             slot.endingSince.map { $0 + configuration.endPatience <= now } ?? false
         }
-        let isServed = slots.values.contains { $0.state == .ready || $0.state == .connecting }
+        let isServed = slots.all.contains { $0.isReady || $0.isConnecting }
         return configuration.maxConnections + (isOverdue && !isServed ? 1 : 0)
     }
 
     /// Gives up as many silent connections as places are wanting, the longest silent first: nobody waits for their answers,
     /// and others wait for their places.
     private mutating func makeRoom(for wanted: Int, _ now: Instant) -> [Action] {
-        let ending = slots.values.count { $0.endingSince != nil }
+        let ending = slots.all.count { $0.endingSince != nil }
         let missing = wanted - ending - (configuration.maxConnections - slots.count)
-        guard missing > 0, slots.values.contains(where: { isAbandoned($0) }) else { return [] }
-        let abandoned = slots.filter { isAbandoned($0.value) }
-            .sorted { ($0.value.lastReceivedAt, $0.key) < ($1.value.lastReceivedAt, $1.key) }
-        return abandoned.prefix(missing).flatMap { hangUp($0.key, now) }
+        guard missing > 0, slots.all.contains(where: { isAbandoned($0) }) else { return [] }
+        let abandoned = slots.all.filter { isAbandoned($0) }
+            .sorted { ($0.lastReceivedAt, $0.id) < ($1.lastReceivedAt, $1.id) }
+        return abandoned.prefix(missing).flatMap { hangUp($0.id, now) }
     }
 
     /// Takes no queries, and nobody waits for its answers.

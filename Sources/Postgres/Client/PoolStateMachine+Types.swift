@@ -38,6 +38,7 @@ extension PoolStateMachine {
             /// own limit has ended that at `until`.
             case ending(since: Instant, until: Instant)
         }
+        let id: ConnectionID
         var state = State.connecting
         /// In the order sent, which is the order of the answers. At most `maxPipelined`.
         var inFlight: [QueryID] = []
@@ -46,6 +47,21 @@ extension PoolStateMachine {
         var idleSince: Instant
         /// When the server was last heard on it; at first, when it began to be opened.
         var lastReceivedAt: Instant
+
+        var isReady: Bool {
+            if case .ready = state { return true }
+            return false
+        }
+
+        var isConnecting: Bool {
+            if case .connecting = state { return true }
+            return false
+        }
+
+        var isLeaving: Bool {
+            if case .leaving = state { return true }
+            return false
+        }
 
         /// Leaving because it doesn't answer.
         var isCondemned: Bool {
@@ -57,6 +73,40 @@ extension PoolStateMachine {
         var endingSince: Instant? {
             if case .ending(let since, _) = state { return since }
             return nil
+        }
+    }
+
+    /// In the order of their numbers, which is that in which they were decided on. A handful, looked through in place for each query: a dictionary
+    /// would hand out copies, with their queues counted as used.
+    struct Slots {
+        private(set) var all: [Slot] = []
+
+        var count: Int { all.count }
+        var isEmpty: Bool { all.isEmpty }
+
+        subscript(id: ConnectionID) -> Slot? {
+            get { index(of: id).map { all[$0] } }
+            set {
+                switch (index(of: id), newValue) {
+                case (let index?, let slot?): all[index] = slot
+                case (let index?, nil): all.remove(at: index)
+                case (nil, let slot?): all.append(slot)
+                case (nil, nil): break
+                }
+            }
+        }
+
+        mutating func remove(_ id: ConnectionID) -> Slot? {
+            index(of: id).map { all.remove(at: $0) }
+        }
+
+        /// The queue of a connection is changed where it is.
+        mutating func update(_ id: ConnectionID, _ change: (inout Slot) -> Void) {
+            if let index = index(of: id) { change(&all[index]) }
+        }
+
+        private func index(of id: ConnectionID) -> Int? {
+            all.firstIndex { $0.id == id }
         }
     }
 

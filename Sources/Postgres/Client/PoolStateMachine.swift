@@ -37,7 +37,7 @@ struct PoolStateMachine {
     let configuration: PostgresConfiguration
     /// In 0..<1, for jitter.
     let random: @Sendable () -> Double
-    var slots: [ConnectionID: Slot] = [:]
+    var slots = Slots()
     var waiting: WaitingQueries
     var queries: [QueryID: Query] = [:]
     /// When `tick` is to be called at the latest.
@@ -61,7 +61,7 @@ struct PoolStateMachine {
 
     var counts: PostgresPoolCounts {
         var counts = PostgresPoolCounts(waiting: waiting.count)
-        for slot in slots.values {
+        for slot in slots.all {
             switch slot.state {
             case .connecting: counts.connecting += 1
             case .ready, .stalled, .leaving: counts.connections += 1
@@ -94,10 +94,11 @@ struct PoolStateMachine {
         _ query: QueryID, on connection: ConnectionID, health: ConnectionHealth = .healthy, now: Instant
     ) -> [Action] {
         queries[query] = nil
-        guard var slot = slots[connection] else { return [] }
-        slot.inFlight.removeAll { $0 == query }
-        slot.idleSince = now
-        slots[connection] = slot
+        guard slots[connection] != nil else { return [] }
+        slots.update(connection) {
+            $0.inFlight.removeAll { $0 == query }
+            $0.idleSince = now
+        }
         noteReceived(connection, now)
         replace(connection, health, now)
         return condemnIfHeadOverdue(connection, now) + advance(now)
@@ -127,14 +128,14 @@ struct PoolStateMachine {
     }
 
     mutating func connectFailed(_ connection: ConnectionID, message: String, now: Instant) -> [Action] {
-        guard slots.removeValue(forKey: connection) != nil else { return [] }
+        guard slots.remove(connection) != nil else { return [] }
         noteFailure(message, now)
         return advance(now)
     }
 
     /// A connection that was up has gone, and its queries with it.
     mutating func lost(_ connection: ConnectionID, message: String, now: Instant) -> [Action] {
-        guard let slot = slots.removeValue(forKey: connection) else { return [] }
+        guard let slot = slots.remove(connection) else { return [] }
         guard slot.endingSince == nil else { return advance(now) }
         // A server that accepts and hangs up at once must not be hammered.
         if now - slot.openedAt < Self.shortLife { noteFailure(message, now) }
@@ -156,7 +157,8 @@ struct PoolStateMachine {
         for query in waiting.removeOverdue(now, lastReceivedAt: lastReceivedAt, patience: configuration.stallTimeout) {
             actions.append(.fail(query, .noConnection(lastFailure: lastFailure)))
         }
-        for (connection, slot) in slots.sorted(by: { $0.key < $1.key }) {
+        for slot in slots.all {
+            let connection = slot.id
             actions += failIfSilent(connection, now)
             for query in slot.inFlight {
                 guard let state = queries[query], !state.overdue, state.deadline <= now else { continue }
@@ -177,16 +179,16 @@ struct PoolStateMachine {
         stopping = true
         let end = now + configuration.shutdownTimeout
         var actions = waiting.removeAll().map { Action.fail($0, .shutDown) }
-        for (connection, slot) in slots.sorted(by: { $0.key < $1.key }) {
+        for slot in slots.all {
             switch slot.state {
             case .connecting:
-                slots[connection] = nil
-                actions.append(.close(connection))
+                slots[slot.id] = nil
+                actions.append(.close(slot.id))
             case .ending:
-                slots[connection] = nil
-                actions.append(.forget(connection))
+                slots[slot.id] = nil
+                actions.append(.forget(slot.id))
             case .ready, .stalled, .leaving:
-                slots[connection]?.state = .leaving(by: end)
+                slots[slot.id]?.state = .leaving(by: end)
                 wake(at: end)
             }
         }
@@ -201,11 +203,10 @@ extension PoolStateMachine {
     /// opened. O(connections) for each query sent.
     private mutating func advance(_ now: Instant) -> [Action] {
         var actions = closeEmpty(now)
-        while let (id, slot) = leastBusy, let query = waiting.popFirst() {
+        while !waiting.isEmpty, let (id, lastReceivedAt) = leastBusy, let query = waiting.popFirst() {
             queries[query.id] = Query(submittedAt: query.submittedAt, deadline: query.deadline)
-            let inFlight = slot.inFlight + [query.id]
-            slots[id]?.inFlight = inFlight
-            wake(at: min(query.deadline, max(query.submittedAt, slot.lastReceivedAt) + configuration.stallTimeout))
+            slots.update(id) { $0.inFlight.append(query.id) }
+            wake(at: min(query.deadline, max(query.submittedAt, lastReceivedAt) + configuration.stallTimeout))
             actions.append(.send(query.id, on: id))
         }
         actions += open(now)
@@ -218,10 +219,16 @@ extension PoolStateMachine {
     }
 
     /// The ready connection with the fewest queries in flight and room for one more.
-    private var leastBusy: (ConnectionID, Slot)? {
-        slots.lazy.filter { $0.value.state == .ready && $0.value.inFlight.count < configuration.maxPipelined }
-            .min { ($0.value.inFlight.count, $0.key) < ($1.value.inFlight.count, $1.key) }
-            .map { ($0.key, $0.value) }
+    private var leastBusy: (ConnectionID, lastReceivedAt: Instant)? {
+        var best: Int?
+        for index in slots.all.indices where slots.all[index].isReady {
+            if slots.all[index].inFlight.count < best.map({ slots.all[$0].inFlight.count })
+                ?? configuration.maxPipelined
+            {
+                best = index
+            }
+        }
+        return best.map { (slots.all[$0].id, slots.all[$0].lastReceivedAt) }
     }
 
     private mutating func noteFailure(_ message: String, _ now: Instant) {
@@ -274,32 +281,38 @@ extension PoolStateMachine {
     /// A connection that may not write leaves together with all that are old enough: they will hardly be better.
     private mutating func replace(_ connection: ConnectionID, _ health: ConnectionHealth, _ now: Instant) {
         guard let slot = slots[connection], health.asksForReplacement(age: now - slot.openedAt) else { return }
-        for (id, other) in slots where other.state == .ready {
-            guard id == connection || health.asksForReplacementOfOthers(age: now - other.openedAt) else { continue }
-            slots[id]?.state = .leaving(by: nil)
+        for other in slots.all where other.isReady {
+            guard other.id == connection || health.asksForReplacementOfOthers(age: now - other.openedAt) else {
+                continue
+            }
+            slots[other.id]?.state = .leaving(by: nil)
         }
     }
 
     private mutating func noteReceived(_ connection: ConnectionID, _ now: Instant) {
         lastReceivedAt = now
-        slots[connection]?.lastReceivedAt = now
-        if slots[connection]?.state == .stalled { slots[connection]?.state = .ready }
+        slots.update(connection) {
+            $0.lastReceivedAt = now
+            if case .stalled = $0.state { $0.state = .ready }
+        }
     }
 
     /// Fails the queries for which the connection has been silent too long. It is kept, because it may be the query that
     /// takes so long; the deadline ends it. Idle connections that have heard nothing lately either may be as dead: they are
     /// closed, rather than that the next queries find out one by one.
     private mutating func failIfSilent(_ connection: ConnectionID, _ now: Instant) -> [Action] {
-        guard let slot = slots[connection], slot.state != .connecting else { return [] }
+        guard let slot = slots[connection], !slot.isConnecting else { return [] }
         let silent = slot.inFlight.filter { query in
             guard let state = queries[query] else { return false }
             return max(state.submittedAt, slot.lastReceivedAt) + configuration.stallTimeout <= now
         }
         guard !silent.isEmpty else { return [] }
-        if slot.state == .ready {
+        if slot.isReady {
             slots[connection]?.state = .stalled
-            for (id, other) in slots where other.state == .ready && other.inFlight.isEmpty {
-                if other.lastReceivedAt + configuration.stallTimeout <= now { slots[id]?.state = .leaving(by: nil) }
+            for other in slots.all where other.isReady && other.inFlight.isEmpty {
+                if other.lastReceivedAt + configuration.stallTimeout <= now {
+                    slots[other.id]?.state = .leaving(by: nil)
+                }
             }
         }
         return silent.compactMap { query in
@@ -311,9 +324,9 @@ extension PoolStateMachine {
 
     /// When the connection will have been silent for too long, as things are.
     private func silenceEnd(_ slot: Slot) -> Instant? {
-        guard slot.state != .connecting else { return nil }
+        guard !slot.isConnecting else { return nil }
         // Of a stalled one those behind the head alone have somebody waiting.
-        let first = slot.inFlight.lazy.compactMap { queries[$0] }.first { !$0.abandoned || slot.state == .ready }
+        let first = slot.inFlight.lazy.compactMap { queries[$0] }.first { !$0.abandoned || slot.isReady }
         return first.map { max($0.submittedAt, slot.lastReceivedAt) + configuration.stallTimeout }
     }
 
@@ -322,7 +335,7 @@ extension PoolStateMachine {
     }
 
     /// The last one stays, however idle.
-    private var readyCount: Int { slots.values.count { $0.state == .ready } }
+    private var readyCount: Int { slots.all.count { $0.isReady } }
 
     /// O(queries in flight and waiting), once per tick.
     private func nextDeadline(_ now: Instant) -> Instant? {
@@ -334,7 +347,7 @@ extension PoolStateMachine {
             deadlines.append(nextAttempt)
         }
         let readyCount = readyCount
-        for slot in slots.values {
+        for slot in slots.all {
             if let end = silenceEnd(slot) { deadlines.append(end) }
             deadlines += slot.inFlight.compactMap { queries[$0] }.filter { !$0.overdue }.map(\.deadline)
             switch slot.state {
