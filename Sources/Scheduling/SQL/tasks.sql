@@ -217,7 +217,11 @@ BEGIN
         JOIN letsswitch.due ON due.reminds_at = task.reminds_at AND due.registered = task.registered
         WHERE task.id = p_host AND task.starts_at = v_slot.starts_at AND task.partner_id IS NULL
         FOR UPDATE OF due;
-    ELSIF p_invite_hold IS NULL THEN
+    ELSIF p_invite_hold IS NULL AND EXISTS (
+        -- Most often there is nobody to choose from.
+        SELECT FROM letsswitch.task
+        WHERE task.starts_at = v_slot.starts_at AND task.partner_id IS NULL AND task.invites_until IS NULL
+    ) THEN
         SELECT task.* INTO v_partner FROM letsswitch.task
         JOIN letsswitch.due ON due.reminds_at = task.reminds_at AND due.registered = task.registered
         WHERE task.starts_at = v_slot.starts_at AND task.partner_id IS NULL AND task.invites_until IS NULL
