@@ -31,25 +31,25 @@ extension PoolStateMachine {
     /// the database is away.
     mutating func open(_ now: Instant) -> [Action] {
         guard !stopping else { return [] }
-        let connecting = slots.all.count { $0.isConnecting }
+        let census = slots.census
         var wanted = waiting.count
         if wanted == 0 {
             // Least busy first: when one has two in flight, none is idle.
-            if slots.all.contains(where: { $0.isReady && $0.inFlight.count > 1 }),
-                !slots.all.contains(where: { $0.isReady && $0.inFlight.isEmpty })
-            {
-                wanted = 1
-            }
-            let isAlone = slots.all.allSatisfy { $0.endingSince != nil }
+            if census.hasQueue, census.idle == 0 { wanted = 1 }
+            let isAlone = census.ending == slots.count
             if isAlone, configuration.keepAlive, hasConnected { wanted = 1 }
         }
-        wanted -= connecting
+        wanted -= census.connecting
         guard wanted > 0 else { return [] }
+        // As nearly always when it is busy: every place is taken by one that serves.
+        guard slots.count < configuration.maxConnections || census.ready + census.connecting < slots.count else {
+            return []
+        }
         let cleared = makeRoom(for: wanted, now)
         wanted = min(wanted, maxSlots(now) - slots.count)
         guard wanted > 0 else { return cleared }
         if let nextAttempt {
-            guard connecting == 0 else { return cleared }
+            guard census.connecting == 0 else { return cleared }
             guard nextAttempt <= now else {
                 wake(at: nextAttempt)
                 return cleared

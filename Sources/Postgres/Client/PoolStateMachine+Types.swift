@@ -105,6 +105,33 @@ extension PoolStateMachine {
             if let index = index(of: id) { change(&all[index]) }
         }
 
+        /// How many there are of each kind.
+        var census: Census {
+            var census = Census()
+            for index in all.indices {
+                switch all[index].state {
+                case .connecting: census.connecting += 1
+                case .ready:
+                    census.ready += 1
+                    census.idle += all[index].inFlight.isEmpty ? 1 : 0
+                    census.hasQueue = census.hasQueue || all[index].inFlight.count > 1
+                case .stalled, .leaving: break
+                case .ending: census.ending += 1
+                }
+            }
+            return census
+        }
+
+        struct Census {
+            var connecting = 0
+            var ready = 0
+            /// Of those that are ready, without a query.
+            var idle = 0
+            /// Whether a query is behind another on one that is ready.
+            var hasQueue = false
+            var ending = 0
+        }
+
         private func index(of id: ConnectionID) -> Int? {
             all.firstIndex { $0.id == id }
         }

@@ -60,16 +60,10 @@ struct PoolStateMachine {
     }
 
     var counts: PostgresPoolCounts {
-        var counts = PostgresPoolCounts(waiting: waiting.count)
-        for slot in slots.all {
-            switch slot.state {
-            case .connecting: counts.connecting += 1
-            case .ready, .stalled, .leaving: counts.connections += 1
-            case .ending: counts.ending += 1
-            }
-            counts.inFlight += slot.inFlight.count
-        }
-        return counts
+        let census = slots.census
+        return PostgresPoolCounts(
+            connections: slots.count - census.connecting - census.ending, connecting: census.connecting,
+            ending: census.ending, inFlight: slots.all.reduce(0) { $0 + $1.inFlight.count }, waiting: waiting.count)
     }
 
     // MARK: - Queries
@@ -335,7 +329,7 @@ extension PoolStateMachine {
     }
 
     /// The last one stays, however idle.
-    private var readyCount: Int { slots.all.count { $0.isReady } }
+    private var readyCount: Int { slots.census.ready }
 
     /// O(queries in flight and waiting), once per tick.
     private func nextDeadline(_ now: Instant) -> Instant? {
