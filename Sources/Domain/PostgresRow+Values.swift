@@ -10,8 +10,9 @@ extension PostgresRow {
     }
 
     package func optionalUUID(_ column: String) throws -> UUID? {
-        guard let text = try optionalString(column) else { return nil }
-        guard let uuid = UUID(uuidString: text) else {
+        // Not by Foundation, which reads it with `sscanf`: of a claim's rows that was a seventh of the work.
+        guard let uuid = try withText(column, { UUID(ascii: $0) }) else { return nil }
+        guard let uuid else {
             throw PostgresError(kind: .decoding, message: "column \(column) is not a UUID")
         }
         return uuid

@@ -54,13 +54,18 @@ package struct PostgresRow: Sendable {
 
     /// The text of a column of any type, as PostgreSQL writes it.
     package func optionalString(_ column: String) throws -> String? {
+        try withText(column) { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// What is made of that text, without a string for it; nil for NULL. The bytes are there for as long as `body` runs.
+    package func withText<Value>(_ column: String, _ body: (UnsafeRawBufferPointer) -> Value) throws -> Value? {
         guard index >= 0, index < storage.rowCount else {
             throw PostgresError(kind: .decoding, message: "row \(index) of \(storage.rowCount), column \(column)")
         }
         guard let position = storage.column(column) else {
             throw PostgresError(kind: .decoding, message: "no column \(column)")
         }
-        return storage.text(row: Int32(index), column: position)
+        return storage.withText(row: Int32(index), column: position, body)
     }
 
     package func optionalInteger(_ column: String) throws -> Int? {

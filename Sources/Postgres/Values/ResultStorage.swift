@@ -34,10 +34,9 @@ final class ResultStorage: @unchecked Sendable {
         }
     }
 
-    /// The bytes of a field in text format; nil for NULL. `row` and `column` are in range.
-    func text(row: Int32, column: Int32) -> String? {
+    /// What is made of the bytes of a field in text format; nil for NULL. `row` and `column` are in range.
+    func withText<Value>(row: Int32, column: Int32, _ body: (UnsafeRawBufferPointer) -> Value) -> Value? {
         guard PQgetisnull(result, row, column) == 0, let bytes = PQgetvalue(result, row, column) else { return nil }
-        let length = Int(PQgetlength(result, row, column))
-        return String(decoding: UnsafeRawBufferPointer(start: bytes, count: length), as: UTF8.self)
+        return body(UnsafeRawBufferPointer(start: bytes, count: Int(PQgetlength(result, row, column))))
     }
 }

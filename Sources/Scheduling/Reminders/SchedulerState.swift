@@ -13,7 +13,7 @@ struct SchedulerState {
     /// Between two claims while nothing can be read of what is due.
     static let blindPause = Duration.seconds(1)
     /// For how long a claim under way is taken for the one that was heard of.
-    static let answerPatience = Duration.milliseconds(20)
+    static let answerPatience = Duration.milliseconds(100)
     /// What may be due and unclaimed for so long, or unasked for beyond the heartbeat, before ``lateness(at:)`` tells of it.
     static let grace = Duration.seconds(10)
     static let purgeInterval = Duration.seconds(3600)
