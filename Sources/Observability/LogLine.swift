@@ -121,6 +121,13 @@ struct LogLine {
     /// Clipped at ``maxScalars``. RFC 8259 §7, and beyond it the C1 controls, the separators which some readers take for line ends, and
     /// what nobody sees, or turns round what follows it.
     private static func appendEscaped(_ string: String, to line: inout [UInt8]) {
+        // As nearly always.
+        let isWritten = string.utf8.withContiguousStorageIfAvailable { bytes in
+            guard bytes.count <= maxScalars, bytes.allSatisfy(isPlain) else { return false }
+            line.append(contentsOf: bytes)
+            return true
+        }
+        if isWritten == true { return }
         var left = maxScalars
         for scalar in string.unicodeScalars {
             guard left > 0 else {
@@ -142,6 +149,11 @@ struct LogLine {
                 }
             }
         }
+    }
+
+    /// Whether a byte stands for itself, as ASCII.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
 
     private static func appendEscape(_ unit: UInt16, to line: inout [UInt8]) {

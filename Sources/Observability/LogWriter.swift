@@ -1,28 +1,30 @@
+import Basics
 import Dispatch
 import Glibc
-import Synchronization
 
 /// Carries lines to a descriptor on a queue of its own, so that a full pipe or a slow disk never holds up who logs.
 ///
 /// What waits is bounded; beyond the bound lines are dropped, and the next line that gets through says how many.
 /// A descriptor that fails (closed pipe, full disk) costs the lines, nothing more; it is tried again with the next.
-package final class LogWriter: @unchecked Sendable {
-    // Unchecked: `buffer` is used on `queue` only; all else is constant or atomic.
-
+package final class LogWriter: Sendable {
     /// Bytes that may wait: several thousand lines, or a second of a very bad day.
     static let maxWaitingBytes = 1_048_576
-    /// One write takes at most about this much.
-    private static let batchBytes = 65_536
     /// How long one write waits for a non-blocking descriptor to take bytes.
     private static let patienceMilliseconds: Int32 = 1_000
+
+    private struct Waiting {
+        var lines: [UInt8] = []
+        /// Taken from the lines, and not written yet.
+        var bytesUnderWay = 0
+        var droppedLines = 0
+        /// Whether the queue will take what is there: a burst costs few system calls, and few thread switches.
+        var isAwaited = false
+    }
 
     private let descriptor: Int32
     private let limit: Int
     private let queue = DispatchQueue(label: "log")
-    private let waitingBytes = Atomic<Int>(0)
-    private let waitingLines = Atomic<Int>(0)
-    private let droppedLines = Atomic<Int>(0)
-    private var buffer: [UInt8] = []
+    private let waiting = Locked(Waiting())
     private let noteDropped: @Sendable (Int) -> [UInt8]
 
     /// - Parameters:
@@ -35,21 +37,18 @@ package final class LogWriter: @unchecked Sendable {
         self.noteDropped = noteDropped
     }
 
-    /// Takes a line, newline included. Any thread; never blocks.
+    /// Takes a line, newline included. Any thread; never waits for the descriptor.
     func write(_ line: [UInt8]) {
-        let waiting = waitingBytes.add(line.count, ordering: .relaxed).newValue
-        guard waiting <= limit else {
-            waitingBytes.subtract(line.count, ordering: .relaxed)
-            droppedLines.add(1, ordering: .relaxed)
-            return
+        let isFirst = waiting.withLock { waiting in
+            guard waiting.bytesUnderWay + waiting.lines.count + line.count <= limit else {
+                waiting.droppedLines += 1
+                return false
+            }
+            waiting.lines.append(contentsOf: line)
+            defer { waiting.isAwaited = true }
+            return !waiting.isAwaited
         }
-        waitingLines.add(1, ordering: .relaxed)
-        queue.async { [self] in
-            buffer.append(contentsOf: line)
-            // The last of those that wait writes for all: a burst costs few system calls.
-            let last = waitingLines.subtract(1, ordering: .relaxed).newValue == 0
-            if last || buffer.count >= Self.batchBytes { empty() }
-        }
+        if isFirst { queue.async { [self] in empty() } }
     }
 
     /// Waits until what was logged before is written, but no longer than `patience`. Not for event loops: for the exit.
@@ -68,16 +67,21 @@ package final class LogWriter: @unchecked Sendable {
 
     private func empty() {
         dispatchPrecondition(condition: .onQueue(queue))
-        let taken = buffer.count
-        let dropped = droppedLines.exchange(0, ordering: .relaxed)
-        if dropped > 0 { buffer.append(contentsOf: noteDropped(dropped)) }
-        writeOut()
-        buffer.removeAll(keepingCapacity: buffer.capacity <= 2 * Self.batchBytes)
-        waitingBytes.subtract(taken, ordering: .relaxed)
+        var (lines, dropped) = waiting.withLock { waiting in
+            defer { waiting = Waiting(bytesUnderWay: waiting.lines.count) }
+            return (waiting.lines, waiting.droppedLines)
+        }
+        if dropped > 0 { lines += noteDropped(dropped) }
+        let lost = writeOut(lines)
+        waiting.withLock { waiting in
+            waiting.bytesUnderWay = 0
+            waiting.droppedLines += lost
+        }
     }
 
-    private func writeOut() {
-        buffer.withUnsafeBytes { bytes in
+    /// - Returns: How many lines the descriptor didn't take.
+    private func writeOut(_ lines: [UInt8]) -> Int {
+        lines.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
                 let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
@@ -94,7 +98,7 @@ package final class LogWriter: @unchecked Sendable {
                     break
                 }
             }
-            if !rest.isEmpty { droppedLines.add(rest.count { $0 == UInt8(ascii: "\n") }, ordering: .relaxed) }
+            return rest.count { $0 == UInt8(ascii: "\n") }
         }
     }
 }
