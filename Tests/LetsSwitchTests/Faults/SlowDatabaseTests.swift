@@ -100,8 +100,12 @@ import Testing
             // Answered if some other statement has found out meanwhile, for all of them.
             #expect([201, 503].contains(first.status))
             #expect(stopwatch.elapsed <= TimeAllowance.bound(.seconds(2)))
-            let second = try await endpoint.post("/task", ClientEndpoint.task("bob", start, "T"))
-            #expect(second.status == (first.status == 201 ? 200 : 201))
+            // What a sanitizer slows down may also be the opening of a connection.
+            var statuses = [first.status]
+            repeat {
+                statuses.append(try await endpoint.post("/task", ClientEndpoint.task("bob", start, "T")).status)
+            } while statuses.last == 503 && statuses.count <= TimeAllowance.factor
+            #expect(statuses.last == (first.status == 201 ? 200 : 201) || statuses.count > 2 && statuses.last == 200)
             // The scheduler's connection is as dead: it claims on it in vain, and then on another.
             let reminder = try await stream.nextReminder()
             let late = Date().timeIntervalSince1970 - Double(soon.seconds - 60)

@@ -72,10 +72,12 @@ import Testing
         }
     }
 
-    private static func writer(_ database: ScheduleDatabase, _ daemon: UUID) -> AttendanceWriter {
+    private static func writer(
+        _ database: ScheduleDatabase, _ daemon: UUID, written: @escaping @Sendable () -> Void = {}
+    ) -> AttendanceWriter {
         AttendanceWriter(
-            store: AttendanceStore(database: database.client), by: daemon, log: Log(level: .error, format: nil)
-        ) {}
+            store: AttendanceStore(database: database.client), by: daemon, log: Log(level: .error, format: nil),
+            written: written)
     }
 
     /// In which transactions it was written who is there.
@@ -98,7 +100,8 @@ import Testing
     @Test("They are there again, once, and those who left meanwhile aren't; who leaves then leaves")
     func recount() async throws {
         try await Self.withPair { database, ada, bob, daemon in
-            let writer = Self.writer(database, daemon)
+            let batches = Locked(0)
+            let writer = Self.writer(database, daemon) { batches.withLock { $0 += 1 } }
             var crowd = Crowd()
             await writer.add([
                 crowd.event(.joined, ada, ada.id), crowd.event(.joined, ada, ada.id), crowd.event(.joined, bob, bob.id),
@@ -109,6 +112,7 @@ import Testing
             }
             // Nobody is counted twice.
             await writer.forgotten { crowd.callRoll($0) }
+            try await eventually("who came is written, and the roll call") { batches.withLock { $0 } == 2 }
             await writer.add([crowd.event(.left, bob, bob.id)])
             try await eventually("one has left") {
                 try await Self.attendance(database) == ["ada 2 2", "bob 0 1", "unnamed 1 1"]
