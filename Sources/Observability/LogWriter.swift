@@ -9,6 +9,8 @@ import Glibc
 package final class LogWriter: Sendable {
     /// Bytes that may wait: several thousand lines, or a second of a very bad day.
     static let maxWaitingBytes = 1_048_576
+    /// One write takes at most this much: what it has taken has room for others.
+    private static let batchBytes = 65_536
     /// How long one write waits for a non-blocking descriptor to take bytes.
     private static let patienceMilliseconds: Int32 = 1_000
 
@@ -67,11 +69,11 @@ package final class LogWriter: Sendable {
 
     private func empty() {
         dispatchPrecondition(condition: .onQueue(queue))
-        var (lines, dropped) = waiting.withLock { waiting in
+        let lines = waiting.withLock { waiting in
+            if waiting.droppedLines > 0 { waiting.lines += noteDropped(waiting.droppedLines) }
             defer { waiting = Waiting(bytesUnderWay: waiting.lines.count) }
-            return (waiting.lines, waiting.droppedLines)
+            return waiting.lines
         }
-        if dropped > 0 { lines += noteDropped(dropped) }
         let lost = writeOut(lines)
         waiting.withLock { waiting in
             waiting.bytesUnderWay = 0
@@ -84,9 +86,11 @@ package final class LogWriter: Sendable {
         lines.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
-                let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                let batch = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.batchBytes))
+                let count = Glibc.write(descriptor, batch.baseAddress, batch.count)
                 if count > 0 {
                     rest = rest.dropFirst(count)
+                    waiting.withLock { $0.bytesUnderWay -= count }
                 } else if count < 0, errno == EINTR {
                     continue
                 } else if count < 0, errno == EAGAIN {

@@ -161,6 +161,28 @@ import Testing
         #expect(output.last?.hasSuffix("last") == true)
     }
 
+    @Test("What a slow reader has taken of a burst has room for others")
+    func aSlowReaderMakesRoom() throws {
+        let (read, write) = try openPipe()
+        let writer = LogWriter(descriptor: write, limit: 262_144) { _ in Array("dropped\n".utf8) }
+        writer.write([UInt8](repeating: UInt8(ascii: "x"), count: 200_000))
+        var taken = [UInt8](repeating: 0, count: 131_072)
+        var count = 0
+        while count < taken.count {
+            let more = taken.withUnsafeMutableBytes { Glibc.read(read, $0.baseAddress! + count, $0.count - count) }
+            try #require(more > 0)
+            count += more
+        }
+        // When the next piece comes, those before it have been counted.
+        var next = pollfd(fd: read, events: Int16(POLLIN), revents: 0)
+        try #require(poll(&next, 1, -1) == 1)
+        writer.write([UInt8](repeating: UInt8(ascii: "y"), count: 150_000))
+        let rest = OutputCollector(descriptor: read)
+        #expect(writer.flush(within: .seconds(30)))
+        close(write)
+        #expect(rest.wait().utf8.count == 350_000 - taken.count)
+    }
+
     @Test("A closed pipe and a full disk are survived") func aClosedPipeAndAFullDiskAreSurvived() throws {
         signal(SIGPIPE, SIG_IGN)
         let (read, write) = try openPipe()

@@ -1,8 +1,7 @@
 /// Who has a place among the pool's connections, and when it is free again.
 extension PoolStateMachine {
     mutating func closeEmpty(_ now: Instant) -> [Action] {
-        guard slots.all.contains(where: { $0.isLeaving && $0.inFlight.isEmpty }) else { return [] }
-        return slots.all.filter { $0.isLeaving && $0.inFlight.isEmpty }.flatMap { hangUp($0.id, now) }
+        slots.all.filter { $0.isLeaving && $0.inFlight.isEmpty }.flatMap { hangUp($0.id, now) }
     }
 
     /// Gives a connection up, with what nobody waits for any more on it.
