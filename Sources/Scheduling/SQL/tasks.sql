@@ -99,7 +99,8 @@ $$;
 
 -- Whether the schedulers may be asleep until later than a task is to be claimed, before it is among those that are due. One that is due before
 -- every scheduler has looked again (it does so each 15 seconds) wakes them in any case: what was to wake them earlier may be claimed or
--- cancelled before this commits. Others don't, where they needn't: NOTIFY serialises commits.
+-- cancelled before this commits. Others don't, where they needn't: NOTIFY serialises commits. Apart from waking them, since a condition needs no
+-- statement of its own, and hardly any task wakes them.
 CREATE FUNCTION letsswitch.schedulers_sleep_past(p_reminds_at timestamptz, p_now timestamptz) RETURNS boolean
 LANGUAGE plpgsql STABLE AS $$
 BEGIN
