@@ -42,8 +42,8 @@ package actor BatchWriter<Destination: BatchDestination> {
     }
 
     /// The same, for who can't wait. Any thread; what one thread submits stays in its order.
-    package nonisolated func submit(_ items: some Sequence<Destination.Item>) {
-        inbox.withLock { $0 += items }
+    package nonisolated func submit(_ items: [Destination.Item]) {
+        inbox.withLock { if $0.isEmpty { $0 = items } else { $0 += items } }
         Task(executorPreference: executor) { await self.takeInbox() }
     }
 

@@ -57,8 +57,11 @@ struct PresenceReporter {
     }
 
     private(set) var events: [PresenceEvent] = []
+    /// How many were told of together last: so many may come again, and then nothing grows step by step.
+    private var lastCount = 0
 
     mutating func add(_ event: PresenceEvent) -> Step {
+        if events.isEmpty { events.reserveCapacity(lastCount) }
         events.append(event)
         return switch events.count {
         case 1: .startTimer
@@ -69,6 +72,7 @@ struct PresenceReporter {
 
     mutating func takeAll() -> [PresenceEvent] {
         defer { events = [] }
+        lastCount = events.count
         return events
     }
 }

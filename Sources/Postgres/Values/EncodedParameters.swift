@@ -1,3 +1,5 @@
+import Glibc
+
 /// Parameters as libpq takes them: values one after another in one buffer, encoded where the caller runs so that the
 /// pool's queue only hands them on.
 struct EncodedParameters: Sendable {
@@ -26,7 +28,7 @@ struct EncodedParameters: Sendable {
             case .binary:
                 binary.append((index, Int32(clamping: bytes.count - start)))
             case .text:
-                guard !bytes[start...].contains(0) else {
+                guard !Self.hasZero(bytes, from: start) else {
                     throw PostgresError(
                         kind: .invalidParameter,
                         message: "parameter $\(index + 1) contains U+0000, which can't be stored")
@@ -34,6 +36,13 @@ struct EncodedParameters: Sendable {
                 bytes.append(0)
             }
             offsets.append(start)
+        }
+    }
+
+    private static func hasZero(_ bytes: [UInt8], from start: Int) -> Bool {
+        bytes.withUnsafeBytes { bytes in
+            guard start < bytes.count, let base = bytes.baseAddress else { return false }
+            return memchr(base + start, 0, bytes.count - start) != nil
         }
     }
 

@@ -51,9 +51,11 @@ extension PostgresParameter {
         case .integer(let integer): bytes += String(integer).utf8
         case .double(let double): bytes += Self.text(of: double).utf8
         case .boolean(let boolean): bytes.append(UInt8(ascii: boolean ? "t" : "f"))
-        case .textArray(let elements): Self.write(elements, to: &bytes, Self.writeQuoted)
-        // A string of so few characters takes no memory.
-        case .integerArray(let elements): Self.write(elements, to: &bytes) { $1 += String($0).utf8 }
+        case .textArray(let elements):
+            Self.write(elements, to: &bytes) { element, bytes in
+                if let element { Self.writeQuoted(element, to: &bytes) } else { bytes += "NULL".utf8 }
+            }
+        case .integerArray(let elements): Self.write(elements, to: &bytes, Self.writeDecimal)
         case .uuidArray(let elements):
             Self.writeBinary(elements, of: 2950, to: &bytes) { $0?.uuid }
             return .binary
@@ -72,14 +74,23 @@ extension PostgresParameter {
 
     /// PostgreSQL 15 manual, 8.15.2.
     private static func write<Element>(
-        _ elements: [Element?], to bytes: inout [UInt8], _ write: (Element, inout [UInt8]) -> Void
+        _ elements: [Element], to bytes: inout [UInt8], _ write: (Element, inout [UInt8]) -> Void
     ) {
         bytes.append(UInt8(ascii: "{"))
         for (index, element) in elements.enumerated() {
             if index > 0 { bytes.append(UInt8(ascii: ",")) }
-            if let element { write(element, &bytes) } else { bytes += "NULL".utf8 }
+            write(element, &bytes)
         }
         bytes.append(UInt8(ascii: "}"))
+    }
+
+    /// Most are small: how many are in a room, how often something was tried.
+    private static func writeDecimal(_ number: Int, to bytes: inout [UInt8]) {
+        if let digit = UInt8(exactly: number), digit < 10 {
+            bytes.append(UInt8(ascii: "0") + digit)
+        } else {
+            bytes += String(number).utf8
+        }
     }
 
     /// In quotes, so that an element that reads `NULL` or is empty stays what it is; quotes and backslashes escaped.
@@ -104,25 +115,33 @@ extension PostgresParameter {
     private static func writeBinary<Element, Value: BitwiseCopyable>(
         _ elements: [Element], of type: Int32, to bytes: inout [UInt8], _ value: (Element) -> Value?
     ) {
-        let length = Int32(MemoryLayout<Value>.size)
-        bytes.reserveCapacity(bytes.count + 20 + elements.count * (4 + Int(length)))
-        append(elements.isEmpty ? 0 : 1, to: &bytes)
-        append(1, to: &bytes)
-        append(type, to: &bytes)
-        guard !elements.isEmpty else { return }
-        append(Int32(clamping: elements.count), to: &bytes)
-        append(1, to: &bytes)
-        for element in elements {
-            guard let value = value(element) else {
-                append(-1, to: &bytes)
-                continue
+        let size = MemoryLayout<Value>.size
+        let start = bytes.count
+        // All of it at once: element by element, each would be asked whether there is room for it.
+        bytes.append(contentsOf: repeatElement(0, count: 20 + elements.count * (4 + size)))
+        let end = bytes.withUnsafeMutableBytes { bytes in
+            var end = start
+            func write(_ number: Int32) {
+                bytes.storeBytes(of: number.bigEndian, toByteOffset: end, as: Int32.self)
+                end += 4
             }
-            append(length, to: &bytes)
-            withUnsafeBytes(of: value) { bytes.append(contentsOf: $0) }
+            write(elements.isEmpty ? 0 : 1)
+            write(1)
+            write(type)
+            guard !elements.isEmpty else { return end }
+            write(Int32(clamping: elements.count))
+            write(1)
+            for element in elements {
+                guard let value = value(element) else {
+                    write(-1)
+                    continue
+                }
+                write(Int32(size))
+                bytes.storeBytes(of: value, toByteOffset: end, as: Value.self)
+                end += size
+            }
+            return end
         }
-    }
-
-    private static func append(_ number: Int32, to bytes: inout [UInt8]) {
-        withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
+        bytes.removeLast(bytes.count - end)
     }
 }

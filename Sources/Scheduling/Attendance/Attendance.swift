@@ -45,7 +45,7 @@ package struct AttendanceWriter: Sendable {
 
     /// The same as ``add(_:)``, for who can't wait. Any thread: what comes from a room's loop stays in its order.
     package func report(_ events: [PresenceEvent]) {
-        writer.submit(events.lazy.map(Entry.event))
+        writer.submit(events.map(Entry.event))
     }
 
     /// Returns when nothing waits, or the database doesn't take it.
@@ -190,21 +190,21 @@ package struct AttendanceStore: Sendable {
     ) async throws {
         var (rooms, identities, peers, ages) = ([UUID?](), [UUID?](), [Int](), [Double]())
         // An array of these two has nothing to be quoted.
-        var kinds = ""
+        var kinds: [UInt8] = []
+        let (joined, left) = (Array(",room.joined".utf8), Array(",room.left".utf8))
         for event in events {
-            kinds += kinds.isEmpty ? "{" : ","
-            kinds += event.kind == .joined ? "room.joined" : "room.left"
+            kinds += event.kind == .joined ? joined : left
             rooms.append(event.room)
             identities.append(event.claimedIdentity)
             peers.append(event.peers)
-            ages.append(max(.zero, now - event.at) / .seconds(1))
+            ages.append(max(0, Double(now.nanoseconds) - Double(event.at.nanoseconds)) / 1e9)
         }
         guard !kinds.isEmpty else { return }
-        kinds += "}"
         _ = try await database.query(
             Self.reportPeers,
             [
-                .text(writer.uuidString), .integer(number), .text(kinds), .uuidArray(rooms),
+                .text(writer.uuidString), .integer(number),
+                .text("{\(String(decoding: kinds.dropFirst(), as: UTF8.self))}"), .uuidArray(rooms),
                 .uuidArray(identities), .integerArray(peers), .doubleArray(ages),
             ], timeout: nil)
     }
