@@ -27,21 +27,31 @@ struct ConnectionMap {
         for members in rooms.values where members.first?.room.presence == presence { members.forEach(body) }
     }
 
-    /// What a connection that is about to join has to share with the others, and how many they are.
-    func room(_ id: UUID, make: @autoclosure () -> Room) -> (room: Room, count: Int) {
-        guard let members = rooms[id], let first = members.first else { return (make(), 0) }
-        return (first.room, members.count)
+    /// A room as a connection finds it that is about to join; it holds until somebody comes or goes.
+    struct Found {
+        /// What the connection has to share with the others.
+        let room: Room
+        /// How many the others are.
+        let count: Int
+        fileprivate let index: [UUID: [Connection]].Index?
     }
 
-    mutating func join(_ connection: Connection) {
+    func find(_ id: UUID, make: @autoclosure () -> Room) -> Found {
+        guard let index = rooms.index(forKey: id), let first = rooms.values[index].first else {
+            return Found(room: make(), count: 0, index: nil)
+        }
+        return Found(room: first.room, count: rooms.values[index].count, index: index)
+    }
+
+    /// - Parameter found: Its room, which isn't looked up once more.
+    mutating func join(_ connection: Connection, in found: Found) {
         connection.room.exempt(connection)
-        connection.place = UInt32(Self.append(connection, to: &rooms[connection.room.id, default: []]))
-    }
-
-    /// Returns the place that it has. The room is looked up once for both.
-    private static func append(_ connection: Connection, to members: inout [Connection]) -> Int {
-        members.append(connection)
-        return members.count - 1
+        connection.place = UInt32(found.count)
+        if let index = found.index {
+            rooms.values[index].append(connection)
+        } else {
+            rooms[connection.room.id] = [connection]
+        }
     }
 
     /// Takes a connection out; does nothing if it is in no room.

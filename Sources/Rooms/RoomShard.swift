@@ -149,11 +149,11 @@ package final class RoomShard: TurnEndHandler {
         _ id: UUID, _ peer: any RoomPeer, policy: RoomPolicy, claimedIdentity: UUID? = nil
     ) -> Connection {
         let elsewhere = policy.presence == .untold ? 0 : connectionsElsewhere(in: id)
-        let (room, others) = map.room(
-            id, make: Room(id: id, presence: policy.presence, isShared: elsewhere > 0))
+        let found = map.find(id, make: Room(id: id, presence: policy.presence, isShared: elsewhere > 0))
+        let (room, others) = (found.room, found.count)
         let connection = Connection(peer, in: room, on: self)
         guard isOpen(id, policy), others + elsewhere < policy.capacity else { return connection }
-        map.join(connection)
+        map.join(connection, in: found)
         guard room.presence != .untold else { return connection }
         if let claimedIdentity { people.enter(connection, as: claimedIdentity) }
         if room.presence == .reported {

@@ -88,13 +88,18 @@ package struct EventLoopGroup: Sendable {
 package final class LoopLocal<Value: AnyObject>: Sendable {
     package init() {}
 
-    /// This loop's value, made by `make` if there is none yet. On the loop. Costs a dictionary look-up: once per
-    /// connection, not per message.
+    /// This loop's value, made by `make` if there is none yet. On the loop. It is looked for: once per connection, not per
+    /// message.
     package func value(on reactor: Reactor, make: () -> Value) -> Value {
         let key = ObjectIdentifier(self)
-        if let value = reactor.locals[key] as? Value { return value }
+        // A handful: hashing the key would take longer.
+        if let index = reactor.locals.firstIndex(where: { $0.key == key }),
+            let value = reactor.locals[index].value as? Value
+        {
+            return value
+        }
         let value = make()
-        reactor.locals[key] = value
+        reactor.locals.append((key, value))
         return value
     }
 }

@@ -30,7 +30,7 @@ package final class Reactor {
     package private(set) var now = MonotonicTime.now()
     /// ``EventLoop/index``.
     package let index: Int
-    var locals: [ObjectIdentifier: AnyObject] = [:]
+    var locals: [(key: ObjectIdentifier, value: AnyObject)] = []
     /// Nothing is served any more: what comes from other loops on the way must not stay here for ever.
     private var hasStopped = false
 
@@ -224,7 +224,7 @@ package final class Reactor {
         deadlines.removeAll()
         alarms.removeAll()
         endTurn()
-        locals = [:]
+        locals = []
     }
 
     // MARK: Time

@@ -65,14 +65,15 @@ struct AleController: RouteCollection, Sendable {
     }
 
     @Sendable private func enter(_ request: Request, _ webSocket: WebSocket) -> any WebSocketHandler {
-        if let lobby, Self.isForLobby(request.head) { return lobby.enter(request, webSocket) }
+        let room = Self.room(request)
+        if room == nil, let lobby, Self.isForLobby(request.head) { return lobby.enter(request, webSocket) }
         let reactor = webSocket.reactor
         let asksForPresence = Self.asksForPresence(request)
         let task = Self.uuid("taskId", in: request)
         let device = asksForPresence && task == nil ? Self.device(request) : nil
         // `admit` has seen that there is an id.
         let connection = rooms.shard(on: reactor).enter(
-            Self.room(request) ?? UUID(), device == nil ? webSocket : DevicePeer(webSocket), policy: matches.policy,
+            room ?? UUID(), device == nil ? webSocket : DevicePeer(webSocket), policy: matches.policy,
             claimedIdentity: task ?? device.map(keys.device))
         if connection.isMember {
             webSocket.send(frame: handshakeFrame.value(on: reactor) { SharedBytes(AleFrame.handshake) })
