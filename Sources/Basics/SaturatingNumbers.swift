@@ -14,12 +14,7 @@ extension Duration {
 
     /// The duration in nanoseconds, at least 0 and at most `UInt64.max`.
     package var wholeNanoseconds: UInt64 {
-        let (seconds, attoseconds) = components
-        guard seconds >= 0, attoseconds >= 0 else { return 0 }
-        let (product, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
-        guard !overflow else { return .max }
-        let (sum, carried) = product.addingReportingOverflow(UInt64(attoseconds / 1_000_000_000))
-        return carried ? .max : sum
+        UInt64(clamping: attoseconds / 1_000_000_000)
     }
 
     /// The duration in milliseconds, rounded up, and at least 0: who waits so long doesn't wake too early.

@@ -132,9 +132,10 @@ package final class Application: Sendable {
         key.value(on: reactor) { ServerShard(self, on: loops[reactor.index]) }
     }
 
-    /// The loop that a route wants; `nil` when it doesn't mind.
-    func loop(_ index: Int?) -> EventLoop? {
-        index.map { loops[Int($0.magnitude % UInt(loops.count))] }
+    /// The loop that a route wants; `nil` when it doesn't mind, or there is only one: then it isn't asked.
+    func loop(_ index: @autoclosure () -> Int?) -> EventLoop? {
+        guard loops.count > 1 else { return nil }
+        return index().map { loops[Int($0.magnitude % UInt(loops.count))] }
     }
 
     /// Whether the connection that was accepted last, which counts already, is one too many.

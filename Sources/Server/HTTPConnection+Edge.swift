@@ -95,11 +95,6 @@ extension HTTPConnection {
             .forbidden, code: "origin_not_allowed", reason: "Pages of this origin may change nothing here.")
     }
 
-    /// Whether the client asked by TLS, as far as can be believed.
-    func isSecure(_ head: HTTPRequestHead) -> Bool {
-        peer.entrance.isSecure || (peer.isProxy && head.headers.contains("X-Forwarded-Proto", token: "https"))
-    }
-
     /// The refusal of a request that is for another server.
     func refusalOfHost(_ head: HTTPRequestHead, _ match: Router.Match) -> Abort? {
         guard !server.application.edge.allowedHosts.admit(head) else { return nil }

@@ -12,7 +12,7 @@ extension HTTPConnection {
         let (application, peer) = (server.application, peer)
         let request = Request(
             head: request.head, body: request.body, parameters: request.parameters, loop: target,
-            isSecure: request.isSecure, permit: request.permit)
+            transport: request.transport, permit: request.permit)
         target.submit { reactor in
             HTTPConnection.resume(
                 detached, from: peer, on: reactor, server: application.server(on: reactor), with: request,
@@ -45,7 +45,8 @@ extension HTTPConnection {
         let handshake: WebSocketHandshake.Acceptance
         do throws(WebSocketHandshakeError) {
             handshake = try WebSocketHandshake.accept(
-                request.head, route.compression, subprotocol: route.options.subprotocol(request.head))
+                request.head, route.compression, subprotocol: route.options.subprotocol(request.head),
+                with: server.handshakeDigest)
         } catch {
             let abort = Abort(error.status, reason: error.reason, headers: error.fields)
             return answer(Response(abort), to: request.head)

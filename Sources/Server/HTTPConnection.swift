@@ -114,7 +114,7 @@ final class HTTPConnection: StreamSocketHandler {
         switch match {
         case .found(let route, let parameters):
             let request = Request(
-                head: head, body: content, parameters: parameters, loop: server.loop, isSecure: isSecure(head),
+                head: head, body: content, parameters: parameters, loop: server.loop, transport: peer.transport,
                 permit: peer.permit)
             serve(request, route.endpoint, rest: &input)
         case .methodNotAllowed(_, isWebSocket: true) where WebSocketHandshake.isAsked(by: head):

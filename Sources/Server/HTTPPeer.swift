@@ -17,6 +17,9 @@ struct HTTPPeer: Sendable {
         isProxy = trusted.contains(address)
     }
 
+    /// How its requests come here.
+    var transport: Request.Transport { entrance.isSecure ? .tls : isProxy ? .proxy : .plain }
+
     /// The address that limits count when no proxy names another; `nil` for this machine's own, which are exempt: all of a
     /// site's tools would share one address.
     private var ownSubscriber: IPAddress? {

@@ -10,10 +10,25 @@ package struct Request: Sendable {
     package let parameters: [String: String]
     /// The loop that the connection is on.
     package let loop: EventLoop
-    /// Whether the client asked by TLS: here, or at a trusted proxy that says so.
-    package var isSecure = false
+    let transport: Transport
     /// The place of the client's address among those that are limited; `nil` for one that isn't.
     var permit: ConnectionPermit?
+
+    /// How the request came here.
+    enum Transport {
+        case plain, tls
+        /// Through a trusted proxy, which says how it came there.
+        case proxy
+    }
+
+    /// Whether the client asked by TLS: here, or at a trusted proxy that says so.
+    package var isSecure: Bool {
+        switch transport {
+        case .plain: false
+        case .tls: true
+        case .proxy: head.headers.contains("X-Forwarded-Proto", token: "https")
+        }
+    }
 
     /// The value of the first query item with this name.
     package func query(_ name: String) -> String? {

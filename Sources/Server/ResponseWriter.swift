@@ -15,10 +15,10 @@ struct ResponseWriter {
             HTTPResponseEncoder.field(named: field.name, field.value, into: &bytes)
             if field.name == "Cache-Control" { knowsCaches = true }
         }
-        // Whoever says nothing of caches answers one asker, for this moment.
-        if !knowsCaches { HTTPResponseEncoder.field("Cache-Control", "no-store", into: &bytes) }
-        // Nothing is what a browser guesses, but what `Content-Type` says (Fetch §3.6).
-        HTTPResponseEncoder.field("X-Content-Type-Options", "nosniff", into: &bytes)
+        // Whoever says nothing of caches answers one asker, for this moment. And nothing is what a browser guesses, but what
+        // `Content-Type` says (Fetch §3.6).
+        if !knowsCaches { HTTPResponseEncoder.fields("Cache-Control: no-store\r\n", into: &bytes) }
+        HTTPResponseEncoder.fields("X-Content-Type-Options: nosniff\r\n", into: &bytes)
     }
 
     mutating func field(_ name: StaticString, _ value: String) {

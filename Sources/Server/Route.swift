@@ -64,8 +64,9 @@ package final class Route: Sendable {
     }
 }
 
-/// How a path's requests become WebSockets. See ``RoutesBuilder/webSocket(_:loop:admit:compression:onUpgrade:)``.
-package struct WebSocketRoute: Sendable {
+/// How a path's requests become WebSockets. See ``RoutesBuilder/webSocket(_:loop:admit:compression:onUpgrade:)``. An object, as the
+/// ``Route`` that it belongs to.
+package final class WebSocketRoute: Sendable {
     package typealias Affinity = @Sendable (Request) -> Int?
     package typealias Admit = @Sendable (Request, Reactor) throws -> Admission
     package typealias OnUpgrade = @Sendable (Request, WebSocket) -> any WebSocketHandler
@@ -75,6 +76,17 @@ package struct WebSocketRoute: Sendable {
     let compression: WebSocketCompression
     let options: WebSocketOptions
     let onUpgrade: OnUpgrade
+
+    init(
+        affinity: @escaping Affinity, admit: @escaping Admit, compression: WebSocketCompression,
+        options: WebSocketOptions, onUpgrade: @escaping OnUpgrade
+    ) {
+        self.affinity = affinity
+        self.admit = admit
+        self.compression = compression
+        self.options = options
+        self.onUpgrade = onUpgrade
+    }
 
     /// Whether a request may become a WebSocket. A refusal is an ``Abort``, thrown.
     package enum Admission: Sendable {

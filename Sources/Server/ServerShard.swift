@@ -16,6 +16,7 @@ package final class ServerShard {
     let fragmentRate: RateLimit
     /// zlib's memory, for the WebSockets of this loop that keep none.
     let deflatePool = WebSocketDeflatePool()
+    let handshakeDigest = HandshakeDigest()
     /// With what new connections shake hands; `nil` when nobody speaks TLS.
     var tls: TLSContext?
     /// Set when the server goes away: answers then close their connections.

@@ -9,7 +9,7 @@ package enum HTTPResponseEncoder {
         append(decimal: status.code, to: &buffer)
         buffer.append(ASCII.space)
         append(status.reasonPhrase, to: &buffer)
-        append("\r\n", to: &buffer)
+        endOfLine(into: &buffer)
     }
 
     /// `name: value`
@@ -21,30 +21,47 @@ package enum HTTPResponseEncoder {
             return true
         }
         guard isToken else { return }
-        append(": ", to: &buffer)
+        endOfName(into: &buffer)
         append(value: value, to: &buffer)
-        append("\r\n", to: &buffer)
+        endOfLine(into: &buffer)
     }
 
     /// `name: value`, the name being the program's own.
     package static func field(_ name: StaticString, _ value: String, into buffer: inout [UInt8]) {
         append(name, to: &buffer)
-        append(": ", to: &buffer)
+        endOfName(into: &buffer)
         append(value: value, to: &buffer)
-        append("\r\n", to: &buffer)
+        endOfLine(into: &buffer)
     }
 
     /// `name: 42`
     package static func field(_ name: StaticString, _ value: Int, into buffer: inout [UInt8]) {
         append(name, to: &buffer)
-        append(": ", to: &buffer)
+        endOfName(into: &buffer)
         append(decimal: value, to: &buffer)
-        append("\r\n", to: &buffer)
+        endOfLine(into: &buffer)
+    }
+
+    /// Fields that are the program's own altogether, each with the end of its line.
+    package static func fields(_ lines: StaticString, into buffer: inout [UInt8]) {
+        append(lines, to: &buffer)
     }
 
     /// The empty line.
     package static func endOfHead(into buffer: inout [UInt8]) {
-        append("\r\n", to: &buffer)
+        endOfLine(into: &buffer)
+    }
+
+    // Two bytes are appended one by one in a quarter of the time that a run of them takes.
+
+    private static func endOfName(into buffer: inout [UInt8]) {
+        buffer.append(UInt8(ascii: ":"))
+        buffer.append(ASCII.space)
+    }
+
+    private static func endOfLine(into buffer: inout [UInt8]) {
+        buffer.append(ASCII.carriageReturn)
+        buffer.append(ASCII.lineFeed)
     }
 
     /// A chunk with `bytes`; nothing when there are none, since an empty chunk is the last one.
@@ -73,12 +90,12 @@ package enum HTTPResponseEncoder {
     /// Digits without a `String` between.
     private static func append(decimal value: Int, to buffer: inout [UInt8]) {
         if value < 0 { buffer.append(UInt8(ascii: "-")) }
-        var place: UInt = 1
-        while value.magnitude / place >= 10 { place *= 10 }
-        repeat {
-            buffer.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value.magnitude / place % 10))
-            place /= 10
-        } while place > 0
+        append(digitsOf: value.magnitude, to: &buffer)
+    }
+
+    private static func append(digitsOf number: UInt, to buffer: inout [UInt8]) {
+        if number >= 10 { append(digitsOf: number / 10, to: &buffer) }
+        buffer.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
     }
 
     private static func append(value: String, to buffer: inout [UInt8]) {

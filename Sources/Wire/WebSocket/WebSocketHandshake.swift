@@ -18,9 +18,12 @@ package enum WebSocketHandshake {
     /// Accepts the WebSocket that `head` asks for, if it is a handshake. Offers of compression that `policy` can't take are no error
     /// (RFC 7692 §5); those that aren't written as §9.1 has it are, whatever the policy.
     ///
-    /// - Parameter subprotocol: What to take up of the subprotocols that the client offers.
+    /// - Parameters:
+    ///   - subprotocol: What to take up of the subprotocols that the client offers.
+    ///   - digest: This thread's.
     package static func accept(
-        _ head: HTTPRequestHead, _ policy: WebSocketCompression = .none, subprotocol: String? = nil
+        _ head: HTTPRequestHead, _ policy: WebSocketCompression = .none, subprotocol: String? = nil,
+        with digest: HandshakeDigest = HandshakeDigest()
     ) throws(WebSocketHandshakeError) -> Acceptance {
         let headers = head.headers
         guard isAsked(by: head) else { throw .noUpgrade }
@@ -35,7 +38,7 @@ package enum WebSocketHandshake {
         HTTPResponseEncoder.append(unvarying, to: &answer)
         let fault = headers.withOnlyValue("Sec-WebSocket-Key") { key -> WebSocketHandshakeError? in
             guard Base64.isSixteenBytes(key) else { return .badKey }
-            return appendAcceptValue(forKey: key, to: &answer) ? nil : .noDigest
+            return appendAcceptValue(forKey: key, to: &answer, with: digest) ? nil : .noDigest
         }
         guard let fault else { throw .badKey }
         if let fault { throw fault }
@@ -62,24 +65,46 @@ package enum WebSocketHandshake {
 
     /// The base64 of the SHA-1 of the key and the protocol's own UUID (§4.2.2). SHA-1 guards nothing here; it shows that the
     /// server understood. `false` on a system that forbids it altogether.
-    static func appendAcceptValue(forKey key: UnsafeRawBufferPointer, to answer: inout [UInt8]) -> Bool {
-        withUnsafeTemporaryAllocation(byteCount: 60 + Int(EVP_MAX_MD_SIZE), alignment: 1) { memory in
-            let (text, digest) = (memory[..<60], UnsafeMutableRawBufferPointer(rebasing: memory[60...]))
+    static func appendAcceptValue(
+        forKey key: UnsafeRawBufferPointer, to answer: inout [UInt8], with digest: HandshakeDigest
+    ) -> Bool {
+        withUnsafeTemporaryAllocation(byteCount: 60 + HandshakeDigest.length, alignment: 1) { memory in
+            let (text, sum) = (memory[..<60], UnsafeMutableRawBufferPointer(rebasing: memory[60...]))
             text[..<24].copyBytes(from: key)
             text[24...].copyBytes(from: UnsafeRawBufferPointer("258EAFA5-E914-47DA-95CA-C5AB0DC85B11"))
-            let start = digest.baseAddress?.assumingMemoryBound(to: UInt8.self)
-            var size: UInt32 = 0
-            guard let sha1, EVP_Digest(memory.baseAddress, 60, start, &size, sha1, nil) == 1, size == 20
-            else { return false }
-            Base64.append(UnsafeRawBufferPointer(digest).part(0..<20), to: &answer)
+            guard digest.write(UnsafeRawBufferPointer(rebasing: text), to: sum) else { return false }
+            Base64.append(UnsafeRawBufferPointer(sum), to: &answer)
             return true
         }
     }
+
+    private static let unvarying: StaticString =
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: "
+}
+
+/// OpenSSL's SHA-1 (FIPS 180-4 §6.1), with memory that is made once for all handshakes of a thread.
+package final class HandshakeDigest {
+    /// In bytes.
+    static let length = 20
 
     // Fetched once: `EVP_sha1()` would have the provider searched at each handshake, which takes longer than the digest.
     // OpenSSL never changes what it points to, and it lives as long as the process: any thread may use it.
     private nonisolated(unsafe) static let sha1 = EVP_MD_fetch(nil, "SHA1", nil)
 
-    private static let unvarying: StaticString =
-        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: "
+    private let context = EVP_MD_CTX_new()
+
+    package init() {}
+
+    deinit {
+        EVP_MD_CTX_free(context)
+    }
+
+    /// - Parameter sum: ``length`` bytes.
+    /// - Returns: `false` on a system that has no SHA-1, or no memory.
+    func write(_ message: UnsafeRawBufferPointer, to sum: UnsafeMutableRawBufferPointer) -> Bool {
+        guard let context, let sha1 = Self.sha1, sum.count == Self.length else { return false }
+        return EVP_DigestInit_ex(context, sha1, nil) == 1
+            && EVP_DigestUpdate(context, message.baseAddress, message.count) == 1
+            && EVP_DigestFinal_ex(context, sum.baseAddress?.assumingMemoryBound(to: UInt8.self), nil) == 1
+    }
 }
