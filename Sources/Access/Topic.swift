@@ -10,10 +10,10 @@ package enum Topic: Sendable, Hashable {
 
     package var name: String {
         switch self {
-        case .room(let id): "room:\(id.uuidString)"
+        case .room(let id): "room:\(id.text)"
         case .device(let device): "device:\(device.text)"
-        case .questions(let session): "questions:\(session.uuidString)"
-        case .conversation(let id): "conversation:\(id.uuidString)"
+        case .questions(let session): "questions:\(session.text)"
+        case .conversation(let id): "conversation:\(id.text)"
         }
     }
 

@@ -15,7 +15,7 @@ final class CableSessions: Sendable {
         of device: DeviceID?, restoring last: String?, at now: MonotonicTime
     ) -> (name: String, identifiers: [CableIdentifier]) {
         // As hard to guess as a key: half of a UUID's bits would do.
-        let name = UUID().uuidString
+        let name = UUID().text
         return (name, memory.withLock { $0.begin(name, of: device, restoring: last, at: now) })
     }
 

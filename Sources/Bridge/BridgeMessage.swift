@@ -22,16 +22,16 @@ enum BridgeMessage {
         let message = content.message
         var json = JSONText()
         json.object { object in
-            object.member("id", message.id.uuidString)
+            object.member("id", message.id.text)
             object.member("content", message.content)
             object.member("author", message.author)
             object.member("date", message.date.seconds - referenceDate)
-            object.member("conversation", message.conversation.uuidString)
+            object.member("conversation", message.conversation.text)
         }
         return AMQPMessage(
             to: BridgeTopology.exchange.name, key: content.routingKey, json.bytes,
             properties: AMQPProperties(
-                contentType: "application/json", messageID: message.id.uuidString, appID: BridgeTopology.appID,
+                contentType: "application/json", messageID: message.id.text, appID: BridgeTopology.appID,
                 // Whoever's queue outlives a restart of the broker finds it there.
                 isPersistent: true))
     }

@@ -61,7 +61,7 @@ package struct ConnectionKicks: Sendable {
 
     /// Those, too. Throws `PostgresError`.
     func endInRooms(of device: DeviceID) async throws -> [ConnectionRecord] {
-        let tasks = Set(try await tasksInRooms(device).map(\.uuidString))
+        let tasks = Set(try await tasksInRooms(device).map(\.text))
         guard !tasks.isEmpty else { return [] }
         return await application.endConnections { $0.facts.role.map(tasks.contains) ?? false }
     }

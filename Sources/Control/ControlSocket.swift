@@ -158,7 +158,7 @@ extension ControlOrder {
             return ["command": .string(name.rawValue), "uid": uid, "outcome": outcome, "count": count]
         case .close(let room):
             return [
-                "command": "close", "uid": uid, "outcome": outcome, "count": count, "room": .string(room.uuidString),
+                "command": "close", "uid": uid, "outcome": outcome, "count": count, "room": .string(room.text),
             ]
         case .drain(let rate): return ["command": "drain", "uid": uid, "outcome": outcome, "rate": .int(rate)]
         case .export(let device):

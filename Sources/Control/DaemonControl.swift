@@ -112,7 +112,7 @@ package struct DaemonControl: ControlActions {
 
     private func close(_ room: UUID, _ reply: ControlReply) async throws -> Int {
         // With rooms that anybody makes up, the database knows of none. Before it tells, or they would be gone.
-        let inside = await application.countConnections(in: room.uuidString)
+        let inside = await application.countConnections(in: room.text)
         do {
             switch try await closeRoom(room) {
             case .closed: break
@@ -128,7 +128,7 @@ package struct DaemonControl: ControlActions {
         }
         rooms.close([room])
         reply.row { row in
-            row.member("room", room.uuidString)
+            row.member("room", room.text)
             row.member("connections", inside)
         }
         return inside

@@ -54,13 +54,13 @@ package struct ReminderContent: Sendable, Hashable {
         var json = JSONText()
         json.object { object in
             object.member("type", type)
-            object.member("id", id.uuidString)
-            object.member("taskId", taskId.uuidString)
+            object.member("id", id.text)
+            object.member("taskId", taskId.text)
             object.member("title", title)
             object.member("startsAt", startsAt.description)
             object.member("startTime", startTime)
             object.member("timeZone", timeZone)
-            object.member("roomId", roomId?.uuidString)
+            object.member("roomId", roomId?.text)
             object.member("partnerTask", partnerTask)
             if isTest { object.member("test", true) }
         }

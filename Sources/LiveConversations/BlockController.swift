@@ -49,7 +49,7 @@ package struct BlockController: RouteCollection, Sendable {
             object.array { array in
                 for block in blocks { block.write(to: &array) }
             }
-            if hasMore { object.member("next", blocks.last?.id.uuidString) }
+            if hasMore { object.member("next", blocks.last?.id.text) }
         }
         return .json(json.bytes)
     }

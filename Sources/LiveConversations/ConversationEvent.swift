@@ -39,13 +39,13 @@ package enum ConversationEvent: Sendable {
     package func writeMembers(to json: inout JSONText) {
         switch self {
         case .handshake(let id, let positions):
-            json.member("id", id.uuidString)
+            json.member("id", id.text)
             json.member("user", positions.user)
             json.member("binding", "#.\(positions.user).#")
             json.name("offsets")
             json.object { object in
                 for position in positions.offsets.prefix(Self.offsetsInHandshake) {
-                    object.member(position.conversation.uuidString, position.lastOffset)
+                    object.member(position.conversation.text, position.lastOffset)
                 }
             }
         case .message(let message, let routingKey):
@@ -53,14 +53,14 @@ package enum ConversationEvent: Sendable {
             json.name("message")
             message.write(to: &json)
         case .left(let conversation, let user, let participants):
-            json.member("conversation", conversation.uuidString)
+            json.member("conversation", conversation.text)
             json.member("user", user)
             json.name("participants")
             json.array { array in
                 for participant in participants { array.string(participant) }
             }
         case .presence(let conversation, let users):
-            json.member("conversation", conversation.uuidString)
+            json.member("conversation", conversation.text)
             json.member("count", users.count)
             json.name("users")
             json.array { array in
@@ -70,7 +70,7 @@ package enum ConversationEvent: Sendable {
             json.member("ref", ref)
             json.name("ids")
             json.array { array in
-                for message in sent.messages { array.string(message.id.uuidString) }
+                for message in sent.messages { array.string(message.id.text) }
             }
         case .history(let ref, let page):
             json.member("ref", ref)

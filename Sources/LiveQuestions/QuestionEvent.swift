@@ -41,11 +41,11 @@ package enum QuestionEvent: Sendable {
     /// Within an object. What the published client decodes, it needs all of: `answered` and `content` are there on failure too.
     package func writeMembers(to json: inout JSONText) {
         switch self {
-        case .handshake(let id): json.member("id", id.uuidString)
+        case .handshake(let id): json.member("id", id.text)
         case .accepted(let id, let content, let createdAt):
             json.member("success", true)
             json.member("message", "Your question was received.")
-            json.member("id", id.uuidString)
+            json.member("id", id.text)
             json.member("answered", false)
             json.member("content", content)
             json.member("createdAt", createdAt - Self.referenceDate)
@@ -54,7 +54,7 @@ package enum QuestionEvent: Sendable {
             json.member("message", error.reason)
             json.member("answered", false)
             json.member("content", content)
-        case .answered(let question): json.member("questionId", question.uuidString)
+        case .answered(let question): json.member("questionId", question.text)
         case .announcement(let content): json.member("content", content)
         case .error(let code, let reason):
             json.member("code", code)
@@ -63,7 +63,7 @@ package enum QuestionEvent: Sendable {
         case .question(let question, let forPresenter):
             json.name("question")
             question.write(to: &json, forPresenter: forPresenter)
-        case .removed(let question): json.member("questionId", question.uuidString)
+        case .removed(let question): json.member("questionId", question.text)
         case .session(let state): json.member("state", state.rawValue)
         case .presence(let count): json.member("count", count)
         }

@@ -41,7 +41,7 @@ final class QuestionSocket: WebSocketHandler, QuestionSink {
 
     var facts: ConnectionFacts {
         ConnectionFacts(
-            "questions", owner: subscriber?.member.device?.text, place: subscriber?.member.session.uuidString)
+            "questions", owner: subscriber?.member.device?.text, place: subscriber?.member.session.text)
     }
 
     // MARK: What it is sent

@@ -65,9 +65,9 @@ package struct QuestionsController: RouteCollection, Sendable {
         let session = try await questions.store.makeSession(asked, key: key)
         log.info(
             "session of questions made",
-            ["session": .string(session.id.uuidString), "device": .device(asked.device)])
+            ["session": .string(session.id.text), "device": .device(asked.device)])
         guard case .json = body else {
-            return Response(seeOther: "/questions/\(session.id.uuidString)/presenter?key=\(key.text)")
+            return Response(seeOther: "/questions/\(session.id.text)/presenter?key=\(key.text)")
         }
         return .json(session.json(key: key), status: .created)
     }
@@ -185,7 +185,7 @@ package struct QuestionsController: RouteCollection, Sendable {
         let entrance = try await entrance(of: id)
         guard entrance.isPresenter(keys) else { throw RequestError.presenterOnly }
         guard let shown else { return try await pages.presenter(entrance.session, request) }
-        var response = Response(seeOther: "/questions/\(id.uuidString)/presenter")
+        var response = Response(seeOther: "/questions/\(id.text)/presenter")
         response.headers += [
             PresenterCredentials.cookie(shown, of: id, isSecure: request.isSecure),
             HTTPField("Referrer-Policy", "no-referrer"),
@@ -208,7 +208,7 @@ package struct QuestionsController: RouteCollection, Sendable {
     private func response(to body: QuestionBody, _ json: [UInt8], page session: UUID) -> Response {
         if case .json = body { return .json(json) }
         let isOpen = session == QuestionSession.open.id
-        return Response(seeOther: isOpen ? "/questions" : "/questions/\(session.uuidString)/presenter")
+        return Response(seeOther: isOpen ? "/questions" : "/questions/\(session.text)/presenter")
     }
 }
 

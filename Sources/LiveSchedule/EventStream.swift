@@ -174,7 +174,7 @@ final class EventStream: RoomPeer {
         case .early:
             write(reminder, bytes, claimed: claimed, to: sink)
             // Whoever comes again from here on has seen no more than before: an id alone is no event (HTML, 9.2.6).
-            let last = lastInOrder?.uuidString ?? ""
+            let last = lastInOrder?.text ?? ""
             sink.write(.position(lastInOrder), as: StreamChunk { $0.append(contentsOf: "id: \(last)\n\n".utf8) })
         case .overflow:
             sink.finish()

@@ -67,6 +67,6 @@ extension Rematch {
 extension Reminder {
     /// The reminder as an event.
     func encode(into buffer: inout [UInt8]) {
-        ServerSentEvent(id: id.uuidString, event: "reminder", data: payload).encode(into: &buffer)
+        ServerSentEvent(id: id.text, event: "reminder", data: payload).encode(into: &buffer)
     }
 }

@@ -50,7 +50,7 @@ extension ControlOrder: Decodable {
             object.member("command", name.rawValue)
             switch self {
             case .connections: break
-            case .close(let room): object.member("target", room.uuidString)
+            case .close(let room): object.member("target", room.text)
             case .kick(let target): object.member("target", target)
             case .remind(let device), .export(let device), .erase(let device): object.member("target", device.text)
             case .drain(let rate): object.member("rate", rate)

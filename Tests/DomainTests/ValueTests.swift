@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Observability
 import Testing
 
@@ -99,5 +100,16 @@ import Testing
             #expect(DeviceTag(text: text) == nil, "\(text)")
         }
         #expect(DeviceTag.Key(text: "0f") == nil && DeviceTag.Key(text: String(repeating: "0", count: 64)) == nil)
+    }
+
+    @Test("A UUID is written as Foundation writes it, and read as it is written")
+    func aUUIDIsWrittenAsFoundationWritesIt() throws {
+        let known = try #require(UUID(uuidString: "f81d4fae-7dec-11d0-a765-00a0c91e6bf6"))
+        #expect(known.text == "F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6")
+        for _ in 0..<1_000 {
+            let uuid = UUID()
+            #expect(uuid.text == uuid.uuidString)
+            #expect(UUID(text: uuid.text) == uuid)
+        }
     }
 }

@@ -30,10 +30,10 @@ enum APNsPayload {
                     alert.member("body", untold.howMany)
                 }
                 aps.member("sound", "default")
-                aps.member("thread-id", untold.conversation.uuidString.lowercased())
+                aps.member("thread-id", untold.conversation.text.lowercased())
             }
             object.member("type", Delivery.messages)
-            object.member("conversation", untold.conversation.uuidString)
+            object.member("conversation", untold.conversation.text)
             object.member("count", untold.count)
         }
         return json.bytes
@@ -70,9 +70,9 @@ enum APNsPayload {
                 aps.member("interruption-level", "time-sensitive")
             }
             object.member("type", type)
-            object.member("id", reminder.id.uuidString)
-            object.member("taskId", reminder.taskId.uuidString)
-            object.member("roomId", reminder.roomId?.uuidString)
+            object.member("id", reminder.id.text)
+            object.member("taskId", reminder.taskId.text)
+            object.member("roomId", reminder.roomId?.text)
             object.member("startTime", reminder.startTime)
             object.member("startsAt", reminder.startsAt.description)
             object.member("partnerTask", partner)
@@ -90,6 +90,6 @@ enum APNsPayload {
 extension ReminderContent {
     /// What belongs together, and replaces one another, on a person's screen: the match's room, or the task alone.
     var groupId: String {
-        (roomId ?? taskId).uuidString.lowercased()
+        (roomId ?? taskId).text.lowercased()
     }
 }

@@ -85,10 +85,10 @@ struct APNsProvider: DeliveryProvider {
             (group, body) = (reminder.groupId, APNsPayload.json(reminder, maxBytes: attempt.maxPayloadBytes))
         case .partnerChanged(let notice):
             // It takes no reminder's place.
-            group = delivery.messageId.uuidString.lowercased()
+            group = delivery.messageId.text.lowercased()
             body = APNsPayload.json(notice, maxBytes: attempt.maxPayloadBytes)
         case .messages(let untold):
-            (group, body) = (delivery.messageId.uuidString.lowercased(), APNsPayload.json(untold))
+            (group, body) = (delivery.messageId.text.lowercased(), APNsPayload.json(untold))
         // Nobody asks for it.
         case .event: (group, body) = ("", [])
         }
@@ -100,7 +100,7 @@ struct APNsProvider: DeliveryProvider {
                 HTTPField("apns-push-type", "alert"), HTTPField("apns-priority", "10"),
                 // After the start, or a day, it is noise.
                 HTTPField("apns-expiration", "\(Int(saturating: delivery.deadline))"),
-                HTTPField("apns-id", delivery.messageId.uuidString.lowercased()),
+                HTTPField("apns-id", delivery.messageId.text.lowercased()),
                 HTTPField("apns-collapse-id", group), .contentTypeJSON,
             ],
             body: body)

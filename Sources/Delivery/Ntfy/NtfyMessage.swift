@@ -48,7 +48,7 @@ struct NtfyMessage: Sendable, Hashable {
         self.topic = topic
         title = untold.who
         message = untold.howMany
-        click = publicURL.map { "\($0)/conversations#\(untold.conversation.uuidString)" }
+        click = publicURL.map { "\($0)/conversations#\(untold.conversation.text)" }
         priority = 3
         tag = "speech_balloon"
     }

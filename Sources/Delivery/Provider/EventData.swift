@@ -37,7 +37,7 @@ struct EventData {
         let timeZone: String?
 
         init(_ row: PostgresRow, tasks: [String]) throws {
-            room = try row.optionalUUID("room_id")?.uuidString
+            room = try row.optionalUUID("room_id")?.text
             task = tasks.first
             title = try row.optionalString("title")
             startsAt = try row.optionalInstant("starts_at")
@@ -64,7 +64,7 @@ struct EventData {
         let startsAt: Instant?
 
         init(_ row: PostgresRow, tasks: [String]) throws {
-            room = try row.optionalUUID("room_id")?.uuidString
+            room = try row.optionalUUID("room_id")?.text
             self.tasks = tasks
             people = try row.list("people") ?? []
             startsAt = try row.optionalInstant("starts_at")
@@ -123,7 +123,7 @@ extension EventData.Facts {
                 mostPeers: try row.optionalInteger("peers") ?? 0)
         case .roomJoined, .roomLeft:
             self = .passage(
-                room: try row.optionalUUID("room_id")?.uuidString, task: tasks.first,
+                room: try row.optionalUUID("room_id")?.text, task: tasks.first,
                 peers: try row.optionalInteger("peers"))
         case .deviceErased: self = .erased
         case nil: self = .unknown(try EventData.TaskFacts(row, tasks: tasks))

@@ -79,7 +79,7 @@ struct UntoldMessages: Sendable, Hashable {
     }
 
     private func writeOutline(to object: inout JSONText) {
-        object.member("conversation", conversation.uuidString)
+        object.member("conversation", conversation.text)
         object.member("name", name)
         object.name("authors")
         object.array { array in for author in authors { array.string(author) } }

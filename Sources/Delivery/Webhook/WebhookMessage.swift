@@ -11,15 +11,15 @@ struct WebhookMessage: Sendable, Hashable {
     let body: [UInt8]
 
     init(_ delivery: Delivery) {
-        id = delivery.messageId.uuidString
+        id = delivery.messageId.text
         body = Array("{\(Self.members(of: delivery))}".utf8)
     }
 
     /// Several in one: an array of what each would be alone, with the id that it would have. The id of all is new on every try, because
     /// others may be among them then.
     init(together deliveries: [Delivery], id: UUID) {
-        self.id = id.uuidString
-        let elements = deliveries.map { #"{"id":"\#($0.messageId.uuidString)",\#(Self.members(of: $0))}"# }
+        self.id = id.text
+        let elements = deliveries.map { #"{"id":"\#($0.messageId.text)",\#(Self.members(of: $0))}"# }
         body = Array("[\(elements.joined(separator: ","))]".utf8)
     }
 

@@ -39,7 +39,7 @@ struct PartnerController: RouteCollection, Sendable {
             if isNew {
                 log.info(
                     "partners talk",
-                    ["conversation": .string(conversation.id.uuidString), "device": .device(asked.device)])
+                    ["conversation": .string(conversation.id.text), "device": .device(asked.device)])
             }
             return .json(found.json, status: isNew ? .created : .ok)
         }

@@ -35,7 +35,7 @@ struct PreferenceController: RouteCollection, Sendable {
             object.array { array in
                 for preference in preferences { preference.write(to: &array) }
             }
-            if hasMore { object.member("next", preferences.last?.id.uuidString) }
+            if hasMore { object.member("next", preferences.last?.id.text) }
         }
         return .json(json.bytes)
     }

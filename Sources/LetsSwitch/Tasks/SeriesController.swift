@@ -72,7 +72,7 @@ struct SeriesController: RouteCollection, Sendable {
 
     private func describe(_ series: Series) -> Log.Values {
         [
-            "series": .string(series.id.uuidString), "device": .device(series.device),
+            "series": .string(series.id.text), "device": .device(series.device),
             "startTime": .string("\(series.startTime)"), "timeZone": .string(series.timeZone),
         ]
     }

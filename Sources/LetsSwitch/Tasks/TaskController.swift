@@ -128,7 +128,7 @@ struct TaskController: RouteCollection, Sendable {
 
     private func describe(_ task: TaskResponse) -> Log.Values {
         [
-            "taskId": .string(task.id.uuidString), "device": .device(task.device),
+            "taskId": .string(task.id.text), "device": .device(task.device),
             "startsAt": .string("\(task.startsAt)"), "paired": .bool(task.isPaired),
         ]
     }

@@ -18,7 +18,7 @@ package struct Block: Sendable, Hashable {
 
     package func write(to json: inout JSONText) {
         json.object { object in
-            object.member("id", id.uuidString)
+            object.member("id", id.text)
             switch label {
             case .name(let name): object.member("name", name)
             case .partner(let title, let startsAt):

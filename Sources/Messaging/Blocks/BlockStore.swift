@@ -32,7 +32,7 @@ package struct BlockStore: Sendable {
         let (name, task): (PostgresParameter, PostgresParameter) =
             switch request.target {
             case .name(let name): (.text(name.text), .null)
-            case .partner(let task): (.null, .text(task.uuidString))
+            case .partner(let task): (.null, .text(task.text))
             }
         let row = try await database.query(
             Self.block,
@@ -53,7 +53,7 @@ package struct BlockStore: Sendable {
     }
 
     package func unblock(_ id: UUID, by device: DeviceID) async throws {
-        let row = try await database.query(Self.unblock, [.text(device.text), .text(id.uuidString)])[0]
+        let row = try await database.query(Self.unblock, [.text(device.text), .text(id.text)])[0]
         guard let other = try row.optionalString("other") else {
             throw RequestError(status: 404, code: "no_such_block", reason: "The device has no such block.")
         }
@@ -69,7 +69,7 @@ package struct BlockStore: Sendable {
     {
         let rows = try await database.query(
             Self.list,
-            [.text(device.text), last.map { .text($0.uuidString) } ?? .null, .integer(Self.pageCount + 1)])
+            [.text(device.text), last.map { .text($0.text) } ?? .null, .integer(Self.pageCount + 1)])
         let blocks = try rows.map(Block.init)
         return (Array(blocks.prefix(Self.pageCount)), blocks.count > Self.pageCount)
     }

@@ -29,7 +29,7 @@ extension ConversationStore {
         try await writer.store(
             Statement.receive,
             [
-                .text(message.author.text), .text(message.conversation.uuidString), .text(message.id.uuidString),
+                .text(message.author.text), .text(message.conversation.text), .text(message.id.text),
                 .text(message.content), .textArray(message.participants.map(\.text)),
             ])
     }

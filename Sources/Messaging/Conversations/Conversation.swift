@@ -27,7 +27,7 @@ package struct Conversation: Sendable, Hashable {
 
     package func write(to json: inout JSONText) {
         json.object { object in
-            object.member("id", id.uuidString)
+            object.member("id", id.text)
             object.member("name", name)
             object.member("type", kind.rawValue)
             object.name("participants")
@@ -75,11 +75,11 @@ package struct ConversationMessage: Sendable, Hashable {
 
     package func write(to json: inout JSONText) {
         json.object { object in
-            object.member("id", id.uuidString)
+            object.member("id", id.text)
             object.member("content", content)
             object.member("author", author)
             object.member("date", date.description)
-            object.member("conversation", conversation.uuidString)
+            object.member("conversation", conversation.text)
             object.member("offset", offset)
         }
     }
@@ -127,7 +127,7 @@ package struct ConversationPage: Sendable {
     /// The conversation as all see it who take part, its last message being the page's: the members of ``Conversation`` but what is one
     /// person's own.
     package func writeSummary(to json: inout JSONText) {
-        json.member("id", conversation.uuidString)
+        json.member("id", conversation.text)
         json.member("name", participants.joined(separator: ","))
         json.member("type", kind.rawValue)
         json.name("participants")

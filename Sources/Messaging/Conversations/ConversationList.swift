@@ -34,5 +34,5 @@ package struct ConversationCursor: Sendable, Hashable, CustomStringConvertible {
         self.init(conversation: conversation, usedAt: usedAt)
     }
 
-    package var description: String { conversation.uuidString + (usedAt.map { ":\($0)" } ?? "") }
+    package var description: String { conversation.text + (usedAt.map { ":\($0)" } ?? "") }
 }

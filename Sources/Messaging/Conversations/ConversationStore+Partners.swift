@@ -79,7 +79,7 @@ extension ConversationStore {
         let row = try await database.query(
             Statement.askPartner,
             [
-                .text(request.device.text), .text(request.task.uuidString), .boolean(asks), .text(UUID().uuidString),
+                .text(request.device.text), .text(request.task.text), .boolean(asks), .text(UUID().text),
                 .integer(settings.perDevice), .boolean(!storage.isFull(.conversations)),
             ])[0]
         let code = try row.string("code")

@@ -43,7 +43,7 @@ extension ConversationStore {
         let rows = try await database.query(
             Statement.conversations,
             [
-                .text(device.text), last.map { .text($0.conversation.uuidString) } ?? .null,
+                .text(device.text), last.map { .text($0.conversation.text) } ?? .null,
                 last?.usedAt.map { .integer($0) } ?? .null, .integer(ConversationPage.maximumCount + 1),
             ])
         guard let first = rows.first else { throw RequestError.nameRequired }
@@ -90,7 +90,7 @@ extension ConversationStore {
         let rows = try await database.query(
             Statement.histories,
             [
-                .text(device.text), only.map { .text($0.uuidString) } ?? .null,
+                .text(device.text), only.map { .text($0.text) } ?? .null,
                 since.map { .double(Double($0)) } ?? .null, .uuidArray(named),
                 .integer(settings.perDevice + Self.leftPositions),
             ])
@@ -130,7 +130,7 @@ extension ConversationStore {
         let rows = try await database.query(
             Statement.messages,
             [
-                device.map { .text($0.text) } ?? .null, .text(conversation.uuidString), .integer(after),
+                device.map { .text($0.text) } ?? .null, .text(conversation.text), .integer(after),
                 before.map { .integer($0) } ?? .null, .integer(min(limit, ConversationPage.maximumCount)),
                 .integer(ConversationPage.maximumBytes),
             ])

@@ -135,7 +135,7 @@ package struct ConversationStore: Sendable {
         let row = try await database.query(
             Statement.make,
             [
-                .text(request.device.text), .text((request.id ?? UUID()).uuidString),
+                .text(request.device.text), .text((request.id ?? UUID()).text),
                 .textArray(request.participants.map(\.text)), .integer(settings.perDevice),
                 .boolean(!storage.isFull(.conversations)),
             ])[0]
@@ -155,7 +155,7 @@ package struct ConversationStore: Sendable {
             }
         let row = try await database.query(
             Statement.participant,
-            [.text(request.device.text), .text(conversation.uuidString), .text(word), .integer(value)])[0]
+            [.text(request.device.text), .text(conversation.text), .text(word), .integer(value)])[0]
         let code = try row.string("code")
         guard code == "done" else { throw try RequestError.conversationRefused(code) }
         return try Conversation(row)

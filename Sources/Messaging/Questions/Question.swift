@@ -44,15 +44,15 @@ package struct Question: Sendable, Hashable {
     /// - Parameter forPresenter: Whether to say who asked.
     package func write(to json: inout JSONText, forPresenter: Bool) {
         json.object { object in
-            object.member("id", id.uuidString)
-            object.member("session", session.uuidString)
+            object.member("id", id.text)
+            object.member("session", session.text)
             object.member("content", content)
             object.member("answered", answered)
             object.member("answer", answer)
             object.member("votes", votes)
             object.member("state", state.rawValue)
             object.member("askedAt", askedAt.description)
-            if forPresenter { object.member("askedFrom", askedFrom.uuidString) }
+            if forPresenter { object.member("askedFrom", askedFrom.text) }
         }
     }
 

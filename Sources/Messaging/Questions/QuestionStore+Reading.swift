@@ -16,7 +16,7 @@ extension QuestionStore {
         let rows = try await database.query(
             Statement.list,
             [
-                .text(session.uuidString), last.map { .text($0.uuidString) } ?? .null, .boolean(all),
+                .text(session.text), last.map { .text($0.text) } ?? .null, .boolean(all),
                 .integer(limit + 1),
             ])
         guard let first = rows.first else { return nil }
@@ -42,7 +42,7 @@ extension QuestionStore {
     /// Which questions have changed after a version, many of them; `nil` if there is no such session.
     package func changed(in session: UUID, after version: Int) async throws -> ChangedQuestions? {
         let rows = try await database.query(
-            Statement.changed, [.text(session.uuidString), .integer(version), .integer(ChangedQuestions.maximumCount)])
+            Statement.changed, [.text(session.text), .integer(version), .integer(ChangedQuestions.maximumCount)])
         guard let first = rows.first else { return nil }
         let marks = try rows.filter { try !$0.isNull("id") }.map { row in
             ChangedQuestions.Mark(
@@ -94,7 +94,7 @@ extension QuestionStore {
     ) async throws -> (announcements: [Announcement], through: Int) {
         let rows = try await database.query(
             Statement.announcements,
-            [.text(session.uuidString), .integer(version), .integer(Self.announcementLimit)])
+            [.text(session.text), .integer(version), .integer(Self.announcementLimit)])
         var (announcements, through, bytes) = ([Announcement](), version, 0)
         for row in rows {
             let content = try row.string("content")

@@ -75,7 +75,7 @@ package struct QuestionStore: Sendable {
         let row = try await database.query(
             Statement.makeSession,
             [
-                .text(session.id.uuidString), .text(request.device.text), .text(session.title),
+                .text(session.id.text), .text(request.device.text), .text(session.title),
                 .boolean(session.isModerated), .text(try key.digest().text), .integer(settings.sessionsPerDevice),
             ])[0]
         guard try row.string("code") == "made" else {
@@ -92,7 +92,7 @@ package struct QuestionStore: Sendable {
     package func makeOpenSession() async throws {
         let session = QuestionSession.open
         _ = try await database.query(
-            Statement.makeOpenSession, [.text(session.id.uuidString), .text(session.title)])
+            Statement.makeOpenSession, [.text(session.id.text), .text(session.title)])
     }
 
     /// Opens a session, or closes it.
@@ -102,7 +102,7 @@ package struct QuestionStore: Sendable {
         _ session: UUID, to state: QuestionSession.State, keys: [PresenterKeyDigest]
     ) async throws -> QuestionSession {
         let row = try await database.query(
-            Statement.setSession, [.text(session.uuidString), .text(state.rawValue), .textArray(keys.map(\.text))])[0]
+            Statement.setSession, [.text(session.text), .text(state.rawValue), .textArray(keys.map(\.text))])[0]
         try row.throwRefusal()
         return QuestionSession(
             id: session, title: try row.string("title"), state: state, isModerated: try row.boolean("is_moderated"),
@@ -131,7 +131,7 @@ package struct QuestionStore: Sendable {
         let row = try await database.query(
             Statement.ask,
             [
-                .text(id.uuidString), .text(session.uuidString), .text(asker.uuidString),
+                .text(id.text), .text(session.text), .text(asker.text),
                 device.map { .text($0.text) } ?? .null, .text(content), .integer(Self.questionsPerMinute),
                 .integer(settings.questionsPerSession), .double(present / .seconds(1)),
             ])[0]
@@ -162,7 +162,7 @@ package struct QuestionStore: Sendable {
         let row = try await database.query(
             Statement.moderate,
             [
-                .text(question.uuidString), .text(action.rawValue), answer.map { .text($0) } ?? .null,
+                .text(question.text), .text(action.rawValue), answer.map { .text($0) } ?? .null,
                 .textArray(keys.map(\.text)), .boolean(opensAll),
             ])[0]
         try row.throwRefusal()
@@ -214,7 +214,7 @@ package struct QuestionStore: Sendable {
         let row = try await database.query(
             Statement.announce,
             [
-                .text(session.uuidString), .text(announcement.content), .text(word),
+                .text(session.text), .text(announcement.content), .text(word),
                 .uuidArray(ids), .textArray(keys.map(\.text)),
                 .integer(Self.announcementsPerMinute), .integer(Self.announcementsPerHour),
             ])[0]

@@ -36,7 +36,7 @@ extension CalendarFeed {
         let lead = max(0, entry.startsAt.seconds - entry.remindsAt.seconds)
         calendar.component("VEVENT") { event in
             // RFC 7986 §5.3: a UUID, and nothing else.
-            event.property("UID", entry.taskId.uuidString)
+            event.property("UID", entry.taskId.text)
             event.property("DTSTAMP", CalendarText.instant(revisedAt))
             event.property("LAST-MODIFIED", CalendarText.instant(revisedAt))
             event.property("SEQUENCE", "\(revision)")

@@ -77,7 +77,7 @@ package struct History: Hashable, Sendable {
 
 extension History.Entry {
     fileprivate func write(to object: inout JSONText) {
-        object.member("id", id.uuidString)
+        object.member("id", id.text)
         object.member("title", title)
         object.member("startTime", startTime)
         object.member("timeZone", timeZone)

@@ -26,7 +26,7 @@ package struct HistoryStore: Sendable {
     /// - Throws: Also the refusal: there is no such task, or it is too early.
     package func markStarted(_ task: OwnTask) async throws -> TaskResponse {
         let rows = try await database.query(
-            Self.markStarted, [.text(task.device.text), .text(task.id.uuidString)], timeout: nil)
+            Self.markStarted, [.text(task.device.text), .text(task.id.text)], timeout: nil)
         let row = try TaskRow(rows[0])
         guard row.code == "begun" else { throw try row.refusal() }
         return try row.decided().0

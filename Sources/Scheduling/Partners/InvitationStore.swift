@@ -51,6 +51,6 @@ package struct InvitationStore: Sendable {
     ///
     /// - Returns: Whether somebody else waited there: then these two are a pair.
     package func free(_ task: UUID) async throws -> Bool {
-        try await database.query(Self.free, [.text(task.uuidString)], timeout: nil)[0].boolean("is_paired")
+        try await database.query(Self.free, [.text(task.text)], timeout: nil)[0].boolean("is_paired")
     }
 }

@@ -30,7 +30,7 @@ package struct PartnerStore: Sendable {
     /// Takes a promise back, also one that somebody counts on.
     package func leave(_ task: OwnTask) async throws -> PartingOutcome {
         let rows = try await database.query(
-            Self.leave, [.text(task.device.text), .text(task.id.uuidString), seconds(settings.lateJoinWindow)],
+            Self.leave, [.text(task.device.text), .text(task.id.text), seconds(settings.lateJoinWindow)],
             timeout: nil)
         return try outcome(rows, whenDone: "left")
     }
@@ -40,7 +40,7 @@ package struct PartnerStore: Sendable {
         let zone: PostgresParameter = request.timeZone.map { .text($0) } ?? .null
         let rows = try await database.query(
             namingZone: Self.move,
-            [.text(request.task.device.text), .text(request.task.id.uuidString), zone] + request.slot.parameters
+            [.text(request.task.device.text), .text(request.task.id.text), zone] + request.slot.parameters
                 + [settings.reminderLead, settings.horizon, settings.roomDuration, settings.lateJoinWindow].map(seconds)
                 + [.integer(settings.maxTasksPerDevice), seconds(settings.invitationHold)])
         return try outcome(rows, whenDone: "moved")

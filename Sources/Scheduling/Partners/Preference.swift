@@ -12,7 +12,7 @@ package struct Preference: Sendable, Hashable {
 
     package func write(to json: inout JSONText) {
         json.object { object in
-            object.member("id", id.uuidString)
+            object.member("id", id.text)
             object.member("title", title)
             object.member("startsAt", startsAt.description)
             object.member("preferredAt", preferredAt.description)

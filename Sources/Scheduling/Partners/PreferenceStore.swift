@@ -31,7 +31,7 @@ package struct PreferenceStore: Sendable {
         let row = try await database.query(
             Self.prefer,
             [
-                .text(task.device.text), .text(task.id.uuidString), .integer(Self.perDevice),
+                .text(task.device.text), .text(task.id.text), .integer(Self.perDevice),
                 .boolean(!storage.isFull(.preferences)),
             ])[0]
         switch try row.string("code") {
@@ -52,7 +52,7 @@ package struct PreferenceStore: Sendable {
     }
 
     package func forget(_ id: UUID, of device: DeviceID) async throws {
-        let row = try await database.query(Self.forget, [.text(device.text), .text(id.uuidString)])[0]
+        let row = try await database.query(Self.forget, [.text(device.text), .text(id.text)])[0]
         guard try row.boolean("was_there") else {
             throw RequestError(status: 404, code: "no_such_preference", reason: "The device has no such preference.")
         }
@@ -67,7 +67,7 @@ package struct PreferenceStore: Sendable {
     ) async throws -> (preferences: [Preference], hasMore: Bool) {
         let rows = try await database.query(
             Self.list,
-            [.text(device.text), last.map { .text($0.uuidString) } ?? .null, .integer(Self.pageCount + 1)])
+            [.text(device.text), last.map { .text($0.text) } ?? .null, .integer(Self.pageCount + 1)])
         let preferences = try rows.map(Preference.init)
         return (Array(preferences.prefix(Self.pageCount)), preferences.count > Self.pageCount)
     }

@@ -27,8 +27,8 @@ package struct Rematch: Message, Hashable {
 
     /// The members but for the type.
     package func write(to object: inout JSONText) {
-        object.member("roomId", roomId.uuidString)
-        object.member("taskId", taskId.uuidString)
+        object.member("roomId", roomId.text)
+        object.member("taskId", taskId.text)
         object.member("partnerTask", partnerTask)
     }
 }

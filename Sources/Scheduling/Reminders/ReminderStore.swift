@@ -14,7 +14,7 @@ package struct ReminderStore: Sendable {
 
     /// Under which this process claims (the setting `letsswitch.claimer` of its sessions), so that it finds what it has claimed
     /// when the answer was lost.
-    package static let claimer = UUID().uuidString
+    package static let claimer = UUID().text
     /// Reminders of one device in one answer.
     package static let pageLimit = 1000
     /// Answers that make a backlog; of more, the reader comes again.
@@ -147,7 +147,7 @@ package struct ReminderStore: Sendable {
             let rows = try await database.query(
                 Statement.backlogOf,
                 [
-                    .text(device.text), last.map { .text($0.uuidString) } ?? .null, .integer(after),
+                    .text(device.text), last.map { .text($0.text) } ?? .null, .integer(after),
                     .integer(Self.pageLimit),
                 ], timeout: nil)
             for row in rows {
@@ -190,12 +190,12 @@ package struct ReminderStore: Sendable {
 
     package func findRoom(_ id: UUID) async throws -> RoomState {
         try RoomState(
-            try await database.query(Statement.findRoom, [.text(id.uuidString)], timeout: nil)[0])
+            try await database.query(Statement.findRoom, [.text(id.text)], timeout: nil)[0])
     }
 
     /// Ends a room before its time, if it is open.
     package func closeRoom(_ id: UUID) async throws -> RoomClosing {
-        let rows = try await database.query(Statement.closeRoom, [.text(id.uuidString)], timeout: nil)
+        let rows = try await database.query(Statement.closeRoom, [.text(id.text)], timeout: nil)
         let state = try rows[0].string("state")
         guard let closing = RoomClosing(rawValue: state) else {
             throw PostgresError(kind: .decoding, message: "unknown state of a room: \(state)")

@@ -179,7 +179,7 @@ package actor Scheduler: Service {
             metrics.reminders.add(.missed)
             log.info(
                 "reminder missed",
-                ["taskId": .string(missed.taskId.uuidString), "id": .string(missed.id.uuidString)])
+                ["taskId": .string(missed.taskId.text), "id": .string(missed.id.text)])
         }
         await timer.wake()
     }
@@ -194,7 +194,7 @@ package actor Scheduler: Service {
             log.info(
                 isMissed ? "reminder missed" : "reminder",
                 [
-                    "taskId": .string(reminder.taskId.uuidString), "id": .string(reminder.id.uuidString),
+                    "taskId": .string(reminder.taskId.text), "id": .string(reminder.id.text),
                     "device": .device(reminder.device), "startsAt": .string("\(reminder.startsAt)"),
                     "paired": .bool(reminder.roomId != nil), "late_ms": .int(Int(saturating: reminder.lateness * 1000)),
                 ])

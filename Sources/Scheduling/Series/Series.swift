@@ -29,7 +29,7 @@ package struct Series: Hashable, Sendable {
     }
 
     fileprivate func write(to object: inout JSONText) {
-        object.member("id", id.uuidString)
+        object.member("id", id.text)
         object.member("deviceId", device.text)
         object.member("title", title)
         object.member("laterTitle", later?.title)

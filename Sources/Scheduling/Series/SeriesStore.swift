@@ -51,7 +51,7 @@ package struct SeriesStore: Sendable {
         let rows = try await rows(
             Statement.begin,
             [
-                .text(UUID().uuidString), .text(request.device.text), .text(request.title),
+                .text(UUID().text), .text(request.device.text), .text(request.title),
                 .integer(request.startTime.seconds), .text(request.timeZone), .integer(request.days.rawValue),
                 request.until.map { .integer($0.days) } ?? .null, .integer(settings.seriesDays),
             ] + [settings.reminderLead, settings.horizon, settings.roomDuration].map(seconds) + [
@@ -85,7 +85,7 @@ package struct SeriesStore: Sendable {
         let rows = try await rows(
             Statement.rename,
             [
-                .text(request.series.device.text), .text(request.series.id.uuidString), .text(request.title),
+                .text(request.series.device.text), .text(request.series.id.text), .text(request.title),
                 request.from.map { .integer($0.days) } ?? .null,
             ])
         guard rows.first?.code == "renamed" else { throw try refusal(rows.first?.code ?? "") }
@@ -97,7 +97,7 @@ package struct SeriesStore: Sendable {
     /// Returns it with the promises that stay: somebody counts on them, or they are too near.
     package func end(_ series: OwnSeries) async throws -> (Series, SeriesPromises) {
         var own = try await find(series)
-        let rows = try await rows(Statement.end, [.text(series.device.text), .text(series.id.uuidString)])
+        let rows = try await rows(Statement.end, [.text(series.device.text), .text(series.id.text)])
         guard rows.first?.code == "ended" else { throw try refusal(rows.first?.code ?? "") }
         own.tasks = rows.compactMap { $0.code == "cancelled" ? nil : $0.task }
         return (own, try SeriesPromises(rows))

@@ -52,12 +52,12 @@ package struct ScheduleResponse: Hashable, Sendable {
 extension ScheduleResponse.Slot {
     package func write(to json: inout JSONText) {
         json.object { object in
-            object.member("id", id.uuidString)
+            object.member("id", id.text)
             object.member("title", title)
             object.member("hasOwnTask", hasOwnTask)
             object.member("hasSomebodyElse", hasSomebodyElse)
             object.member("partnerTask", partnerTask)
-            object.member("roomId", roomId?.uuidString)
+            object.member("roomId", roomId?.text)
         }
     }
 }

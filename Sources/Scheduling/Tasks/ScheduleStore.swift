@@ -99,7 +99,7 @@ package struct ScheduleStore: Sendable {
             switch request {
             case .slot(let slot): [.text(slot.device.text), .null] + slot.parameters
             case .task(let task):
-                [.text(task.device.text), .text(task.id.uuidString), .null, .null, .null, .null, .null]
+                [.text(task.device.text), .text(task.id.text), .null, .null, .null, .null, .null]
             }
         let row = try await task(Statement.cancel, parameters)
         guard row.code == "cancelled" else { return .refused(try row.refusal()) }

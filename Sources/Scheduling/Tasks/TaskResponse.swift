@@ -34,7 +34,7 @@ package struct TaskResponse: Hashable, Sendable {
     }
 
     func write(to object: inout JSONText) {
-        object.member("id", id.uuidString)
+        object.member("id", id.text)
         object.member("deviceId", device.text)
         object.member("title", title)
         object.member("startTime", startTime)
@@ -43,8 +43,8 @@ package struct TaskResponse: Hashable, Sendable {
         object.member("remindsAt", remindsAt.description)
         object.member("isPaired", isPaired)
         object.member("partnerTitle", partnerTitle)
-        object.member("socketId", socketId.uuidString)
-        object.member("seriesId", seriesId?.uuidString)
+        object.member("socketId", socketId.text)
+        object.member("seriesId", seriesId?.text)
     }
 }
 
