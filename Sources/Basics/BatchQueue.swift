@@ -3,7 +3,7 @@
 ///
 /// | outcome       | the batch                                                        |
 /// |---------------|------------------------------------------------------------------|
-/// | `written`     | done; the next may have twice as many items                      |
+/// | `written`     | done; the next may have twice as many items, after a rest        |
 /// | `unavailable` | again after a pause, under its number; at the end it is dropped  |
 /// | `refused`     | half of its items, under a new number; a single item is dropped  |
 /// | `failed`      | again after a pause so many times, then dropped                  |
@@ -17,7 +17,7 @@ package struct BatchQueue<Item: Sendable>: Sendable {
 
     package enum Step: Sendable {
         case write(Batch)
-        /// The destination gets so long; then it goes on, or earlier when the end begins.
+        /// The destination, or who else needs the machine, gets so long; then it goes on, or earlier when the end begins.
         case pause(Duration)
         /// Nothing waits.
         case idle
@@ -25,6 +25,8 @@ package struct BatchQueue<Item: Sendable>: Sendable {
 
     private enum State {
         case ready
+        /// One was written, and others may wait for their turn.
+        case resting
         /// It has been handed out, and its outcome is awaited.
         case writing(Batch, failures: Int)
         /// Its pause is to be handed out.
@@ -72,7 +74,11 @@ package struct BatchQueue<Item: Sendable>: Sendable {
     /// What is to be done. After ``Step/write(_:)`` comes ``wrote(_:)``.
     package mutating func next() -> Step {
         switch state {
-        case .ready:
+        case .resting where count > 0 && count <= limits.waitingItems / 2 && !isFinishing:
+            state = .ready
+            return .pause(limits.rest)
+        case .ready, .resting:
+            state = .ready
             guard count > 0 else { return .idle }
             batches += 1
             let batch = Batch(items: first(size), number: batches)
@@ -95,6 +101,9 @@ package struct BatchQueue<Item: Sendable>: Sendable {
         switch outcome {
         case .written:
             size = min(2 * size, limits.itemsPerBatch)
+            leave(batch)
+            if limits.rest > .zero { state = .resting }
+            return []
         case .unavailable where !isFinishing:
             state = .pausing(batch, failures: failures)
             return []
@@ -109,8 +118,6 @@ package struct BatchQueue<Item: Sendable>: Sendable {
             leave(batch)
             return batch.items
         }
-        leave(batch)
-        return []
     }
 
     private func first(_ size: Int) -> [Item] {
@@ -139,12 +146,18 @@ package struct BatchLimits: Sendable {
     package var retryPause: Duration
     /// Of a batch that fails, while the destination is there.
     package var tries: Int
+    /// Between two batches, unless half as many wait as may: for what isn't urgent, and comes in a rush when other things are.
+    package var rest: Duration
 
-    package init(itemsPerBatch: Int, waitingItems: Int, retryPause: Duration = .milliseconds(500), tries: Int = 1) {
+    package init(
+        itemsPerBatch: Int, waitingItems: Int, retryPause: Duration = .milliseconds(500), tries: Int = 1,
+        rest: Duration = .zero
+    ) {
         self.itemsPerBatch = itemsPerBatch
         self.waitingItems = waitingItems
         self.retryPause = retryPause
         self.tries = tries
+        self.rest = rest
     }
 }
 

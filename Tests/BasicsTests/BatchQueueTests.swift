@@ -66,6 +66,39 @@ import Testing
         #expect(left == Array(taken.prefix(left.count)) && left.count > 100)
     }
 
+    @Test("Between batches there is a rest, but not before what comes later, nor at the end, nor when much waits")
+    func rest() {
+        func queue(_ items: Range<Int>) -> BatchQueue<Int> {
+            var queue = BatchQueue<Int>(BatchLimits(itemsPerBatch: 2, waitingItems: 10, rest: .seconds(3)))
+            let taken = queue.add(items)
+            #expect(taken)
+            return queue
+        }
+        var rush = queue(0..<4)
+        #expect(Self.next(&rush) == "1: [0, 1]")
+        #expect(rush.wrote(.written) == [])
+        #expect(Self.next(&rush) == "pause 3.0 seconds")
+        #expect(Self.next(&rush) == "2: [2, 3]")
+        #expect(rush.wrote(.written) == [])
+        #expect(Self.next(&rush) == "idle")
+        let taken = rush.add([4])
+        #expect(taken)
+        #expect(Self.next(&rush) == "3: [4]")
+
+        var end = queue(0..<4)
+        #expect(Self.next(&end) == "1: [0, 1]")
+        #expect(end.wrote(.written) == [])
+        end.finish()
+        #expect(Self.next(&end) == "2: [2, 3]")
+
+        var crowd = queue(0..<8)
+        #expect(Self.next(&crowd) == "1: [0, 1]")
+        #expect(crowd.wrote(.written) == [])
+        #expect(Self.next(&crowd) == "2: [2, 3]")
+        #expect(crowd.wrote(.written) == [])
+        #expect(Self.next(&crowd) == "pause 3.0 seconds")
+    }
+
     @Test("All or none is taken when the room is short")
     func limit() {
         var queue = Self.queue(0..<9)

@@ -18,6 +18,9 @@ package struct AttendanceWriter: Sendable {
         }
     }
 
+    /// When everybody comes at the hour, the database's processors are needed for letting them in.
+    private static let rest = Duration.milliseconds(100)
+
     private let reports: AttendanceReports
     private let writer: BatchWriter<AttendanceReports>
 
@@ -27,7 +30,7 @@ package struct AttendanceWriter: Sendable {
     package init(store: AttendanceStore, by daemon: UUID, log: Log, written: @escaping @Sendable () -> Void) {
         reports = AttendanceReports(store: store, log: log, written: written, id: daemon)
         writer = BatchWriter(
-            reports, limits: BatchLimits(itemsPerBatch: 512, waitingItems: 50_000), on: store.executor)
+            reports, limits: BatchLimits(itemsPerBatch: 512, waitingItems: 50_000, rest: Self.rest), on: store.executor)
     }
 
     package func add(_ events: [PresenceEvent]) async {
