@@ -9,7 +9,7 @@ enum NotifyChannel: Hashable {
     var name: String {
         switch self {
         case .everyDaemon: "letsswitch_bus"
-        // By bytes: a tenth of what it takes by characters, and each payload asks.
+        // By bytes, since each payload asks: characters would have to be found first.
         case .daemon(let id):
             "letsswitch_bus_" + String(decoding: id.description.utf8.filter { $0 != UInt8(ascii: "-") }, as: UTF8.self)
         }

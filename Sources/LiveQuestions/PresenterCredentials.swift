@@ -1,3 +1,4 @@
+import Domain
 import FoundationEssentials
 import Messaging
 import Server
@@ -46,7 +47,7 @@ struct PresenterCredentials: Sendable {
     static func cookie(_ key: PresenterKey, of session: UUID, isSecure: Bool) -> HTTPField {
         HTTPField(
             "Set-Cookie",
-            "\(cookiePrefix)\(session.uuidString)=\(key.text); Path=/questions; HttpOnly; SameSite=Lax"
+            "\(cookiePrefix)\(session.text)=\(key.text); Path=/questions; HttpOnly; SameSite=Lax"
                 + (isSecure ? "; Secure" : ""))
     }
 }

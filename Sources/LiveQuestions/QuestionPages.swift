@@ -1,3 +1,4 @@
+import Domain
 import FoundationEssentials
 import Messaging
 import Pages
@@ -20,7 +21,7 @@ package struct QuestionPages: Sendable {
             title: "Questions",
             content: """
                 <form method="post" action="/questions/sessions">
-                <input type="hidden" name="deviceId" value="\(UUID().uuidString)">
+                <input type="hidden" name="deviceId" value="\(UUID().text)">
                 <label>Title <input name="title" required maxlength="200" autocomplete="off"></label>
                 <label><input type="checkbox" name="moderated"> Others see a question once you approve it</label>
                 <button class="primary">Open a session</button>

@@ -1,4 +1,5 @@
 import Basics
+import Domain
 import FoundationEssentials
 import Observability
 
@@ -49,7 +50,7 @@ extension DeliveryWorker {
             level, "delivery",
             [
                 "channel": .string(name.rawValue), "event": .string(delivery.event),
-                "id": .string(delivery.messageId.uuidString), "attempt": .int(delivery.attempt),
+                "id": .string(delivery.messageId.text), "attempt": .int(delivery.attempt),
                 "outcome": .string(decision.outcome.rawValue), "reason": .string(reason ?? ""),
             ])
     }

@@ -1,3 +1,4 @@
+import Domain
 import FoundationEssentials
 package import Rooms
 import Scheduling
@@ -20,7 +21,7 @@ extension Connection: WebSocketHandler {
     }
 
     package var facts: ConnectionFacts {
-        ConnectionFacts("room", place: room.id.uuidString, role: claimedIdentity?.uuidString)
+        ConnectionFacts("room", place: room.id.text, role: claimedIdentity?.text)
     }
 
     package func webSocketDidClose(_ webSocket: WebSocket, code: WebSocketCloseCode) {

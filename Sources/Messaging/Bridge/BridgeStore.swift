@@ -1,3 +1,4 @@
+import Domain
 package import FoundationEssentials
 package import Postgres
 
@@ -71,7 +72,7 @@ package struct BridgeStore: Sendable {
     /// What is to go out first. As long as the lease lasts, nobody else gets anything.
     package func take(limit: Int, lease: Duration) async throws -> Taken {
         let rows = try await database.query(
-            Self.take, [.text(daemon.uuidString), .integer(limit), .double(lease / .seconds(1))])
+            Self.take, [.text(daemon.text), .integer(limit), .double(lease / .seconds(1))])
         let first = rows[0]
         let waiting = try first.integer("waiting")
         if let seconds = try first.optionalDouble("held_for") {
@@ -97,6 +98,6 @@ package struct BridgeStore: Sendable {
 
     /// Another daemon may take.
     package func release() async throws {
-        _ = try await database.query(Self.release, [.text(daemon.uuidString)])
+        _ = try await database.query(Self.release, [.text(daemon.text)])
     }
 }

@@ -1,3 +1,4 @@
+import Domain
 package import FoundationEssentials
 package import Postgres
 
@@ -23,11 +24,11 @@ package struct ListenerStore: Sendable {
 
     /// These users have begun to listen here, and those have ended.
     package func set(came: [String], left: [String]) async throws {
-        _ = try await database.query(Self.set, [.text(daemon.uuidString), .textArray(came), .textArray(left)])
+        _ = try await database.query(Self.set, [.text(daemon.text), .textArray(came), .textArray(left)])
     }
 
     /// Nobody listens here, nor on daemons that are gone.
     package func forget() async throws {
-        _ = try await database.query(Self.forget, [.text(daemon.uuidString)])
+        _ = try await database.query(Self.forget, [.text(daemon.text)])
     }
 }

@@ -1,3 +1,4 @@
+import Domain
 package import FoundationEssentials
 import Wire
 
@@ -34,7 +35,7 @@ package struct QuestionSession: Sendable, Hashable {
     package func json(key: PresenterKey? = nil) -> [UInt8] {
         var json = JSONText()
         json.object { object in
-            object.member("id", id.uuidString)
+            object.member("id", id.text)
             object.member("title", title)
             object.member("state", state.rawValue)
             object.member("moderated", isModerated)

@@ -55,7 +55,8 @@ extension PostgresParameter {
             Self.write(elements, to: &bytes) { element, bytes in
                 if let element { Self.writeQuoted(element, to: &bytes) } else { bytes += "NULL".utf8 }
             }
-        case .integerArray(let elements): Self.write(elements, to: &bytes, Self.writeDecimal)
+        // A string of so few characters takes no memory.
+        case .integerArray(let elements): Self.write(elements, to: &bytes) { $1 += String($0).utf8 }
         case .uuidArray(let elements):
             Self.writeBinary(elements, of: 2950, to: &bytes) { $0?.uuid }
             return .binary
@@ -82,15 +83,6 @@ extension PostgresParameter {
             write(element, &bytes)
         }
         bytes.append(UInt8(ascii: "}"))
-    }
-
-    /// Most are small: how many are in a room, how often something was tried.
-    private static func writeDecimal(_ number: Int, to bytes: inout [UInt8]) {
-        if let digit = UInt8(exactly: number), digit < 10 {
-            bytes.append(UInt8(ascii: "0") + digit)
-        } else {
-            bytes += String(number).utf8
-        }
     }
 
     /// In quotes, so that an element that reads `NULL` or is empty stays what it is; quotes and backslashes escaped.

@@ -1,4 +1,5 @@
 package import Basics
+import Domain
 package import FoundationEssentials
 package import Observability
 package import Postgres
@@ -180,7 +181,7 @@ package struct AttendanceStore: Sendable {
             _ = try await database.query(
                 Self.recountPeers,
                 [
-                    .text(writer.uuidString), .integer(number), .uuidArray(part.map(\.attendee.room)),
+                    .text(writer.text), .integer(number), .uuidArray(part.map(\.attendee.room)),
                     .uuidArray(part.map(\.attendee.claimedIdentity)), .integerArray(part.map(\.connections)),
                 ], timeout: nil)
         }
@@ -206,7 +207,7 @@ package struct AttendanceStore: Sendable {
         _ = try await database.query(
             Self.reportPeers,
             [
-                .text(writer.uuidString), .integer(number),
+                .text(writer.text), .integer(number),
                 .text("{\(String(decoding: kinds.dropFirst(), as: UTF8.self))}"), .uuidArray(rooms),
                 .uuidArray(identities), .integerArray(peers), .doubleArray(ages),
             ], timeout: nil)

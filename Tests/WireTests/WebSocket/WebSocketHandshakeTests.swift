@@ -31,6 +31,19 @@ import Testing
         #expect(try answer(to: head) == Self.answer)
     }
 
+    @Test("A thread's digest serves one handshake after the other")
+    func aThreadsDigestServesOneHandshakeAfterTheOther() throws {
+        let digest = HandshakeDigest()
+        let head = try #require(handshake(Self.good))
+        let other = try #require(
+            handshake(Self.good.map { $0.replacing("dGhlIHNhbXBsZSBub25jZQ==", with: "AQIDBAUGBwgJCgsMDQ4PEA==") }))
+        for head in [head, other, head] {
+            let response = try WebSocketHandshake.accept(head, with: digest).response
+            #expect(String(decoding: response, as: UTF8.self) == (try answer(to: head)))
+        }
+        #expect(try answer(to: other) != Self.answer)
+    }
+
     @Test("Names and tokens are found in either case, and in lists")
     func namesAndTokensAreFoundInEitherCaseAndInLists() throws {
         let head = try #require(
