@@ -49,15 +49,19 @@ package struct CalendarDate: Hashable, Sendable {
 extension CalendarDate: CustomStringConvertible {
     /// `2026-11-22`.
     package var description: String {
-        let (year, month, day) = components
-        let digits = String(year)
-        return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
-            + "-\(twoDigits(month))-\(twoDigits(day))"
+        var digits = DigitWriter()
+        write(to: &digits)
+        return digits.text
     }
-}
 
-func twoDigits(_ number: Int) -> String {
-    number < 10 ? "0\(number)" : "\(number)"
+    func write(to digits: inout DigitWriter) {
+        let (year, month, day) = components
+        digits.number(year, 4)
+        digits.sign("-")
+        digits.number(month, 2)
+        digits.sign("-")
+        digits.number(day, 2)
+    }
 }
 
 extension Int {
@@ -97,8 +101,18 @@ package struct WallTime: Hashable, Sendable {
 extension WallTime: CustomStringConvertible {
     /// `09:00`, or `09:00:30` when there are seconds.
     package var description: String {
-        let minutes = "\(twoDigits(seconds / 3600)):\(twoDigits(seconds / 60 % 60))"
-        return seconds % 60 == 0 ? minutes : "\(minutes):\(twoDigits(seconds % 60))"
+        var digits = DigitWriter()
+        write(to: &digits, withSeconds: seconds % 60 != 0)
+        return digits.text
+    }
+
+    func write(to digits: inout DigitWriter, withSeconds: Bool) {
+        digits.number(seconds / 3600, 2)
+        digits.sign(":")
+        digits.number(seconds / 60 % 60, 2)
+        guard withSeconds else { return }
+        digits.sign(":")
+        digits.number(seconds % 60, 2)
     }
 }
 
@@ -130,5 +144,36 @@ struct DigitReader {
         }
         rest = rest.dropFirst()
         return true
+    }
+}
+
+/// Writes what `DigitReader` reads, in one piece: each answer has some.
+struct DigitWriter {
+    private var bytes: [UInt8] = []
+
+    init() {
+        // An instant's.
+        bytes.reserveCapacity(20)
+    }
+
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// At least `width` digits, zeroes before them.
+    mutating func number(_ number: Int, _ width: Int) {
+        if number < 0 { sign("-") }
+        var divisor: UInt = 1
+        var places = 1
+        while places < width || number.magnitude / divisor > 9 {
+            divisor *= 10
+            places += 1
+        }
+        while divisor > 0 {
+            bytes.append(UInt8(ascii: "0") + UInt8(number.magnitude / divisor % 10))
+            divisor /= 10
+        }
+    }
+
+    mutating func sign(_ sign: Unicode.Scalar) {
+        bytes.append(UInt8(ascii: sign))
     }
 }

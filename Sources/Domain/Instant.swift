@@ -54,7 +54,11 @@ extension Instant: CustomStringConvertible {
     /// `2026-11-22T09:00:00Z`.
     package var description: String {
         let day = CalendarDate(days: seconds.flooredQuotient(by: 86_400))
-        let time = seconds - day.days * 86_400
-        return "\(day)T\(twoDigits(time / 3600)):\(twoDigits(time / 60 % 60)):\(twoDigits(time % 60))Z"
+        var digits = DigitWriter()
+        day.write(to: &digits)
+        digits.sign("T")
+        WallTime(seconds: seconds - day.days * 86_400).write(to: &digits, withSeconds: true)
+        digits.sign("Z")
+        return digits.text
     }
 }

@@ -24,7 +24,7 @@ enum ChangeNotice {
 
     /// As many changes as fit; nil when there is none.
     static func take(from gathered: inout GatheredChanges, origin: String) -> String? {
-        var bytes = Array(#"{"origin":"\#(origin)","changes":["#.utf8)
+        var bytes = Array(head(origin).utf8)
         var count = 0
         while let change = gathered.takeOne() {
             var text = encode(change)
@@ -42,6 +42,8 @@ enum ChangeNotice {
         return count > 0 ? String(decoding: bytes + Array("]}".utf8), as: UTF8.self) : nil
     }
 
+    private static func head(_ origin: String) -> String { #"{"origin":"\#(origin)","changes":["# }
+
     private static func encode(_ change: GatheredChange) -> [UInt8] {
         var json = JSONText()
         json.object { object in
@@ -58,8 +60,9 @@ enum ChangeNotice {
     /// Nil for what is no such notice, and for one of the origin's own. Whoever may use the database can send one: nothing in it
     /// is taken on trust.
     static func decode(_ payload: String, unlessFrom origin: String) -> [GatheredChange]? {
-        guard let content = try? JSONDecoder().decode(Content.self, from: Data(payload.utf8)),
-            content.origin != origin
+        // Our own come back too: every change of one that is alone.
+        guard !payload.utf8.starts(with: head(origin).utf8),
+            let content = try? JSONDecoder().decode(Content.self, from: Data(payload.utf8))
         else { return nil }
         return content.changes.compactMap { change in
             guard let slot = Instant(checked: change.startsAt) else { return nil }

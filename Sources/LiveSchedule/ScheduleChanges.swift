@@ -66,7 +66,7 @@ package actor ScheduleChanges {
 
     /// Another daemon's notification, or our own come back.
     package func receive(_ payload: String) {
-        guard let changes = ChangeNotice.decode(payload, unlessFrom: origin) else { return }
+        guard !streams.isEmpty, let changes = ChangeNotice.decode(payload, unlessFrom: origin) else { return }
         tell(changes)
     }
 

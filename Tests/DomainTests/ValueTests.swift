@@ -44,6 +44,27 @@ import Testing
         }
     }
 
+    @Test(
+        "An instant that RFC 3339 can't write is written all the same",
+        arguments: [
+            (253_402_300_800, "10000-01-01T00:00:00Z"), (-62_135_596_801, "0000-12-31T23:59:59Z"),
+            (-62_167_219_201, "-0001-12-31T23:59:59Z"),
+        ])
+    func anInstantThatRFC3339CantWriteIsWrittenAllTheSame(seconds: Int, text: String) {
+        #expect(Instant(seconds: seconds).description == text)
+        // No number is too large for it.
+        #expect(Instant(seconds: .max / 2).description.hasSuffix("Z"))
+    }
+
+    @Test("Bytes are written as hexadecimal digits, and read back")
+    func bytesAreWrittenAsHexadecimalDigitsAndReadBack() {
+        let bytes = Array(UInt8.min...UInt8.max)
+        #expect(HexText.encode(bytes).hasPrefix("000102030405060708090a0b0c0d0e0f10"))
+        #expect(HexText.encode(bytes).hasSuffix("f9fafbfcfdfeff"))
+        #expect(HexText.decode(HexText.encode(bytes)) == bytes)
+        #expect(HexText.encode([]) == "")
+    }
+
     @Test("An epoch time with fractions is the second it lies in")
     func anEpochTimeWithFractionsIsTheSecondItLiesIn() {
         #expect(Instant(epoch: 1.9) == Instant(seconds: 1))

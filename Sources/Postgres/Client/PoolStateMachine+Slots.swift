@@ -1,7 +1,7 @@
 /// Who has a place among the pool's connections, and when it is free again.
 extension PoolStateMachine {
     mutating func closeEmpty(_ now: Instant) -> [Action] {
-        slots.all.filter { $0.isLeaving && $0.inFlight.isEmpty }.flatMap { hangUp($0.id, now) }
+        slots.empty.flatMap { hangUp($0, now) }
     }
 
     /// Gives a connection up, with what nobody waits for any more on it.

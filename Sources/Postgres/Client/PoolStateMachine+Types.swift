@@ -37,6 +37,16 @@ extension PoolStateMachine {
             /// Hung up, and holds its place until the server has ended it too: a statement may still run there. The server's
             /// own limit has ended that at `until`.
             case ending(since: Instant, until: Instant)
+
+            var isReady: Bool {
+                if case .ready = self { return true }
+                return false
+            }
+
+            var isLeaving: Bool {
+                if case .leaving = self { return true }
+                return false
+            }
         }
         let id: ConnectionID
         var state = State.connecting
@@ -48,18 +58,10 @@ extension PoolStateMachine {
         /// When the server was last heard on it; at first, when it began to be opened.
         var lastReceivedAt: Instant
 
-        var isReady: Bool {
-            if case .ready = state { return true }
-            return false
-        }
+        var isReady: Bool { state.isReady }
 
         var isConnecting: Bool {
             if case .connecting = state { return true }
-            return false
-        }
-
-        var isLeaving: Bool {
-            if case .leaving = state { return true }
             return false
         }
 
@@ -103,6 +105,22 @@ extension PoolStateMachine {
         /// The queue of a connection is changed where it is.
         mutating func update(_ id: ConnectionID, _ change: (inout Slot) -> Void) {
             if let index = index(of: id) { change(&all[index]) }
+        }
+
+        /// Those that leave, and owe no answer.
+        var empty: [ConnectionID] {
+            all.indices.lazy.filter { all[$0].state.isLeaving && all[$0].inFlight.isEmpty }.map { all[$0].id }
+        }
+
+        /// The ready connection with the fewest queries in flight, if it has less than `limit`.
+        func leastBusy(limit: Int) -> (ConnectionID, lastReceivedAt: Instant)? {
+            var best: Int?
+            var fewest = limit
+            for index in all.indices where all[index].state.isReady && all[index].inFlight.count < fewest {
+                best = index
+                fewest = all[index].inFlight.count
+            }
+            return best.map { (all[$0].id, all[$0].lastReceivedAt) }
         }
 
         /// How many there are of each kind.

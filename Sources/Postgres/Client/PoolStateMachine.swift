@@ -197,7 +197,9 @@ extension PoolStateMachine {
     /// opened. O(connections) for each query sent.
     private mutating func advance(_ now: Instant) -> [Action] {
         var actions = closeEmpty(now)
-        while !waiting.isEmpty, let (id, lastReceivedAt) = leastBusy, let query = waiting.popFirst() {
+        while !waiting.isEmpty, let (id, lastReceivedAt) = slots.leastBusy(limit: configuration.maxPipelined),
+            let query = waiting.popFirst()
+        {
             queries[query.id] = Query(submittedAt: query.submittedAt, deadline: query.deadline)
             slots.update(id) { $0.inFlight.append(query.id) }
             wake(at: min(query.deadline, max(query.submittedAt, lastReceivedAt) + configuration.stallTimeout))
@@ -210,19 +212,6 @@ extension PoolStateMachine {
         }
         if slots.count > 1 { wake(at: now + configuration.idleTimeout) }
         return actions
-    }
-
-    /// The ready connection with the fewest queries in flight and room for one more.
-    private var leastBusy: (ConnectionID, lastReceivedAt: Instant)? {
-        var best: Int?
-        for index in slots.all.indices where slots.all[index].isReady {
-            if slots.all[index].inFlight.count < best.map({ slots.all[$0].inFlight.count })
-                ?? configuration.maxPipelined
-            {
-                best = index
-            }
-        }
-        return best.map { (slots.all[$0].id, slots.all[$0].lastReceivedAt) }
     }
 
     private mutating func noteFailure(_ message: String, _ now: Instant) {

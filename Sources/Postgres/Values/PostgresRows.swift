@@ -77,15 +77,25 @@ package struct PostgresRow: Sendable {
     }
 
     package func optionalBoolean(_ column: String) throws -> Bool? {
-        try optional(column, "a boolean") { $0 == "t" ? true : $0 == "f" ? false : nil }
+        let read: Bool?? = try withText(column) { text in
+            guard text.count == 1 else { return nil }
+            switch text[0] {
+            case UInt8(ascii: "t"): return true
+            case UInt8(ascii: "f"): return false
+            default: return nil
+            }
+        }
+        guard let read else { return nil }
+        return try read ?? refuse(column, "a boolean")
     }
 
     private func optional<Value>(_ column: String, _ type: String, _ read: (String) -> Value?) throws -> Value? {
         guard let text = try optionalString(column) else { return nil }
-        guard let value = read(text) else {
-            throw PostgresError(kind: .decoding, message: "column \(column) is not \(type)")
-        }
-        return value
+        return try read(text) ?? refuse(column, type)
+    }
+
+    private func refuse<Value>(_ column: String, _ type: String) throws -> Value {
+        throw PostgresError(kind: .decoding, message: "column \(column) is not \(type)")
     }
 
     private func required<Value>(_ value: Value?, _ column: String) throws -> Value {

@@ -29,7 +29,7 @@ final class ResultStorage: @unchecked Sendable {
     func column(_ name: String) -> Int32? {
         name.withCString { wanted in
             (0..<PQnfields(result)).first { index in
-                PQfname(result, index).map { strcmp($0, wanted) == 0 } ?? false
+                PQfname(result, index).map { $0[0] == wanted[0] && strcmp($0, wanted) == 0 } ?? false
             }
         }
     }

@@ -36,9 +36,9 @@ package enum CableMessage: Sendable, Equatable {
             buffer.append(contentsOf: #","message":"#.utf8)
             buffer.append(contentsOf: content.json)
             buffer.append(contentsOf: #","stream_id":"#.utf8)
-            JSONText.append(string: Array(position.stream.utf8), to: &buffer)
+            JSONText.append(string: position.stream.utf8, to: &buffer)
             buffer.append(contentsOf: #","epoch":"#.utf8)
-            JSONText.append(string: Array(position.epoch.utf8), to: &buffer)
+            JSONText.append(string: position.epoch.utf8, to: &buffer)
             buffer.append(contentsOf: #","offset":\#(position.offset)}"#.utf8)
         case .historyConfirmation(let identifier): Self.answer("confirm_history", to: identifier, into: &buffer)
         case .historyRejection(let identifier): Self.answer("reject_history", to: identifier, into: &buffer)
@@ -62,7 +62,7 @@ package enum CableMessage: Sendable, Equatable {
 
     private static func session(_ name: String, _ restored: [CableIdentifier], into buffer: inout [UInt8]) {
         buffer.append(contentsOf: #"{"type":"welcome","sid":"#.utf8)
-        JSONText.append(string: Array(name.utf8), to: &buffer)
+        JSONText.append(string: name.utf8, to: &buffer)
         if !restored.isEmpty {
             buffer.append(contentsOf: #","restored":true,"restored_ids":["#.utf8)
             for (place, identifier) in restored.enumerated() {
@@ -95,7 +95,7 @@ package struct CableContent: Sendable, Hashable {
     /// - Parameter data: A JSON text.
     package init(_ type: String, data: [UInt8] = emptyObject) {
         var json = Array(#"{"type":"#.utf8)
-        JSONText.append(string: Array(type.utf8), to: &json)
+        JSONText.append(string: type.utf8, to: &json)
         json.append(contentsOf: #","data":"#.utf8)
         json.append(contentsOf: data)
         json.append(UInt8(ascii: "}"))
