@@ -11,6 +11,8 @@ enum Letsswitchd {
     static func main() async {
         // Before there is a second thread.
         ProcessPrivileges.drop()
+        // Before libpq or libcurl uses it.
+        TLSLibrary.keepUntilExit()
         // A reader of the log, or a peer, that goes away must not end the daemon: the write's own error is handled.
         signal(SIGPIPE, SIG_IGN)
         let parser = CommandLineParser(environment: environment())

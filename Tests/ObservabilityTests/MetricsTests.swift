@@ -120,4 +120,15 @@ import Testing
         let open = try #require(metrics.openDescriptors)
         #expect(open >= 3 && open <= metrics.maxDescriptors ?? 0)
     }
+
+    @Test("The descriptors that are open are counted by the kernel, and one by one, alike")
+    func theDescriptorsThatAreOpenAreCountedByTheKernelAndOneByOneAlike() throws {
+        // Other tests open and close some meanwhile, but not these.
+        let own = (0..<300).map { _ in dup(0) }.filter { $0 >= 0 }
+        defer { for descriptor in own { close(descriptor) } }
+        #expect(own.count == 300)
+        #expect(try #require(ProcFile.openDescriptors()) >= 300)
+        #expect(try #require(ProcFile.entries("/proc/self/fd")) >= 300)
+        #expect(ProcFile.entries("/proc/self/no-such-directory") == nil)
+    }
 }

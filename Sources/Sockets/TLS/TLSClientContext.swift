@@ -10,6 +10,7 @@ package final class TLSClientContext: @unchecked Sendable {
 
     /// - Parameter authorities: A file of the authorities that are believed, in PEM; `nil` for the system's own.
     package init(authorities: String? = nil) throws(TLSFileError) {
+        TLSLibrary.keepUntilExit()
         TLSErrorQueue.clear()
         let subject = authorities ?? "the system's authorities"
         guard let handle = SSL_CTX_new(TLS_client_method()) else {

@@ -23,6 +23,7 @@ package final class TLSContext: @unchecked Sendable {
     package init(certificateFile: String, keyFile: String) throws(TLSFileError) {
         let chain = try TLSFile(certificateFile)
         let key = try TLSFile(keyFile)
+        TLSLibrary.keepUntilExit()
         TLSErrorQueue.clear()
         guard let handle = SSL_CTX_new(TLS_server_method()) else {
             throw TLSFileError(path: certificateFile, reason: TLSErrorQueue.take())

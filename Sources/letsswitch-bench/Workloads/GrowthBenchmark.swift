@@ -6,7 +6,7 @@ enum GrowthBenchmark {
     private static let roomCounts = [1, 5, 50, 500, 5_000, 10_000]
     private static let busyRooms = 5
     /// Peers that come and go on top.
-    private static let passers = 500
+    private static let passers = 2_000
     /// The rates of so few connections are beyond what a peer may do.
     private static let flags = TableBenchmark.daemonFlags + ["--message-rate", "0"]
 
