@@ -11,6 +11,9 @@ set -eu
 SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=${TESTS_AT_ONCE:-$(($(nproc) * 3))}
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH
 
+# Crowds have both their ends in one process, and an ordinary user's 1,024 descriptors are soon used up.
+ulimit -S -n "$(ulimit -H -n)" || :
+
 # Nobody reads where an error was thrown, and taking that down, for each error in all that runs, was a twentieth of the processor's time.
 export SWT_SWIFT_ERROR_BACKTRACING_ENABLED=0
 
