@@ -3,8 +3,8 @@ package import Glibc
 
 /// librabbitmq, loaded when it is first asked for, and never unloaded: a daemon without a broker does without it.
 ///
-/// The pointers are constants once they are found, and librabbitmq's functions may be called from any thread for different
-/// connections. The benchmark's bare client has it from here too.
+/// `@unchecked Sendable` holds because the pointers are constants once they are found, and librabbitmq's functions may be called from any
+/// thread for different connections. The benchmark's bare client has it from here too.
 package struct RabbitMQLibrary: @unchecked Sendable {
     private static let name = "librabbitmq.so.4"
     /// The oldest that has time-outs for all calls: 0.10.

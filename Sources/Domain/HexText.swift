@@ -10,8 +10,11 @@ package enum HexText {
         }
     }
 
-    private static func digit(_ value: UInt8) -> UInt8 {
-        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value
+    /// - Parameters:
+    ///   - value: Less than 16.
+    ///   - ten: The letter for 10, which says whether the others are small.
+    static func digit(_ value: UInt8, ten: UInt8 = UInt8(ascii: "a")) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : ten - 10 + value
     }
 
     /// nil for anything else than pairs of digits.

@@ -32,17 +32,13 @@ extension UUID {
                         text[length] = UInt8(ascii: "-")
                         length += 1
                     }
-                    text[length] = Self.digit(byte >> 4)
-                    text[length + 1] = Self.digit(byte & 15)
+                    text[length] = HexText.digit(byte >> 4, ten: UInt8(ascii: "A"))
+                    text[length + 1] = HexText.digit(byte & 15, ten: UInt8(ascii: "A"))
                     length += 2
                 }
             }
             return length
         }
-    }
-
-    private static func digit(_ value: UInt8) -> UInt8 {
-        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") - 10 + value
     }
 
     /// What four digits at one place and four at another stand for, in the order of memory.

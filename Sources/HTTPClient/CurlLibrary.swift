@@ -4,7 +4,8 @@ import Glibc
 
 /// libcurl, loaded when it is first asked for, and never unloaded: a daemon that sends nothing does without it.
 ///
-/// The pointers are constants once they are found, and libcurl's functions may be called from any thread for different handles.
+/// `@unchecked Sendable` holds because the pointers are constants once they are found, and libcurl's functions may be called from any
+/// thread for different handles.
 struct CurlLibrary: @unchecked Sendable {
     private static let names = ["libcurl.so.4", "libcurl-gnutls.so.4"]
     /// The oldest that knows `CURLOPT_PROTOCOLS_STR`: 7.85.

@@ -18,6 +18,7 @@ enum ChangeNotice {
             let all: Bool
         }
 
+        /// Whose it is was seen by how it begins; without it, it is no notice.
         let origin: String
         let changes: [Change]
     }
@@ -60,7 +61,7 @@ enum ChangeNotice {
     /// Nil for what is no such notice, and for one of the origin's own. Whoever may use the database can send one: nothing in it
     /// is taken on trust.
     static func decode(_ payload: String, unlessFrom origin: String) -> [GatheredChange]? {
-        // Our own come back too: every change of one that is alone.
+        // Our own come back to us, and of a daemon that is alone there are no others: they aren't worth decoding.
         guard !payload.utf8.starts(with: head(origin).utf8),
             let content = try? JSONDecoder().decode(Content.self, from: Data(payload.utf8))
         else { return nil }

@@ -69,33 +69,25 @@ package struct PostgresRow: Sendable {
     }
 
     package func optionalInteger(_ column: String) throws -> Int? {
-        try optional(column, "an integer") { Int($0) }
+        try optional(column, "an integer") { Int(String(decoding: $0, as: UTF8.self)) }
     }
 
     package func optionalDouble(_ column: String) throws -> Double? {
-        try optional(column, "a number") { Double($0) }
+        try optional(column, "a number") { Double(String(decoding: $0, as: UTF8.self)) }
     }
 
     package func optionalBoolean(_ column: String) throws -> Bool? {
-        let read: Bool?? = try withText(column) { text in
-            guard text.count == 1 else { return nil }
-            switch text[0] {
-            case UInt8(ascii: "t"): return true
-            case UInt8(ascii: "f"): return false
-            default: return nil
-            }
+        try optional(column, "a boolean") { text in
+            text.elementsEqual("t".utf8) ? true : text.elementsEqual("f".utf8) ? false : nil
         }
-        guard let read else { return nil }
-        return try read ?? refuse(column, "a boolean")
     }
 
-    private func optional<Value>(_ column: String, _ type: String, _ read: (String) -> Value?) throws -> Value? {
-        guard let text = try optionalString(column) else { return nil }
-        return try read(text) ?? refuse(column, type)
-    }
-
-    private func refuse<Value>(_ column: String, _ type: String) throws -> Value {
-        throw PostgresError(kind: .decoding, message: "column \(column) is not \(type)")
+    private func optional<Value>(
+        _ column: String, _ type: String, _ read: (UnsafeRawBufferPointer) -> Value?
+    ) throws -> Value? {
+        guard let value = try withText(column, read) else { return nil }
+        guard let value else { throw PostgresError(kind: .decoding, message: "column \(column) is not \(type)") }
+        return value
     }
 
     private func required<Value>(_ value: Value?, _ column: String) throws -> Value {

@@ -84,7 +84,7 @@ package struct JSONText {
     static func append(string text: some Sequence<UInt8>, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         if text.withContiguousStorageIfAvailable({ append(escaping: $0, to: &bytes) }) == nil {
-            for byte in text { append(escaping: byte, to: &bytes) }
+            Array(text).withUnsafeBufferPointer { append(escaping: $0, to: &bytes) }
         }
         bytes.append(UInt8(ascii: "\""))
     }
@@ -92,31 +92,27 @@ package struct JSONText {
     /// What needs no escape, as nearly always all of it, is written in one piece.
     private static func append(escaping text: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
         var plain = 0
-        for index in text.indices where needsEscape(text[index]) {
+        for (index, byte) in text.enumerated() where needsEscape(byte) {
             bytes.append(contentsOf: text[plain..<index])
-            append(escaping: text[index], to: &bytes)
+            bytes.append(contentsOf: escape(byte).utf8)
             plain = index + 1
         }
         bytes.append(contentsOf: text[plain...])
     }
 
+    /// RFC 8259 §7: quotation marks, reverse solidi and control characters.
     private static func needsEscape(_ byte: UInt8) -> Bool {
         byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
-    /// RFC 8259 §7: quotation marks, reverse solidi and control characters.
-    private static func append(escaping byte: UInt8, to bytes: inout [UInt8]) {
+    private static func escape(_ byte: UInt8) -> String {
         switch byte {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-            bytes.append(UInt8(ascii: "\\"))
-            bytes.append(byte)
-        case UInt8(ascii: "\n"): bytes.append(contentsOf: "\\n".utf8)
-        case UInt8(ascii: "\r"): bytes.append(contentsOf: "\\r".utf8)
-        case UInt8(ascii: "\t"): bytes.append(contentsOf: "\\t".utf8)
-        case 0..<0x20:
-            bytes.append(contentsOf: (byte < 0x10 ? "\\u000" : "\\u00").utf8)
-            bytes.append(contentsOf: String(byte, radix: 16).utf8)
-        default: bytes.append(byte)
+        case UInt8(ascii: "\""): "\\\""
+        case UInt8(ascii: "\\"): "\\\\"
+        case UInt8(ascii: "\n"): "\\n"
+        case UInt8(ascii: "\r"): "\\r"
+        case UInt8(ascii: "\t"): "\\t"
+        default: (byte < 0x10 ? "\\u000" : "\\u00") + String(byte, radix: 16)
         }
     }
 
