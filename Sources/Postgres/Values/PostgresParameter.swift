@@ -28,6 +28,8 @@ package enum PostgresParameter: Sendable, Hashable {
     case uuidArray([UUID?])
     /// `double precision[]`, likewise.
     case doubleArray([Double])
+    /// `integer[]`, likewise.
+    case int32Array([Int32])
     /// Of any type of whole numbers.
     case integerArray([Int])
 }
@@ -62,6 +64,9 @@ extension PostgresParameter {
             return .binary
         case .doubleArray(let elements):
             Self.writeBinary(elements, of: 701, to: &bytes) { $0.bitPattern.bigEndian }
+            return .binary
+        case .int32Array(let elements):
+            Self.writeBinary(elements, of: 23, to: &bytes) { $0.bigEndian }
             return .binary
         }
         return .text

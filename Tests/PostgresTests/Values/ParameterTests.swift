@@ -20,7 +20,7 @@ import Testing
         #expect(String(decoding: bytes, as: UTF8.self) == literal)
     }
 
-    // PostgreSQL's array_recv, uuid_recv and float8_recv: src/backend/utils/adt.
+    // PostgreSQL's array_recv, uuid_recv, float8_recv and int4recv: src/backend/utils/adt.
     @Test(
         "Arrays of many are written as PostgreSQL receives them",
         arguments: [
@@ -36,6 +36,11 @@ import Testing
             (
                 .doubleArray([1.5, -.infinity]),
                 "00000001 00000001 000002bd 00000002 00000001 00000008 3ff8000000000000 00000008 fff0000000000000"
+            ),
+            (.int32Array([]), "00000000 00000001 00000017"),
+            (
+                .int32Array([3, -2]),
+                "00000001 00000001 00000017 00000002 00000001 00000004 00000003 00000004 fffffffe"
             ),
         ])
     func binaryArrays(parameter: PostgresParameter, hexadecimal: String) {
