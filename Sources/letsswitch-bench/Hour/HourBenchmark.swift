@@ -12,6 +12,8 @@ struct HourBenchmark {
     private static let pause = 4.0
     /// Registrations in one transaction: over HTTP each would be one, and a slot takes them one at a time.
     private static let registrationsPerStatement = 400
+    /// For each statement.
+    private static let timeout = Duration.seconds(30)
 
     let laboratory: Laboratory
 
@@ -72,13 +74,13 @@ struct HourBenchmark {
     private func register(_ people: Range<Int>, startsAt: Int) throws {
         for first in stride(from: people.lowerBound, to: people.upperBound, by: Self.registrationsPerStatement) {
             let last = min(people.upperBound, first + Self.registrationsPerStatement) - 1
-            let rows = try query(
+            let rows = try laboratory.query(
                 """
                 SELECT count(*) FILTER (WHERE (task).code = 'created') AS created FROM (
                     SELECT letsswitch.register_task('\(Self.device)' || number, 'History', 'UTC', \(startsAt), NULL, NULL, \
                     NULL, \(Self.lead), 7776000, 3600) AS task FROM generate_series(\(first), \(last)) AS number
                 ) AS registration
-                """)
+                """, timeout: Self.timeout)
             guard try rows[0].integer("created") == last - first + 1 else {
                 throw BenchFailure("not all could be registered before they were due")
             }
@@ -88,13 +90,13 @@ struct HourBenchmark {
     // MARK: What the database says
 
     private func checkDatabase(_ matches: Int, due: Int, _ findings: inout Findings) throws {
-        let rows = try query(
+        let rows = try laboratory.query(
             """
             SELECT count(*) AS reminders, count(DISTINCT task_id) AS tasks,
                 coalesce(date_part('epoch', max(fired_at)) - \(due), 0) AS lateness,
                 count(*) FILTER (WHERE state = 'delivered') AS delivered
             FROM letsswitch.reminder
-            """)
+            """, timeout: Self.timeout)
         findings.add("reminders in the database", try rows[0].integer("reminders"), exactly: 2 * matches)
         findings.add("tasks that they are of", try rows[0].integer("tasks"), exactly: 2 * matches)
         findings.add("the last claim began", try rows[0].double("lateness") * 1e3, "ms", atMost: 1_000)
@@ -102,29 +104,12 @@ struct HourBenchmark {
     }
 
     private func matchedRooms(startsAt: Int) throws -> [String] {
-        try query(
+        try laboratory.query(
             """
             SELECT room_id::text AS room FROM letsswitch.task
             WHERE starts_at = to_timestamp(\(startsAt)) AND partner_id IS NOT NULL
             GROUP BY room_id HAVING count(*) = 2
-            """
+            """, timeout: Self.timeout
         ).map { try $0.string("room").uppercased() }
-    }
-
-    private func query(_ sql: String) throws -> PostgresRows {
-        let configuration = PostgresConfiguration(conninfo: laboratory.conninfo)
-        let rows = try Blocking.wait {
-            let session = try await PostgresSession.connect(configuration)
-            do {
-                let rows = try await session.execute(sql, timeout: .seconds(30))
-                await session.close()
-                return rows
-            } catch {
-                await session.close()
-                throw error
-            }
-        }
-        guard let rows else { throw BenchFailure("no rows") }
-        return rows
     }
 }

@@ -6,6 +6,9 @@ struct Server {
     let name: String
     let pid: pid_t
     let port: UInt16
+
+    /// As ``ProcessMeter/waitUntilIdle()``.
+    func waitUntilIdle() throws(BenchFailure) { try ProcessMeter(pid: pid).waitUntilIdle() }
 }
 
 /// What one round of a workload showed of one server.

@@ -5,9 +5,17 @@ import Glibc
 struct PgBench {
     static let clients = 32
 
-    let conninfo: String
-    let directory: String
-    let processors: Processors
+    private let conninfo: String
+    private let directory: String
+    private let processors: Processors
+
+    /// On the run's database, and planning as the daemon's sessions do.
+    init(_ laboratory: Laboratory) {
+        conninfo = laboratory.conninfo
+        directory = laboratory.directory
+        processors = laboratory.processors
+        PlannerSettings.export()
+    }
 
     /// Runs a script for so long.
     ///

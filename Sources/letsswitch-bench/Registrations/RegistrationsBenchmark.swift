@@ -14,9 +14,7 @@ struct RegistrationsBenchmark {
 
     func run() throws(BenchFailure) -> Findings {
         let daemon = try laboratory.daemon(flags: [], on: laboratory.processors)
-        PlannerSettings.export()
-        let pgbench = PgBench(
-            conninfo: laboratory.conninfo, directory: laboratory.directory, processors: laboratory.processors)
+        let pgbench = PgBench(laboratory)
         let midnight = Int(time(nil)) / UTCText.day * UTCText.day
         var findings = Findings(
             "Requests over \(Self.connections) kept connections beside pgbench's prepared statements")
@@ -51,24 +49,23 @@ struct RegistrationsBenchmark {
         pgbench: (Double) throws(BenchFailure) -> Sample, daemon: (Double) throws(BenchFailure) -> Sample
     ) throws(BenchFailure) {
         let seconds = max(1, options.seconds)
-        var floor: [Sample] = []
-        var own: [Sample] = []
+        var samples: (floor: [Sample], own: [Sample]) = ([], [])
         for _ in 0..<options.rounds {
-            floor.append(try pgbench(seconds))
-            own.append(try daemon(seconds))
+            samples.floor.append(try pgbench(seconds))
+            samples.own.append(try daemon(seconds))
         }
-        let (base, figures) = (Figures(floor), Figures(own))
-        let rates = zip(own, floor).map { Double($0.work) / $0.seconds / (Double($1.work) / $1.seconds) }
+        let floor = PgBenchFloor(samples.floor)
+        let base = floor.figures
+        let (figures, rate) = floor.compare(request, samples.own)
         findings.add("\(request): pgbench", base.rate, "/s")
         findings.add("\(request): letsswitchd", figures.rate, "/s")
-        findings.add("\(request): rate, of pgbench's", rates.median * 100, "%", atLeast: 70)
+        findings.add("\(request): rate, of pgbench's", rate * 100, "%", atLeast: 70)
         findings.add("\(request): p50, pgbench", base.p50 / 1e3, "ms")
         findings.add("\(request): p50, letsswitchd", figures.p50 / 1e3, "ms")
         findings.add("\(request): p99, pgbench", base.p99 / 1e3, "ms")
         findings.add("\(request): p99, letsswitchd", figures.p99 / 1e3, "ms")
         findings.add("\(request): p99, times pgbench's", figures.p99 / max(base.p99, 1e-9), "", atMost: 2)
         findings.add("\(request): CPU of letsswitchd", figures.cost, "µs")
-        Terminal.note("\(request): \(Column.number(figures.rate))/s, pgbench \(Column.number(base.rate))/s")
     }
 
     private static func register(_ midnight: Int) -> String {

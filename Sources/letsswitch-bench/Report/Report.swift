@@ -7,7 +7,7 @@ struct Report: Encodable {
     let daemonFlags: [String]
     let rounds: Int
     let secondsPerRound: Double
-    var rows: [Row] = []
+    private(set) var rows: [Row] = []
     /// What the reader should know, one sentence each.
     var notes: [String] = []
 
@@ -17,6 +17,14 @@ struct Report: Encodable {
         rounds = options.rounds
         secondsPerRound = options.seconds
         self.daemonFlags = daemonFlags
+    }
+
+    /// Adds a row, and tells the person at the terminal.
+    mutating func add(_ row: Row) {
+        rows.append(row)
+        Terminal.note(
+            "\(row.title): \(Column.number(row.daemon.cost)), floor \(Column.number(row.baseline.cost)), "
+                + "ratio \(Column.number(row.ratio, decimals: 2))")
     }
 
     private static let header = [

@@ -1,7 +1,3 @@
-import Basics
-import Glibc
-import Postgres
-
 /// Servers that are one: daemons on one database, or relays that NOTIFY each other. Each has a processor of its own, as far as there are
 /// so many.
 struct Fleet {
@@ -30,7 +26,7 @@ extension Laboratory {
         var members: [(ServerProcess, Server)] = []
         for number in 0..<count {
             let daemon = try daemon(
-                name: "\(name)-\(number)", flags: ["--loops", "1", "--open-rooms", "--message-rate", "0"] + flags,
+                name: "\(name)-\(number)", flags: Self.oneLoop + ["--message-rate", "0"] + flags,
                 on: processor(number), database: database)
             members.append((daemon.process, daemon.server))
         }
@@ -54,16 +50,5 @@ extension Laboratory {
 
     private func processor(_ number: Int) -> Processors {
         processors.single(number % processors.numbers.count) ?? processors
-    }
-
-    /// Another database on the cluster: its conninfo.
-    func makeDatabase(_ name: String) throws -> String {
-        let conninfo = conninfo
-        try Blocking.wait {
-            let session = try await PostgresSession.connect(PostgresConfiguration(conninfo: conninfo))
-            try await session.execute("CREATE DATABASE \(name)")
-            await session.close()
-        }
-        return "\(conninfo) dbname=\(name)"
     }
 }

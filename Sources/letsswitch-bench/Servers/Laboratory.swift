@@ -6,6 +6,9 @@ import Sockets
 
 /// Where a run takes place: a directory of its own, a private cluster in it, and which processor is whose. Gone when it ends.
 final class Laboratory {
+    /// Flags of a daemon with one loop, for any room.
+    static let oneLoop = ["--loops", "1", "--open-rooms"]
+
     let options: Options
     let directory: String
     /// The database's.
@@ -54,7 +57,7 @@ final class Laboratory {
         try? FileManager.default.removeItem(atPath: directory)
     }
 
-    /// A daemon on the server's processor, with one loop, for any room.
+    /// A daemon, on the server's processor and for our own database unless others are named.
     func daemon(
         name: String = "daemon", flags: [String], on processors: Processors? = nil, database: String? = nil
     ) throws(BenchFailure) -> DaemonServer {

@@ -25,7 +25,9 @@ struct StoredBenchmark {
         var first: [String: Double] = [:]
         for size in sizes {
             let start = WallClock.now()
-            _ = try query([StoredTasks.fill(size, now: now), StoredMessages.fill(size), "VACUUM ANALYZE"])
+            try laboratory.execute(
+                [StoredTasks.fill(size, now: now), StoredMessages.fill(size), "VACUUM ANALYZE"],
+                timeout: .seconds(600))
             Terminal.note(
                 "\(Column.grouped(size)) tasks, and as many messages, stored in \(Column.number(WallClock.now() - start)) s"
             )
@@ -60,7 +62,8 @@ struct StoredBenchmark {
     /// A daemon that has waited for its database in vain for a while listens without it.
     private func awaitMigrations() throws {
         let deadline = ContinuousClock.now + .seconds(60)
-        while try query(["SELECT to_regclass('letsswitch.claim')::text AS name"])?[0].optionalString("name") == nil {
+        let claims = "SELECT to_regclass('letsswitch.claim')::text AS name"
+        while try laboratory.query(claims, timeout: .seconds(60))[0].optionalString("name") == nil {
             guard ContinuousClock.now < deadline else { throw BenchFailure("the daemon doesn't migrate its database") }
             usleep(50_000)
         }
@@ -69,11 +72,7 @@ struct StoredBenchmark {
     /// The median of each call's times, in microseconds. The first call of each is planned and not timed; its plans are logged.
     private func times(_ calls: [StoredCall]) throws -> [(StoredCall, Double)] {
         let count = laboratory.options.isQuick ? 5 : Self.calls
-        let conninfo = laboratory.conninfo
-        return try Blocking.wait {
-            var configuration = PostgresConfiguration(conninfo: conninfo)
-            configuration.sessionSettings = PlannerSettings.settings
-            let session = try await PostgresSession.connect(configuration)
+        return try laboratory.session(with: PlannerSettings.settings) { session in
             try await session.execute("LOAD 'auto_explain'; SET auto_explain.log_nested_statements = on")
             try await session.execute("SET auto_explain.log_verbose = on")
             var times: [(StoredCall, Double)] = []
@@ -89,7 +88,6 @@ struct StoredBenchmark {
                 }
                 times.append((call, samples.median))
             }
-            await session.close()
             return times
         }
     }
@@ -101,16 +99,5 @@ struct StoredBenchmark {
         let text = names.sorted().compactMap { ProcText.read("\(directory)/\($0)") }.joined()
         guard text.contains("Query Text:") else { throw BenchFailure("auto_explain logged nothing in \(directory)") }
         return text
-    }
-
-    private func query(_ scripts: [String]) throws -> PostgresRows? {
-        let configuration = PostgresConfiguration(conninfo: laboratory.conninfo)
-        return try Blocking.wait {
-            let session = try await PostgresSession.connect(configuration)
-            var rows: PostgresRows?
-            for script in scripts { rows = try await session.execute(script, timeout: .seconds(600)) }
-            await session.close()
-            return rows
-        }
     }
 }

@@ -1,11 +1,11 @@
-import Postgres
-
 /// Conversations: `POST /messages` and the socket's `send` beside the same statement from pgbench, on the same cluster, in turn; and how soon
 /// fifty participants hear what is said, by sockets. The cluster's commits are durable.
 struct TalkBenchmark {
     private static let connections = PgBench.clients
     /// One message is said at a time in each: so many that nobody waits for another.
     private static let pairs = 512
+    /// For what makes the people and their conversations.
+    private static let timeout = Duration.seconds(60)
     private static let full = (groups: [1, 10], people: 50, rate: 500.0, seconds: 10.0)
     private static let quick = (groups: [1, 2], people: 5, rate: 50.0, seconds: 1.0)
 
@@ -17,12 +17,12 @@ struct TalkBenchmark {
         var findings = Findings(
             "Messages from \(Self.connections) clients beside pgbench's prepared statement, and on their way to participants"
         )
-        try execute(TalkSchema.make(Self.pairs, of: 2, from: 1))
+        try laboratory.execute(TalkSchema.make(Self.pairs, of: 2, from: 1), timeout: Self.timeout)
         try compare(daemon.server, &findings)
         let size = options.isQuick ? Self.quick : Self.full
         var first = Self.pairs + 1
         for groups in size.groups {
-            try execute(TalkSchema.make(groups, of: size.people, from: first))
+            try laboratory.execute(TalkSchema.make(groups, of: size.people, from: first), timeout: Self.timeout)
             try deliver(daemon.server, groups, size, from: first, &findings)
             first += groups
         }
@@ -32,9 +32,7 @@ struct TalkBenchmark {
     // MARK: Beside pgbench
 
     private func compare(_ server: Server, _ findings: inout Findings) throws {
-        PlannerSettings.export()
-        let pgbench = PgBench(
-            conninfo: laboratory.conninfo, directory: laboratory.directory, processors: laboratory.processors)
+        let pgbench = PgBench(laboratory)
         let seconds = max(1, options.seconds)
         var samples: (floor: [Sample], requests: [Sample], sockets: [Sample]) = ([], [], [])
         for _ in 0..<options.rounds {
@@ -57,21 +55,17 @@ struct TalkBenchmark {
                 })
             samples.sockets.append(try talk.run(warmUp: seconds / 5, seconds: seconds))
         }
-        let base = Figures(samples.floor)
-        findings.add("pgbench", base.rate, "/s")
-        findings.add("pgbench: p50", base.p50 / 1e3, "ms")
-        findings.add("pgbench: p99", base.p99 / 1e3, "ms")
+        let floor = PgBenchFloor(samples.floor)
+        findings.add("pgbench", floor.figures.rate, "/s")
+        findings.add("pgbench: p50", floor.figures.p50 / 1e3, "ms")
+        findings.add("pgbench: p99", floor.figures.p99 / 1e3, "ms")
         for (what, own) in [("POST /messages", samples.requests), ("send by a socket", samples.sockets)] {
-            let figures = Figures(own)
-            let rates = zip(own, samples.floor).map { own, floor in
-                Double(own.work) / own.seconds / (Double(floor.work) / floor.seconds)
-            }
+            let (figures, rate) = floor.compare(what, own)
             findings.add(what, figures.rate, "/s")
-            findings.add("\(what): rate, of pgbench's", rates.median * 100, "%", atLeast: 80)
+            findings.add("\(what): rate, of pgbench's", rate * 100, "%", atLeast: 80)
             findings.add("\(what): p50", figures.p50 / 1e3, "ms")
             findings.add("\(what): p99", figures.p99 / 1e3, "ms")
             findings.add("\(what): CPU of letsswitchd", figures.cost, "µs")
-            Terminal.note("\(what): \(Column.number(figures.rate))/s, pgbench \(Column.number(base.rate))/s")
         }
     }
 
@@ -98,14 +92,5 @@ struct TalkBenchmark {
         findings.add("\(what): heard, p50", heard.microseconds(quantile: 0.5) / 1e3, "ms")
         findings.add("\(what): heard, p99", heard.microseconds(quantile: 0.99) / 1e3, "ms", atMost: 50)
         findings.add("\(what): heard, the slowest", heard.microseconds(quantile: 1) / 1e3, "ms")
-    }
-
-    private func execute(_ scripts: [String]) throws {
-        let configuration = PostgresConfiguration(conninfo: laboratory.conninfo)
-        try Blocking.wait {
-            let session = try await PostgresSession.connect(configuration)
-            for script in scripts { try await session.execute(script, timeout: .seconds(60)) }
-            await session.close()
-        }
     }
 }

@@ -12,11 +12,11 @@ enum CableBenchmark {
 
     static func run(_ laboratory: Laboratory, _ report: inout Report) throws(BenchFailure) {
         if laboratory.options.wants(idleID) {
-            report.rows.append(try idle(laboratory, count(laboratory, crowds: 1, idleID, &report)))
+            report.add(try idle(laboratory, count(laboratory, crowds: 1, idleID, &report)))
         }
         if laboratory.options.wants(pingsID) {
             // Those of the relay are open at the same time.
-            report.rows.append(try pings(laboratory, count(laboratory, crowds: 2, pingsID, &report)))
+            report.add(try pings(laboratory, count(laboratory, crowds: 2, pingsID, &report)))
         }
     }
 
@@ -31,14 +31,14 @@ enum CableBenchmark {
     }
 
     private static func idle(_ laboratory: Laboratory, _ count: Int) throws(BenchFailure) -> Row {
-        let plain = try laboratory.daemon(flags: TableBenchmark.daemonFlags)
+        let plain = try laboratory.daemon(flags: Laboratory.oneLoop)
         let crowd = Crowd(of: plain.server, roomSize: 2, roomCount: count / 2)
         let floor = try IdleBenchmark.measure(plain.server, peers: count) { upTo throws(BenchFailure) in
             try crowd.gather(upTo: upTo)
         }
         crowd.disperse()
         plain.process.stop()
-        let daemon = try laboratory.daemon(flags: TableBenchmark.daemonFlags)
+        let daemon = try laboratory.daemon(flags: Laboratory.oneLoop)
         let cables = CableCrowd(of: daemon.server)
         let own = try IdleBenchmark.measure(daemon.server, peers: count) { upTo throws(BenchFailure) in
             try cables.gather(upTo: upTo)
@@ -58,7 +58,7 @@ enum CableBenchmark {
     private static func pings(_ laboratory: Laboratory, _ count: Int) throws(BenchFailure) -> Row {
         let relay = try laboratory.relay(pings: true)
         // The WebSockets' own pings are none of Action Cable's.
-        let daemon = try laboratory.daemon(flags: TableBenchmark.daemonFlags + ["--ping-interval", "1h"])
+        let daemon = try laboratory.daemon(flags: Laboratory.oneLoop + ["--ping-interval", "1h"])
         let meters = [try ProcessMeter(pid: relay.server.pid), try ProcessMeter(pid: daemon.server.pid)]
         let seconds = laboratory.options.isQuick ? pingInterval : 10 * pingInterval
         let rest = try cpu(of: meters, for: seconds)

@@ -15,7 +15,7 @@ enum IdleBenchmark {
         let relay = try laboratory.relay()
         let floor = try measure(relay.server, peers: count, laboratory.options)
         relay.process.stop()
-        let daemon = try laboratory.daemon(flags: TableBenchmark.daemonFlags)
+        let daemon = try laboratory.daemon(flags: Laboratory.oneLoop)
         let atRest = try ProcessMeter(pid: daemon.server.pid).residentBytes()
         let own = try measure(daemon.server, peers: count, laboratory.options)
         daemon.process.stop()
@@ -29,7 +29,7 @@ enum IdleBenchmark {
             daemon: own, baseline: floor, ratio: own.cost / max(1, floor.cost))
         row.wanted = "≤ 500"
         row.isMet = own.cost <= 500
-        report.rows.append(row)
+        report.add(row)
     }
 
     private static func measure(

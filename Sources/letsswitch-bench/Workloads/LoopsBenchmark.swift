@@ -31,7 +31,7 @@ enum LoopsBenchmark {
             row.baselineName = "one loop"
             row.wanted = "ratio ≤ 1.10"
             row.isMet = row.ratio <= 1.1
-            report.rows.append(row)
+            report.add(row)
         }
         try laboratory.generatorProcessor.bind()
     }

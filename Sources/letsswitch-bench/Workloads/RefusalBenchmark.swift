@@ -15,7 +15,6 @@ enum RefusalBenchmark {
         let servers = [relay.server, daemon.server]
         let options = laboratory.options
         let samples = try Alternation.run(servers, rounds: options.rounds) { index throws(BenchFailure) in
-            for server in servers { try ProcessMeter(pid: server.pid).waitUntilIdle() }
             var load = try RefusalLoad(
                 servers[index], requests: index == 0 ? pages : rooms,
                 status: index == 0 ? HTTPResponse.success : HTTPResponse.refusal)
@@ -23,7 +22,7 @@ enum RefusalBenchmark {
         }
         let workload = Workload(
             id: id, title: "connect, refused upgrade, close", unit: "connection", kind: .visitors(places: places))
-        report.rows.append(Row(workload, samples))
+        report.add(Row(workload, samples))
         relay.process.stop()
         daemon.process.stop()
     }

@@ -58,11 +58,7 @@ struct WorkloadRun {
     private func alternate(
         _ measure: (Int) throws(BenchFailure) -> Sample
     ) throws(BenchFailure) -> [[Sample]] {
-        try Alternation.run(servers, rounds: options.rounds) { index throws(BenchFailure) in
-            // What the rounds before have left to do is not this one's.
-            for server in servers { try ProcessMeter(pid: server.pid).waitUntilIdle() }
-            return try measure(index)
-        }
+        try Alternation.run(servers, rounds: options.rounds, measure: measure)
     }
 }
 
@@ -84,7 +80,11 @@ enum Alternation {
     ) throws(BenchFailure) -> [[Sample]] {
         var samples = servers.map { _ in [Sample]() }
         for _ in 0..<rounds {
-            for index in servers.indices { samples[index].append(try measure(index)) }
+            for index in servers.indices {
+                // What the rounds before have left to do is not this one's.
+                for server in servers { try server.waitUntilIdle() }
+                samples[index].append(try measure(index))
+            }
         }
         return samples
     }

@@ -1,0 +1,40 @@
+/// What carries ales from one daemon to the others.
+enum BusEngine {
+    case notify
+    case broker(Broker)
+
+    /// The rows' ids begin so.
+    var id: String {
+        switch self {
+        case .notify: "cross"
+        case .broker: "amqp"
+        }
+    }
+
+    var name: String {
+        switch self {
+        case .notify: "NOTIFY"
+        case .broker: "RabbitMQ"
+        }
+    }
+
+    var daemonFlags: [String] {
+        switch self {
+        case .notify: []
+        case .broker(let broker): ["--bus", "amqp", "--amqp-url", broker.url]
+        }
+    }
+
+    /// Bare clients of it.
+    func carriers(_ count: Int, conninfo: String) throws(BenchFailure) -> [any Carrier] {
+        var carriers: [any Carrier] = []
+        for number in 0..<count {
+            switch self {
+            case .notify: carriers.append(try NotifyCarrier(number: number, of: count, conninfo: conninfo))
+            case .broker(let broker):
+                carriers.append(try RabbitMQCarrier(number: number, of: count, port: broker.port))
+            }
+        }
+        return carriers
+    }
+}

@@ -1,0 +1,58 @@
+/// The same load on daemons, on relays and on the bare clients of what carries ales between the daemons: in turn, round by round.
+struct CrossingRounds {
+    struct Samples {
+        /// With one ale in flight in each room: the most that they can do.
+        var most: [Sample] = []
+        /// At the same rate for all: how long ales take.
+        var steady: [Sample] = []
+    }
+
+    struct Outcome {
+        var daemons = Samples()
+        var relays = Samples()
+        var engine = Samples()
+    }
+
+    /// Ales a second at which waits are measured: a few hundred deliveries in each hundredth of a second.
+    private static let rate = 1_000.0
+
+    let laboratory: Laboratory
+    let engine: BusEngine
+    let daemons: Crowd
+    let relays: Crowd?
+    private var options: Options { laboratory.options }
+
+    func run() throws(BenchFailure) -> Outcome {
+        var outcome = Outcome()
+        var random = SeededRandom(seed: options.seed)
+        for _ in 0..<options.rounds {
+            try load(daemons, &random, &outcome.daemons)
+            if let relays { try load(relays, &random, &outcome.relays) }
+            // One alone has nothing to carry.
+            if daemons.servers.count > 1 { try loadEngine(&random, &outcome.engine) }
+        }
+        return outcome
+    }
+
+    private func load(
+        _ crowd: Crowd, _ random: inout SeededRandom, _ samples: inout Samples
+    ) throws(BenchFailure) {
+        for server in daemons.servers + (relays?.servers ?? []) { try server.waitUntilIdle() }
+        var load = try FleetLoad(crowd, random: &random)
+        samples.most.append(try load.run(.closed, warmUp: options.seconds / 5, seconds: options.seconds))
+        samples.steady.append(
+            try load.run(.open(rate: Self.rate), warmUp: options.seconds / 5, seconds: options.seconds))
+    }
+
+    private func loadEngine(_ random: inout SeededRandom, _ samples: inout Samples) throws(BenchFailure) {
+        let count = daemons.servers.count
+        var deal = SeededRandom(seed: options.seed)
+        var bare = try BareLoad(
+            try engine.carriers(count, conninfo: laboratory.conninfo), roomSize: daemons.roomSize,
+            rooms: daemons.roomCount, random: &random
+        ) { Int.random(in: 0..<count, using: &deal) }
+        samples.most.append(try bare.run(.closed, warmUp: options.seconds / 5, seconds: options.seconds))
+        samples.steady.append(
+            try bare.run(.open(rate: Self.rate), warmUp: options.seconds / 5, seconds: options.seconds))
+    }
+}

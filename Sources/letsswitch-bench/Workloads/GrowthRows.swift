@@ -1,0 +1,49 @@
+/// What one server did at one size.
+struct GrowthPoint {
+    var delivery: [Sample] = []
+    var join: [Sample] = []
+    var leave: [Sample] = []
+}
+
+/// The table's rows of all sizes: an ale, a coming, a going, each by size, and judged beside a smaller one.
+struct GrowthRows {
+    /// The rows' ids begin so.
+    let id: String
+    private var rows: [[Row]] = [[], [], []]
+
+    init(id: String) {
+        self.id = id
+    }
+
+    /// Adds the next size.
+    mutating func add(rooms size: Int, floor: GrowthPoint, daemon: GrowthPoint) {
+        let title = "\(Column.grouped(2 * size)) connections, \(Column.grouped(size)) rooms"
+        let parts: [(String, KeyPath<GrowthPoint, [Sample]>)] = [
+            ("delivery", \.delivery), ("join", \.join), ("leave", \.leave),
+        ]
+        for (index, (unit, path)) in parts.enumerated() {
+            let (floor, own) = (floor[keyPath: path], daemon[keyPath: path])
+            rows[index].append(
+                Row(
+                    id: "\(id)-\(unit)-\(size)", title: title, unit: unit, daemon: Figures(own),
+                    baseline: Figures(floor), ratio: Row.ratio(of: own, to: floor)))
+        }
+    }
+
+    /// Those of the ales first, each with what is wanted of it.
+    var judged: [Row] { rows.flatMap(Self.judge) }
+
+    /// Against the size of ten connections; the kernel's caches, which the relay feels too, are not the daemon's fault.
+    private static func judge(_ rows: [Row]) -> [Row] {
+        rows.enumerated().map { index, row in
+            guard index > 1 else { return row }
+            var row = row
+            let growth = row.daemon.cost / max(rows[1].daemon.cost, 1e-9)
+            let floorGrowth = row.baseline.cost / max(rows[1].baseline.cost, 1e-9)
+            row.wanted =
+                "flat: ×\(Column.number(growth, decimals: 2)), floor ×\(Column.number(floorGrowth, decimals: 2))"
+            row.isMet = growth <= 1.15 || growth <= 1.15 * floorGrowth
+            return row
+        }
+    }
+}
