@@ -16,19 +16,21 @@ BEGIN
 END
 $$;
 
--- Deletes a provider's deliveries but the p_keep newest of all; p_limit at a time. Returns how many.
+-- Deletes a provider's deliveries but the p_keep newest of all; p_limit at a time. Reminders neither count nor go: however many are due
+-- at once, each is worth something until its start, and goes then. Returns how many.
 CREATE FUNCTION letsswitch.drop_deliveries(p_channel text, p_keep bigint, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
     v_last bigint;
 BEGIN
-    SELECT delivery.id INTO v_last FROM letsswitch.delivery ORDER BY delivery.id DESC OFFSET p_keep LIMIT 1;
+    SELECT delivery.id INTO v_last FROM letsswitch.delivery
+    WHERE NOT delivery.urgent ORDER BY delivery.id DESC OFFSET p_keep LIMIT 1;
     IF NOT FOUND THEN
         RETURN 0;
     END IF;
     RETURN letsswitch.delete_deliveries(ARRAY(
         SELECT oldest.id FROM letsswitch.delivery AS oldest
-        WHERE oldest.id <= v_last AND oldest.channel = p_channel
+        WHERE oldest.id <= v_last AND oldest.channel = p_channel AND NOT oldest.urgent
         ORDER BY oldest.id LIMIT p_limit
         FOR UPDATE SKIP LOCKED
     ));
@@ -54,7 +56,9 @@ BEGIN
 END
 $$;
 
--- What nobody sends: of providers that are no longer in use. Returns how many it took: more may be left until that is 0.
+-- What nobody sends: of providers that are no longer in use. Returns how many it took: more may be left until that is 0. No index has the
+-- deadline: each delivery and each lease would pay for it. Of what has been due for as long as events are sent nearly all is late, so that
+-- the limit ends the search, which would otherwise read a day's events that nobody serves each time.
 CREATE FUNCTION letsswitch.purge_deliveries(p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -63,10 +67,11 @@ BEGIN
     PERFORM letsswitch.purge_providers();
     RETURN letsswitch.delete_deliveries(ARRAY(
         SELECT late.id FROM (VALUES ('apns'), ('webpush'), ('ntfy'), ('webhook')) AS channel (name)
-        CROSS JOIN (VALUES (true), (false)) AS kind (urgent)
+        CROSS JOIN (VALUES (true, interval '1 hour'), (false, letsswitch.event_lifetime())) AS kind (urgent, age)
         CROSS JOIN LATERAL (
             SELECT old.id FROM letsswitch.delivery AS old
-            WHERE old.channel = channel.name AND old.urgent = kind.urgent AND old.next_try_at < v_now - interval '1 hour' AND old.deadline <= v_now
+            WHERE old.channel = channel.name AND old.urgent = kind.urgent AND old.next_try_at < v_now - kind.age
+                AND old.deadline <= v_now
             ORDER BY old.next_try_at LIMIT p_limit
             FOR UPDATE SKIP LOCKED
         ) AS late

@@ -151,7 +151,8 @@ package struct DeliveryStore: Sendable {
             now: try row.double("now"), waiting: try row.integer("waiting"))
     }
 
-    /// Deletes the provider's oldest deliveries, up to `limit`, as far as they aren't among the `keep` newest of all providers.
+    /// Deletes the provider's oldest deliveries, up to `limit`, as far as they aren't among the `keep` newest of all providers; no
+    /// reminders, which don't count either.
     ///
     /// - Returns: How many.
     func drop(_ provider: ProviderName, keep: Int, limit: Int) async throws -> Int {

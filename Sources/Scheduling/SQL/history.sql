@@ -49,7 +49,8 @@ BEGIN
         END,
         past.was_let_down OR (
             past.partner_id IS NOT NULL AND past.closes_at <= v_now AND (past.began_at IS NOT NULL OR there.own)
-            AND NOT there.partner AND partner.began_at IS NULL),
+            -- Whoever is forgotten has left no trace of having come.
+            AND partner.device_id IS NOT NULL AND NOT there.partner AND partner.began_at IS NULL),
         CASE
             WHEN there.came_at > past.starts_at THEN 'late'
             WHEN there.own THEN 'came'

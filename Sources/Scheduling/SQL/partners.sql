@@ -223,8 +223,13 @@ BEGIN
     ELSE
         v_room := CASE WHEN v_is_kept THEN p_partner.room_id ELSE v_other.room_id END;
         v_closes_at := CASE WHEN v_is_kept THEN p_partner.closes_at ELSE v_other.closes_at END;
+        PERFORM letsswitch.notify_claimed(v_other);
         v_stays := letsswitch.place_task(p_partner, v_other.id, v_room, v_closes_at, NULL, true);
         PERFORM letsswitch.place_task(v_other, p_partner.id, v_room, v_closes_at, NULL, false);
+        IF v_other.waits_until IS NULL AND NOT letsswitch.is_due(v_other) THEN
+            -- Its reminder knew of no room.
+            PERFORM letsswitch.tell_rematched(task, NULL) FROM letsswitch.task WHERE task.id = v_other.id;
+        END IF;
         IF v_room <> v_other.room_id THEN
             PERFORM letsswitch.dissolve_room(v_other.room_id);
         END IF;

@@ -175,12 +175,12 @@ BEGIN
         IF v_task.starts_at <= v_now AND NOT (
             v_task.title = p_title AND v_task.partner_id IS NOT NULL
             AND v_now < v_task.starts_at + make_interval(secs => p_late_join)
-            -- Whoever came late, to somebody who waited there, may not know that it succeeded: who wasn't reminded in time, or was and
-            -- had nobody until then.
+            -- Of the two who found each other after the lead neither may know that it succeeded: who came late, whom somebody came to,
+            -- and who wasn't reminded in time.
             AND EXISTS (
                 SELECT FROM letsswitch.task AS partner
                 WHERE partner.id = v_task.partner_id AND (partner.was_let_down OR partner.paired_at IS NOT NULL))
-            AND (v_task.paired_at >= v_task.starts_at OR NOT EXISTS (
+            AND (v_task.paired_at >= v_task.reminds_at OR NOT EXISTS (
                 SELECT FROM letsswitch.reminder
                 WHERE reminder.starts_at = v_task.starts_at AND reminder.task_id = v_task.id
                     AND reminder.fired_at < v_task.starts_at))
@@ -292,11 +292,12 @@ BEGIN
     v_is_inviting := p_invite_hold IS NOT NULL AND v_partner.id IS NULL;
     INSERT INTO letsswitch.task
         (id, device_id, title, starts_at, reminds_at, time_zone, start_time, room_id, closes_at, partner_id,
-         invitation, invites_until)
+         paired_at, invitation, invites_until)
     VALUES
         (v_id, p_device, p_title, v_slot.starts_at, v_reminds_at, p_zone, v_slot.start_time,
          coalesce(v_partner.room_id, gen_random_uuid()),
          coalesce(v_partner.closes_at, v_slot.starts_at + make_interval(secs => p_room_duration)), v_partner.id,
+         CASE WHEN v_is_late THEN v_now END,
          CASE WHEN v_is_inviting THEN letsswitch.invitation_digest(letsswitch.invitation_token(v_id)) END,
          CASE WHEN v_is_inviting THEN letsswitch.holds_until(v_reminds_at, p_invite_hold, v_now) END)
     RETURNING * INTO v_task;

@@ -320,33 +320,4 @@ import Testing
             #expect(values.first?.count == 32)
         }
     }
-
-    @Test("The purge forgets what nobody sends, and what is over for long")
-    func purge() async throws {
-        try await ScheduleDatabase.with(now: Self.before) { database in
-            try await database.addresses.register("t-ada", of: device("ada"), in: .ntfy, most: 1)
-            _ = try await database.claimMatch(for: [.ntfy, .webhook])
-            try await database.setClock("2026-11-22T09:30:00Z")
-            _ = try await database.erasures.purge(retention: 86_400)
-            #expect(try await database.count("delivery WHERE channel = 'ntfy'") == 1)
-            try await database.setClock("2026-11-22T10:30:00Z")
-            #expect(try await database.erasures.purge(retention: 86_400) == 3)
-            #expect(try await database.count("delivery WHERE channel = 'ntfy'") == 0)
-            try await database.setClock("2026-11-24T12:00:00Z")
-            _ = try await database.erasures.purge(retention: 30 * 86_400)
-            #expect(try await database.count("delivery") == 0)
-            #expect(try await database.count("event") == 0)
-        }
-    }
-
-    @Test("When too much waits, the oldest go")
-    func dropped() async throws {
-        try await ScheduleDatabase.with(now: Self.before) { database in
-            try await database.writeEvents(0..<30)
-            #expect(try await database.deliveries.drop(.webhook, keep: 20, limit: 4) == 4)
-            #expect(try await database.deliveries.drop(.webhook, keep: 20, limit: 100) == 6)
-            #expect(try await database.deliveries.drop(.webhook, keep: 20, limit: 100) == 0)
-            #expect(try await database.lease(.webhook, limit: 1).deliveries.first?.title == "10")
-        }
-    }
 }

@@ -130,6 +130,26 @@ import Testing
         }
     }
 
+    @Test("Whose reminder knew of nobody, and who has a partner since another's has left, is told, as is who was left")
+    func besideALeaver() async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
+            try await database.serve([.ntfy])
+            let ada = try #require(try await database.register("ada", Self.nine).task)
+            for (device, title) in [("bob", "Maths"), ("cem", "Art")] {
+                try await database.addresses.register(device, of: DeviceID(stored: device), in: .ntfy, most: 1)
+                _ = try await database.register(device, Self.nine, title)
+            }
+            try await database.setClock("2026-11-22 08:59:10Z")
+            _ = try await database.reminders.claimDue(limit: 10)
+            #expect(try await Self.notices(database).isEmpty)
+            try await Self.finish(database)
+            try await Self.leave(ada, database)
+            let notices = try await Self.notices(database)
+            #expect(Set(notices.map(\.task.title)) == ["Maths", "Art"])
+            #expect(Set(notices.map(\.task.partnerTask)) == ["Maths", "Art"])
+        }
+    }
+
     @Test("With who comes instead, on whatever day, cut to what the way takes")
     func instead() async throws {
         try await ScheduleDatabase.with(now: "2026-11-21 23:30Z") { database in

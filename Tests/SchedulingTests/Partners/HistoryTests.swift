@@ -73,6 +73,36 @@ import Testing
             await #expect(throws: RequestError.self) { try await store.markStarted(own("ada")) }
         }
     }
+
+    @Test(
+        "Whose partner came, and is forgotten, wasn't let down; whose partner had left before was",
+        arguments: ["2026-11-22 09:30Z", "2026-11-22 10:00:10Z"])
+    func forgottenPartner(_ moment: String) async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
+            var tasks: [String: TaskResponse] = [:]
+            for device in ["ada", "bob", "cem", "dan"] {
+                tasks[device] = try await database.register(device, "2026-11-22T09:00:00Z").task
+            }
+            try await database.setClock("2026-11-22 08:59:10Z")
+            _ = try await database.reminders.claimDue(limit: 10)
+            let peers = RoomReports(database)
+            for device in ["ada", "bob", "dan"] {
+                let task = try #require(tasks[device])
+                try await peers.come(task.socketId, task.id)
+            }
+            try await database.setClock("2026-11-22 09:00:10Z")
+            _ = try await database.leave("cem", try #require(tasks["cem"]).id)
+            try await database.setClock(moment)
+            for device in ["bob", "cem"] { _ = try await database.erasures.erase(DeviceID(stored: device)) }
+            try await database.setClock("2026-11-22 10:00:10Z")
+            let store = HistoryStore(database: database.client)
+            for (device, wasLetDown) in [("ada", false), ("dan", true)] {
+                let entry = try #require(try await store.history(of: DeviceID(stored: device)).entries.first)
+                #expect(entry.outcome == .kept && entry.wasLetDown == wasLetDown, "\(device)")
+            }
+        }
+    }
+
     @Test("What is said to have started, and is moved then, has to start anew")
     func moved() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in

@@ -40,8 +40,35 @@ import Testing
         }
     }
 
-    @Test("Who came late and asks again has the task, also after the start; who was reminded in time has not")
-    func lateRepeat() async throws {
+    @Test(
+        "Who came late and asks again has the task, also after the start, and so has who was found; who was paired in time has not",
+        arguments: ["2026-11-22 08:59:30Z", "2026-11-22 09:02Z"])
+    func lateRepeat(_ moment: String) async throws {
+        try await ScheduleDatabase.with(now: Self.before) { database in
+            let first = try #require(try await database.register("a", Self.nine).task)
+            for device in ["b", "d", "e"] { _ = try await database.register(device, Self.nine) }
+            try await database.setClock("2026-11-22 08:59:10Z")
+            _ = try await database.reminders.claimDue(limit: 10)
+            _ = try await database.leave("a", first.id)
+            try await database.setClock(moment)
+            let late = try #require(try await database.register("c", Self.nine, "Art").task)
+            #expect(try await database.register("c", Self.nine, "Art") == .repeated(late))
+            _ = try await database.reminders.claimDue(limit: 10)
+            try await database.setClock("2026-11-22 09:02Z")
+            #expect(try await database.register("c", Self.nine, "Art") == .repeated(late))
+            #expect(try await database.register("c", Self.nine, "Maths").refusal?.code == "registration_closed")
+            #expect(try await database.register("b", Self.nine).task?.partnerTitle == "Art")
+            #expect(try await database.register("e", Self.nine).refusal?.code == "registration_closed")
+            try await database.setClock("2026-11-22 09:05Z")
+            for (device, title) in [("b", "History"), ("c", "Art")] {
+                let refusal = try await database.register(device, Self.nine, title).refusal
+                #expect(refusal?.code == "registration_closed")
+            }
+        }
+    }
+
+    @Test("Who came late isn't let down before the other has had a minute to come")
+    func lateMinute() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let first = try #require(try await database.register("a", Self.nine).task)
             _ = try await database.register("b", Self.nine)
@@ -50,13 +77,12 @@ import Testing
             _ = try await database.leave("a", first.id)
             try await database.setClock("2026-11-22 09:02Z")
             let late = try #require(try await database.register("c", Self.nine, "Art").task)
-            #expect(try await database.register("c", Self.nine, "Art") == .repeated(late))
             _ = try await database.reminders.claimDue(limit: 10)
-            #expect(try await database.register("c", Self.nine, "Art") == .repeated(late))
-            #expect(try await database.register("c", Self.nine, "Maths").refusal?.code == "registration_closed")
-            #expect(try await database.register("b", Self.nine).refusal?.code == "registration_closed")
-            try await database.setClock("2026-11-22 09:05Z")
-            #expect(try await database.register("c", Self.nine, "Art").refusal?.code == "registration_closed")
+            try await RoomReports(database).come(late.socketId, late.id)
+            try await database.setClock("2026-11-22 09:02:59Z")
+            #expect(try await database.rematches.slots().isEmpty)
+            try await database.setClock("2026-11-22 09:03Z")
+            #expect(try await database.rematches.slots().map(\.description) == [Self.nine])
         }
     }
 

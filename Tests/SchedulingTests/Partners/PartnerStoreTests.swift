@@ -116,6 +116,10 @@ import Testing
             _ = try await database.leave("a", first.id)
             #expect(try await database.own("b", Self.nine)?.socketId == third.socketId)
             #expect(try await Self.state(third.socketId, database) == "open")
+            // The third's reminder knew of no room.
+            let told = try await database.rematches.recent(within: .seconds(60))
+            #expect(told.map(\.taskId) == [third.id] && told.map(\.roomId) == [third.socketId])
+            #expect(told.map(\.from) == [nil] && told.map(\.partnerTask) == ["History"])
             try await database.checkPairs()
         }
     }
