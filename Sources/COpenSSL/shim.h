@@ -32,7 +32,6 @@ static inline int CSSL_set_tlsext_host_name(SSL *session, const char *name) {
 
 static const uint64_t CSSL_OP_NO_RENEGOTIATION = SSL_OP_NO_RENEGOTIATION;
 static const uint64_t CSSL_OP_NO_COMPRESSION = SSL_OP_NO_COMPRESSION;
-static const uint64_t CSSL_OP_CIPHER_SERVER_PREFERENCE = SSL_OP_CIPHER_SERVER_PREFERENCE;
 
 static inline EVP_PKEY *CEVP_EC_gen(const char *curve) {
     return EVP_EC_gen(curve);

@@ -64,10 +64,15 @@ package actor HTTPClient {
     private func begin(_ transfer: Transfer) {
         guard !isShutDown else { return transfer.finish(.failure(.cancelled)) }
         guard transfers.count >= configuration.maxInFlight else { return start(transfer) }
-        guard waiting.count - firstWaiting < configuration.maxWaiting else {
+        guard numbers.count - transfers.count < configuration.maxWaiting else {
             return transfer.finish(.failure(.crowded))
         }
         numbers[transfer.number] = (transfer, nil)
+        if waiting.count >= 2 * configuration.maxWaiting {
+            // At least half are cancelled, or had their turn.
+            waiting = waiting[firstWaiting...].filter { numbers[$0] != nil }
+            firstWaiting = 0
+        }
         waiting.append(transfer.number)
     }
 

@@ -36,6 +36,4 @@ package struct OutgoingResponse: Sendable, Hashable {
         let name = name.lowercased()
         return headers.first { $0.name.lowercased() == name }?.value
     }
-
-    package var isSuccess: Bool { (200..<300).contains(status) }
 }

@@ -20,7 +20,7 @@ final class Transfer {
     /// Fields of the request, libcurl's to read until the transfer ends.
     var fields: UnsafeMutablePointer<curl_slist>?
 
-    private var headers: [HTTPField] = []
+    private(set) var headers: [HTTPField] = []
     private var headerBytes = 0
     private var body: [UInt8] = []
     private var isBodyCut = false
@@ -56,12 +56,13 @@ final class Transfer {
         headerBytes += line.count
         guard headerBytes <= Self.maxHeaderBytes else { return 0 }
         let text = String(decoding: line, as: UTF8.self)
-        guard let colon = text.firstIndex(of: ":") else {
-            if text.hasPrefix("HTTP/") { headers = [] }
-            return line.count
+        // First, since a reason may have a colon in it; no name has a slash.
+        if text.hasPrefix("HTTP/") {
+            headers = []
+        } else if let colon = text.firstIndex(of: ":") {
+            let value = text[text.index(after: colon)...]
+            headers.append(HTTPField(String(text[..<colon]), String(value.trimmed)))
         }
-        let value = text[text.index(after: colon)...]
-        headers.append(HTTPField(String(text[..<colon]), String(value.trimmed)))
         return line.count
     }
 

@@ -4,6 +4,10 @@ import Wire
 
 /// Answers whose content is written as it comes, for as long as it comes.
 extension HTTPConnection {
+    /// What the reader of a stream may send meanwhile: a request or two that come next. It would be kept for as long as the stream
+    /// goes on.
+    static var streamBacklogBytes: Int { 4 * 1024 }
+
     func stream(
         _ start: @Sendable (ResponseStream) -> Void, _ writer: consuming ResponseWriter, to head: HTTPRequestHead,
         keepsAlive: Bool
@@ -20,7 +24,14 @@ extension HTTPConnection {
         socket.sendLimit = UInt32(clamping: limits.sendQueueBytes)
         socket.reportsDrain = true
         start(stream)
-        if case .streaming = state, socket.peerEnded { socketReceivedEnd(socket) }
+        guard case .streaming = state else { return }
+        if socket.peerEnded || backlog.count > Self.streamBacklogBytes { letGoOfReader() }
+    }
+
+    /// It has left, or sends what nobody reads.
+    func letGoOfReader() {
+        endStream(tellingIt: true)
+        socket.close()
     }
 
     var isDrained: Bool { socket.unsentBytes == 0 }

@@ -51,6 +51,7 @@ final class HTTPConnection: StreamSocketHandler {
 
     /// Puts bytes aside until the request in hand is answered; with a full buffer, the kernel keeps the rest.
     private func keep(_ bytes: UnsafeRawBufferPointer) {
+        if case .streaming = state, backlog.count + bytes.count > Self.streamBacklogBytes { return letGoOfReader() }
         backlog.append(contentsOf: bytes)
         if backlog.count >= Reactor.receiveBufferSize { socket.setReading(false) }
     }
@@ -280,8 +281,7 @@ final class HTTPConnection: StreamSocketHandler {
             awaitMore()
         } else if case .streaming = state {
             // The reader of a stream has nothing to send; its FIN says that it left.
-            endStream(tellingIt: true)
-            socket.close()
+            letGoOfReader()
         }
     }
 

@@ -17,7 +17,7 @@ import Wire
 /// |           | a WebSocket's beginning    | over, as another's socket              |                             |
 /// | awaiting  | what the task has found    | answering                              | none                        |
 /// | streaming | its end                    | idle, draining or over                 | write, while bytes wait     |
-/// |           | FIN                        | over                                   |                             |
+/// |           | FIN, or much of anything   | over                                   |                             |
 /// | draining  | the peer took all of it    | idle                                   | write                       |
 /// | over      |                            |                                        | write                       |
 ///

@@ -48,10 +48,11 @@ package final class Route: Sendable {
     }
 
     /// The parameters if the head's path is this route's; `nil` if it isn't.
-    func match(_ head: HTTPRequestHead) -> [String: String]? {
+    ///
+    /// - Parameter parts: The path's segments, or `nil` for more than any route has; asked for only if they matter.
+    func match(_ head: HTTPRequestHead, _ parts: @autoclosure () -> [String]?) -> [String: String]? {
         if let literalPath { return head.path(equals: literalPath) ? [:] : nil }
-        let parts = head.pathSegments
-        guard parts.count == segments.count else { return nil }
+        guard let parts = parts(), parts.count == segments.count else { return nil }
         var parameters: [String: String] = [:]
         for (part, segment) in zip(parts, segments) {
             switch segment {

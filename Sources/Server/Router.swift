@@ -11,6 +11,13 @@ struct Router: Sendable {
     }
 
     let routes: [Route]
+    /// Of the longest path that has parameters.
+    private let maxSegments: Int
+
+    init(routes: [Route]) {
+        self.routes = routes
+        maxSegments = routes.filter { $0.literalPath == nil }.map(\.segments.count).max() ?? 0
+    }
 
     /// - Parameter audience: Of the listener that the request came by: other routes aren't there.
     func match(_ head: HTTPRequestHead, for audience: Audience) -> Match {
@@ -18,8 +25,12 @@ struct Router: Sendable {
         let method = head.method == .head ? .get : head.method
         var others: [HTTPMethod] = []
         var isWebSocket = false
+        // Split once for all routes, and no further than the longest goes.
+        lazy var parts = head.pathSegments(atMost: maxSegments)
         for route in routes {
-            guard !route.audience.isDisjoint(with: audience), let parameters = route.match(head) else { continue }
+            guard !route.audience.isDisjoint(with: audience), let parameters = route.match(head, parts) else {
+                continue
+            }
             if route.method == method { return .found(route, parameters: parameters) }
             if !others.contains(route.method) { others.append(route.method) }
             if case .webSocket = route.endpoint { isWebSocket = true }

@@ -158,7 +158,8 @@ package final class WebSocket: StreamSocketHandler {
                 try receive(event)
             }
         } catch {
-            fail(error)
+            // Fails the connection (RFC 6455 §7.1.7): the close frame names the rule.
+            finish(error.code, error.reason)
         }
     }
 
@@ -184,7 +185,8 @@ package final class WebSocket: StreamSocketHandler {
         case .fragment:
             _ = pays(server.fragmentRate)
         case .close(let code, _):
-            receivedClose(code)
+            // The answer echoes the status code (RFC 6455 §5.5.1).
+            finish(code)
         }
     }
 
@@ -203,13 +205,7 @@ package final class WebSocket: StreamSocketHandler {
     /// Nothing more is read: a peer that minds no rate minds no closing handshake, for which it would have seconds more.
     private func tooFast() {
         server.counters.rateLimitedPeers += 1
-        if phase == .open {
-            let reason = "more than \(server.application.limits.messageRate) messages a second"
-            sendClose(.policyViolation, reason)
-            ended(.policyViolation)
-        }
-        phase = .closed
-        socket.finish()
+        finish(.policyViolation, "more than \(server.application.limits.messageRate) messages a second")
     }
 
     /// The message of a compressed payload. The parser lets the compression bit pass only where it was agreed on.
@@ -221,23 +217,15 @@ package final class WebSocket: StreamSocketHandler {
             ?? payload
     }
 
-    private func receivedClose(_ code: WebSocketCloseCode?) {
-        if phase == .open {
-            // The answer echoes the status code (RFC 6455 §5.5.1).
-            sendClose(code, "")
+    /// Ends the connection, with a close frame unless ours is out: nothing more is read. The handler is told when nothing can be sent any
+    /// more, so that none of it comes behind that frame.
+    private func finish(_ code: WebSocketCloseCode?, _ reason: String = "") {
+        let wasOpen = phase == .open
+        phase = .closed
+        if wasOpen {
+            sendClose(code, reason)
             ended(code ?? .noStatusReceived)
         }
-        phase = .closed
-        socket.finish()
-    }
-
-    /// Fails the connection (RFC 6455 §7.1.7): the close frame names the rule, and nothing more is read.
-    private func fail(_ error: WebSocketError) {
-        if phase == .open {
-            sendClose(error.code, error.reason)
-            ended(error.code)
-        }
-        phase = .closed
         socket.finish()
     }
 

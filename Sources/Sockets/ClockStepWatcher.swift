@@ -12,22 +12,20 @@ package final class ClockStepWatcher {
     /// Calls `stepped` on a queue of the watcher's own after each step.
     ///
     /// - Throws: ``SocketError`` when the kernel gives no timer.
-    package init(stepped: @escaping @Sendable () -> Void) throws(SocketError) {
-        let timer = timerfd_create(CLOCK_REALTIME, CInt(TFD_NONBLOCK) | CInt(TFD_CLOEXEC))
-        guard timer >= 0 else { throw SocketError("timerfd_create") }
-        guard Self.arm(timer) else {
-            let error = SocketError("timerfd_settime")
-            close(timer)
-            throw error
-        }
+    package convenience init(stepped: @escaping @Sendable () -> Void) throws(SocketError) {
+        self.init(try Self.makeTimer(), takeStep: Self.takeStep, stepped: stepped)
+    }
+
+    /// - Parameters:
+    ///   - timer: Becomes readable at a step. It is the watcher's own from now on.
+    ///   - takeStep: Has it rest again; whether it was a step that woke it.
+    init(
+        _ timer: CInt, takeStep: @escaping @Sendable (CInt) -> Bool, stepped: @escaping @Sendable () -> Void
+    ) {
         source = DispatchSource.makeReadSource(
             fileDescriptor: timer, queue: DispatchQueue(label: "clock-steps"))
         source.setEventHandler {
-            var expirations: UInt64 = 0
-            let count = read(timer, &expirations, MemoryLayout<UInt64>.size)
-            let cancelled = count < 0 && errno == ECANCELED
-            _ = Self.arm(timer)
-            if cancelled { stepped() }
+            if takeStep(timer) { stepped() }
         }
         source.setCancelHandler { close(timer) }
         source.resume()
@@ -35,6 +33,25 @@ package final class ClockStepWatcher {
 
     deinit {
         source.cancel()
+    }
+
+    static func makeTimer() throws(SocketError) -> CInt {
+        let timer = timerfd_create(CLOCK_REALTIME, CInt(TFD_NONBLOCK) | CInt(TFD_CLOEXEC))
+        guard timer >= 0 else { throw SocketError("timerfd_create") }
+        guard arm(timer) else {
+            let error = SocketError("timerfd_settime")
+            close(timer)
+            throw error
+        }
+        return timer
+    }
+
+    @Sendable static func takeStep(from timer: CInt) -> Bool {
+        var expirations: UInt64 = 0
+        let count = read(timer, &expirations, MemoryLayout<UInt64>.size)
+        let cancelled = count < 0 && errno == ECANCELED
+        _ = arm(timer)
+        return cancelled
     }
 
     private static func arm(_ timer: CInt) -> Bool {

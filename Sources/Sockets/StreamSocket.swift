@@ -32,7 +32,7 @@ package final class StreamSocket: Pollable {
     /// Bytes from the peer that are thrown away while lingering; a peer that sends more has its connection reset.
     private static let lingerBytes = 1 << 20
 
-    // The order of what is stored leaves no gaps: there are many sockets, and 120 bytes are one size of the allocator's.
+    // The order of what is stored leaves no gaps: there are many sockets, and 136 bytes are one size of the allocator's.
 
     /// Bytes of memory that may be held for the peer at the end of a turn (``SendQueue/heldBytes``); more, and the socket
     /// is closed.
@@ -83,7 +83,7 @@ package final class StreamSocket: Pollable {
         set { flags[.isReading] = newValue }
     }
 
-    /// The peer sent its FIN.
+    /// The peer sent its FIN, or inside TLS its close_notify.
     package private(set) var peerEnded: Bool {
         get { flags[.peerEnded] }
         set { flags[.peerEnded] = newValue }
@@ -107,7 +107,8 @@ package final class StreamSocket: Pollable {
         }
     }
 
-    /// Takes over a connected, non-blocking socket; ``handler`` is to be set in the same turn.
+    /// Takes over a connected, non-blocking socket; ``handler`` is to be set in the same turn. The peer may have ended already
+    /// (``peerEnded``), of which the handler isn't told.
     ///
     /// - Throws: ``SocketError`` when the loop has stopped or the kernel refuses to poll it; it is closed with `detached`.
     package init(_ detached: DetachedSocket, on reactor: Reactor) throws(SocketError) {
@@ -115,7 +116,12 @@ package final class StreamSocket: Pollable {
         queue = detached.queue
         tls = detached.tls
         super.init(descriptor: detached.descriptor)
-        try reactor.add(self, events: EPOLLIN.rawValue)
+        // Told inside TLS, it came with the last bytes of the loop before; the kernel repeats only its own.
+        if tls?.peerHasEnded == true {
+            peerEnded = true
+            isReading = false
+        }
+        try reactor.add(self, events: isReading ? EPOLLIN.rawValue : 0)
         detached.wasTaken()
         if unsentBytes > 0 { scheduleFlush() }
     }

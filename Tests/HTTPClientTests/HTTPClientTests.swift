@@ -123,6 +123,12 @@ import Wire
             }
             let first = Task { try await client.send(OutgoingRequest(.post, recorder.url("/hook"))) }
             try await recorder.requests.next()
+            // Who doesn't wait any more takes nobody's place.
+            for _ in 0..<5 {
+                let cancelled = Task { try await client.send(OutgoingRequest(.post, recorder.url("/hook"))) }
+                cancelled.cancel()
+                await #expect(throws: HTTPClientError.cancelled) { try await cancelled.value }
+            }
             // Of these two, one waits, and the other is one too many.
             let outcomes = await withTaskGroup(of: HTTPClientError?.self) { group in
                 for _ in 0..<2 {
@@ -258,6 +264,21 @@ import Wire
             #expect(getsockopt(socket, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, &value, &length) == 0)
             #expect(value == 5000)
             #expect(close(socket) == 0)
+            transfer.finish(.failure(.cancelled))
+        }
+    }
+
+    @Test("A status line is no field, whatever its reason, and an answer before the last one is forgotten")
+    func statusLine() async {
+        _ = await withCheckedContinuation { continuation in
+            let transfer = Transfer(1, OutgoingRequest(.post, ""), .init(agent: "tests"), continuation)
+            for line in [
+                "HTTP/1.1 103 Early: hints", "Link: </a>", "", "HTTP/1.1 500 Error: no such thing", "X-Answer: yes", "",
+            ] {
+                let bytes = Array("\(line)\r\n".utf8)
+                #expect(bytes.withUnsafeBytes { transfer.received(headerLine: $0) } == bytes.count)
+            }
+            #expect(transfer.headers == [HTTPField("X-Answer", "yes")])
             transfer.finish(.failure(.cancelled))
         }
     }

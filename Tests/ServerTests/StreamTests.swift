@@ -182,6 +182,27 @@ import Wire
         }
     }
 
+    @Test("A reader that has much to say is let go; one that asks for something more is not", arguments: [true, false])
+    func talkativeReader(isEarly: Bool) async throws {
+        try await Self.withBench { bench in
+            let request = "GET /now/1 HTTP/1.1\r\nHost: x\r\n\r\n"
+            let much = String(repeating: request, count: 200)
+            let connection = try await bench.server.connection()
+            try await connection.send("GET /endless HTTP/1.1\r\nHost: x\r\n\r\n" + (isEarly ? much : request))
+            let loop = try await bench.started()
+            if !isEarly {
+                _ = try await connection.receiveUntil("hello")
+                try await connection.send(request)
+                await bench.withStreams(on: loop) { $0.write(Self.piece("data: 1\n\n")) }
+                _ = try await connection.receiveUntil("data: 1")
+                try await connection.send(much)
+            }
+            try await bench.events.next("the end") { $0 == .closed }
+            try await bench.server.untilConnections(0)
+            #expect(await bench.server.application.counters().openStreams == 0)
+        }
+    }
+
     @Test("A reader that is too slow is cut off: by bytes, or by time", arguments: [true, false])
     func slowReader(byBytes: Bool) async throws {
         var limits = ServerLimits.patient

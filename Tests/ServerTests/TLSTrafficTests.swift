@@ -40,7 +40,7 @@ import Wire
     func records() async throws {
         try await TLSServer.run { tls in
             let client = try TLSTestSession()
-            let connection = try await Self.secured(client, tls)
+            let connection = try await Self.secured(client, tls.server)
             let requests = (0..<50).map { "GET /now/\($0) HTTP/1.1\r\nHost: x\r\n\r\n" }
             try client.write(Array(requests.joined().utf8))
             for byte in "GET /later/end HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".utf8 {
@@ -60,7 +60,7 @@ import Wire
     func halfClose() async throws {
         try await TLSServer.run { tls in
             let client = try TLSTestSession()
-            let connection = try await Self.secured(client, tls)
+            let connection = try await Self.secured(client, tls.server)
             try client.write(Array("GET /later/last HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
             client.close()
             try await connection.send(client.takeOutput())
@@ -71,13 +71,35 @@ import Wire
         }
     }
 
+    @Test("A close_notify behind a handshake is heard on the loop that the connection moves to", arguments: [0, 1])
+    func endThatMoves(loop: Int) async throws {
+        let authority = try await TestAuthority()
+        let identity = try await authority.issue()
+        let context = try TLSContext(certificateFile: identity.certificate, keyFile: identity.key)
+        try await WebSocketBench.run(tls: context) { bench in
+            // They are dealt to the loops in turn: one has to move, the other hasn't.
+            for _ in 0..<2 {
+                let client = try TLSTestSession()
+                let connection = try await Self.secured(client, bench.server)
+                try client.write(WebSocketBench.handshake("/echo?loop=\(loop)"))
+                client.close()
+                try await connection.send(client.takeOutput())
+                _ = try await connection.receiveToEnd()
+                try await bench.events.next("the end") { $0 == .closed(1006) }
+                try await bench.server.untilConnections(0)
+            }
+            // Nobody had to find out by a ping.
+            #expect(await bench.server.application.counters().timeouts.isEmpty)
+        }
+    }
+
     @Test(
         "An end without close_notify, or in the midst of a record, ends the connection and nothing else",
         arguments: [0, 3, 30])
     func truncated(count: Int) async throws {
         try await TLSServer.run { tls in
             let client = try TLSTestSession()
-            let connection = try await Self.secured(client, tls)
+            let connection = try await Self.secured(client, tls.server)
             try client.write(Array("GET /now/1 HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
             try await connection.send(Array(client.takeOutput().prefix(count)))
             try await connection.shutdownWrite()
@@ -92,7 +114,7 @@ import Wire
     func broken() async throws {
         try await TLSServer.run { tls in
             let client = try TLSTestSession()
-            let connection = try await Self.secured(client, tls)
+            let connection = try await Self.secured(client, tls.server)
             try await connection.send([0x17, 3, 3, 0, 20] + [UInt8](repeating: 1, count: 20))
             client.receive(try await connection.receiveToEnd())
             let failure = #expect(throws: TLSTestSession.Failure.self) { try client.read() }
@@ -124,8 +146,8 @@ import Wire
     }
 
     /// A connection on which the handshake is over.
-    private static func secured(_ client: TLSTestSession, _ tls: TLSServer) async throws -> RawConnection {
-        let connection = try await tls.server.connection()
+    private static func secured(_ client: TLSTestSession, _ server: TestServer) async throws -> RawConnection {
+        let connection = try await server.connection()
         while try !client.shakeHands() {
             let bytes = client.takeOutput()
             if bytes.isEmpty {

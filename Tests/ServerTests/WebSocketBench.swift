@@ -26,6 +26,7 @@ struct WebSocketBench: Sendable {
     private final class Peer: WebSocketHandler {
         private let events: EventRecorder<Event>
         private let room: Room?
+        private var hasLastWords = false
 
         init(_ webSocket: WebSocket, _ events: EventRecorder<Event>, in room: Room?) {
             self.events = events
@@ -48,24 +49,29 @@ struct WebSocketBench: Sendable {
                 webSocket.close(.policyViolation)
                 webSocket.close(.normalClosure)
                 webSocket.send([1], .binary)
+            case "last words": hasLastWords = true
             default: webSocket.send(Array(message), opcode)
             }
         }
 
         func webSocketDidClose(_ webSocket: WebSocket, code: WebSocketCloseCode) {
             room?.members.removeAll { $0 === webSocket }
+            if hasLastWords {
+                webSocket.send([1], .binary)
+                webSocket.close(.normalClosure)
+            }
             events.append(.closed(code.rawValue))
         }
     }
 
     static func run(
         at address: String = "127.0.0.1", limits: ServerLimits = ServerLimits.patient, edge: EdgePolicy = EdgePolicy(),
-        _ body: (WebSocketBench) async throws -> Void
+        tls: TLSContext? = nil, _ body: (WebSocketBench) async throws -> Void
     ) async throws {
         let (events, verdicts) = (EventRecorder<Event>(), EventRecorder<Bool>())
         let rooms = LoopLocal<Room>()
         let affinity: WebSocketRoute.Affinity = { $0.query("loop").flatMap { Int($0) } }
-        try await TestServer.run(at: address, limits: limits, edge: edge) { routes in
+        try await TestServer.run(at: address, limits: limits, edge: edge, tls: tls) { routes in
             routes.addPlain()
             routes.webSocket("echo", loop: affinity) { Peer($1, events, in: nil) }
             routes.webSocket("room", loop: affinity) { _, webSocket in

@@ -110,6 +110,31 @@ import Testing
         }
     }
 
+    @Test(
+        "A handler that is told of the end has no last word, however it came",
+        arguments: [
+            (TestFrame.close(1001).bytes(), 1001), ([0x83, 0x80, 0, 0, 0, 0], 1002),
+            ([[UInt8]](repeating: TestFrame(.ping, []).bytes(), count: 50).flatMap(\.self), 1008),
+        ] as [([UInt8], UInt16)])
+    func lastWords(ending: [UInt8], code: UInt16) async throws {
+        var limits = ServerLimits.patient
+        limits.messageRate = 10
+        try await WebSocketBench.run(limits: limits) { bench in
+            let client = try await bench.client()
+            try await client.connection.send(TestFrame(.text, "last words").bytes() + ending)
+            var frame = try await client.nextFrame()
+            while frame.opcode == .pong { frame = try await client.nextFrame() }
+            #expect(frame.opcode == .close && frame.payload.prefix(2) == [UInt8(code >> 8), UInt8(code & 0xFF)])
+            try await client.connection.expectClosed()
+            await client.close()
+            try await bench.server.untilConnections(0)
+            let counters = await bench.server.application.counters()
+            #expect(counters.openWebSockets == 0)
+            #expect(counters.closedWebSockets == [code: 1])
+            #expect(counters.sentMessages == 0)
+        }
+    }
+
     @Test("A WebSocket that is closed by its upgrade says so, and is over", arguments: [true, false])
     func closedAtOnce(inOnePacket: Bool) async throws {
         try await WebSocketBench.run { bench in

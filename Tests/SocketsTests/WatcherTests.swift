@@ -1,8 +1,9 @@
 import Dispatch
 import Glibc
-import Sockets
 import TestSupport
 import Testing
+
+@testable import Sockets
 
 @Suite struct WatcherTests {
     @Test("A signal is an event, and no longer the process's end, for one watcher after the other")
@@ -24,14 +25,39 @@ import Testing
         }
     }
 
-    @Test("The clock is watched without a word while it runs evenly")
-    func clockSteps() throws {
-        let steps = EventRecorder<Int>()
-        for _ in 0..<3 {
-            let watcher = try ClockStepWatcher { steps.append(1) }
-            withExtendedLifetime(watcher) {}
+    @Test("Steps of the clock are told, and nothing else that wakes the watcher")
+    func clockSteps() async throws {
+        var ends: [CInt] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        defer { close(ends[1]) }
+        let (looks, steps) = (EventRecorder<UInt8>(), EventRecorder<Int>())
+        let watcher = ClockStepWatcher(ends[0]) { timer in
+            var kind: UInt8 = 0
+            guard read(timer, &kind, 1) == 1 else { return false }
+            looks.append(kind)
+            return kind == 1
+        } stepped: {
+            steps.append(1)
         }
-        #expect(steps.all == [])
+        for kind in [0, 1, 0, 1] as [UInt8] {
+            #expect(write(ends[1], [kind], 1) == 1)
+            #expect(try await looks.next("a look") == kind)
+            if kind == 1 { try await steps.next("the step") }
+        }
+        // The look that was none came before the last step.
+        #expect(steps.all.count == 2)
+        withExtendedLifetime(watcher) {}
+    }
+
+    @Test("The clock's timer rests while the clock runs evenly, also after a look at it")
+    func restingTimer() throws {
+        let timer = try ClockStepWatcher.makeTimer()
+        defer { close(timer) }
+        var state = pollfd(fd: timer, events: Int16(POLLIN), revents: 0)
+        for _ in 0..<2 {
+            #expect(poll(&state, 1, 0) == 0)
+            #expect(!ClockStepWatcher.takeStep(from: timer))
+        }
     }
 
     @Test("The limit of descriptors is raised as far as it goes")

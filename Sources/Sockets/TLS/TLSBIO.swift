@@ -13,6 +13,11 @@ enum TLSBIO {
         return bio
     }
 
+    /// What a session reads and writes at the moment.
+    static func ports(of session: OpaquePointer?) -> UnsafeMutablePointer<TLSTraffic.Ports>? {
+        BIO_get_data(SSL_get_rbio(session))?.assumingMemoryBound(to: Ports.self)
+    }
+
     /// The BIO_METHOD. Unsafe in the type's eyes only: made once, then neither changed nor freed.
     private nonisolated(unsafe) static let method: OpaquePointer? = {
         guard let method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "memory"),

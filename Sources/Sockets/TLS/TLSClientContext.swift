@@ -19,6 +19,7 @@ package final class TLSClientContext: @unchecked Sendable {
         SSL_CTX_set_verify(handle, SSL_VERIFY_PEER, nil)
         SSL_CTX_set_options(handle, CSSL_OP_NO_RENEGOTIATION | CSSL_OP_NO_COMPRESSION)
         CSSL_CTX_set_mode(handle, Int(SSL_MODE_RELEASE_BUFFERS))
+        TLSKeyUpdates.charge(in: handle)
         let believed =
             authorities.map { SSL_CTX_load_verify_file(handle, $0) } ?? SSL_CTX_set_default_verify_paths(handle)
         // Its name behind its length (RFC 7301 §3.1). The call gives 0 when it worked.

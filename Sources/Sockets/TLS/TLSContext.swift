@@ -49,6 +49,7 @@ package final class TLSContext: @unchecked Sendable {
         SSL_CTX_set_options(context, CSSL_OP_NO_RENEGOTIATION | CSSL_OP_NO_COMPRESSION)
         // An idle connection keeps no record buffers: they are 34 KB.
         CSSL_CTX_set_mode(context, Int(SSL_MODE_RELEASE_BUFFERS))
+        TLSKeyUpdates.charge(in: context)
         CSSL_CTX_set_session_cache_mode(context, Int(SSL_SESS_CACHE_OFF))
         SSL_CTX_set_alpn_select_cb(
             context,

@@ -32,6 +32,8 @@ final class TLSSession {
     private var handshakeBytes = 0
     private var hasSaidGoodbye = false
     private(set) var isSecure = false
+    /// See ``TLSKeyUpdates``. In 32 bits, it fits into a hole.
+    private var keyUpdateCredit = Int32(TLSKeyUpdates.maxCredit)
     /// Ciphertext that the kernel has not taken yet.
     private(set) var unsent: [UInt8] = []
 
@@ -75,6 +77,9 @@ final class TLSSession {
         SSL_free(ssl)
     }
 
+    /// The peer's close_notify has come, at any time.
+    var peerHasEnded: Bool { SSL_get_shutdown(ssl) & SSL_RECEIVED_SHUTDOWN != 0 }
+
     // MARK: In
 
     /// Takes all of `ciphertext`. What has to be answered is added to ``unsent``.
@@ -90,8 +95,11 @@ final class TLSSession {
         }
         begin(with: traffic)
         traffic.ports.pointee.input = ciphertext
+        traffic.ports.pointee.keyUpdateCredit = min(Int(keyUpdateCredit) + ciphertext.count, TLSKeyUpdates.maxCredit)
         TLSErrorQueue.clear()
         if isSecure || shakeHands(&input) { decrypt(into: traffic.plaintext, &input) }
+        keyUpdateCredit = Int32(clamping: traffic.ports.pointee.keyUpdateCredit)
+        if keyUpdateCredit < 0 { input.failure = (.protocolError, "more key updates than anybody has to make") }
         traffic.ports.pointee.input = UnsafeRawBufferPointer(start: nil, count: 0)
         unsent.append(contentsOf: traffic.output)
         return input

@@ -15,6 +15,14 @@ final class TLSTraffic {
         var input = UnsafeRawBufferPointer(start: nil, count: 0)
         var output = UnsafeMutableRawBufferPointer(start: nil, count: 0)
         var written = 0
+        /// That of the session at work, see ``TLSKeyUpdates``.
+        var keyUpdateCredit = 0
+
+        /// An update came. Beyond the credit no more is read.
+        mutating func payKeyUpdate() {
+            keyUpdateCredit -= TLSKeyUpdates.cost
+            if keyUpdateCredit < 0 { input = UnsafeRawBufferPointer(start: nil, count: 0) }
+        }
     }
 
     let ports: UnsafeMutablePointer<Ports>

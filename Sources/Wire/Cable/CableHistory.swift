@@ -48,10 +48,14 @@ package struct CableHistory: Sendable, Hashable {
         }
     }
 
+    /// More streams than a channel keeps for one client.
+    private static let maxPositions = 10_000
+
     private static func positions(_ streams: JSONObject) -> [CablePosition]? {
+        guard streams.count <= maxPositions else { return nil }
         var positions: [CablePosition] = []
-        for name in streams.names {
-            guard case .nested(let json)? = streams[name], let position = JSONObject(json),
+        for (name, value) in streams.all {
+            guard case .nested(let json) = value, let position = JSONObject(json),
                 let epoch = position.string("epoch"), case .number(let digits)? = position["offset"],
                 let offset = Int(String(decoding: digits, as: UTF8.self)), offset >= 0
             else { return nil }

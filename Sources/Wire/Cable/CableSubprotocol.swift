@@ -15,18 +15,16 @@ package enum CableSubprotocol: Sendable, Hashable {
     case none
 
     package init(offeredBy headers: HTTPHeaders) {
-        let offers = headers.values("Sec-WebSocket-Protocol").flatMap { value in
-            value.utf8.split(separator: UInt8(ascii: ",")).map { offer in
-                let start = offer.drop(while: Self.isBlank)
-                return Array(start.reversed().drop(while: Self.isBlank).reversed())
-            }
+        var best = Self.known.endIndex
+        headers.forEachListElement(of: "Sec-WebSocket-Protocol") { offer in
+            best = Self.known[..<best].firstIndex { $0.token?.utf8.elementsEqual(offer) == true } ?? best
+            return best > 0
         }
-        self =
-            [.extended, .json, .unsupported].first { known in offers.contains(Array((known.token ?? "").utf8)) }
-            ?? .none
+        self = best < Self.known.endIndex ? Self.known[best] : .none
     }
 
-    private static func isBlank(_ byte: UInt8) -> Bool { byte == ASCII.space || byte == ASCII.tab }
+    /// The best first.
+    private static let known = [CableSubprotocol.extended, .json, .unsupported]
 
     /// As `Sec-WebSocket-Protocol` has it (RFC 6455 §4.2.2).
     package var token: String? {

@@ -1,6 +1,6 @@
 /// Reads an event stream, however the bytes are split (WHATWG HTML §9.2.6). Lines end with CR, LF or both.
 package struct ServerSentEventParser: Sendable {
-    /// Bytes of an event with all its lines, beyond which it is refused.
+    /// Bytes of an event with all its lines, beyond which it is refused. A comment, or a field that nobody knows, counts until it ends.
     private let maxEventBytes: Int
     private var line: [UInt8] = []
     private var endedWithCarriageReturn = false
@@ -39,21 +39,21 @@ package struct ServerSentEventParser: Sendable {
 
     /// The event that this line ends, if it is an empty one and there was data.
     private mutating func takeLine() -> ServerSentEvent? {
+        let count = line.count
         if isFirstLine, line.starts(with: [0xEF, 0xBB, 0xBF]) { line.removeFirst(3) }
         isFirstLine = false
         defer { line.removeAll(keepingCapacity: true) }
         guard !line.isEmpty else { return dispatch() }
-        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else {
-            takeField(line[...], [])
-            return nil
-        }
-        var value = line[(colon + 1)...]
+        let colon = line.firstIndex(of: UInt8(ascii: ":")) ?? line.endIndex
+        var value = line[colon...].dropFirst()
         if value.first == ASCII.space { value.removeFirst() }
-        takeField(line[..<colon], value)
+        // Who sends comments only, to keep the connection, may do so for ever.
+        if !takeField(line[..<colon], value) { eventBytes -= count }
         return nil
     }
 
-    private mutating func takeField(_ name: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) {
+    /// Whether it is a field of the event.
+    private mutating func takeField(_ name: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) -> Bool {
         let text = String(decoding: value, as: UTF8.self)
         if name.elementsEqual("data".utf8) {
             data.append(text)
@@ -61,7 +61,10 @@ package struct ServerSentEventParser: Sendable {
             event = text.isEmpty ? nil : text
         } else if name.elementsEqual("id".utf8), !value.contains(0) {
             lastEventID = text
+        } else {
+            return false
         }
+        return true
     }
 
     private mutating func dispatch() -> ServerSentEvent? {

@@ -5,12 +5,16 @@ extension HTTPHeaders {
     ///
     /// - Parameter tag: With its quotes, without `W/`, and without a comma in it.
     package func names(entityTag tag: String) -> Bool {
-        values("If-None-Match").contains { list in
-            list.split(separator: ",").contains { element in
-                let element = element.drop { $0 == " " || $0 == "\t" }
-                let named = element.hasPrefix("W/") ? element.dropFirst(2) : element
-                return named.prefix { $0 != " " && $0 != "\t" } == tag || named.prefix { $0 != " " } == "*"
+        var tag = tag
+        return tag.withUTF8 { tag in
+            var isNamed = false
+            forEachListElement(of: "If-None-Match") { element in
+                let isWeak = element.starts(with: "W/".utf8)
+                let named = isWeak ? element.part(2..<element.count) : element
+                isNamed = named.equals(UnsafeRawBufferPointer(tag)) || named.elementsEqual("*".utf8)
+                return !isNamed
             }
+            return isNamed
         }
     }
 }

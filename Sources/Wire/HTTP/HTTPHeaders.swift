@@ -56,6 +56,32 @@ package struct HTTPHeaders: Sendable, Sequence {
         return found
     }
 
+    /// Calls `body` with the values of the fields called `name`, in their order, until it returns `false`. Allocates nothing.
+    func forEachValue(_ name: StaticString, _ body: (UnsafeRawBufferPointer) -> Bool) {
+        head.bytes.withUnsafeBytes { bytes in
+            for field in head.fields where bytes.part(field.name.range).equalsIgnoringCase(name) {
+                guard body(bytes.part(field.value.range)) else { return }
+            }
+        }
+    }
+
+    /// Of a list that a client has preferences in: nobody has so many, and a head has room for thousands.
+    static var maxListElements: Int { 32 }
+
+    /// Calls `body` with the first ``maxListElements`` elements of the comma-separated lists in the fields called `name`, empty ones
+    /// left out, until it returns `false`. Allocates nothing.
+    func forEachListElement(of name: StaticString, _ body: (UnsafeRawBufferPointer) -> Bool) {
+        var left = Self.maxListElements
+        forEachValue(name) { list in
+            var rest = 0..<list.count
+            while left > 0, let element = list.takeListElement(from: &rest) {
+                guard element.isEmpty || body(element) else { return false }
+                left -= 1
+            }
+            return left > 0
+        }
+    }
+
     /// All fields in their order, names as they were sent.
     package func makeIterator() -> AnyIterator<(name: String, value: String)> {
         var fields = head.fields.makeIterator()

@@ -19,13 +19,16 @@ extension HTTPRequestHead {
 
     /// The path's segments, decoded: `/task/a%2Fb` is `["task", "a/b"]`, `/` is `[]`, `/task/` is `["task", ""]`.
     /// Made anew at each call.
-    package var pathSegments: [String] {
+    ///
+    /// - Parameter limit: `nil` when there are more, of which none is looked at: a path of slashes has thousands.
+    package func pathSegments(atMost limit: Int) -> [String]? {
         bytes.withUnsafeBytes { bytes in
             let path = bytes.part(pathRange.range)
             guard path.count > 1 else { return [] }
             var segments: [String] = []
             var start = 1
             while start <= path.count {
+                guard segments.count < limit else { return nil }
                 let end = path.firstOffset(of: UInt8(ascii: "/"), in: start..<path.count) ?? path.count
                 segments.append(PercentEncoding.decode(path.part(start..<end)))
                 start = end + 1

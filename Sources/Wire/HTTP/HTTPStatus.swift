@@ -8,7 +8,6 @@ package struct HTTPStatus: Sendable, Hashable {
         self.code = (100...999).contains(code) ? code : 500
     }
 
-    package static var continuing: HTTPStatus { HTTPStatus(code: 100) }
     package static var switchingProtocols: HTTPStatus { HTTPStatus(code: 101) }
     package static var ok: HTTPStatus { HTTPStatus(code: 200) }
     package static var created: HTTPStatus { HTTPStatus(code: 201) }
@@ -24,20 +23,12 @@ package struct HTTPStatus: Sendable, Hashable {
     package static var requestTimeout: HTTPStatus { HTTPStatus(code: 408) }
     package static var conflict: HTTPStatus { HTTPStatus(code: 409) }
     package static var gone: HTTPStatus { HTTPStatus(code: 410) }
-    package static var contentTooLarge: HTTPStatus { HTTPStatus(code: 413) }
-    package static var uriTooLong: HTTPStatus { HTTPStatus(code: 414) }
-    package static var expectationFailed: HTTPStatus { HTTPStatus(code: 417) }
     package static var misdirectedRequest: HTTPStatus { HTTPStatus(code: 421) }
-    package static var unprocessableContent: HTTPStatus { HTTPStatus(code: 422) }
     package static var upgradeRequired: HTTPStatus { HTTPStatus(code: 426) }
     package static var tooManyRequests: HTTPStatus { HTTPStatus(code: 429) }
-    package static var requestHeaderFieldsTooLarge: HTTPStatus { HTTPStatus(code: 431) }
     package static var internalServerError: HTTPStatus { HTTPStatus(code: 500) }
-    package static var notImplemented: HTTPStatus { HTTPStatus(code: 501) }
     package static var badGateway: HTTPStatus { HTTPStatus(code: 502) }
     package static var serviceUnavailable: HTTPStatus { HTTPStatus(code: 503) }
-    package static var gatewayTimeout: HTTPStatus { HTTPStatus(code: 504) }
-    package static var httpVersionNotSupported: HTTPStatus { HTTPStatus(code: 505) }
 
     /// An answer with it never has a body (RFC 9112 §6.3), and no framing fields (RFC 9110 §8.6).
     package var forbidsBody: Bool { code < 200 || code == 204 || code == 304 }

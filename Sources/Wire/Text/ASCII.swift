@@ -50,12 +50,18 @@ extension UnsafeRawBufferPointer {
 
     /// Calls `body` with each element of a comma-separated list, empty ones left out (RFC 9110 §5.6.1.2).
     func forEachListElement(in range: Range<Int>, _ body: (UnsafeRawBufferPointer) -> Void) {
-        var start = range.lowerBound
-        while start < range.upperBound {
-            let end = firstOffset(of: UInt8(ascii: ","), in: start..<range.upperBound) ?? range.upperBound
-            let element = trimmed(start..<end)
-            if !element.isEmpty { body(part(element)) }
-            start = end + 1
+        var rest = range
+        while let element = takeListElement(from: &rest) {
+            if !element.isEmpty { body(element) }
         }
+    }
+
+    /// Takes the next element of such a list, which may be empty, off the front of `rest`; `nil` at the end.
+    func takeListElement(from rest: inout Range<Int>) -> UnsafeRawBufferPointer? {
+        guard !rest.isEmpty else { return nil }
+        let end = firstOffset(of: UInt8(ascii: ","), in: rest) ?? rest.upperBound
+        let element = part(trimmed(rest.lowerBound..<end))
+        rest = Swift.min(end + 1, rest.upperBound)..<rest.upperBound
+        return element
     }
 }

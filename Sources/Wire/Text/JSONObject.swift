@@ -46,13 +46,22 @@ package struct JSONObject: Sendable, Equatable {
         return members.last { $0.name.elementsEqual(name) }?.value
     }
 
-    /// The same, of a name that isn't known before.
-    package subscript(name: [UInt8]) -> Value? { members.last { $0.name == name }?.value }
+    /// Members as they are written, a name that stands twice being two.
+    package var count: Int { members.count }
 
-    /// Of its members, each once, in the order in which they come.
-    package var names: [[UInt8]] {
-        var seen: Set<[UInt8]> = []
-        return members.map(\.name).filter { seen.insert($0).inserted }
+    /// All that count, in the order in which their names come: for names that aren't known before. O(members).
+    package var all: [(name: [UInt8], value: Value)] {
+        var all: [(name: [UInt8], value: Value)] = []
+        var places: [[UInt8]: Int] = [:]
+        for member in members {
+            if let place = places[member.name] {
+                all[place].value = member.value
+            } else {
+                places[member.name] = all.count
+                all.append((member.name, member.value))
+            }
+        }
+        return all
     }
 
     /// The bytes of a member that is a string.

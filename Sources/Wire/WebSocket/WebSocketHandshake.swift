@@ -56,12 +56,26 @@ package enum WebSocketHandshake {
     static func compression(
         _ head: HTTPRequestHead, _ policy: WebSocketCompression
     ) throws(WebSocketHandshakeError) -> WebSocketDeflateParameters? {
-        var offers: [WebSocketExtensionOffer] = []
-        for field in head.headers.values("Sec-WebSocket-Extensions") {
-            offers += try WebSocketExtensionOffer.list(field)
+        var negotiation = WebSocketDeflateNegotiation(policy)
+        var isMalformed = false
+        var left = maxExtensionElements
+        head.headers.forEachValue("Sec-WebSocket-Extensions") { field in
+            var scanner = WebSocketExtensionScanner(field)
+            while left > 0, let element = scanner.next() {
+                negotiation.take(element)
+                left -= 1
+            }
+            isMalformed = scanner.isMalformed
+            guard left > 0, !isMalformed else { return false }
+            negotiation.endOffer()
+            return true
         }
-        return WebSocketDeflateParameters(firstAcceptable: offers, policy)
+        guard !isMalformed else { throw .badExtensions }
+        return negotiation.answer
     }
+
+    /// Extensions and parameters that are looked at. No client has so many, and a head has room for thousands.
+    private static let maxExtensionElements = 64
 
     /// The base64 of the SHA-1 of the key and the protocol's own UUID (§4.2.2). SHA-1 guards nothing here; it shows that the
     /// server understood. `false` on a system that forbids it altogether.

@@ -73,7 +73,7 @@ enum HTTPProperties {
             try require(isText, "a value: \(value.debugDescription)")
         }
         try require(head.target.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }, "a target: \(head.target)")
-        for segment in head.pathSegments {
+        for segment in head.pathSegments(atMost: .max) ?? [] {
             try require(!segment.utf8.contains(0) && !segment.contains("\u{FFFD}"), "a segment: \(segment)")
         }
         let items = head.queryItems

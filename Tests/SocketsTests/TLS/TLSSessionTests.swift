@@ -195,6 +195,30 @@ import Testing
         #expect(pair.last.failure == nil)
     }
 
+    @Test("Who has new keys made again and again is cut off at once; who sends much may do it for ever")
+    func keyUpdates() async throws {
+        let authority = try await TestAuthority()
+        let pair = try Pair(try await authority.issue())
+        try pair.shakeHands(inPiecesOf: .max)
+        func update(_ count: Int, then word: String) throws {
+            for _ in 0..<count { try pair.client.updateKeys() }
+            try pair.client.write(Array(word.utf8))
+            pair.received = []
+            pair.open(pair.client.takeOutput(), inPiecesOf: .max)
+        }
+        try update(32, then: "a")
+        #expect(pair.received == Array("a".utf8))
+        #expect(pair.last.failure == nil)
+        try pair.client.write([UInt8](repeating: 0, count: 2 << 20))
+        pair.open(pair.client.takeOutput(), inPiecesOf: Reactor.receiveBufferSize)
+        try update(2, then: "b")
+        #expect(pair.received == Array("b".utf8))
+        #expect(pair.last.failure == nil)
+        try update(1, then: "c")
+        #expect(pair.received == [])
+        #expect(pair.last.failure?.cause == .protocolError)
+    }
+
     @Test("An old version is refused with an alert", arguments: [0x0301 as Int32, 0x0302])
     func old(version: Int32) async throws {
         let authority = try await TestAuthority()

@@ -121,4 +121,17 @@ import Testing
             #expect(CableHistory(Array(text.utf8)) == empty)
         }
     }
+
+    @Test("A11: of a stream that stands twice the last position counts; more streams than anybody has are refused")
+    func streams() {
+        func history(_ streams: [String]) -> CableHistory? {
+            CableHistory(Array(#"{"streams":{\#(streams.joined(separator: ","))}}"#.utf8))
+        }
+        let twice = history([#""a":7"#, #""b":{"offset":1,"epoch":"x"}"#, #""a":{"offset":2,"epoch":"y"}"#])
+        let expected = [("a", "y", 2), ("b", "x", 1)].map { CablePosition(stream: $0, epoch: $1, offset: $2) }
+        #expect(twice?.positions == expected)
+        let many = (0..<10_001).map { #""\#($0)":{"offset":\#($0),"epoch":""}"# }
+        #expect(history(Array(many.prefix(10_000)))?.positions.count == 10_000)
+        #expect(history(many) == nil)
+    }
 }

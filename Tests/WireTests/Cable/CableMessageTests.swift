@@ -78,6 +78,9 @@ import Testing
             (["actioncable-unsupported"], .unsupported), (["chat,actioncable-unsupported"], .unsupported),
             ([], .none), (["chat"], .none), (["actioncable-v1-ext-json"], .extended), (["Actioncable-V1-Json"], .none),
             ([""], .none), (["actioncable-v1-jsonx"], .none),
+            // No more than 32 are looked at.
+            ([String(repeating: "a,", count: 31) + "actioncable-v1-json"], .json),
+            ([String(repeating: "a,", count: 32) + "actioncable-v1-json"], .none),
         ] as [([String], CableSubprotocol)])
     func subprotocols(offers: [String], expected: CableSubprotocol) throws {
         let fields = offers.map { "Sec-WebSocket-Protocol: \($0)\r\n" }.joined()

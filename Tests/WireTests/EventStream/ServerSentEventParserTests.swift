@@ -39,4 +39,16 @@ import Testing
         var other = ServerSentEventParser(maxEventBytes: 10)
         #expect(throws: ServerSentEventParser.TooLong()) { try other.read(Array(repeating: 65, count: 11)) }
     }
+
+    @Test(
+        "Comments and unknown fields may go on for ever, between an event's lines too",
+        arguments: [": ping\n", "a: b\r\n", "a\r"])
+    func comments(_ line: String) throws {
+        var parser = ServerSentEventParser(maxEventBytes: 14)
+        let lines = String(repeating: line, count: 100)
+        #expect(try parser.read(Array((lines + "data: 1\n" + lines + "\n\n").utf8)).map(\.data) == ["1"])
+        #expect(throws: ServerSentEventParser.TooLong()) { try parser.read(Array(":23456789012345".utf8)) }
+        var other = ServerSentEventParser(maxEventBytes: 14)
+        #expect(throws: ServerSentEventParser.TooLong()) { try other.read(Array("data: 1\n\(line)data: 23".utf8)) }
+    }
 }

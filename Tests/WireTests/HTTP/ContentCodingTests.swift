@@ -27,6 +27,14 @@ import Testing
         #expect(fields?.headers.prefersGzip == true)
     }
 
+    @Test("What nobody sends, more than 32 codings, isn't read to its end", arguments: ["br, ", ","])
+    func many(_ element: String) {
+        for (count, isPreferred) in [(31, true), (32, false), (1000, false)] {
+            let value = String(repeating: element, count: count) + "gzip"
+            #expect(head("GET / HTTP/1.1", "Accept-Encoding: \(value)")?.headers.prefersGzip == isPreferred)
+        }
+    }
+
     @Test("What is compressed is what zlib reads back, the same each time", arguments: [0, 1, 100, 70_000])
     func gzip(_ count: Int) throws {
         let content = (0..<count).map { UInt8(truncatingIfNeeded: $0 % 251 * ($0 / 251)) }

@@ -11,7 +11,14 @@ import Testing
             ("/a?b/c", ["a"]), ("http://h", []), ("http://h?a", []), ("http://h/x", ["x"]),
         ])
     func thePathIsSplitThenDecoded(_ target: String, _ segments: [String]) {
-        #expect(head("GET \(target) HTTP/1.1")?.pathSegments == segments)
+        #expect(head("GET \(target) HTTP/1.1")?.pathSegments(atMost: 3) == segments)
+    }
+
+    @Test("A path of more segments than are asked for isn't split", arguments: ["/a/b/c", "/a/b/", "///", "/a%2Fb//c"])
+    func aPathOfMoreSegmentsIsNotSplit(_ target: String) throws {
+        let request = try #require(head("GET \(target) HTTP/1.1"))
+        #expect(request.pathSegments(atMost: 2) == nil)
+        #expect(request.pathSegments(atMost: 3)?.count == 3)
     }
 
     @Test(

@@ -23,6 +23,14 @@ import Testing
         #expect(read(#"{"a":"1","\u0061":3}"#)?["a"] == .number(Array("3".utf8)))
     }
 
+    @Test("All members are those that count, in the order of their names")
+    func all() throws {
+        let object = try #require(read(#"{"b":1,"a":2,"b":3,"c":4,"\u0061":5,"b":6}"#))
+        #expect(object.all.map(\.name) == ["b", "a", "c"].map { Array($0.utf8) })
+        #expect(object.all.map(\.value) == ["6", "5", "4"].map { .number(Array($0.utf8)) })
+        #expect(object.count == 6)
+    }
+
     @Test("Names are told by their bytes")
     func canonicalEquivalence() {
         #expect(read("{\"e\u{301}\":1}")?["é"] == nil)

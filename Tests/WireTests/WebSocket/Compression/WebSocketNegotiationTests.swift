@@ -120,6 +120,21 @@ import Testing
                 == "permessage-deflate; server_max_window_bits=10")
     }
 
+    @Test(
+        "What nobody sends, dozens of extensions and parameters, isn't read to its end",
+        arguments: ["x, ", "x; a, ", "x; a=\"b\"; c, "])
+    func many(_ other: String) throws {
+        let few = String(repeating: other, count: 62 / other.split(separator: ";").count)
+        #expect(try answer([few + "permessage-deflate"]) == "permessage-deflate")
+        #expect(try answer([few + few + "permessage-deflate"]) == nil)
+        #expect(try answer([few, few, "permessage-deflate"]) == nil)
+        #expect(try answer([few + few + "not an extension"]) == nil)
+        // One that can be taken stands before it all.
+        #expect(try answer(["permessage-deflate, " + few + few]) == "permessage-deflate")
+        let parameters = String(repeating: "; a", count: 1000)
+        #expect(try answer(["permessage-deflate" + parameters]) == nil)
+    }
+
     @Test("The answer stands in the head")
     func theAnswerStandsInTheHead() throws {
         let request = """
