@@ -19,12 +19,15 @@ package struct ControlCommand: Sendable {
 
     /// - Parameters:
     ///   - note: Told what is for people, beside the rows.
-    ///   - show: Writes to standard output.
+    ///   - show: Writes to standard output, and says whether all of it was written.
     /// - Throws: What is to be said on standard error.
     package func run(
         _ layout: InspectionCommand.Layout, note: (String) -> Void = { _ in }, show: (String) -> Bool
     ) throws {
         var rows: [[String?]] = []
+        var isWritten = true
+        // What was asked is seen to its end, whoever reads of it; and nothing is written behind a gap.
+        func tell(_ text: String) { isWritten = isWritten && show(text) }
         try ask(note: note) { line in
             switch layout {
             case .table where order.name != .export:
@@ -32,11 +35,12 @@ package struct ControlCommand: Sendable {
                 guard let sentence = sentence(row) else {
                     return rows.append(columns.map { row[$0.name]?.text })
                 }
-                _ = show(sentence + "\n")
-            case .lines, .table: _ = show(String(decoding: line, as: UTF8.self) + "\n")
+                tell(sentence + "\n")
+            case .lines, .table: tell(String(decoding: line, as: UTF8.self) + "\n")
             }
         }
-        if layout == .table, !columns.isEmpty { _ = show(InspectionCommand.table(columns, rows)) }
+        if layout == .table, !columns.isEmpty { tell(InspectionCommand.table(columns, rows)) }
+        guard isWritten else { throw ControlFailure("the output couldn't be written") }
     }
 
     /// Calls `body` with each row as it comes.

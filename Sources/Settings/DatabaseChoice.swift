@@ -1,3 +1,5 @@
+import Postgres
+
 /// Which database holds the tasks, as flags and environment name it.
 ///
 /// First `--database-url` (or its variable), then `DATABASE_URL`, then what makes libpq's own variables name a
@@ -30,8 +32,14 @@ package enum DatabaseChoice: Sendable, Hashable {
     }
 
     init(url: String) throws(InvalidValue) {
-        guard url.hasPrefix("postgresql://") || url.hasPrefix("postgres://") || url.contains("=") else {
+        guard ConnectionString.schemes.contains(where: { url.hasPrefix($0) }) || url.contains("=") else {
             throw InvalidValue(secret: "a database is named postgresql://user@host/database")
+        }
+        // Said here, since libpq's own words would quote it.
+        guard ConnectionString.isReadable(url) else {
+            throw InvalidValue(
+                secret: "libpq can't read it; in a URL's user and password all but letters, digits and -._~ is written "
+                    + "with a %, as %40 for an @, and no option may be one that libpq doesn't know")
         }
         self = .url(url)
     }
@@ -44,10 +52,14 @@ extension DatabaseChoice: CustomStringConvertible {
         case .privateCluster: return "private cluster"
         case .libpqEnvironment: return "the database that PGHOST and its kin name"
         case .url(let text):
-            guard let scheme = text.firstRange(of: "://") else { return "the database that --database-url names" }
-            let authority = text[scheme.upperBound...].prefix { $0 != "?" }
-            let host = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
-            return "postgresql://\(host)"
+            guard let scheme = ConnectionString.schemes.first(where: { text.hasPrefix($0) }) else {
+                return "the database that --database-url names"
+            }
+            // By its scalars: a mark behind an @ or a ? makes it no other.
+            let url = text.unicodeScalars.dropFirst(scheme.unicodeScalars.count)
+            // User and password first: a ? may stand in them.
+            let host = url.prefix { $0 != "/" }.lastIndex(of: "@").map { url[url.index(after: $0)...] } ?? url
+            return "postgresql://\(Substring(host.prefix { $0 != "?" }))"
         }
     }
 }

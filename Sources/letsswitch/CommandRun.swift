@@ -121,12 +121,12 @@ struct CommandRun {
             case .id(let id): try await client.cancel(taskID: id)
             case .at(let time): try await client.cancel(at: written(time), timeZone: zone)
             }
-        try output.tell(promise.source, "\(promise.title) at \(promise.startTime) is cancelled.")
+        try output.tell(promise.source, "\(Output.inLine(promise.title)) at \(promise.startTime) is cancelled.")
     }
 
     private func leave(_ task: String) async throws {
         let promise = try await client().leave(taskID: task)
-        try output.tell(promise.source, "\(promise.title) at \(promise.startTime) is taken back.")
+        try output.tell(promise.source, "\(Output.inLine(promise.title)) at \(promise.startTime) is taken back.")
     }
 
     private func written(_ time: WallTime) -> WrittenTime {
@@ -137,14 +137,15 @@ struct CommandRun {
         }
     }
 
-    private func text(_ promise: TaskPromise) -> String {
-        let partner = promise.partnerTitle.map { "Somebody starts \($0) with you." } ?? "Nobody else yet."
+    func text(_ promise: TaskPromise) -> String {
+        let title = promise.partnerTitle.map(Output.inLine)
+        let partner = title.map { "Somebody starts \($0) with you." } ?? "Nobody else yet."
         // A server that knows no address of its own gives the path alone.
         let invitation = promise.invitation.map { link in
             "\nWho accepts first is the partner: \(link.hasPrefix("/") ? invocation.server.description : "")\(link)"
         }
         return """
-            \(promise.title) at \(promise.startTime) (\(promise.timeZone)). \(partner)
+            \(Output.inLine(promise.title)) at \(promise.startTime) (\(promise.timeZone)). \(partner)
             task \(promise.id)
             room \(promise.roomID)\(invitation ?? "")
             """
@@ -160,10 +161,11 @@ struct CommandRun {
         }
     }
 
-    private static func text(_ reminder: Reminder) -> String {
-        guard let partner = reminder.partnerTitle, let room = reminder.roomID else {
-            return "\(reminder.startTime) \(reminder.title), alone"
+    static func text(_ reminder: Reminder) -> String {
+        let title = Output.inLine(reminder.title)
+        guard let partner = reminder.partnerTitle.map(Output.inLine), let room = reminder.roomID else {
+            return "\(reminder.startTime) \(title), alone"
         }
-        return "\(reminder.startTime) \(reminder.title); somebody starts \(partner): letsswitch join \(room)"
+        return "\(reminder.startTime) \(title); somebody starts \(partner): letsswitch join \(room)"
     }
 }

@@ -29,7 +29,7 @@ struct Output {
     func rewrite(_ line: String?, below status: String) throws(OutputFailure) {
         let line = line.map { Self.harmless($0) + "\n" } ?? ""
         // One that wraps couldn't be written over.
-        let short = String(Self.harmless(status).replacing("\n", with: " ").prefix(max(1, Self.columns() - 1)))
+        let short = String(Self.harmless(Self.inLine(status)).prefix(max(1, Self.columns() - 1)))
         try Self.write("\r\u{1B}[K" + line + short, to: STDOUT_FILENO)
     }
 
@@ -57,7 +57,10 @@ struct Output {
     }
 
     /// A stranger's text that stands in a line of ours: no line of it looks like one.
-    static func indented(_ text: String) -> String { text.replacing("\n", with: "\n    ") }
+    static func indented(_ text: String) -> String { text.breakingLines(with: "\n    ") }
+
+    /// The same for what has one line, such as a title.
+    static func inLine(_ text: String) -> String { text.breakingLines(with: " ") }
 
     private static func write(_ text: String, to descriptor: CInt) throws(OutputFailure) {
         var rest = Array(text.utf8)[...]
@@ -66,5 +69,23 @@ struct Output {
             guard count > 0 || errno == EINTR else { throw OutputFailure(code: errno) }
             rest = rest.dropFirst(max(0, count))
         }
+    }
+}
+
+extension String {
+    /// With `separator` for each line break that there is (UAX #14: BK, CR, LF, NL). By its scalars: CR and LF are one character, which
+    /// is none of the two.
+    fileprivate func breakingLines(with separator: String) -> String {
+        var result = UnicodeScalarView()
+        var last: Unicode.Scalar?
+        for scalar in unicodeScalars {
+            switch scalar.value {
+            case 0x0A where last == "\r": break
+            case 0x0A...0x0D, 0x85, 0x2028...0x2029: result.append(contentsOf: separator.unicodeScalars)
+            default: result.append(scalar)
+            }
+            last = scalar
+        }
+        return String(result)
     }
 }

@@ -3,6 +3,11 @@ import LetsSwitchClient
 
 /// Being in a room, and in those that take its place.
 struct RoomRun {
+    /// How often the schedule is asked for one task, where the server has no time for it.
+    static let attempts = 5
+    /// Who is told to come later than that is told so.
+    private static let longestWait = Duration.seconds(30)
+
     private let id: UUID
     private let client: LetsSwitchClient
     private let output: Output
@@ -24,10 +29,13 @@ struct RoomRun {
         let visit = RoomVisit(client, RoomScreen(output))
         let keys = KeyPresses()
         let pressing = keys.map { keys in Task { for await key in keys.presses { await visit.press(key) } } }
+        let following = Task { try await follow { room, task in try await visit.stay(in: room, task) } }
         let leaving = keys.map { keys in
             Task {
                 for await _ in keys.untilLeaving {}
                 await visit.leave()
+                // In no room it is the schedule that is waited for.
+                following.cancel()
             }
         }
         defer {
@@ -35,7 +43,12 @@ struct RoomRun {
             leaving?.cancel()
             keys?.restore()
         }
-        try await follow { room, task in try await visit.stay(in: room, task) }
+        do {
+            try await following.value
+        } catch {
+            let isCancelled = error is CancellationError || error as? ClientError == .cancelled
+            guard isCancelled, await visit.isOver else { throw error }
+        }
     }
 
     /// A partner who doesn't come, or leaves, has the server make another room for who is in this one; there it goes on.
@@ -45,8 +58,7 @@ struct RoomRun {
         var (id, key) = (self.id, RoomTask.Key.room(self.id))
         while true {
             // By the task the server knows who comes; without one it is a room like any other.
-            let task: RoomTask?
-            do { task = try await client.task(key) } catch ClientError.refused { task = nil }
+            let task = try await task(key)
             if case .task = key {
                 guard let task, task.roomID != id else { return }
                 id = task.roomID
@@ -54,6 +66,29 @@ struct RoomRun {
             let room = task.map { client.room(id, task: $0.id) } ?? client.room(id)
             guard try await stay(room, task), let task else { return }
             key = .task(task.id)
+        }
+    }
+
+    /// The device's task. Who has no id of one's own, or isn't known there, has none.
+    func task(
+        _ key: RoomTask.Key, sleep: (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+    ) async throws -> RoomTask? {
+        var asked = 0
+        while true {
+            do {
+                return try await client.task(key)
+            } catch ClientError.refused(let refusal) {
+                asked += 1
+                switch refusal.status {
+                case 400, 401, 404: return nil
+                case 429, 503:
+                    let wait = max(refusal.retryAfter ?? .zero, .seconds(1))
+                    guard asked < Self.attempts, wait <= Self.longestWait else { throw ClientError.refused(refusal) }
+                    output.complain("Not in; again in \(wait.roundedUpSeconds) s.")
+                    try await sleep(wait)
+                default: throw ClientError.refused(refusal)
+                }
+            }
         }
     }
 

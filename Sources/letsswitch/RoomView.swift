@@ -32,9 +32,9 @@ struct RoomView {
             return text(partner).prefix(1).uppercased() + text(partner).dropFirst() + "."
         case .rematched(let rematch):
             self.rematch = rematch
-            return rematch.partnerTitle.map { "Somebody else starts \($0) with you, in a new room." }
+            return rematch.partnerTitle.map { "Somebody else starts \(Output.inLine($0)) with you, in a new room." }
                 ?? "Your partner has gone on with somebody else. You have a new room, and may be joined there."
-        case .misunderstood(let reason): return reason
+        case .misunderstood(let reason): return Output.indented(reason)
         case .waiting(let wait):
             (isIn, presence) = (false, nil)
             return "Not in; again in \(wait.roundedUpSeconds) s."
@@ -63,7 +63,7 @@ struct RoomView {
     func countsDown(at now: Date) -> Bool { task.map { $0.startsAt > now } ?? false }
 
     private func text(_ partner: Presence.Partner) -> String {
-        let who = task?.partnerTitle.map { "your partner (\($0))" } ?? "your partner"
+        let who = task?.partnerTitle.map { "your partner (\(Output.inLine($0)))" } ?? "your partner"
         return switch partner {
         case .expected: "\(who) isn't here yet"
         case .here: "\(who) is here"

@@ -53,6 +53,9 @@ actor RoomVisit {
         }
     }
 
+    /// Whether ``leave()`` was called.
+    var isOver: Bool { if case .left = place { true } else { false } }
+
     func leave() async {
         let before = place
         place = .left

@@ -23,8 +23,9 @@ struct ServerFile {
     }
 
     static func address(in text: String) -> String? {
-        text.split(separator: "\n").lazy
-            .map { line in line.split(whereSeparator: { $0 == " " || $0 == "\t" || $0 == "\r" }).first ?? "" }
+        // CR and LF are one character.
+        text.split(whereSeparator: \.isNewline).lazy
+            .map { line in line.split(whereSeparator: { $0 == " " || $0 == "\t" }).first ?? "" }
             .first { !$0.isEmpty && !$0.hasPrefix("#") }.map(String.init)
     }
 }

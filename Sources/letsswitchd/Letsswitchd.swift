@@ -26,10 +26,11 @@ enum Letsswitchd {
                 var check = ConfigurationCheck(of: configuration, at: Int64(time(nil)))
                 await check.checkProviders(of: configuration)
                 await check.checkBus(of: configuration)
-                exit(print(check.report, to: STDOUT_FILENO) && check.isPassed ? EXIT_SUCCESS : EXIT_FAILURE)
+                let status = show(check.report)
+                exit(check.isPassed ? status : EXIT_FAILURE)
             case .ticket(let order, let settings):
                 let token = try order.token(settings, at: Int64(time(nil)))
-                exit(print(token + "\n", to: STDOUT_FILENO) ? EXIT_SUCCESS : EXIT_FAILURE)
+                exit(show(token + "\n"))
             case .backup(let order):
                 let command = BackupCommand(order) { _ = print("letsswitchd: \($0)\n", to: STDERR_FILENO) }
                 exit(await run { try await command.run() })
@@ -44,9 +45,9 @@ enum Letsswitchd {
                         }
                     })
             case .help:
-                exit(print(HelpText.render(), to: STDOUT_FILENO) ? EXIT_SUCCESS : EXIT_FAILURE)
+                exit(show(HelpText.render()))
             case .version:
-                exit(print(ProductVersion.text, to: STDOUT_FILENO) ? EXIT_SUCCESS : EXIT_FAILURE)
+                exit(show(ProductVersion.text))
             }
         } catch {
             _ = print("letsswitchd: \(error)\nletsswitchd --help lists the flags.\n", to: STDERR_FILENO)
@@ -56,7 +57,7 @@ enum Letsswitchd {
 
     private static func run(_ command: @Sendable () async throws -> String) async -> Int32 {
         do {
-            return print(try await command(), to: STDOUT_FILENO) ? EXIT_SUCCESS : EXIT_FAILURE
+            return show(try await command())
         } catch {
             _ = print("letsswitchd: \(error)\n", to: STDERR_FILENO)
             return EXIT_FAILURE
@@ -71,6 +72,12 @@ enum Letsswitchd {
             _ = print("letsswitchd: \(error)\n", to: STDERR_FILENO)
             return EXIT_FAILURE
         }
+    }
+
+    private static func show(_ text: String) -> Int32 {
+        guard !print(text, to: STDOUT_FILENO) else { return EXIT_SUCCESS }
+        _ = print("letsswitchd: the output couldn't be written\n", to: STDERR_FILENO)
+        return EXIT_FAILURE
     }
 
     /// For people on a terminal, for programs elsewhere.

@@ -99,6 +99,15 @@ import Testing
         }
     }
 
+    @Test("The page about settings has the groups that --help has") func groups() throws {
+        let rows = try tree.page("Sources/Settings/SETTINGS.md").lines.drop { !$0.hasPrefix("| group of") }
+            .dropFirst(2).prefix { $0.hasPrefix("| ") }
+        let named = rows.flatMap { row in
+            row.dropFirst(2).split(separator: " | ").first?.split(separator: ", ").map(String.init) ?? []
+        }
+        #expect(named.sorted() == Setting.Section.allCases.map(\.rawValue).sorted())
+    }
+
     @Test("The daemon's manual has its commands, and flags that there are") func manual() throws {
         let manual = try #require(tree.read("Sources/letsswitchd/letsswitchd.8")).replacing("\\-", with: "-")
         let help = HelpText.render()

@@ -68,6 +68,8 @@ final class PlayedLink: Link {
     private let inputs = EventRecorder<Result<LinkEvent, ClientError>>()
     private let said = Locked(0)
     private let taken = Locked(0)
+    /// How much it had taken, each time that it took something.
+    private let takes = EventRecorder<Int>()
     /// How much of what was said the client had taken when it asked for more.
     private let asked = EventRecorder<Int>()
     /// What the client sent.
@@ -90,6 +92,11 @@ final class PlayedLink: Link {
         inputs.append(input)
     }
 
+    /// Returns when the client has taken so much of what was said.
+    func taken(_ count: Int) async throws {
+        try await takes.next("a client that has taken \(count)") { $0 == count }
+    }
+
     /// Returns when the client has taken all that was said, and asked for more.
     func taken() async throws {
         let count = said.withLock { $0 }
@@ -108,7 +115,11 @@ final class PlayedLink: Link {
         asked.append(taken.withLock { $0 })
         do {
             let input = try await inputs.next("what the server says", within: .seconds(3600))
-            taken.withLock { $0 += 1 }
+            takes.append(
+                taken.withLock {
+                    $0 += 1
+                    return $0
+                })
             return try input.get()
         } catch let error as ClientError {
             throw error

@@ -139,6 +139,26 @@ import Wire
             #expect(complaint.contains("postgresql://"))
             #expect(!complaint.contains("hunter2"))
         }
+        for url in [
+            "postgresql://u:hunter2%off@h/x", "postgresql+asyncpg://u:hunter2@h/x?ssl=on", "host=h password=my hunter2",
+            "postgresql://u:hunter2/@h/x",
+        ] {
+            let complaint = try complaint([], ["DATABASE_URL": url])
+            #expect(complaint.hasPrefix("DATABASE_URL: libpq") && !complaint.contains("hunter2"))
+        }
+    }
+
+    @Test(
+        "The log shows where a database is, neither user nor password",
+        arguments: [
+            ("postgresql://letsswitch:pa?ss@db/x", "postgresql://db/x"),
+            ("postgres://u:p@h:1/x?ssl=on", "postgresql://h:1/x"),
+            ("postgresql://u:@\u{301}@h/x", "postgresql://h/x"),
+            ("postgresql:///x?host=/run&password=a@secret", "postgresql:///x"), ("postgresql://h", "postgresql://h"),
+            ("host=db password=a://secret", "the database that --database-url names"),
+        ])
+    func databaseDescription(url: String, shown: String) {
+        #expect(DatabaseChoice.url(url).description == shown)
     }
 
     @Test("systemd's directory counts after our own names for it") func systemdsDirectoryCountsAfterOurOwnNamesForIt()

@@ -61,7 +61,7 @@ public actor CableClient {
     ) {
         let request = ClientRequest(target: path, fields: fields)
         self.time = time
-        session = LinkSession(reconnect, silence: Self.silence, endsAtNormalClosure: false, time: time) {
+        session = LinkSession(reconnect, silence: Self.silence, pings: false, endsAtNormalClosure: false, time: time) {
             _ throws(ClientError) in
             try await transport.webSocket(request, subprotocols: Self.subprotocols)
         }
@@ -176,7 +176,8 @@ public actor CableClient {
             // All it was to read has been read by whoever waits.
             if let error { reader.resume(throwing: error) } else { reader.resume(returning: nil) }
         }
-        for outgoing in subscription.waiting { answer(outgoing, error ?? ClientError.cancelled) }
+        let reason = error ?? (subscription.isRejected ? .rejected : .cancelled)
+        for outgoing in subscription.waiting { answer(outgoing, reason) }
         let isHeard = subscriptions.values.contains {
             $0.buffer.end == nil && $0.identifier == subscription.identifier
         }

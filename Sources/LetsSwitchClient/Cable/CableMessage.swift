@@ -7,7 +7,8 @@
 /// What a channel says: on this server a `type` and its `data`.
 ///
 /// ```swift
-/// if message.type == "presence" { print(try message.data(as: Presence.self).count) }
+/// struct Crowd: Decodable { let count: Int }
+/// if message.type == "presence" { print(try message.data(as: Crowd.self).count) }
 /// ```
 public struct CableMessage: Sendable, Hashable {
     /// The message's own `type`; `nil` where a server's messages have none: `message.type == "aleResponse"`
@@ -31,7 +32,8 @@ public struct CableMessage: Sendable, Hashable {
     /// The message's `data`.
     ///
     /// ```swift
-    /// let presence = try message.data(as: Presence.self)
+    /// struct Crowd: Decodable { let count: Int }
+    /// let crowd = try message.data(as: Crowd.self)
     /// ```
     public func data<Content: Decodable>(as type: Content.Type = Content.self) throws -> Content {
         try WireDate.decoder.decode(Frame<Body<Content>>.self, from: frame).message.data

@@ -16,6 +16,8 @@ struct ConnectionLife: Sendable {
 
     enum Action: Sendable, Hashable {
         case connect
+        /// Ask whether the peer is there.
+        case ping
         /// Send a close frame.
         case close(CloseCode)
         /// Let go of the connection, or of the attempt.
@@ -34,16 +36,22 @@ struct ConnectionLife: Sendable {
     private(set) var state = State.idle
     /// When ``timePassed(at:fraction:)`` is to be called.
     private(set) var deadline: Duration?
+    /// When an open connection counts as lost, unless something comes.
+    private var silentUntil = Duration.zero
     private let silence: Duration
+    private let pings: Bool
     private let endsAtNormalClosure: Bool
     private var reconnecting: Reconnecting
 
     /// - Parameters:
     ///   - silence: How long nothing may come before the connection counts as lost.
+    ///   - pings: Whether a ping asks after a peer of which half of the silence long nothing came: servers ask only after clients that
+    ///     say nothing, so who speaks where all others are quiet would hear nothing. On a cable the server speaks by itself.
     ///   - endsAtNormalClosure: Whether a server that closes with 1000 means for good. On a cable it says so before, in words.
-    init(_ policy: ReconnectPolicy, silence: Duration, endsAtNormalClosure: Bool = true) {
+    init(_ policy: ReconnectPolicy, silence: Duration, pings: Bool = true, endsAtNormalClosure: Bool = true) {
         reconnecting = Reconnecting(policy)
         self.silence = silence
+        self.pings = pings
         self.endsAtNormalClosure = endsAtNormalClosure
     }
 
@@ -56,12 +64,14 @@ struct ConnectionLife: Sendable {
     mutating func opened(at now: Duration) {
         guard state == .connecting else { return }
         state = .open(since: now)
-        deadline = now + silence
+        heard(at: now)
     }
 
     /// Something came.
     mutating func heard(at now: Duration) {
-        if case .open = state { deadline = now + silence }
+        guard case .open = state else { return }
+        silentUntil = now + silence
+        deadline = pings ? now + silence / 2 : silentUntil
     }
 
     /// The connection has ended, or the attempt failed.
@@ -106,6 +116,9 @@ struct ConnectionLife: Sendable {
         switch state {
         case .idle, .ended: return []
         case .connecting: return ended(.unreachable("no answer in time"), at: now, fraction: fraction)
+        case .open where now < silentUntil:
+            deadline = silentUntil
+            return [.ping]
         case .open: return ended(.closed(.lost, reason: "silence"), at: now, fraction: fraction)
         case .waiting: return connect(at: now)
         case .closing(let code): return finish([.tellClosed(code)], nil)

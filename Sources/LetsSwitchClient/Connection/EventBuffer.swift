@@ -3,11 +3,14 @@ struct EventBuffer<Event: Sendable>: Sendable {
     /// What may wait in each stream.
     static var standardCapacity: Int { 1024 }
 
-    private let capacity: Int
+    let capacity: Int
     private var events: [Event] = []
     /// Where the oldest of them lies: taken from the front in bulk.
     private var first = 0
     private(set) var end: Result<Void, ClientError>?
+
+    /// How many wait.
+    var count: Int { events.count - first }
 
     init(capacity: Int = EventBuffer.standardCapacity) {
         self.capacity = capacity
@@ -16,7 +19,7 @@ struct EventBuffer<Event: Sendable>: Sendable {
     /// - Parameter isLast: Nothing follows: there is always room for how it ended.
     /// - Returns: `false` when there is no room, or the end is there: nothing is dropped silently.
     mutating func append(_ event: Event, isLast: Bool = false) -> Bool {
-        guard end == nil, isLast || events.count - first < capacity else { return false }
+        guard end == nil, isLast || count < capacity else { return false }
         events.append(event)
         return true
     }

@@ -18,6 +18,7 @@ actor LinkSession {
     private let connect: Connect
     private let time: ClientTime
     private let silence: Duration
+    private let holdsBack: Bool
     private var life: ConnectionLife
     private var buffer: EventBuffer<Event>
     private var lastEventID: String?
@@ -27,6 +28,8 @@ actor LinkSession {
     /// Of the link: what comes of an earlier one is stale.
     private var generation = 0
     private var timer: (due: Duration, task: Task<Void, Never>)?
+    /// Of the link's task, while the link isn't read.
+    private var pause: CheckedContinuation<Void, Never>?
 
     private var readers: [Waiter<Event?>] = []
     private var openWaiters: [Waiter<OpenLink>] = []
@@ -45,14 +48,18 @@ actor LinkSession {
         let continuation: CheckedContinuation<Value, any Error>
     }
 
+    /// - Parameter holdsBack: Whether the link isn't read while half of what may wait does: for who sends nothing but what it reads asks
+    ///   for, and misses nothing by a server that cuts off who doesn't read.
     init(
-        _ policy: ReconnectPolicy, silence: Duration, endsAtNormalClosure: Bool = true,
-        capacity: Int = EventBuffer<Event>.standardCapacity, time: ClientTime = .system, connect: @escaping Connect
+        _ policy: ReconnectPolicy, silence: Duration, pings: Bool = true, endsAtNormalClosure: Bool = true,
+        holdsBack: Bool = false, capacity: Int = EventBuffer<Event>.standardCapacity, time: ClientTime = .system,
+        connect: @escaping Connect
     ) {
-        life = ConnectionLife(policy, silence: silence, endsAtNormalClosure: endsAtNormalClosure)
+        life = ConnectionLife(policy, silence: silence, pings: pings, endsAtNormalClosure: endsAtNormalClosure)
         buffer = EventBuffer(capacity: capacity)
         self.time = time
         self.silence = silence
+        self.holdsBack = holdsBack
         self.connect = connect
     }
 
@@ -61,7 +68,10 @@ actor LinkSession {
     /// The next event; `nil` at the end. Cancelling the reading task cancels the session.
     func next() async throws -> Event? {
         begin()
-        if let next = buffer.next() { return try next.get() }
+        if let next = buffer.next() {
+            if buffer.count <= buffer.capacity / 4 { readOn() }
+            return try next.get()
+        }
         let id = nextWaiter()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { readers.append(Waiter(id: id, continuation: $0)) }
@@ -188,8 +198,12 @@ actor LinkSession {
         for action in actions {
             switch action {
             case .connect: beginLink()
+            case .ping:
+                // Nobody waits for the answer: whatever comes puts the silence off.
+                if let link { Task { try? await link.send(.ping([])) } }
             case .close(let code):
                 if let link { Task { try? await link.send(.close(code)) } }
+                readOn()
             case .drop: dropLink()
             case .tellClosed(let code): deliver(.closed(code), isLast: life.state == .ended)
             case .tellWaiting(let wait): deliver(.waiting(wait))
@@ -208,6 +222,7 @@ actor LinkSession {
                 let link = try await connect(lastEventID)
                 guard self.opened(link, generation) else { return link.drop() }
                 while true {
+                    await self.holdBack(generation)
                     let event = try await link.receive()
                     guard self.received(event, generation) else { return }
                 }
@@ -217,8 +232,25 @@ actor LinkSession {
         }
     }
 
+    /// Returns when there is room for what comes, or nobody is to read it.
+    private func holdBack(_ generation: Int) async {
+        guard holdsBack, generation == self.generation, buffer.count >= buffer.capacity / 2,
+            case .open = life.state
+        else { return }
+        await withCheckedContinuation { pause = $0 }
+    }
+
+    /// That the link wasn't read until now is no silence of the server's.
+    private func readOn() {
+        guard let pause else { return }
+        self.pause = nil
+        life.heard(at: time.now())
+        pause.resume()
+    }
+
     private func dropLink() {
         generation += 1
+        readOn()
         linkTask?.cancel()
         linkTask = nil
         link?.drop()
@@ -305,6 +337,7 @@ actor LinkSession {
     private func timerFired(_ due: Duration) {
         guard timer?.due == due else { return }
         timer = nil
+        if pause != nil { life.heard(at: time.now()) }
         perform(life.timePassed(at: time.now(), fraction: time.fraction()))
     }
 }

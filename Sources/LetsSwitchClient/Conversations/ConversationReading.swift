@@ -74,7 +74,8 @@ package actor ConversationReading {
         let heard = HeardRegister(offsets)
         self.heard = heard
         self.time = time
-        session = LinkSession(requests.reconnect, silence: .seconds(45), time: time) { _ throws(ClientError) in
+        session = LinkSession(requests.reconnect, silence: .seconds(45), holdsBack: true, time: time) {
+            _ throws(ClientError) in
             let after = await heard.connecting()
             let target = "/conversations/socket?\(requests.identity)\(after.isEmpty ? "" : "&after=\(after)")"
             return try await requests.transport.webSocket(

@@ -195,8 +195,8 @@ public struct Conversations: Sendable {
     // MARK: Hearing
 
     /// What is said in all of this device's conversations, also in those that are made since, each message once and in its
-    /// conversation's order. A lost connection is made again, and what was said meanwhile is heard then. For one reader; the
-    /// stream ends when its task is cancelled.
+    /// conversation's order. A lost connection is made again, and what was said meanwhile is heard then. For one reader, who may take
+    /// its time: what isn't read waits at the server. The stream ends when its task is cancelled.
     ///
     /// ```swift
     /// for try await case .message(let message) in client.conversations.events(after: known) { show(message) }

@@ -10,7 +10,7 @@
 public enum ClientError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The text is no server's address: `catch ClientError.invalidAddress(let text)`
     case invalidAddress(String)
-    /// A value that can't be sent, such as a time beyond the calendar: `catch ClientError.invalidValue(let what)`
+    /// A value that can't be sent, such as what a channel is told that isn't an object: `catch ClientError.invalidValue(let what)`
     case invalidValue(String)
     /// Nobody answers there, or not in time: `catch ClientError.unreachable(let why)`
     case unreachable(String)
@@ -21,7 +21,8 @@ public enum ClientError: Error, Sendable, Hashable, CustomStringConvertible {
     case refused(ServerRefusal)
     /// What came is not what this server says: `catch ClientError.garbled(let what)`
     case garbled(String)
-    /// The connection was closed, and isn't opened again: `catch ClientError.closed(let code, let reason)`
+    /// The connection was closed. A stream that ends so isn't opened again; what was on its way, such as a ping, isn't sent again:
+    /// `catch ClientError.closed(let code, let reason)`
     case closed(CloseCode, reason: String)
     /// The server sends this client away for good, with its reason: `catch ClientError.sentAway(let reason)`
     case sentAway(String)

@@ -50,6 +50,7 @@ enum ClientProperties {
                     try require(wait >= .zero && wait <= .seconds(50), "it waits \(wait)")
                     try require(life.deadline == now + wait, "it waits without a time")
                 case .close: try require(isConnected, "a farewell to nobody")
+                case .ping: try require(isConnected, "a ping to nobody")
                 case .tellClosed: break
                 }
             }

@@ -128,7 +128,7 @@ import Testing
         link.say(#"{"type":"welcome"}"#)
         try await expectSent("subscribe", on: link)
         link.say(answer("reject_subscription"))
-        await #expect(throws: (any Error).self) { try await performing.value }
+        await #expect(throws: ClientError.rejected) { try await performing.value }
         var events = room.events.makeAsyncIterator()
         #expect(try await events.next() == .rejected)
         #expect(try await events.next() == nil)

@@ -95,11 +95,4 @@ import Testing
         #expect(KeyPresses.keys(in: [0x1B]) == [0x1B])
         #expect(KeyPresses.keys(in: [0x1B, 0x03]) == [0x1B, 0x03])
     }
-
-    @Test("A terminal is shown a stranger's text, and obeys none of it")
-    func harmless() {
-        #expect(
-            Output.harmless("T\u{1b}]0;x\u{7}e\u{9b}2J\u{202e}\u{61c}a\r\n\tčaj 🍵")
-                == "T\u{fffd}]0;x\u{fffd}e\u{fffd}2J\u{fffd}\u{fffd}a\u{fffd}\n\tčaj 🍵")
-    }
 }

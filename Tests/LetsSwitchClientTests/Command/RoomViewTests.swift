@@ -86,6 +86,15 @@ import Testing
         #expect(alone.heard(.presence(Presence(count: 2, partner: .here))) == "Your partner is here.")
     }
 
+    @Test("A partner's title of several lines is shown in one")
+    func titleWithLines() throws {
+        var view = RoomView(try task(#"Maths\r\nYou are in.\u2028"#))
+        #expect(
+            view.heard(.presence(Presence(count: 2, partner: .here))) == "Your partner (Maths You are in. ) is here.")
+        let rematch = Room.Rematch(roomID: UUID(), taskID: UUID(), partnerTitle: "Art\r\nbye")
+        #expect(view.heard(.rematched(rematch)) == "Somebody else starts Art bye with you, in a new room.")
+    }
+
     @Test("Each kind of cheer is told as what it is", arguments: Cheer.allCases)
     func cheers(cheer: Cheer) {
         var view = RoomView(nil)

@@ -160,6 +160,23 @@ import Testing
         }
     }
 
+    @Test("Whoever leaves while the schedule is asked for waits for no answer")
+    func leavingEarly() async throws {
+        let state = "/tmp/ls-terminal-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: state) }
+        let server = try RawServer()
+        let words = ["join", UUID().uuidString, "--device", "ada", "--server", "\(try server.address)"]
+        let terminal = try await Terminal(words, state: state)
+        let health = try await server.accept()
+        _ = try await health.receiveUntil("\r\n\r\n")
+        try await health.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        let schedule = try await server.accept()
+        _ = try await schedule.receiveUntil("\r\n\r\n")
+        try await terminal.press("\u{3}")
+        #expect(try await terminal.end() == .exited(0), "\(terminal.lines)")
+        await schedule.close()
+    }
+
     @Test("Below a session's questions stands how many are there, who is there once only")
     func listening() async throws {
         let state = "/tmp/ls-terminal-\(UUID().uuidString)"
@@ -194,6 +211,7 @@ import Testing
         try Data("# ours\n\n  https://a.test  \nhttps://b.test\n".utf8).write(to: URL(fileURLWithPath: file.path))
         #expect(file.read() == "https://a.test")
         #expect(ServerFile.address(in: "#\n \n") == nil)
+        #expect(ServerFile.address(in: "# ours\r\n\r\nhttps://a.test\r\nhttps://b.test\r\n") == "https://a.test")
         #expect(
             ServerFile(environment: { $0 == "HOME" ? "/home/ada" : nil })?.path == "/home/ada/.config/letsswitch/server"
         )

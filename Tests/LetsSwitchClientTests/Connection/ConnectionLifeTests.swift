@@ -27,13 +27,37 @@ import Testing
             life.ended(.unreachable(""), at: .seconds(3), fraction: 0.5) == [.drop, .tellWaiting(.seconds(1))])
     }
 
-    @Test("Silence counts as lost, and whatever comes breaks it")
+    @Test("Half of the silence asks for an answer, all of it counts as lost, and whatever comes breaks it")
     func silence() {
         var life = Self.opened()
-        life.heard(at: .seconds(30))
-        #expect(life.timePassed(at: .seconds(46), fraction: 0) == [])
+        life.heard(at: .seconds(20))
+        #expect(life.timePassed(at: .seconds(42), fraction: 0) == [])
+        #expect(life.timePassed(at: .seconds(42.5), fraction: 0) == [.ping])
+        #expect(life.deadline == .seconds(65))
+        // Asked once.
+        #expect(life.timePassed(at: .seconds(64), fraction: 0) == [])
+        life.heard(at: .seconds(64))
+        #expect(life.timePassed(at: .seconds(65), fraction: 0) == [])
+        #expect(life.timePassed(at: .seconds(86.5), fraction: 0) == [.ping])
         #expect(
-            life.timePassed(at: .seconds(75), fraction: 0) == [.drop, .tellClosed(.lost), .tellWaiting(.zero)])
+            life.timePassed(at: .seconds(109), fraction: 0) == [.drop, .tellClosed(.lost), .tellWaiting(.zero)])
+    }
+
+    @Test("A time that comes late asks for nothing any more")
+    func lateSilence() {
+        var life = Self.opened()
+        #expect(
+            life.timePassed(at: .seconds(46), fraction: 0) == [.drop, .tellClosed(.lost), .tellWaiting(.zero)])
+    }
+
+    @Test("Where the server speaks by itself, nothing is asked")
+    func silenceWithoutPings() {
+        var life = ConnectionLife(.default, silence: .seconds(6), pings: false)
+        _ = life.begin(at: .zero)
+        life.opened(at: .zero)
+        #expect(life.deadline == .seconds(6))
+        #expect(life.timePassed(at: .seconds(3), fraction: 0) == [])
+        #expect(life.timePassed(at: .seconds(6), fraction: 0) == [.drop, .tellClosed(.lost), .tellWaiting(.zero)])
     }
 
     @Test("An attempt has its time")

@@ -1,3 +1,4 @@
+import Glibc
 import Sockets
 import TestSupport
 import Testing
@@ -73,6 +74,44 @@ import Testing
             guard case ClientError.unreachable? = error as? ClientError else { return false }
             return true
         }
+    }
+
+    /// Whether somebody has connected, and wasn't accepted yet.
+    private static func isAsked(_ server: RawServer) -> Bool {
+        var entry = pollfd(fd: server.descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&entry, 1, 0) != 0
+    }
+
+    @Test("Who is cancelled before anything has begun connects to nothing")
+    func cancelledEarly() async throws {
+        let server = try RawServer()
+        let transport = SocketTransport(server: try server.address)
+        let exchange = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await transport.exchange(ClientRequest(target: "/"))
+        }
+        await #expect(throws: ClientError.cancelled) { try await exchange.value }
+        #expect(!Self.isAsked(server))
+    }
+
+    @Test("Who is cancelled in a TLS handshake that goes nowhere is told so, and no other address is asked")
+    func cancelledHandshake() async throws {
+        let (server, other) = (try RawServer(), try RawServer())
+        let addresses = try [server, other].flatMap { try SocketAddress.resolve(host: "127.0.0.1", port: $0.port) }
+        let tls = try TLSClientContext(authorities: nil)
+        let opening = Task { () async -> ClientError? in
+            do throws(ClientError) {
+                _ = try await SocketConnection.open(to: addresses, host: "127.0.0.1", tls: tls, within: .seconds(40))
+            } catch {
+                return error
+            }
+            return nil
+        }
+        let peer = try await server.accept()
+        _ = try await peer.receive(upTo: 1)
+        opening.cancel()
+        #expect(await opening.value == .cancelled)
+        #expect(!Self.isAsked(other))
     }
 
     @Test("Who is cancelled while it waits for an answer is told so")

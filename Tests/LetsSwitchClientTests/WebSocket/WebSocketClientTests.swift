@@ -122,19 +122,44 @@ import Testing
 
     @Test("Silence of 45 seconds counts as lost; whatever comes breaks it")
     func silence() async throws {
-        let link = transport.admit()
+        let link = transport.admit(PlayedLink { _, _ in })
         var events = socket().events.makeAsyncIterator()
         try await expect(&events, "opened")
-        // The timer of the attempt serves the connection too, and is set on when it fires.
-        try await clock.pass(.seconds(30))
+        try await clock.pass(.seconds(22.5))
+        try await link.sent.next("a ping") { $0 == .ping([]) }
         try await clock.sleeps.next("a sleep until 45 s") { $0 == .seconds(45) }
         clock.advance(to: .seconds(40))
         link.say(#"{"text":"a"}"#)
         try await expect(&events, "message a")
+        // The timer that was set serves the later time too, and is set on when it fires.
         clock.advance(to: .seconds(45))
+        try await clock.pass(.seconds(62.5))
         try await clock.pass(.seconds(85))
         try await expect(&events, "closed 1006")
         try await link.drops.next("a drop")
+    }
+
+    @Test("A server that has nothing to tell is asked whether it is there, and its answers keep the connection")
+    func quiet() async throws {
+        let pongs = EventRecorder<Void>()
+        let link = PlayedLink { link, payload in
+            link.say(.pong(payload))
+            pongs.append(())
+        }
+        transport.admit(link)
+        let socket = socket()
+        var events = socket.events.makeAsyncIterator()
+        try await expect(&events, "opened")
+        for number in 1...6 {
+            // Who speaks isn't asked by the server.
+            try await socket.send(Note(text: "a"))
+            try await clock.pass(.seconds(22.5) * number)
+            try await pongs.next("an answer")
+            try await link.taken()
+        }
+        link.say(#"{"text":"a"}"#)
+        try await expect(&events, "message a")
+        #expect(link.drops.all.isEmpty && transport.attempts.all.count == 1)
     }
 
     @Test("Cancelling says 1001 and waits for the answer, five seconds at most", arguments: [true, false])

@@ -154,6 +154,24 @@ import Testing
         }
     }
 
+    @Test("What can't be written is told, once all that was asked is done", arguments: [true, false])
+    func unwritten(isTable: Bool) async throws {
+        try await ControlledDaemon.run { control in
+            let stream = try await control.endpoint.reminders(of: "ada")
+            var shown = 0
+            #expect {
+                try ControlCommand(.drain(perSecond: 1), socket: control.socket).run(isTable ? .table : .lines) { _ in
+                    shown += 1
+                    return false
+                }
+            } throws: { error in
+                "\(error)" == "the output couldn't be written"
+            }
+            #expect(shown == 1)
+            try await stream.expectEnd()
+        }
+    }
+
     @Test("For people it is a table, and sentences")
     func table() async throws {
         try await ControlledDaemon.run(["--open-rooms"]) { control in

@@ -57,6 +57,15 @@ import Testing
         #expect(output.contains(ProductVersion.number))
     }
 
+    @Test("What can't be written is told on standard error, and is no success")
+    func unwritten() async throws {
+        let process = try await ChildProcess.start(
+            "/bin/sh", ["-c", #"exec "$0" --version >/dev/full"#, try DaemonProcess.executable()],
+            environment: DaemonProcess.cleanEnvironment())
+        #expect(try await process.waitForExit() == .exited(1))
+        #expect(process.text(of: .error) == "letsswitchd: the output couldn't be written")
+    }
+
     @Test(
         "What can't be understood is told on standard error, with the way to help, and the exit status is 64",
         arguments: [

@@ -30,11 +30,20 @@
             socket.reportsDrain = true
         }
 
-        func begin(host: String, tls: TLSClientContext?, within limit: Duration, _ opener: ConnectionTable.Opener) {
-            guard let tls else { return opener.resume(returning: .success(number)) }
+        func begin(host: String, tls: TLSClientContext?, by end: MonotonicTime, _ opener: ConnectionTable.Opener) {
             self.opener = opener
-            socket.deadline = socket.reactor.now + limit
+            guard let tls else { return opened() }
+            socket.deadline = end
             socket.beginTLS(tls, to: host, handler: self)
+        }
+
+        private func opened() {
+            guard let opener else { return }
+            self.opener = nil
+            guard !opener.bring(.success(number)) else { return }
+            // Whoever wanted it was cancelled meanwhile.
+            neverOpened()
+            socket.close()
         }
 
         func read(_ reader: ConnectionTable.Reader) {
@@ -89,7 +98,7 @@
         private func refuse(_ error: ClientError) {
             guard let opener else { return }
             self.opener = nil
-            opener.resume(returning: .failure(error))
+            opener.bring(.failure(error))
             neverOpened()
         }
 
@@ -142,8 +151,7 @@
 
         func socketDidSecure(_ socket: StreamSocket) {
             socket.deadline = .distantFuture
-            opener?.resume(returning: .success(number))
-            opener = nil
+            opened()
         }
 
         func socket(

@@ -21,7 +21,7 @@
 
             func resume(returning result: Result<Void, ClientError>) { continuation.resume(returning: result) }
         }
-        typealias Opener = CheckedContinuation<Result<UInt64, ClientError>, Never>
+        typealias Opener = Awaited<UInt64>
 
         private static let key = LoopLocal<ConnectionTable>()
 
@@ -37,25 +37,27 @@
             key.value(on: reactor) { ConnectionTable(reactor) }
         }
 
+        /// - Parameter limit: For the connection and the TLS handshake together.
         func connect(
             to address: SocketAddress, host: String, tls: TLSClientContext?, within limit: Duration,
             _ opener: Opener
         ) {
+            let end = reactor.now + limit
             do throws(SocketError) {
                 // The reactor holds it until it is done.
                 _ = try ConnectingSocket(to: address, on: reactor, within: limit) { [self] result in
                     switch result {
-                    case .success(let detached): adopt(detached, host: host, tls: tls, within: limit, opener)
-                    case .failure(let error): opener.resume(returning: .failure(.unreachable("\(error)")))
+                    case .success(let detached): adopt(detached, host: host, tls: tls, by: end, opener)
+                    case .failure(let error): opener.bring(.failure(.unreachable("\(error)")))
                     }
                 }
             } catch {
-                opener.resume(returning: .failure(.unreachable("\(error)")))
+                opener.bring(.failure(.unreachable("\(error)")))
             }
         }
 
         private func adopt(
-            _ detached: DetachedSocket, host: String, tls: TLSClientContext?, within limit: Duration,
+            _ detached: DetachedSocket, host: String, tls: TLSClientContext?, by end: MonotonicTime,
             _ opener: Opener
         ) {
             do throws(SocketError) {
@@ -64,9 +66,9 @@
                 let number = lastNumber
                 let state = ConnectionState(socket, number: number) { [weak self] in self?.connections[number] = nil }
                 connections[number] = state
-                state.begin(host: host, tls: tls, within: limit, opener)
+                state.begin(host: host, tls: tls, by: end, opener)
             } catch {
-                opener.resume(returning: .failure(.unreachable("\(error)")))
+                opener.bring(.failure(.unreachable("\(error)")))
             }
         }
 

@@ -65,7 +65,8 @@
             loop.submit { ConnectionTable.on($0).drop(number) }
         }
 
-        /// Connects to one of the addresses in turn, and shakes hands.
+        /// Connects to one of the addresses in turn, and shakes hands. Who is cancelled waits no longer; what has begun ends by itself,
+        /// within the limit.
         ///
         /// - Parameter tls: `nil` for a plain connection.
         static func open(
@@ -74,21 +75,21 @@
             let loop = try await ClientLoop.shared()
             var failure = ClientError.unreachable("\(host) has no address")
             for address in addresses {
-                let result: Result<UInt64, ClientError> = await withCheckedContinuation { continuation in
-                    loop.submit { reactor in
-                        ConnectionTable.on(reactor).connect(
-                            to: address, host: host, tls: tls, within: limit / max(1, addresses.count), continuation)
+                let opener = ConnectionTable.Opener()
+                do throws(ClientError) {
+                    let number = try await opener.value {
+                        loop.submit { reactor in
+                            ConnectionTable.on(reactor).connect(
+                                to: address, host: host, tls: tls, within: limit / max(1, addresses.count), opener)
+                        }
                     }
-                }
-                switch result {
-                case .success(let number):
-                    let connection = SocketConnection(loop: loop, number: number)
-                    if Task.isCancelled { throw .cancelled }
-                    return connection
-                case .failure(let error):
-                    failure = error
+                    return SocketConnection(loop: loop, number: number)
+                } catch {
+                    switch error {
                     // A server that was reached and isn't believed is no reason to ask another.
-                    if case .untrusted = error { throw error }
+                    case .untrusted, .cancelled: throw error
+                    default: failure = error
+                    }
                 }
             }
             throw failure

@@ -6,7 +6,7 @@
 
     /// Our own sockets and parsers: a connection for each request, WebSocket and stream.
     struct SocketTransport: Transport {
-        /// For connecting, by all addresses of a name together.
+        /// For connecting and the TLS handshake, by all addresses of a name together.
         private static let connectLimit = Duration.seconds(10)
         /// Of an answer that is taken whole.
         private static let bodyLimit = 1 << 20
@@ -87,19 +87,18 @@
                 to: addresses, host: server.host, tls: context, within: Self.connectLimit)
         }
 
-        /// On a thread that may wait: the system's resolver has no other way.
+        /// On a thread that may wait: the system's resolver has no other way, and can't be stopped.
         private static func resolve(_ server: ServerAddress) async throws(ClientError) -> [SocketAddress] {
-            let result: Result<[SocketAddress], ClientError> = await withCheckedContinuation { continuation in
+            let addresses = Awaited<[SocketAddress]>()
+            return try await addresses.value {
                 DispatchQueue.global().async {
                     do throws(ResolveError) {
-                        let addresses = try SocketAddress.resolve(host: server.host, port: server.port)
-                        continuation.resume(returning: .success(addresses))
+                        addresses.bring(.success(try SocketAddress.resolve(host: server.host, port: server.port)))
                     } catch {
-                        continuation.resume(returning: .failure(.unreachable("\(error)")))
+                        addresses.bring(.failure(.unreachable("\(error)")))
                     }
                 }
             }
-            return try result.get()
         }
 
         /// Does `work`, and drops the connection when it takes too long: then the server can't be reached. Nor can one that goes away

@@ -1,0 +1,42 @@
+import Foundation
+import Testing
+
+@testable import LetsSwitchClient
+@testable import letsswitch
+
+/// Strangers' text in a terminal.
+@Suite struct OutputTests {
+    @Test("A terminal is shown a stranger's text, and obeys none of it")
+    func harmless() {
+        #expect(
+            Output.harmless("T\u{1b}]0;x\u{7}e\u{9b}2J\u{202e}\u{61c}a\r\n\tčaj 🍵")
+                == "T\u{fffd}]0;x\u{fffd}e\u{fffd}2J\u{fffd}\u{fffd}a\u{fffd}\n\tčaj 🍵")
+    }
+
+    @Test(
+        "A stranger's line break makes no line that looks like one of ours",
+        arguments: ["\n", "\r\n", "\r", "\u{b}", "\u{c}", "\u{85}", "\u{2028}", "\u{2029}"])
+    func lineBreaks(lineBreak: String) throws {
+        let title = "Tea\(lineBreak)ada: hello"
+        #expect(Output.indented(title) == "Tea\n    ada: hello" && Output.inLine(title) == "Tea ada: hello")
+        let json = try String(decoding: JSONEncoder().encode(title), as: UTF8.self)
+        let times = #""startsAt":"2026-11-22T09:00:00Z","remindsAt":"2026-11-22T08:59:00Z","startTime":"09:00""#
+        let id = UUID()
+        let reminder = try Reminder(
+            #"{"id":"\#(id)","taskId":"\#(id)","title":\#(json),\#(times),"roomId":"\#(id)","partnerTask":\#(json)}"#)
+        #expect(
+            CommandRun.text(reminder)
+                == "09:00 Tea ada: hello; somebody starts Tea ada: hello: letsswitch join \(id)")
+        let promise = try TaskPromise(
+            Array(
+                #"{"id":"\#(id)","title":\#(json),\#(times),"timeZone":"UTC","socketId":"\#(id)","partnerTitle":\#(json)}"#
+                    .utf8))
+        let run = CommandRun(try Invocation(["watch"], environment: { _ in nil }), output: Output())
+        #expect(
+            run.text(promise).split(separator: "\n")
+                == [
+                    "Tea ada: hello at 09:00 (UTC). Somebody starts Tea ada: hello with you.", "task \(id)",
+                    "room \(id)",
+                ])
+    }
+}
