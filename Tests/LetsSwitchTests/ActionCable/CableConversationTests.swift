@@ -257,4 +257,29 @@ import Testing
             }
         }
     }
+
+    @Test("S7: a device that identifiers name pays for what is said so, on all connections together")
+    func namedDevice() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.cable.messageRate = 1 }
+            try await endpoint.makeUsers(1...2)
+            let pair = try await endpoint.makeConversation(1, [2])
+            let mine = identifier(pair, #","deviceId":"d1""#)
+            // Nine messages of each connection, which may send ten. The device has some more with every second that this takes.
+            for _ in 0..<20 {
+                let peer = try await CablePeer.welcomed(at: endpoint)
+                try await peer.enter(mine)
+                do {
+                    for _ in 0..<8 {
+                        try await perform(["action": "history", "after": 0], peer, mine)
+                        _ = try await peer.hearMessage(of: mine)
+                    }
+                } catch let close as TestClose {
+                    #expect(close.code == 1008 && close.reason == "more than 1 messages a second")
+                    return
+                }
+            }
+            Issue.record("Nobody is cut off")
+        }
+    }
 }

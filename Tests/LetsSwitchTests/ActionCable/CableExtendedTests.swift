@@ -155,6 +155,48 @@ import Testing
         }
     }
 
+    @Test("A11: while the database is away a few requests for what was missed wait for it, and more are refused")
+    func outage() async throws {
+        try await with { journey, endpoint, pair in
+            try await journey.sql("CREATE TABLE outage AS SELECT true")
+            try await journey.sql(
+                """
+                ALTER FUNCTION letsswitch.histories(text, uuid, double precision, uuid[], integer)
+                RENAME TO histories_as_they_stand
+                """)
+            try await journey.sql(
+                """
+                CREATE FUNCTION letsswitch.histories(
+                    p_device text, p_conversation uuid, p_since double precision, p_named uuid[], p_limit integer
+                ) RETURNS TABLE (
+                    conversation_id uuid, epoch text, last_number bigint, first_number bigint, since_number bigint
+                ) LANGUAGE plpgsql AS $$
+                BEGIN
+                    IF EXISTS (SELECT FROM outage) THEN
+                        RAISE disk_full;
+                    END IF;
+                    RETURN QUERY SELECT * FROM letsswitch.histories_as_they_stand(
+                        p_device, p_conversation, p_since, p_named, p_limit);
+                END
+                $$
+                """)
+            let mine = identifier(pair)
+            let peer = try await RoomPeer.connect(to: endpoint, "d2")
+            try await peer.cable.enter(mine)
+            let (waiting, refused) = (ConversationSubscription.unreadLimit, 3)
+            for _ in 0..<waiting + refused {
+                try await peer.say("history", mine, RoomPeer.history(since: Int(Date().timeIntervalSince1970) - 3_600))
+            }
+            for _ in 0..<refused {
+                #expect(try await peer.cable.hear() == RoomPeer.answer("reject_history", mine))
+            }
+            try await journey.sql("DELETE FROM outage")
+            for _ in 0..<waiting {
+                #expect(try await peer.cable.hear() == RoomPeer.answer("confirm_history", mine))
+            }
+        }
+    }
+
     @Test("A11: a repeat comes to who speaks again, and moves nobody's place")
     func repeated() async throws {
         try await with { _, endpoint, pair in

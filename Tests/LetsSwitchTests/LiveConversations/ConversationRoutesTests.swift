@@ -237,7 +237,8 @@ import Testing
         }
     }
 
-    @Test("A ticket that is for one conversation opens no other, and makes none; plain devices may be refused")
+    @Test(
+        "A ticket that is for one conversation opens no other, makes none, takes no name; plain devices may be refused")
     func tickets() async throws {
         try await Journey.run { journey in
             let secret = String(repeating: "s", count: 40)
@@ -248,10 +249,17 @@ import Testing
             let pairs = [try await endpoint.makeConversation(1, [2]), try await endpoint.makeConversation(1, [3])]
             var settings = TicketSettings()
             settings.secrets = [TicketSecret(secret)].compactMap { $0 }
-            let ticket = try TicketOrder(
-                device: DeviceID("d1"), lifetime: .seconds(60),
-                topics: [TopicPattern("conversation:\(pairs[0])")]
-            ).token(settings, at: Int64(Date().timeIntervalSince1970))
+            func makeTicket(of device: String, for topic: String) throws -> String {
+                try TicketOrder(
+                    device: DeviceID(device), lifetime: .seconds(60), topics: [TopicPattern(topic)]
+                ).token(settings, at: Int64(Date().timeIntervalSince1970))
+            }
+            for (topic, status) in [("conversation:\(pairs[0])", 403), ("questions:*", 403), ("conversation:*", 201)] {
+                let token = try makeTicket(of: "d4", for: topic)
+                #expect(
+                    try await endpoint.post("/users?token=\(token)", ["name": "user4"]).status == status, "\(topic)")
+            }
+            let ticket = try makeTicket(of: "d1", for: "conversation:\(pairs[0])")
             func send(_ to: [String: TestJSON]) async throws -> TestResponse {
                 try await endpoint.post(
                     "/messages?token=\(ticket)", .object(["content": "x"].merging(to) { $1 }))
