@@ -154,9 +154,7 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
     // MARK: Receiving
 
     func webSocket(_ webSocket: WebSocket, received message: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode) {
-        guard allowance.pays(at: shard.reactor.now) else {
-            return cutOff("more than \(shard.cables.limits.messageRate) messages a second")
-        }
+        guard allowance.pays(at: shard.reactor.now) else { return cutOffTooFast() }
         do throws(CableFault) {
             receive(try CableCommand(message, isExtended: isExtended))
         } catch {
@@ -209,14 +207,28 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
         while case .welcomed = state, let step = table.next(of: identifier) {
             switch step {
             case .begin(let number, let resumption): begin(identifier, number, resumption)
-            case .perform(_, let data): outlets[identifier]?.perform(data)
-            case .replay(let history): outlets[identifier]?.replay(history)
+            case .perform(_, let data):
+                guard pays(for: outlets[identifier]) else { return cutOffTooFast() }
+                outlets[identifier]?.perform(data)
+            case .replay(let history):
+                guard pays(for: outlets[identifier]) else { return cutOffTooFast() }
+                outlets[identifier]?.replay(history)
             case .tellPresence(let wish): outlets[identifier]?.tellPresence(wish)
             case .end:
                 outlets.removeValue(forKey: identifier)?.finish()
                 forget(identifier)
             }
         }
+    }
+
+    /// Whether one more may be said: another device that the identifier names pays too, as it would on a connection of its own.
+    private func pays(for outlet: SubscriptionOutlet?) -> Bool {
+        guard let device = outlet?.device, device != identity.device else { return true }
+        return shard.cables.messageRates.pays(device, at: shard.reactor.now)
+    }
+
+    private func cutOffTooFast() {
+        cutOff("more than \(shard.cables.limits.messageRate) messages a second")
     }
 
     private func begin(

@@ -47,10 +47,14 @@ struct CableSessionMemory {
 
     private var sessions: [String: Session] = [:]
     /// Those that were left, and until when they are kept, in that order; some may be gone since.
-    private var left: [(name: String, until: MonotonicTime)] = []
+    private var left: ArraySlice<(name: String, until: MonotonicTime)> = []
     private var leftBytes = 0
+    /// Of those in ``left`` so many are gone.
+    private var goneCount = 0
 
     var count: Int { sessions.count }
+    /// Also of those that are gone.
+    var leftCount: Int { left.count }
 
     /// - Returns: What goes on. A phone comes back before its lost connection is known to be: that one's session goes on as well.
     mutating func begin(
@@ -84,20 +88,29 @@ struct CableSessionMemory {
         sessions[name]?.isLeft = true
         left.append((name, now + CableLimits.sessionPatience))
         leftBytes += session.size
-        while leftBytes > CableLimits.sessionBytes, let oldest = left.first { forget(oldest.name) }
+        while leftBytes > CableLimits.sessionBytes, !left.isEmpty { forgetOldest() }
     }
 
     mutating func end(_ name: String) {
-        guard let session = sessions.removeValue(forKey: name) else { return }
-        if session.isLeft { leftBytes -= session.size }
+        guard let session = sessions.removeValue(forKey: name), session.isLeft else { return }
+        leftBytes -= session.size
+        goneCount += 1
+        // Who goes on again and again must not fill the memory behind the first that doesn't.
+        guard goneCount > left.count / 2 else { return }
+        left = left.filter { sessions[$0.name] != nil }
+        goneCount = 0
     }
 
     private mutating func forget(at now: MonotonicTime) {
-        while let oldest = left.first, oldest.until <= now || sessions[oldest.name] == nil { forget(oldest.name) }
+        while let oldest = left.first, oldest.until <= now || sessions[oldest.name] == nil { forgetOldest() }
     }
 
-    private mutating func forget(_ oldest: String) {
-        left.removeFirst()
-        end(oldest)
+    private mutating func forgetOldest() {
+        guard let oldest = left.popFirst() else { return }
+        if let session = sessions.removeValue(forKey: oldest.name) {
+            leftBytes -= session.size
+        } else {
+            goneCount -= 1
+        }
     }
 }

@@ -20,20 +20,9 @@ package struct DeliveryService: Service {
             log.error("providers can't send: libcurl is missing (apt-get install libcurl4)")
         }
         self.addresses = addresses
-        workers = try Self.providers(settings, addresses).map {
+        workers = try settings.providers(addresses).map {
             DeliveryWorker($0, store: store, log: log, delivered: delivered)
         }
-    }
-
-    private static func providers(
-        _ settings: ProviderSettings, _ addresses: AddressStore
-    ) throws -> [any DeliveryProvider] {
-        var providers: [any DeliveryProvider] = []
-        if let webhook = WebhookProvider(settings.webhook) { providers.append(webhook) }
-        if let ntfy = NtfyProvider(settings.ntfy, publicURL: settings.publicURL) { providers.append(ntfy) }
-        if let apns = try APNsProvider(settings.apns) { providers.append(apns) }
-        if let webPush = WebPushProvider(settings.webPush, secret: addresses.secret) { providers.append(webPush) }
-        return providers
     }
 
     package var metrics: [DeliveryMetrics] { workers.map(\.metrics) }
@@ -82,19 +71,5 @@ package struct DeliveryService: Service {
         await withTaskGroup(of: Void.self) { group in
             for worker in workers { group.addTask { await worker.stop(within: limit) } }
         }
-    }
-}
-
-extension ProviderSettings {
-    /// Sockets that the providers may have open at once. A connection that is being made takes two: for two addresses of a name, or for
-    /// the look-up of the name.
-    package var descriptors: Int {
-        var connections = 0
-        if webhook.url != nil { connections += webhook.concurrency }
-        if ntfy.server != nil { connections += ntfy.concurrency }
-        // One to each, with many streams.
-        if apns.keyFile != nil { connections += APNsProvider.hosts(apns).count }
-        if webPush.contact != nil { connections += WebPushProvider.mostAtOnce }
-        return 2 * connections
     }
 }

@@ -93,13 +93,15 @@ struct Composition: Sendable {
         let changes = ScheduleChanges(client: stores.background, streams: streams)
         let erasures = ErasureWorker(store: stores.erasures, log: log) { await changes.publish($0) }
         let scheduler = Scheduler(
-            claims: stores.scheduler.claims, store: stores.scheduler.reminders, erasures: stores.scheduler.erasures,
-            retention: configuration.schedule.retention / .seconds(1), rooms: rooms, audience: streams,
-            metrics: metrics.scheduling, log: log, claimed: { deliveries.wake() })
-        let seriesNews = SeriesNews(
-            changes: changes, metrics: metrics.scheduling, registered: { await scheduler.registered(dueAt: $0) },
+            SchedulerWork(
+                claims: stores.scheduler.claims, store: stores.scheduler.reminders,
+                erasures: stores.scheduler.erasures, retention: configuration.schedule.retention / .seconds(1),
+                rooms: rooms, audience: streams, log: log),
+            metrics: metrics.scheduling, claimed: { deliveries.wake() })
+        let news = TaskNews(
+            changes: changes, metrics: metrics.scheduling, log: log, due: { await scheduler.registered(dueAt: $0) },
             eventWritten: { deliveries.wake(.webhook) })
-        let series = SeriesWorker(store: stores.series, log: log, made: seriesNews.tell)
+        let series = SeriesWorker(store: stores.series, log: log, made: news.promised)
         let rematches = RematchWorker(store: stores.rematches, invitations: stores.invitations, log: log) { pairs in
             metrics.scheduling.pairs.add(pairs)
             deliveries.wake(.webhook)
@@ -130,13 +132,13 @@ struct Composition: Sendable {
             }
         }
         let matches = MatchRooms(
-            rooms: rooms, policy: configuration.matchRooms, metrics: metrics.rooms,
+            rooms: rooms, keys: database.roomKeys, policy: configuration.matchRooms, metrics: metrics.rooms,
             find: stores.reminders.findRoom, found: { await scheduler.found($0) })
         let reminders = ReminderSource(
             streams: streams, ready: { _ = try await database.timeZoneNames() }, backlog: stores.reminders.backlog)
         let cables = Cables(
             [
-                RoomChannel(matches: matches, keys: database.roomKeys), RemindersChannel(source: reminders),
+                RoomChannel(matches: matches), RemindersChannel(source: reminders),
                 NotificationsChannel(source: reminders, conversations: conversations),
                 QuestionsChannel(questions: questions, hasOpenSession: configuration.openQuestions),
                 ConversationChannel(conversations: conversations),
@@ -166,7 +168,7 @@ struct Composition: Sendable {
             // First what is asked for most: the app asks for a room again and again when it is refused.
             routes.register(
                 collection: AleController(
-                    matches, keys: database.roomKeys,
+                    matches,
                     lobby: configuration.openQuestions
                         ? OpenSessionDoor(questions: questions, identities: identities) : nil))
             routes.register(collection: CableController(cables: cables))
@@ -176,17 +178,19 @@ struct Composition: Sendable {
             routes.register(
                 collection: TaskController(
                     store: stores.schedule, partners: stores.partners,
-                    publicURL: configuration.providers.publicURL, zones: zones, changes: changes,
-                    metrics: metrics.scheduling, log: log,
-                    registered: { await scheduler.registered(dueAt: $0) },
-                    eventWritten: { deliveries.wake(.webhook) }))
+                    publicURL: configuration.providers.publicURL, zones: zones, news: news))
             routes.register(
                 collection: SeriesController(
-                    store: stores.series, partners: stores.partners, zones: zones, news: seriesNews, log: log))
-            routes.register(collection: InvitationController(store: stores.invitations))
+                    store: stores.series,
+                    ending: SeriesEnding(store: stores.series, partners: stores.partners, news: news),
+                    zones: zones, news: news, log: log))
+            routes.register(
+                collection: InvitationController(
+                    store: stores.invitations, schedule: stores.schedule,
+                    publicURL: configuration.providers.publicURL, zones: zones, news: news))
             routes.register(collection: PreferenceController(store: stores.preferences, log: log))
             routes.register(collection: HistoryController(store: stores.history))
-            routes.register(collection: ScheduleController(store: stores.schedule, zones: zones))
+            routes.register(collection: ScheduleController(store: stores.days, zones: zones))
             routes.register(
                 collection: DeviceController(eraser: eraser))
             routes.register(collection: TokenController(addresses: stores.addresses, log: log))
@@ -302,8 +306,9 @@ struct Composition: Sendable {
             try ControlSocket(
                 path: configuration.controlSocket,
                 actions: DaemonControl(
-                    application: application, rooms: rooms, streams: streams, deliveries: deliveries,
-                    schedule: configuration.schedule, closeRoom: stores.reminders.closeRoom,
+                    application: application,
+                    ending: RoomEnding(rooms, application, closeInDatabase: stores.reminders.closeRoom),
+                    reminder: TestReminder(streams, deliveries, lead: configuration.schedule.reminderLead),
                     exports: ExportStore(postgres), functions: FunctionsRevision(database: stores.background),
                     erase: eraser.erase, kicks: kicks, drain: ConnectionDrain(application, keeping: .operators),
                     others: { metrics.bus.others }),

@@ -69,7 +69,7 @@ package actor Daemon {
 
     private func compose(conninfo: String, tls: TLSContext?) throws -> Composition {
         let observer = DatabaseObserver(
-            metrics: metrics.database, log: log, refusals: DatabaseRefusals(),
+            metrics: metrics.database, log: log,
             connectionFailed: { [supervisor] in Task { await supervisor.revive() } })
         return try Composition(
             configuration, configuration.postgres(conninfo: conninfo), observer: observer,

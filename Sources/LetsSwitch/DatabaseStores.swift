@@ -26,6 +26,7 @@ struct DatabaseStores: Sendable {
     private let otherDeliveryClient: PostgresClient
 
     let schedule: ScheduleStore
+    let days: DayStore
     let partners: PartnerStore
     let series: SeriesStore
     let rematches: RematchStore
@@ -65,6 +66,7 @@ struct DatabaseStores: Sendable {
 
         let quota = StorageQuota(settings.storage)
         schedule = ScheduleStore(database: requests, settings: settings.schedule, storage: quota)
+        days = DayStore(database: requests)
         partners = PartnerStore(database: requests, settings: settings.schedule)
         series = SeriesStore(
             database: requests, settings: settings.schedule, storage: quota,
@@ -92,13 +94,13 @@ struct DatabaseStores: Sendable {
 
     /// The names that metrics go by.
     static let statementNames =
-        ReminderStore.statementNames + ScheduleStore.statementNames + [AddressStore.tokenStatementName]
-        + PartnerStore.statementNames + SeriesStore.statementNames + RematchStore.statementNames
-        + HistoryStore.statementNames + InvitationStore.statementNames + PreferenceStore.statementNames
-        + ErasureStore.statementNames + DeliveryStore.statementNames + AttendanceStore.statementNames
-        + AddressStore.statementNames + CalendarStore.statementNames + StorageStore.statementNames
-        + QuestionStore.statementNames + ConversationStore.statementNames + BridgeStore.statementNames
-        + ListenerStore.statementNames + BlockStore.statementNames
+        ReminderStore.statementNames + ScheduleStore.statementNames + DayStore.statementNames
+        + [AddressStore.tokenStatementName] + PartnerStore.statementNames + SeriesStore.statementNames
+        + RematchStore.statementNames + HistoryStore.statementNames + InvitationStore.statementNames
+        + PreferenceStore.statementNames + ErasureStore.statementNames + DeliveryStore.statementNames
+        + AttendanceStore.statementNames + AddressStore.statementNames + CalendarStore.statementNames
+        + StorageStore.statementNames + QuestionStore.statementNames + ConversationStore.statementNames
+        + BridgeStore.statementNames + ListenerStore.statementNames + BlockStore.statementNames
 
     /// What a daemon carries to the broker.
     func bridge(of daemon: DaemonID) -> BridgeStore {

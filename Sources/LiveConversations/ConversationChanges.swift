@@ -7,7 +7,7 @@ import Rooms
 /// What is published for those who take part in a conversation when it was made, or somebody came back or left.
 struct ConversationChange: Message {
     let notice: ConversationNotice
-    /// The conversation with its last message.
+    /// The conversation with its last message: for who has left, the last one that it may read.
     let summary: ConversationPage
 }
 
@@ -19,13 +19,14 @@ package actor ConversationChanges {
     private let store: ConversationStore
     private let log: Log
     private let audience: ConversationListeners
-    private let publish: @Sendable (ConversationChange) -> Void
+    private let publish: @Sendable (ConversationChange, [Substring]) -> Void
     private var waiting: [ConversationNotice] = []
     private var isReading = false
 
+    /// - Parameter publish: Tells these users.
     init(
         store: ConversationStore, log: Log, audience: ConversationListeners,
-        publish: @escaping @Sendable (ConversationChange) -> Void
+        publish: @escaping @Sendable (ConversationChange, [Substring]) -> Void
     ) {
         self.store = store
         self.log = log
@@ -48,12 +49,23 @@ package actor ConversationChanges {
         while !waiting.isEmpty {
             let notice = waiting.removeFirst()
             do {
-                publish(
-                    ConversationChange(notice: notice, summary: try await store.summary(of: notice.conversation)))
+                try await tell(notice)
             } catch let error as PostgresError where !error.isUnavailable {
                 log.error("a conversation can't be read", ["error": .string("\(error)")])
             } catch {}
         }
         isReading = false
+    }
+
+    private func tell(_ notice: ConversationNotice) async throws {
+        let summary = try await store.summary(of: notice.conversation)
+        // It is looked up later than it changed: what is said meanwhile is none of theirs who have left.
+        let inside = Set(summary.participants)
+        publish(
+            ConversationChange(notice: notice, summary: summary),
+            notice.audience.filter { inside.contains(String($0)) })
+        guard case .left(let user) = notice.change, !inside.contains(user), audience.hears(user) else { return }
+        let last = try await store.summary(of: notice.conversation, for: user)
+        publish(ConversationChange(notice: notice, summary: last), [user[...]])
     }
 }

@@ -15,8 +15,8 @@ import Postgres
 /// | another daemon's      | read as it is told of                                          |
 /// | is not to be had      | read, when nothing was published for as long as the patience is |
 package actor ConversationFeeds {
-    /// Conversations from which on all are forgotten: they begin anew with what comes next.
-    private static let feedLimit = 10_000
+    /// Conversations from which on those are forgotten of which all is published: they begin anew with what comes next.
+    static let feedLimit = 10_000
     /// Messages of one that wait for one before them.
     private static let waitingLimit = 1_000
     private static let retryInterval = Duration.seconds(1)
@@ -31,6 +31,9 @@ package actor ConversationFeeds {
         var waiting: [Int: ConversationPage] = [:]
         var isReading = false
         var isPatient = false
+
+        /// Something was said that isn't published yet.
+        var isBehind: Bool { published < known }
 
         /// What was stored here and is next.
         mutating func takeNext() -> ConversationPage? {
@@ -92,9 +95,15 @@ package actor ConversationFeeds {
             return nil
         }
         if let feed = feeds[conversation] { return feed }
-        if feeds.count >= Self.feedLimit { feeds = feeds.filter { $0.value.isReading } }
+        if feeds.count >= Self.feedLimit { sweep() }
         lastFeed += 1
         return Feed(number: lastFeed, published: number - 1, known: number - 1)
+    }
+
+    private func sweep() {
+        feeds = feeds.filter { $0.value.isReading || $0.value.isBehind }
+        // So many wait seldom. What is lost then is read by whoever hears what comes next.
+        if feeds.count > Self.feedLimit / 2 { feeds = feeds.filter { $0.value.isReading } }
     }
 
     // MARK: What was stored here
@@ -103,7 +112,7 @@ package actor ConversationFeeds {
     private func proceed(_ conversation: UUID) {
         guard var feed = feeds[conversation], !feed.isReading else { return }
         while let page = feed.takeNext() { publish(page) }
-        let waits = feed.published < feed.known && !feed.isPatient
+        let waits = feed.isBehind && !feed.isPatient
         if waits { feed.isPatient = true }
         feeds[conversation] = feed
         if waits { Task { await wait(for: conversation, feed.number, after: feed.published) } }
@@ -113,7 +122,7 @@ package actor ConversationFeeds {
         try? await Task.sleep(for: patience)
         guard let feed = feeds[conversation], feed.number == number else { return }
         feeds[conversation]?.isPatient = false
-        guard feed.published < feed.known else { return }
+        guard feed.isBehind else { return }
         // Where something has come meanwhile, more will.
         if feed.published > published { proceed(conversation) } else { read(conversation) }
     }
@@ -127,7 +136,7 @@ package actor ConversationFeeds {
     }
 
     private func readOn(_ conversation: UUID, _ number: Int) async {
-        while var feed = feeds[conversation], feed.number == number, feed.known > feed.published {
+        while var feed = feeds[conversation], feed.number == number, feed.isBehind {
             if let page = feed.takeNext() {
                 feeds[conversation] = feed
                 publish(page)

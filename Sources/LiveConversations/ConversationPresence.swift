@@ -16,6 +16,8 @@ final class ConversationPresence {
     /// Told of a conversation where the company has changed; nobody is told if it is `nil`.
     private let changed: ((UUID) -> Void)?
     private var places: [UUID: Place] = [:]
+    /// Conversations that the user has left while it was seen there, and where they stood then.
+    private var left: [UUID: Int] = [:]
 
     init(of user: Int, _ conversations: Conversations, on reactor: Reactor, changed: ((UUID) -> Void)?) {
         self.user = user
@@ -25,8 +27,11 @@ final class ConversationPresence {
     }
 
     /// Does nothing the second time.
-    func enter(_ conversation: UUID) {
-        guard places[conversation] == nil, places.count < Self.limit else { return }
+    ///
+    /// - Parameter offset: Of what was said to the user. What comes late, from before it left, doesn't bring it back.
+    func enter(_ conversation: UUID, at offset: Int = .max) {
+        guard places[conversation] == nil, places.count < Self.limit, offset > left[conversation] ?? -1 else { return }
+        left[conversation] = nil
         let place = Place { [weak self] in self?.changed?(conversation) }
         places[conversation] = place
         let member = sender.enter(
@@ -36,8 +41,12 @@ final class ConversationPresence {
         if changed != nil { member.watchPresence() }
     }
 
-    func leave(_ conversation: UUID) {
-        places.removeValue(forKey: conversation)?.leave()
+    /// - Parameter offset: Where the conversation stood when the user left it.
+    func leave(_ conversation: UUID, at offset: Int) {
+        guard let place = places.removeValue(forKey: conversation) else { return }
+        place.leave()
+        if left.count >= Self.limit { left = [:] }
+        left[conversation] = offset
     }
 
     func leaveAll() {

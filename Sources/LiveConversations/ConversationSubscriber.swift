@@ -176,7 +176,7 @@ package final class ConversationSubscriber: RoomPeer {
             mayHaveMissed = true
             return
         }
-        presence?.enter(page.conversation)
+        presence?.enter(page.conversation, at: page.lastOffset)
         let messages = progress.published(page, isBusy: isReading)
         state = .hearing(progress, isReading: isReading)
         if !messages.isEmpty { sink.send(messages, of: page, publication) }
@@ -190,8 +190,12 @@ package final class ConversationSubscriber: RoomPeer {
         switch change.notice.change {
         case .made, .returned: presence?.enter(conversation)
         case .left(let user):
-            if user == self.user { presence?.leave(conversation) }
-            sink.send(.left(conversation: conversation, user: user, participants: change.summary.participants))
+            let summary = change.summary
+            // Unless it has come back since.
+            if user == self.user, !summary.participants.contains(user) {
+                presence?.leave(conversation, at: summary.lastOffset)
+            }
+            sink.send(.left(conversation: conversation, user: user, participants: summary.participants))
         }
     }
 
@@ -250,6 +254,10 @@ package final class ConversationSubscriber: RoomPeer {
             if mayHaveMissed { shard.readPositions(for: self) }
         case .hearing(var progress, let isReading):
             progress.found(allowed)
+            // That it has left may have been missed as well.
+            for position in allowed where position.hasLeft {
+                presence?.leave(position.conversation, at: position.lastOffset)
+            }
             state = .hearing(progress, isReading: isReading)
         }
         proceed()

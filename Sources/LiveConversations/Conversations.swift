@@ -50,8 +50,8 @@ package final class Conversations: Sendable {
             let publication = ConversationPublication(page: page)
             rooms.publish(page.routingKey.split(separator: ".").map { (publication, Self.room(of: $0, keys)) })
         }
-        changes = ConversationChanges(store: store, log: log, audience: audience) { change in
-            rooms.publish(change.notice.audience.map { (change, Self.room(of: $0, keys)) })
+        changes = ConversationChanges(store: store, log: log, audience: audience) { change, users in
+            rooms.publish(users.map { (change, Self.room(of: $0, keys)) })
         }
     }
 

@@ -43,6 +43,8 @@ package struct ConversationsController: RouteCollection, Sendable {
     @Sendable private func takeName(_ request: Request) async throws -> Response {
         var member: ConversationMember?
         let wanted = try UserRequest.decode(request.body) { try identities.device($0, of: request, &member) }
+        // A name is for all conversations, and for ever.
+        try member?.checkNew()
         let isNew = try await store.take(wanted.name, for: wanted.device) { request.wait(for: .naming) }
         if isNew {
             conversations.named(wanted.device, wanted.name.text)

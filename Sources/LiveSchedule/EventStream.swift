@@ -17,7 +17,7 @@ import Wire
 ///
 /// Reserved before the database is asked for the backlog, so that no reminder falls between the two; whatever comes both
 /// ways is sent once.
-final class EventStream: RoomPeer {
+final class EventStream: RoomListener {
     /// Events that may come while one query takes its time.
     private static let collectedLimit = 1024
 
@@ -65,8 +65,6 @@ final class EventStream: RoomPeer {
 
     // MARK: What is published
 
-    func deliver(ales count: Int, of kind: CheerKind, frame: SharedBytes) {}
-
     func deliver(_ publication: Publication) {
         guard let message = publication.message as? StreamMessage else { return }
         switch message {
@@ -108,8 +106,6 @@ final class EventStream: RoomPeer {
     }
 
     /// Nobody closes what one listens to.
-    func roomClosed() {}
-
     /// Sends of the slots those that it shows and whose change the device doesn't know. Most streams show one of a few windows.
     private func send(_ changes: ChangedSlots, _ pieces: ChangedSlots.Pieces) {
         let range = window.range(in: changes.slots, at: changes.now)

@@ -61,6 +61,14 @@ package protocol RoomPeer: AnyObject {
     func roomClosed()
 }
 
+/// A peer of subscriptions and companies, in which nobody cheers, and which don't close.
+package protocol RoomListener: RoomPeer {}
+
+extension RoomListener {
+    package func deliver(ales count: Int, of kind: CheerKind, frame: SharedBytes) {}
+    package func roomClosed() {}
+}
+
 /// What can be published in a room besides ales. What it means is known to those who publish and to their peers: the rooms don't look
 /// inside.
 package protocol Message: Sendable {}

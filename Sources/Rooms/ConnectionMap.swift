@@ -36,9 +36,11 @@ struct ConnectionMap {
         fileprivate let index: [UUID: [Connection]].Index?
     }
 
-    func find(_ id: UUID, make: @autoclosure () -> Room) -> Found {
+    /// - Parameters:
+    ///   - presence: Of a room that nobody is in yet; and so is `isShared`.
+    func find(_ id: UUID, _ presence: RoomPolicy.Presence, isShared: Bool) -> Found {
         guard let index = rooms.index(forKey: id), let first = rooms.values[index].first else {
-            return Found(room: make(), count: 0, index: nil)
+            return Found(room: Room(id: id, presence: presence, isShared: isShared), count: 0, index: nil)
         }
         return Found(room: first.room, count: rooms.values[index].count, index: index)
     }

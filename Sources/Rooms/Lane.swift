@@ -17,7 +17,7 @@ enum RoomRequest: Sendable {
 
 /// What a room's home has for members on another loop.
 enum RoomDelivery: Sendable {
-    case decided(MemberID, RoomShard.EntryDecision)
+    case decided(MemberID, EntryDecision)
     case ales(Int, CheerKind, for: MemberID)
     case published(any Message, for: [MemberID])
     case closed(MemberID)

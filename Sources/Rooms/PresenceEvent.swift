@@ -56,13 +56,25 @@ struct PresenceReporter {
         case report
     }
 
-    private(set) var events: [PresenceEvent] = []
+    /// Told of them, all of one loop together.
+    let report: @Sendable ([PresenceEvent]) -> Void
+    /// The last one, see ``RoomShard/callRoll(_:)``.
+    var rollCall: UInt32 = 0
+    private var events: [PresenceEvent] = []
     /// How many were told of together last: so many may come again, and then nothing grows step by step.
     private var lastCount = 0
 
-    mutating func add(_ event: PresenceEvent) -> Step {
+    init(_ report: @escaping @Sendable ([PresenceEvent]) -> Void) {
+        self.report = report
+    }
+
+    mutating func add(
+        _ kind: PresenceEvent.Kind, room: UUID, _ claimedIdentity: UUID?, peers: Int, at now: MonotonicTime
+    ) -> Step {
         if events.isEmpty { events.reserveCapacity(lastCount) }
-        events.append(event)
+        events.append(
+            PresenceEvent(
+                kind, room: room, claimedIdentity: claimedIdentity, peers: peers, at: now, rollCall: rollCall))
         return switch events.count {
         case 1: .startTimer
         case Self.limit...: .report
@@ -74,5 +86,39 @@ struct PresenceReporter {
         defer { events = [] }
         lastCount = events.count
         return events
+    }
+}
+
+/// Who was in matches' rooms, for the record.
+extension RoomShard {
+    func note(_ kind: PresenceEvent.Kind, room: UUID, _ claimedIdentity: UUID?, peers: Int) {
+        switch reporter.add(kind, room: room, claimedIdentity, peers: peers, at: loop.now) {
+        case .wait: break
+        case .startTimer: loop.call(after: PresenceReporter.delay) { [weak self] in self?.reportPresence() }
+        case .report: reportPresence()
+        }
+    }
+
+    private func reportPresence() {
+        let events = reporter.takeAll()
+        if !events.isEmpty { reporter.report(events) }
+    }
+
+    /// Who came and went and was not told of yet: for a daemon that stops.
+    package func takePresenceEvents() -> [PresenceEvent] {
+        reporter.takeAll()
+    }
+
+    /// Who is in matches' rooms on this loop, and how many connections that is of each. What came before is reported by the time that this
+    /// returns, and what comes after it bears the number.
+    package func callRoll(_ number: UInt32) -> [Attendee: Int] {
+        reportPresence()
+        reporter.rollCall = number
+        var attendees: [Attendee: Int] = [:]
+        map.forEach(.reported) { connection in
+            attendees[
+                Attendee(room: connection.room.id, claimedIdentity: people.person(of: connection)), default: 0] += 1
+        }
+        return attendees
     }
 }

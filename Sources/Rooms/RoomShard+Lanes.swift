@@ -132,7 +132,7 @@ extension RoomShard {
         case .decided(let member, let decision):
             lanes.members[member]?.decide(decision)
         case .ales(let count, let kind, let member):
-            lanes.members[member]?.peer.deliver(ales: count, of: kind, frame: aleFrames[Int(kind.rawValue)])
+            lanes.members[member]?.peer.deliver(ales: count, of: kind, frame: cheering.frames[Int(kind.rawValue)])
         case .published(let message, let members):
             let publication = Publication(message)
             for member in members { lanes.members[member]?.peer.deliver(publication) }

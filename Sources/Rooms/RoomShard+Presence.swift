@@ -107,6 +107,10 @@ extension RoomShard {
 
 /// What other daemons are told of this loop's rooms, and tell of them.
 extension RoomShard {
+    func connectionsElsewhere(in room: UUID) -> Int {
+        link.members(of: room)?.connections ?? 0
+    }
+
     /// There are other daemons: at the end of this turn they are told who is in which room, and of each turn its news.
     package func join(_ tell: @escaping @Sendable (RoomNews) -> Void) {
         link = RoomLink(tell: tell)

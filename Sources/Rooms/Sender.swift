@@ -35,10 +35,10 @@ package final class Sender {
     /// - Parameters:
     ///   - peer: Told what comes, from `whenDecided` on until ``Member/leave()``.
     ///   - claimedIdentity: Which of those whom the room is for the peer says it is; not checked here.
-    ///   - whenDecided: Called later, on this loop, once; never after ``Member/leave()``. ``RoomShard/EntryDecision/open``: it is in.
+    ///   - whenDecided: Called later, on this loop, once; never after ``Member/leave()``. ``EntryDecision/open``: it is in.
     package func enter(
         _ room: UUID, _ peer: any RoomPeer, policy: RoomPolicy, claimedIdentity: UUID? = nil,
-        whenDecided: @escaping (RoomShard.EntryDecision) -> Void
+        whenDecided: @escaping (EntryDecision) -> Void
     ) -> Member {
         let member = Member(shard.lanes.nextMember(), peer, in: room, of: self, whenDecided)
         let request = RoomRequest.enter(
@@ -72,7 +72,7 @@ package final class Sender {
 /// A sender's place in one room. On the sender's loop.
 package final class Member {
     private enum State {
-        case undecided((RoomShard.EntryDecision) -> Void)
+        case undecided((EntryDecision) -> Void)
         case member
         /// Not let in, or gone.
         case gone
@@ -88,7 +88,7 @@ package final class Member {
 
     fileprivate init(
         _ id: MemberID, _ peer: any RoomPeer, in room: UUID, of sender: Sender,
-        _ whenDecided: @escaping (RoomShard.EntryDecision) -> Void
+        _ whenDecided: @escaping (EntryDecision) -> Void
     ) {
         self.id = id
         self.peer = peer
@@ -139,7 +139,7 @@ package final class Member {
 
     // MARK: What the home says
 
-    func decide(_ decision: RoomShard.EntryDecision) {
+    func decide(_ decision: EntryDecision) {
         guard case .undecided(let whenDecided) = state else { return }
         if case .open = decision { state = .member } else { end() }
         whenDecided(decision)

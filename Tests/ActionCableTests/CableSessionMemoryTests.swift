@@ -59,4 +59,26 @@ import Wire
         #expect(memory.begin("5", of: ada, restoring: "1", at: start).isEmpty)
         #expect(memory.begin("6", of: ada, restoring: "2", at: start) == [long])
     }
+
+    @Test("Of those that have gone on little is left behind, however often they do while another one is remembered")
+    func wanderers() {
+        var memory = CableSessionMemory()
+        func leave(_ name: String, restoring last: String?) {
+            _ = memory.begin(name, of: ada, restoring: last, at: start)
+            memory.add(a, to: name)
+            memory.leave(name, at: start)
+        }
+        leave("stays", restoring: nil)
+        for number in 1...1_000 {
+            leave("\(number)", restoring: "\(number - 1)")
+            #expect(memory.leftCount <= 5)
+        }
+        // Those who are remembered are, in the order in which they left.
+        for number in 1...10 { leave("one \(number)", restoring: nil) }
+        for number in 1...9 { memory.end("one \(number)") }
+        #expect(memory.begin("next", of: ada, restoring: "stays", at: start) == [a])
+        #expect(memory.begin("last", of: ada, restoring: "one 10", at: start) == [a])
+        for name in ["next", "last", "1000"] { memory.end(name) }
+        #expect(memory.count == 0 && memory.leftCount == 0)
+    }
 }

@@ -106,4 +106,20 @@ import Testing
             #expect(world.published.all.isEmpty)
         }
     }
+
+    @Test("However many conversations are heard, what waits in one comes as soon as what it waits for")
+    func sweep() async throws {
+        try await with { world in
+            var pages: [ConversationPage] = []
+            for _ in 1...3 { pages.append(try await world.say()) }
+            for index in [0, 2] { await world.feeds.stored(pages[index]) }
+            for _ in 0..<2 * ConversationFeeds.feedLimit {
+                await world.feeds.stored(
+                    ConversationPage(
+                        conversation: UUID(), kind: .person, messages: [], lastOffset: 1, routingKey: "user1.user2"))
+            }
+            await world.feeds.stored(pages[1])
+            #expect(world.published.all == [1, 2, 3])
+        }
+    }
 }

@@ -32,6 +32,27 @@ import Testing
         func end(_ cause: ConversationSinkEnd) { heard.append("\(cause)") }
     }
 
+    /// Two in a conversation's company who are no users: the first hears who is there, the other comes later.
+    private final class Witnesses {
+        static let numbers = [1_000_000, 1_000_001]
+
+        let heard = EventRecorder<[Int]>()
+        private var first: ConversationPresence?
+        private let other: ConversationPresence
+        private let conversation: UUID
+
+        init(of conversation: UUID, _ conversations: Conversations, on reactor: Reactor) {
+            self.conversation = conversation
+            other = ConversationPresence(of: Self.numbers[1], conversations, on: reactor, changed: nil)
+            first = ConversationPresence(of: Self.numbers[0], conversations, on: reactor) { [unowned self] in
+                if let users = first?.company(of: $0, orAlone: true) { heard.append(users.sorted()) }
+            }
+            first?.enter(conversation)
+        }
+
+        func bringOther() { other.enter(conversation) }
+    }
+
     /// By which tickets expire: long ago.
     private static let now = 1_000.0
 
@@ -40,6 +61,7 @@ import Testing
         let conversations: Conversations
         let database: ScheduleDatabase
         let pair: UUID
+        let witnesses = LoopLocal<Witnesses>()
 
         var store: ConversationStore { conversations.store }
 
@@ -47,6 +69,17 @@ import Testing
         func say(_ content: String) async throws -> ConversationPage {
             let message = try OutgoingMessage(content: content, target: .conversation(pair), id: nil)
             return try await store.send(message, by: DeviceID("d1")).entries[0].page
+        }
+
+        /// The user leaves, and nobody is told.
+        func leave() async throws {
+            _ = try await store.set(ParticipantRequest.decode(.leave, Array(#"{"deviceId":"d2"}"#.utf8)), in: pair)
+        }
+
+        func meetWitnesses<Result: Sendable>(_ body: @Sendable (Witnesses) -> Result) async -> Result {
+            await loop.run { [conversations, witnesses, pair] reactor in
+                body(witnesses.value(on: reactor) { Witnesses(of: pair, conversations, on: reactor) })
+            }
         }
 
         func enter(_ identity: Identity) async throws -> (recorder: EventRecorder<String>, isInside: Bool) {
@@ -96,6 +129,39 @@ import Testing
             try await world.say("Hello")
             world.conversations.resynchronise()
             try await heard.next("what was missed") { $0 == "1" }
+        }
+    }
+
+    @Test("Who has left is there no more, though nobody was told that it left")
+    func missedLeaving() async throws {
+        try await withWorld { world in
+            let (heard, _) = try await world.enter(.device(DeviceID("d2")))
+            try await heard.next("the handshake") { $0 == "handshake" }
+            let company = await world.meetWitnesses(\.heard)
+            try await company.next("the user") { $0.count == 2 }
+            try await world.leave()
+            world.conversations.resynchronise()
+            try await company.next("that it is gone") { $0.count == 1 }
+        }
+    }
+
+    @Test("Who has left isn't brought back by what comes late, but by what is said to it then")
+    func lateMessage() async throws {
+        try await withWorld { world in
+            let (heard, _) = try await world.enter(.device(DeviceID("d2")))
+            try await heard.next("the handshake") { $0 == "handshake" }
+            let company = await world.meetWitnesses(\.heard)
+            try await company.next("the user") { $0.count == 2 }
+            let page = try await world.say("before")
+            try await world.leave()
+            await world.conversations.changes.receive("\(world.pair) left user2 user1")
+            try await company.next("that it is gone") { $0.count == 1 }
+            await world.conversations.feeds.stored(page)
+            try await heard.next("what comes late") { $0 == "1" }
+            await world.meetWitnesses { $0.bringOther() }
+            #expect(try await company.next("who came") { $0.count > 1 } == Witnesses.numbers)
+            await world.conversations.feeds.stored(try await world.say("again"))
+            try await company.next("the user again") { $0.count == 3 }
         }
     }
 

@@ -138,6 +138,30 @@ import Testing
         }
     }
 
+    @Test("Where no more votes are kept none is counted, and those that are taken back are, each in its place")
+    func fullVotes() async throws {
+        try await ScheduleDatabase.with(now: QuestionHall.now) { database in
+            var storage = StorageLimits()
+            storage.votes = 2
+            let hall = try await QuestionHall(database, storage: storage)
+            let question = try await hall.ask("Why?")
+            let voters = (0..<4).map { _ in UUID() }
+            for voter in voters.prefix(2) { _ = try await hall.vote(question, voter) }
+            let outcomes = try await hall.store.count(
+                [(2, true), (0, false), (3, true), (1, false)].map {
+                    Vote(session: hall.session.id, question: question, voter: voters[$0.0], isFor: $0.1)
+                })
+            let version = try await hall.page().session.version
+            let (full, counted) = (
+                QuestionStore.VoteOutcome.refused(.storageFull(.votes)),
+                QuestionStore.VoteOutcome.counted(version: version)
+            )
+            #expect(outcomes == [full, counted, full, counted])
+            #expect(try await hall.page().questions.map(\.votes) == [0])
+            #expect(try await hall.vote(question, voters[2]) == full)
+        }
+    }
+
     @Test("Whoever reads on from a version gets every later change once, in order, also when many come at once")
     func changes() async throws {
         try await ScheduleDatabase.with(now: QuestionHall.now, connections: 4) { database in

@@ -105,6 +105,61 @@ struct QuestionPageTests {
         }
     }
 
+    /// Has somebody ask, whose page it is, and waits until the question can be voted for.
+    private func ask(_ text: String, on page: BrowserPage) async throws {
+        try await page.click("#content")
+        try await page.type(text)
+        try await page.click("#ask button")
+        try await page.wait(until: "\(row(text)).querySelector('.vote').matches(':enabled')")
+    }
+
+    @Test("A vote that is refused is taken back on the page, and can be given again")
+    func refusedVote() async throws {
+        try await PageWorld.run(["--max-stored-votes", "1"]) { world in
+            let session = try await makeSession(in: world, isModerated: false)
+            let ada = try await visit("questions/\(session.id)", in: world, .init(device: "ada"))
+            let bob = try await visit("questions/\(session.id)", in: world, .init(device: "bob"))
+            try await ask("Why?", on: ada)
+            try await ada.click(".vote")
+            try await bob.wait(until: "document.querySelector('.vote b').textContent === '1'")
+            for _ in 0..<2 {
+                try await bob.evaluate("document.querySelector('#ask-note').textContent = ''")
+                try await bob.click(".vote")
+                try await bob.wait(until: "document.querySelector('#ask-note').textContent !== ''")
+                try await bob.wait(until: "document.querySelector('.vote').ariaPressed === 'false'")
+            }
+            #expect(try await bob.evaluate("localStorage.getItem('votes:\(session.id)')") == "[]")
+            #expect(try await ada.evaluate("document.querySelector('.vote').ariaPressed") == "true")
+        }
+    }
+
+    @Test("A vote that was lost with its connection is given again, and so is one that was taken back")
+    func lostVote() async throws {
+        try await PageWorld.run { world in
+            let session = try await makeSession(in: world, isModerated: false)
+            let page = try await world.open(
+                "questions/\(session.id)", .init(device: "ada"),
+                after: """
+                    {
+                        const send = WebSocket.prototype.send
+                        WebSocket.prototype.send = function (message) { if (!window.isCutOff) send.call(this, message) }
+                    }
+                    """)
+            try await page.wait(until: Self.isLive)
+            try await ask("Why?", on: page)
+            for (count, isPressed) in [("1", true), ("0", false)] {
+                try await page.evaluate("window.isCutOff = true")
+                try await page.click(".vote")
+                try await page.wait(until: "document.querySelector('.vote').ariaPressed === '\(isPressed)'")
+                try await page.evaluate("window.isCutOff = false; dispatchEvent(new Event('offline'))")
+                try await page.wait(until: "document.querySelector('.vote b').textContent === '\(count)'")
+                try await page.wait(until: Self.isLive)
+                #expect(
+                    try await page.evaluate("document.querySelector('.vote').ariaPressed === '\(isPressed)'") == true)
+            }
+        }
+    }
+
     @Test(
         "A closed session takes nothing until it is opened again; dismissed questions are seen by the presenter alone")
     func closing() async throws {

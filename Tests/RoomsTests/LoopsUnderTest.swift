@@ -25,12 +25,13 @@ final class LoopsUnderTest {
         let loops = (0..<count).map { _ in ManualLoop() }
         shards = loops.indices.map { index in
             RoomShard(
-                on: loops[index], anyRoomIsOpen: anyRoomIsOpen, aleFrames: CheerKind.allCases.map { _ in [0x82, 0] },
-                grace: .seconds(15),
-                loops: RoomLoops(
-                    own: index, homeIndex: { Self.home(of: $0, of: count) },
-                    submit: { post.waiting[$0].append($1) }),
-                report: { post.events += $0 })
+                on: loops[index], OpenRooms(areAll: anyRoomIsOpen),
+                aleFrames: CheerKind.allCases.map { _ in [0x82, 0] }, grace: .seconds(15),
+                lanes: Lanes(
+                    RoomLoops(
+                        own: index, homeIndex: { Self.home(of: $0, of: count) },
+                        submit: { post.waiting[$0].append($1) })),
+                reporter: PresenceReporter { post.events += $0 })
         }
         self.loops = loops
         self.post = post

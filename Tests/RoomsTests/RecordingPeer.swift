@@ -107,9 +107,7 @@ final class RoomsUnderTest {
 
     init(anyRoomIsOpen: Bool = true, grace: Duration = .zero) {
         shard = RoomShard(
-            on: loop, anyRoomIsOpen: anyRoomIsOpen, aleFrames: CheerKind.allCases.map { _ in [0x82, 0] }, grace: grace
-        ) { [reports] in
-            reports.events += $0
-        }
+            on: loop, OpenRooms(areAll: anyRoomIsOpen), aleFrames: CheerKind.allCases.map { _ in [0x82, 0] },
+            grace: grace, reporter: PresenceReporter { [reports] in reports.events += $0 })
     }
 }

@@ -14,7 +14,7 @@ import Testing
     /// A place, and what came to it.
     private struct Place {
         final class Decisions {
-            var all: [RoomShard.EntryDecision] = []
+            var all: [EntryDecision] = []
         }
 
         let peer: RecordingPeer

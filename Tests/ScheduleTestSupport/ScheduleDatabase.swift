@@ -99,7 +99,7 @@ package struct ScheduleDatabase {
     ) async throws -> ScheduleOutcome {
         guard let day = RequestedDay(date) else { throw NotATime(text: date) }
         let request = ScheduleRequest(device: DeviceID(stored: device), day: day, timeZone: zone)
-        return try await schedule.day(request, everything: everything)
+        return try await DayStore(database: client).day(request, everything: everything)
     }
 
     package static func request(_ device: String, _ startsAt: String, _ title: String, zone: String) throws

@@ -28,7 +28,7 @@ struct APNsProvider: DeliveryProvider {
     /// For both hosts.
     private let url: String?
     private let tokens: APNsTokenCache
-    private let client: HTTPClient
+    private let client: ProviderClient
 
     /// Reads the key's file.
     ///
@@ -39,15 +39,13 @@ struct APNsProvider: DeliveryProvider {
         topic = credentials.topic
         url = settings.url
         tokens = APNsTokenCache(credentials, now: now)
-        var configuration = HTTPClient.Configuration(agent: ProviderSettings.agent)
-        configuration.version = .http2
-        configuration.caFile = settings.caFile
-        configuration.maxInFlight = concurrency
-        // Twice, or three times with all that may be wrong, is still within what a send may take.
-        configuration.timeout = .seconds(10)
-        // Whoever names another host than Apple's is the operator.
-        configuration.allowsPrivateAddresses = settings.url != nil
-        client = HTTPClient(configuration)
+        client = ProviderClient(caFile: settings.caFile, atOnce: concurrency) {
+            $0.version = .http2
+            // Twice, or three times with all that may be wrong, is still within what a send may take.
+            $0.timeout = .seconds(10)
+            // Whoever names another host than Apple's is the operator.
+            $0.allowsPrivateAddresses = settings.url != nil
+        }
     }
 
     func send(_ delivery: Delivery) async -> AttemptOutcome {
@@ -57,7 +55,7 @@ struct APNsProvider: DeliveryProvider {
         do {
             while true {
                 let token = try await tokens.text()
-                let answer = APNsResponse(try await client.send(request(delivery, attempt, token)))
+                let answer = try await post(delivery, attempt, token)
                 switch attempt.next(after: answer, registeredAt: delivery.registeredAt) {
                 case .done(let outcome): return outcome
                 case .again: continue
@@ -65,8 +63,8 @@ struct APNsProvider: DeliveryProvider {
                     guard await tokens.hasExpired(token) else { return otherwise }
                 }
             }
-        } catch let error as HTTPClientError {
-            return AttemptOutcome(error)
+        } catch let failure as ProviderClient.Failure {
+            return failure.outcome
         } catch {
             return .paused(for: APNsAttempt.rest, "\(error)")
         }
@@ -76,7 +74,9 @@ struct APNsProvider: DeliveryProvider {
         await client.shutdown()
     }
 
-    private func request(_ delivery: Delivery, _ attempt: APNsAttempt, _ token: String) -> OutgoingRequest {
+    private func post(
+        _ delivery: Delivery, _ attempt: APNsAttempt, _ token: String
+    ) async throws(ProviderClient.Failure) -> APNsResponse {
         // What replaces one another on a person's screen.
         let group: String
         let body: [UInt8]
@@ -93,16 +93,17 @@ struct APNsProvider: DeliveryProvider {
         case .event: (group, body) = ("", [])
         }
         let host = url ?? (attempt.isSandbox ? Self.sandbox : Self.production)
-        return OutgoingRequest(
-            .post, "\(host)/3/device/\(delivery.address)",
-            headers: [
-                HTTPField("authorization", "bearer \(token)"), HTTPField("apns-topic", topic),
-                HTTPField("apns-push-type", "alert"), HTTPField("apns-priority", "10"),
-                // After the start, or a day, it is noise.
-                HTTPField("apns-expiration", "\(Int(saturating: delivery.deadline))"),
-                HTTPField("apns-id", delivery.messageId.text.lowercased()),
-                HTTPField("apns-collapse-id", group), .contentTypeJSON,
-            ],
-            body: body)
+        return APNsResponse(
+            try await client.post(
+                "\(host)/3/device/\(delivery.address)",
+                headers: [
+                    HTTPField("authorization", "bearer \(token)"), HTTPField("apns-topic", topic),
+                    HTTPField("apns-push-type", "alert"), HTTPField("apns-priority", "10"),
+                    // After the start, or a day, it is noise.
+                    HTTPField("apns-expiration", "\(Int(saturating: delivery.deadline))"),
+                    HTTPField("apns-id", delivery.messageId.text.lowercased()),
+                    HTTPField("apns-collapse-id", group), .contentTypeJSON,
+                ],
+                body: body))
     }
 }

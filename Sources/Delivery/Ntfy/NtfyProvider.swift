@@ -8,7 +8,7 @@ struct NtfyProvider: DeliveryProvider {
     private let server: String
     private let token: String?
     private let publicURL: String?
-    private let client: HTTPClient
+    private let client: ProviderClient
 
     /// nil when none is configured.
     init?(_ settings: NtfySettings, publicURL: String?) {
@@ -17,13 +17,11 @@ struct NtfyProvider: DeliveryProvider {
         token = settings.token
         concurrency = settings.concurrency
         self.publicURL = publicURL
-        var configuration = HTTPClient.Configuration(agent: ProviderSettings.agent)
-        configuration.caFile = settings.caFile
-        configuration.maxInFlight = concurrency
-        configuration.maxConnectionsPerHost = concurrency
-        // The operator has named the address.
-        configuration.allowsPrivateAddresses = true
-        client = HTTPClient(configuration)
+        client = ProviderClient(caFile: settings.caFile, atOnce: concurrency) {
+            $0.maxConnectionsPerHost = settings.concurrency
+            // The operator has named the address.
+            $0.allowsPrivateAddresses = true
+        }
     }
 
     func send(_ delivery: Delivery) async -> AttemptOutcome {
@@ -38,12 +36,11 @@ struct NtfyProvider: DeliveryProvider {
         }
         var headers = [HTTPField.contentTypeJSON]
         if let token { headers.append(HTTPField("Authorization", "Bearer \(token)")) }
-        do throws(HTTPClientError) {
+        do throws(ProviderClient.Failure) {
             // To the root: the topic, which is a secret, is in the body and in nobody's log.
-            return Self.outcome(
-                of: try await client.send(OutgoingRequest(.post, server + "/", headers: headers, body: message.json)))
+            return Self.outcome(of: try await client.post(server + "/", headers: headers, body: message.json))
         } catch {
-            return AttemptOutcome(error)
+            return error.outcome
         }
     }
 

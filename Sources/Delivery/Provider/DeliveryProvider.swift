@@ -61,17 +61,6 @@ enum AttemptOutcome: Sendable, Hashable {
     case paused(for: Duration, String)
 }
 
-extension AttemptOutcome {
-    /// The one that an error of the way there means.
-    init(_ error: HTTPClientError) {
-        switch error {
-        case .invalidURL, .privateAddress: self = .refused("\(error)")
-        case .libraryMissing: self = .paused(for: .seconds(60), "\(error)")
-        default: self = .retry(after: nil, "\(error)")
-        }
-    }
-}
-
 /// `Retry-After` in seconds (RFC 9110 §10.2.3). A date, which few send, counts as none: our clock and theirs may differ.
 enum RetryAfter {
     static func read(_ response: OutgoingResponse) -> Duration? {

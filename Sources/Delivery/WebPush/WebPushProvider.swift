@@ -13,7 +13,7 @@ struct WebPushProvider: DeliveryProvider {
     static let mostAtOnce = 128
     let concurrency = Self.mostAtOnce
     let keyStore: VAPIDKeyStore
-    private let client: HTTPClient
+    private let client: ProviderClient
 
     /// - Parameters:
     ///   - now: The system's clock, in epoch seconds.
@@ -25,15 +25,13 @@ struct WebPushProvider: DeliveryProvider {
     ) {
         guard let contact = settings.contact else { return nil }
         keyStore = VAPIDKeyStore(contact: contact, now: now, secret: secret)
-        var configuration = HTTPClient.Configuration(agent: ProviderSettings.agent)
-        configuration.caFile = settings.caFile
-        configuration.maxInFlight = concurrency
-        // Push services answer at once; addresses that don't must not take others' places for long.
-        configuration.connectTimeout = .seconds(5)
-        configuration.timeout = .seconds(5)
-        // Anybody names the addresses.
-        configuration.allowsPrivateAddresses = settings.allowsPrivateAddresses
-        client = HTTPClient(configuration)
+        client = ProviderClient(caFile: settings.caFile, atOnce: concurrency) {
+            // Push services answer at once; addresses that don't must not take others' places for long.
+            $0.connectTimeout = .seconds(5)
+            $0.timeout = .seconds(5)
+            // Anybody names the addresses.
+            $0.allowsPrivateAddresses = settings.allowsPrivateAddresses
+        }
     }
 
     func origin(of delivery: Delivery) -> String? {
@@ -54,11 +52,10 @@ struct WebPushProvider: DeliveryProvider {
                 HTTPField("Topic", Self.topic(delivery)), HTTPField("Content-Encoding", "aes128gcm"),
                 HTTPField("Content-Type", "application/octet-stream"),
             ]
-            let request = OutgoingRequest(
-                .post, delivery.address, headers: headers, body: try keys.encrypt(plaintext))
-            return Self.outcome(of: try await client.send(request))
-        } catch let error as HTTPClientError {
-            return AttemptOutcome(error)
+            let body = try keys.encrypt(plaintext)
+            return Self.outcome(of: try await client.post(delivery.address, headers: headers, body: body))
+        } catch let failure as ProviderClient.Failure {
+            return failure.outcome
         } catch {
             return .retry(after: nil, "\(error)")
         }

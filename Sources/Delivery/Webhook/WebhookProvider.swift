@@ -10,7 +10,7 @@ struct WebhookProvider: DeliveryProvider {
     let batchLimit: Int
     private let url: String
     private let secrets: [WebhookSecret]
-    private let client: HTTPClient
+    private let client: ProviderClient
 
     /// nil when none is configured.
     init?(_ settings: WebhookSettings) {
@@ -19,13 +19,11 @@ struct WebhookProvider: DeliveryProvider {
         secrets = settings.secrets
         concurrency = settings.concurrency
         batchLimit = settings.batch
-        var configuration = HTTPClient.Configuration(agent: ProviderSettings.agent)
-        configuration.caFile = settings.caFile
-        configuration.maxInFlight = concurrency
-        configuration.maxConnectionsPerHost = concurrency
-        // The operator has named the address; many keep the receiver beside the daemon.
-        configuration.allowsPrivateAddresses = true
-        client = HTTPClient(configuration)
+        client = ProviderClient(caFile: settings.caFile, atOnce: concurrency) {
+            $0.maxConnectionsPerHost = settings.concurrency
+            // The operator has named the address; many keep the receiver beside the daemon.
+            $0.allowsPrivateAddresses = true
+        }
     }
 
     func send(_ delivery: Delivery) async -> AttemptOutcome {
@@ -37,20 +35,14 @@ struct WebhookProvider: DeliveryProvider {
     }
 
     private func send(_ message: WebhookMessage) async -> AttemptOutcome {
-        do throws(HTTPClientError) {
-            return Self.outcome(of: try await client.send(request(message)))
-        } catch {
-            return AttemptOutcome(error)
-        }
-    }
-
-    private func request(_ message: WebhookMessage) throws(HTTPClientError) -> OutgoingRequest {
         do {
             let fields = try message.fields(signedWith: secrets, at: Int(time(nil)))
-            return OutgoingRequest(
-                .post, url, headers: [HTTPField("Content-Type", "application/json")] + fields, body: message.body)
+            return Self.outcome(
+                of: try await client.post(url, headers: [.contentTypeJSON] + fields, body: message.body))
+        } catch let failure as ProviderClient.Failure {
+            return failure.outcome
         } catch {
-            throw .failed("\(error)")
+            return .retry(after: nil, "\(error)")
         }
     }
 

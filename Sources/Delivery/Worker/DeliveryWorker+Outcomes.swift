@@ -8,8 +8,7 @@ extension DeliveryWorker {
     func sent(_ deliveries: [Delivery], _ outcome: AttemptOutcome, took: Duration) {
         let first = deliveries[0]
         sending[first.id] = nil
-        permits.end(isUrgent: first.isUrgent)
-        origins.end(leases.origin(of: first), after: took)
+        permits.end(first, to: leases.origin(of: first), after: took)
         metrics.latency.observe(took)
         switch outcome {
         case .paused(let pause, let reason): rest(for: pause, reason)

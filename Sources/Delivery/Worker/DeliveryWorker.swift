@@ -39,8 +39,7 @@ actor DeliveryWorker {
 
     var leases = LeasedDeliveries()
     var state = DeliveryWorkerState()
-    var permits: AttemptLimiter
-    var origins: OriginConcurrencyLimiter
+    var permits: AttemptPermits
     /// By the first delivery of each.
     var sending: [Int: Task<Void, Never>] = [:]
     /// Driven here and not by a `BatchWriter`: an actor of its own would be told later, and what is settled while the worker ends
@@ -62,8 +61,7 @@ actor DeliveryWorker {
         self.store = store
         self.log = log
         self.lease = lease
-        permits = AttemptLimiter(count: provider.concurrency)
-        origins = OriginConcurrencyLimiter(places: provider.concurrency)
+        permits = AttemptPermits(count: provider.concurrency)
         self.delivered = delivered
         metrics = DeliveryMetrics(provider.name)
     }
@@ -200,18 +198,15 @@ actor DeliveryWorker {
         case .release(let pause): release(leases.clearStock(), after: pause)
         case .send:
             sendMore()
-            release(leases.clearExcess { origins.share(of: $0) }, after: Self.excessPause)
+            release(leases.clearExcess { permits.share(of: $0) }, after: Self.excessPause)
         }
     }
 
     func sendMore() {
         let now = MonotonicTime.now()
         guard case .send = state.disposition(at: now) else { return }
-        while permits.taken < permits.count {
-            let first = take(at: now) { [permits, origins] delivery, origin in
-                permits.admits(isUrgent: delivery.isUrgent) && origins.admits(origin, isUrgent: delivery.isUrgent)
-            }
-            guard let first else { break }
+        while permits.areLeft {
+            guard let first = take(at: now, admits: permits.admits) else { break }
             send([first] + companions(of: first, at: now), at: now)
         }
         metrics.isSending(sending.count)
@@ -249,8 +244,7 @@ actor DeliveryWorker {
     /// One attempt.
     private func send(_ deliveries: [Delivery], at now: MonotonicTime) {
         let first = deliveries[0]
-        permits.begin(isUrgent: first.isUrgent)
-        origins.begin(leases.origin(of: first))
+        permits.begin(first, to: leases.origin(of: first))
         sending[first.id] = Task { [provider] in
             let outcome =
                 provider.batchLimit > 1 ? await provider.send(together: deliveries) : await provider.send(first)

@@ -31,6 +31,11 @@ extension Connection: WebSocketHandler {
 
 /// What a WebSocket of `/socket` is sent.
 extension WebSocket: RoomPeer {
+    /// It is in its room.
+    func greet() {
+        send(frame: AleFrame.handshake(on: reactor))
+    }
+
     package func deliver(ales count: Int, of kind: CheerKind, frame: SharedBytes) {
         send(frame: frame, times: count)
     }

@@ -11,19 +11,13 @@ import Wire
 /// how many people are there, and counts by `&deviceId=<device>` as one with its device's others.
 struct AleController: RouteCollection, Sendable {
     private let matches: MatchRooms
-    private let keys: RoomKeys
     /// Where those are let in who name no room; nil: nowhere.
     private let lobby: (any SocketLobby)?
-    /// Each loop's own: no other thread counts its references.
-    private let handshakeFrame = LoopLocal<SharedBytes>()
 
-    init(_ matches: MatchRooms, keys: RoomKeys, lobby: (any SocketLobby)? = nil) {
+    init(_ matches: MatchRooms, lobby: (any SocketLobby)? = nil) {
         self.matches = matches
-        self.keys = keys
         self.lobby = lobby
     }
-
-    private var rooms: Rooms { matches.rooms }
 
     func boot(routes: RoutesBuilder) {
         // Nothing is kept between messages: most connections are idle, and there are many of them.
@@ -49,34 +43,21 @@ struct AleController: RouteCollection, Sendable {
             throw Abort(
                 .badRequest, code: "invalid_request", reason: "id is the UUID of a room: /socket?id=<room uuid>.")
         }
-        switch rooms.shard(on: reactor).decision(of: room, policy: matches.policy) {
-        case .open:
-            return .admitted
-        case .full:
-            matches.metrics.turnedAway.add()
-            throw Abort(
-                .conflict, code: "room_full", reason: "The room has \(matches.policy.capacity) connections, its limit.")
-        case .refused(let state, let age):
-            guard let refusal = Abort(state, after: age) else { return .admitted }
-            throw refusal
-        case .unknown:
-            return .unknown { try await matches.learn(of: room) }
-        }
+        return try matches.admission(to: room, on: reactor)
     }
 
     @Sendable private func enter(_ request: Request, _ webSocket: WebSocket) -> any WebSocketHandler {
         let room = Self.room(request)
         if room == nil, let lobby, Self.isForLobby(request.head) { return lobby.enter(request, webSocket) }
-        let reactor = webSocket.reactor
         let asksForPresence = Self.asksForPresence(request)
         let task = Self.uuid("taskId", in: request)
         let device = asksForPresence && task == nil ? Self.device(request) : nil
         // `admit` has seen that there is an id.
-        let connection = rooms.shard(on: reactor).enter(
+        let connection = matches.rooms.shard(on: webSocket.reactor).enter(
             room ?? UUID(), device == nil ? webSocket : DevicePeer(webSocket), policy: matches.policy,
-            claimedIdentity: task ?? device.map(keys.device))
+            claimedIdentity: task ?? device.map(matches.keys.device))
         if connection.isMember {
-            webSocket.send(frame: handshakeFrame.value(on: reactor) { SharedBytes(AleFrame.handshake) })
+            webSocket.greet()
             if asksForPresence { connection.watchPresence() }
         } else {
             // It closed, or filled, while the connection was on its way.
@@ -121,33 +102,4 @@ package protocol SocketLobby: Sendable {
     var maxMessageBytes: Int { get }
     func admit(_ request: Request) throws
     func enter(_ request: Request, _ webSocket: WebSocket) -> any WebSocketHandler
-}
-
-extension Abort {
-    /// The answer to who wants to enter a room that is not open, `age` after the database was asked; `nil` for one that is.
-    init?(_ state: RoomState, after age: Duration = .zero) {
-        switch state {
-        case .open:
-            return nil
-        case .unknown:
-            self.init(.notFound, code: "no_such_room", reason: "There is no such room.")
-        case .closed:
-            self.init(.gone, code: "room_closed", reason: "The room's time is over.")
-        case .notOpen(let opensAt, let then):
-            let left = (opensAt - then - age / .seconds(1)).rounded(.up)
-            let instant = Instant(epoch: opensAt)?.description ?? "another time"
-            self.init(
-                .forbidden, code: "room_not_open", reason: "The room opens at \(instant).",
-                headers: [HTTPField("Retry-After", String(Int(max(1, min(left, 1e9)))))],
-                details: [("opensAt", instant)])
-        }
-    }
-}
-
-/// What the rooms count. Any thread.
-struct RoomMetrics: Sendable {
-    /// Peers that found their room full.
-    let turnedAway = Counter()
-    /// Ales that subscriptions on `/cable` weren't sent, because they hadn't read others.
-    let alesLeftOut = Counter()
 }

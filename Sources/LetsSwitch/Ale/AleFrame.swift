@@ -1,11 +1,16 @@
 import Rooms
 import Scheduling
+import Sockets
 import Wire
 
 /// The server's own messages in a match's room. They are binary, as the app expects.
 enum AleFrame {
-    /// Greets a peer that has connected.
-    static let handshake = frame(#"{"type":"handshake"}"#)
+    private static let handshakeFrame = LoopLocal<SharedBytes>()
+
+    /// Greets a peer that has connected. Each loop's own: no other thread counts its references.
+    static func handshake(on reactor: Reactor) -> SharedBytes {
+        handshakeFrame.value(on: reactor) { SharedBytes(frame(#"{"type":"handshake"}"#)) }
+    }
 
     /// Somebody else in the room sent an ale of this kind.
     static func aleResponse(_ kind: CheerKind) -> [UInt8] {

@@ -1,16 +1,39 @@
+import Domain
 import FoundationEssentials
+import Observability
 import Rooms
 import Server
+import Sockets
+import Wire
 
 /// Matches' rooms, as the doors to them know them: in memory, or by asking the database.
 struct MatchRooms: Sendable {
     let rooms: Rooms
+    /// By which a device is known there that gives no task.
+    let keys: RoomKeys
     let policy: RoomPolicy
     let metrics: RoomMetrics
     /// What the database knows of a room that is not open in memory.
     let find: @Sendable (UUID) async throws -> RoomState
     /// Told of a room that the database knows to be open, before a peer enters it.
     let found: @Sendable (OpenRoom) async -> Void
+
+    /// Whether a WebSocket may enter a room. On the room's loop.
+    func admission(to room: UUID, on reactor: Reactor) throws -> WebSocketRoute.Admission {
+        switch rooms.shard(on: reactor).decision(of: room, policy: policy) {
+        case .open:
+            return .admitted
+        case .full:
+            metrics.turnedAway.add()
+            throw Abort(
+                .conflict, code: "room_full", reason: "The room has \(policy.capacity) connections, its limit.")
+        case .refused(let state, let age):
+            guard let refusal = Abort(state, after: age) else { return .admitted }
+            throw refusal
+        case .unknown:
+            return .unknown { try await learn(of: room) }
+        }
+    }
 
     /// Asks the database of a room that the memory knows nothing of: it is open then, or remembered for a moment to be not.
     ///
@@ -23,4 +46,33 @@ struct MatchRooms: Sendable {
             throw refusal
         }
     }
+}
+
+extension Abort {
+    /// The answer to who wants to enter a room that is not open, `age` after the database was asked; `nil` for one that is.
+    init?(_ state: RoomState, after age: Duration = .zero) {
+        switch state {
+        case .open:
+            return nil
+        case .unknown:
+            self.init(.notFound, code: "no_such_room", reason: "There is no such room.")
+        case .closed:
+            self.init(.gone, code: "room_closed", reason: "The room's time is over.")
+        case .notOpen(let opensAt, let then):
+            let left = (opensAt - then - age / .seconds(1)).rounded(.up)
+            let instant = Instant(epoch: opensAt)?.description ?? "another time"
+            self.init(
+                .forbidden, code: "room_not_open", reason: "The room opens at \(instant).",
+                headers: [HTTPField("Retry-After", String(Int(max(1, min(left, 1e9)))))],
+                details: [("opensAt", instant)])
+        }
+    }
+}
+
+/// What the rooms count. Any thread.
+struct RoomMetrics: Sendable {
+    /// Peers that found their room full.
+    let turnedAway = Counter()
+    /// Ales that subscriptions on `/cable` weren't sent, because they hadn't read others.
+    let alesLeftOut = Counter()
 }

@@ -30,6 +30,8 @@ final class ConversationSubscription: CableSubscription, ConversationSink {
     private var unsent: ArraySlice<KeptContent> = []
     /// What was missed, as the client has said, and is yet to be looked up.
     private var unread: [CableHistory] = []
+    /// So much of it may be: while the database is away, nothing else holds back who asks again and again.
+    static let unreadLimit = 8
     /// Told by the extended protocol.
     private var present: PresentUsers
 
@@ -128,6 +130,7 @@ final class ConversationSubscription: CableSubscription, ConversationSink {
         switch state {
         case .opening(let said, let histories): state = .opening(said, histories + [history])
         case .inside:
+            guard unread.count < Self.unreadLimit else { return outlet.rejectHistory() }
             unread.append(history)
             if unread.count == 1 { readFirst() }
         case .over: break

@@ -2,7 +2,6 @@ import Access
 import ActionCable
 import Domain
 import FoundationEssentials
-import Rooms
 import Wire
 
 /// `{"channel":"RoomChannel","id":"<room>"}`: a match's room, the same as `/socket?id=<room>` leads to. With `"presence":true` it is told
@@ -10,7 +9,6 @@ import Wire
 struct RoomChannel: CableChannel {
     let name: StaticString = "RoomChannel"
     let matches: MatchRooms
-    let keys: RoomKeys
 
     func subscribe(
         _ parameters: CableParameters, _ outlet: SubscriptionOutlet
@@ -21,7 +19,7 @@ struct RoomChannel: CableChannel {
         let subscription = RoomSubscription(
             to: room, matches, by: outlet,
             person: parameters.text("taskId").flatMap(UUID.init(text:)).map { .task($0) }
-                ?? identity.device.map { .device($0, keys) },
+                ?? identity.device.map { .device($0, matches.keys) },
             wantsPresence: parameters.isTrue("presence"))
         subscription.enter()
         return subscription

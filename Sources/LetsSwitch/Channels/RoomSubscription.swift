@@ -60,7 +60,7 @@ final class RoomSubscription: CableSubscription, RoomPeer {
         if wantsPresence { member?.watchPresence() }
     }
 
-    private func entered(_ decision: RoomShard.EntryDecision) {
+    private func entered(_ decision: EntryDecision) {
         switch decision {
         case .open:
             outlet.confirm()

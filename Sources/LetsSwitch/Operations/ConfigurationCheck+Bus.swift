@@ -1,7 +1,6 @@
 import Basics
 import Bridge
 import Daemons
-import Postgres
 import Rooms
 package import Settings
 
@@ -44,50 +43,24 @@ extension ConfigurationCheck {
 
     /// - Returns: Whether the database can be reached.
     private mutating func checkDaemons(of configuration: Configuration, conninfo: String) async -> Bool {
-        do {
-            let daemons = try await Self.daemons(configuration.postgres(conninfo: conninfo))
+        switch await DaemonProbe.run(configuration.postgres(conninfo: conninfo), within: Self.patience) {
+        case .noneYet: add("daemons: none has been on \(configuration.database) yet")
+        case .alive(let daemons):
             if daemons.isEmpty { add("daemons: none is alive on \(configuration.database)") }
             for daemon in daemons {
                 add(
                     """
                     daemon: alive on \(daemon.info.host), build \(daemon.info.build), bus \(daemon.info.bus), \
-                    whose language has version \(daemon.info.language); \(Self.standing(daemon.bus))
+                    whose language has version \(daemon.info.language); \(daemon.standing)
                     """)
                 guard daemon.info.bus != configuration.bus.busName else { continue }
                 add("warning: ales and presence don't cross between bus \(configuration.bus.busName) and that one")
             }
-        } catch let error as PostgresError where error.kind == .server(sqlState: Self.undefinedTable) {
-            add("daemons: none has been on \(configuration.database) yet")
-        } catch {
-            add("warning: \(configuration.database): \(error)")
+        case .fails(let reason):
+            add("warning: \(configuration.database): \(reason)")
             return false
         }
         return true
-    }
-
-    /// In words.
-    private static func standing(_ bus: BusStanding?) -> String {
-        guard let bus else { return "how its bus is its build doesn't say" }
-        let behind = bus.delay.map { ", \($0.wholeMilliseconds) ms behind" } ?? ""
-        return """
-            it \(bus.isConnected ? "stands" : "is away, or not needed")\(behind); \
-            ales lost: \(bus.lost), not told to others: \(bus.dropped)
-            """
-    }
-
-    private static func daemons(_ configuration: PostgresConfiguration) async throws -> [DaemonReport] {
-        var configuration = configuration
-        configuration.maxConnections = 1
-        configuration.stallTimeout = patience
-        let client = PostgresClient(configuration: configuration)
-        do {
-            let daemons = try await DaemonStore(database: client).alive()
-            await client.shutdown()
-            return daemons
-        } catch {
-            await client.shutdown()
-            throw error
-        }
     }
 
     private mutating func check(_ bus: any Bus, _ id: DaemonID) async {
@@ -97,7 +70,4 @@ extension ConfigurationCheck {
         case .fails(let reason): refuse("bus: \(reason)")
         }
     }
-
-    /// SQLSTATE, also where there is no schema.
-    private static let undefinedTable = "42P01"
 }

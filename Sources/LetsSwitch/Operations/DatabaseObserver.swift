@@ -9,7 +9,7 @@ struct DatabaseObserver: PostgresObserver {
     let metrics: DatabaseMetrics
     let log: Log
     /// Told when the database is there and doesn't do what it is asked.
-    let refusals: DatabaseRefusals
+    let refusals = DatabaseRefusals()
     /// Called when a connection failed or was lost.
     let connectionFailed: @Sendable () -> Void
 

@@ -13,8 +13,7 @@ struct HistoryController: RouteCollection, Sendable {
 
     @Sendable private func started(_ request: Request) async throws -> Response {
         let device = try RequestFields.decode(Body.self, from: request.body).deviceId
-        let task = try OwnTask(id: request.parameters["id"] ?? "", deviceId: device)
-        return .json(try await store.markStarted(task).json)
+        return .json(try await store.markStarted(try request.ownTask(of: device)).json)
     }
 
     @Sendable private func history(_ request: Request) async throws -> Response {

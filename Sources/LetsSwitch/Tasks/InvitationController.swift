@@ -1,16 +1,36 @@
+import Domain
+import Observability
 import Scheduling
 import Server
+import Wire
 
-/// What an invitation is to: `GET /invitations/{token}`. It is accepted in ``TaskController``, as a task is registered.
+/// What an invitation is to, and accepting it, which registers a task: `GET /invitations/{token}`, `POST /invitations/{token}`.
 struct InvitationController: RouteCollection, Sendable {
     let store: InvitationStore
+    let schedule: ScheduleStore
+    /// Where people find this server, without a slash at its end; nil when nobody has said.
+    let publicURL: String?
+    /// The zones that requests may name; throws `503` before they are known.
+    let zones: @Sendable () async throws(RequestError) -> TimeZoneNames
+    let news: TaskNews
 
     func boot(routes: RoutesBuilder) {
         routes.get("invitations", ":token", as: InvitationDescriptions.read, use: read)
+        routes.post("invitations", ":token", as: InvitationDescriptions.accept, registers: true, use: accept)
     }
 
     @Sendable private func read(_ request: Request) async throws -> Response {
         let token = try InvitationToken(path: request.parameters["token"] ?? "")
         return .json(try await store.read(token).json)
+    }
+
+    @Sendable private func accept(_ request: Request) async throws -> Response {
+        let asked = try InvitationRequest.decode(
+            token: request.parameters["token"] ?? "", request.body, zones: await zones())
+        let outcome = try await schedule.accept(asked)
+        // What the device had promised already has a partner now.
+        if case .retitled(let task, _) = outcome, task.isPaired { news.metrics.pairs.add() }
+        let (task, isNew) = try await news.registered(outcome)
+        return .json(task.json(publicURL: publicURL), status: isNew ? .created : .ok)
     }
 }

@@ -42,7 +42,7 @@ struct PreferenceController: RouteCollection, Sendable {
 
     @Sendable private func forget(_ request: Request) async throws -> Response {
         let device = try DeviceID(request.query("deviceId"))
-        try await store.forget(id(request.parameters["id"] ?? "", "id"), of: device)
+        try await store.forget(id(request.pathID, "id"), of: device)
         return .json(Array("{}".utf8))
     }
 

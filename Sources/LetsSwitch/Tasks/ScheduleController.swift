@@ -5,7 +5,7 @@ import Wire
 
 /// A device's day: `POST /schedule` as the app decodes it, `GET /schedule` for people.
 struct ScheduleController: RouteCollection, Sendable {
-    let store: ScheduleStore
+    let store: DayStore
     /// The zones that requests may name; throws `503` before they are known.
     let zones: @Sendable () async throws(RequestError) -> TimeZoneNames
 

@@ -112,8 +112,11 @@ extension ConversationStore {
     }
 
     /// A conversation as all see it who take part: with its last message, if there is one that isn't purged.
-    package func summary(of conversation: UUID) async throws -> ConversationPage {
-        try await messages(in: conversation, .before(.max), limit: 1, for: nil)
+    ///
+    /// - Parameter user: As it stood for this one, if it has left; throws ``Domain/RequestError/noSuchConversation`` unless it was in it.
+    package func summary(of conversation: UUID, for user: String? = nil) async throws -> ConversationPage {
+        let statement = user == nil ? Statement.messages : Statement.messagesByName
+        return try await messages(in: conversation, .before(.max), limit: 1, statement, user)
     }
 
     /// In the order of their offsets, as much as fits.
@@ -122,15 +125,22 @@ extension ConversationStore {
     package func messages(
         in conversation: UUID, _ range: MessageRange, limit: Int = ConversationPage.maximumCount, for device: DeviceID?
     ) async throws -> ConversationPage {
+        try await messages(in: conversation, range, limit: limit, Statement.messages, device?.text)
+    }
+
+    /// - Parameter reader: Who asks, as the statement has it.
+    private func messages(
+        in conversation: UUID, _ range: MessageRange, limit: Int, _ statement: PostgresStatement, _ reader: String?
+    ) async throws -> ConversationPage {
         let (after, before): (Int, Int?) =
             switch range {
             case .after(let offset): (offset, nil)
             case .before(let offset): (0, offset)
             }
         let rows = try await database.query(
-            Statement.messages,
+            statement,
             [
-                device.map { .text($0.text) } ?? .null, .text(conversation.text), .integer(after),
+                reader.map { .text($0) } ?? .null, .text(conversation.text), .integer(after),
                 before.map { .integer($0) } ?? .null, .integer(min(limit, ConversationPage.maximumCount)),
                 .integer(ConversationPage.maximumBytes),
             ])

@@ -20,7 +20,7 @@ package struct ConversationStore: Sendable {
         static let all = [
             takeName, make, askPartner, participant, send, sendTogether, receive, userName, userNames, users,
             conversations,
-            positions, histories, messages,
+            positions, histories, messages, messagesByName,
         ]
 
         static let takeName = PostgresStatement(
@@ -59,6 +59,13 @@ package struct ConversationStore: Sendable {
             sql: "SELECT * FROM letsswitch.histories($1, $2::uuid, $3, $4::uuid[], $5)")
         static let messages = PostgresStatement(
             name: "list_messages", sql: "SELECT * FROM letsswitch.list_messages($1, $2, $3, $4, $5, $6)")
+        static let messagesByName = PostgresStatement(
+            name: "list_messages_by_name",
+            sql: """
+                SELECT seen.* FROM letsswitch.chat_user AS own
+                CROSS JOIN LATERAL letsswitch.list_messages(own.device_id, $2, $3, $4, $5, $6) AS seen
+                WHERE own.name = $1
+                """)
     }
 
     let database: PostgresClient

@@ -180,17 +180,22 @@ package struct QuestionStore: Sendable {
     ///
     /// - Returns: For each what became of it.
     package func count(_ votes: [Vote]) async throws -> [VoteOutcome] {
-        guard !storage.isFull(.votes) else { return votes.map { _ in .refused(.storageFull(.votes)) } }
+        // One that is taken back needs no room.
+        let isFull = storage.isFull(.votes)
+        var outcomes = votes.map { VoteOutcome.refused(isFull && $0.isFor ? .storageFull(.votes) : .noSuchQuestion) }
+        let places = votes.indices.filter { !isFull || !votes[$0].isFor }
+        guard !places.isEmpty else { return outcomes }
+        let counted = places.map { votes[$0] }
         let rows = try await database.query(
             Statement.vote,
             [
-                .uuidArray(votes.map(\.session)), .uuidArray(votes.map(\.question)),
-                .uuidArray(votes.map(\.voter)), .textArray(votes.map { $0.isFor ? "t" : "f" }),
+                .uuidArray(counted.map(\.session)), .uuidArray(counted.map(\.question)),
+                .uuidArray(counted.map(\.voter)), .textArray(counted.map { $0.isFor ? "t" : "f" }),
             ])
-        var outcomes = [VoteOutcome](repeating: .refused(.noSuchQuestion), count: votes.count)
         for row in rows {
-            let index = try row.integer("place") - 1
-            guard outcomes.indices.contains(index) else { continue }
+            let place = try row.integer("place") - 1
+            guard places.indices.contains(place) else { continue }
+            let index = places[place]
             switch try row.string("code") {
             case "counted":
                 if votes[index].isFor { storage.added(.votes) }

@@ -6,32 +6,22 @@ actor Pool {
     typealias QueryID = PoolStateMachine.QueryID
     typealias ConnectionID = PoolStateMachine.ConnectionID
 
-    /// A query that has not ended.
-    private struct Pending {
-        let statement: PostgresStatement
-        let parameters: EncodedParameters
-        /// The server's limit, when it isn't that of all.
-        let limit: Duration?
-        let submittedAt: ContinuousClock.Instant
-        let waiter: CheckedContinuation<PostgresRows, any Error>
-    }
-
-    private nonisolated let executor: QueueExecutor
+    nonisolated let executor: QueueExecutor
     nonisolated let taskExecutor: QueueTaskExecutor
     /// Where connections are opened, which may block on the resolution of a name.
-    private let connectExecutor = QueueExecutor(label: "postgres.connect")
-    private let cancels = CancelSender()
+    let connectExecutor = QueueExecutor(label: "postgres.connect")
+    let cancels = CancelSender()
 
-    private let configuration: PostgresConfiguration
-    private let settings: SessionSettings
-    private let observer: (any PostgresObserver)?
-    private var machine: PoolStateMachine
-    private var connections: [ConnectionID: PipelineConnection] = [:]
+    let configuration: PostgresConfiguration
+    let settings: SessionSettings
+    let observer: (any PostgresObserver)?
+    var machine: PoolStateMachine
+    var connections: [ConnectionID: PipelineConnection] = [:]
     /// Of connections that were hung up, until the server has ended them.
-    private var lingering: [ConnectionID: LingeringSocket] = [:]
-    private var attempts: [ConnectionID: Task<Void, Never>] = [:]
-    private var pending: [QueryID: Pending] = [:]
-    private var lastQuery: QueryID = 0
+    var lingering: [ConnectionID: LingeringSocket] = [:]
+    var attempts: [ConnectionID: Task<Void, Never>] = [:]
+    var pending: [QueryID: PendingQuery] = [:]
+    var lastQuery: QueryID = 0
     private var actions: [PoolStateMachine.Action] = []
     private var isPerforming = false
     private var timer: QueueTimer?
@@ -52,25 +42,6 @@ actor Pool {
         self.machine = PoolStateMachine(configuration: configuration) { Double.random(in: 0..<1) }
     }
 
-    func query(
-        _ statement: PostgresStatement, _ parameters: EncodedParameters, timeout: Duration
-    ) async throws -> PostgresRows {
-        lastQuery += 1
-        let id = lastQuery
-        let limit = timeout == configuration.queryTimeout ? nil : timeout + configuration.serverMargin
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { waiter in
-                let now = ContinuousClock.now
-                pending[id] = Pending(
-                    statement: statement, parameters: parameters, limit: limit, submittedAt: now, waiter: waiter)
-                perform(machine.submit(id, deadline: now + timeout, now: now))
-            }
-        } onCancel: {
-            // Enters the actor after the submission, which runs on it without a pause.
-            Task { await self.cancel(id) }
-        }
-    }
-
     func counts() -> PostgresPoolCounts {
         machine.counts
     }
@@ -81,18 +52,10 @@ actor Pool {
         await withCheckedContinuation { stopWaiters.append($0) }
     }
 
-    private func cancel(_ id: QueryID) {
-        guard let query = pending.removeValue(forKey: id) else { return }
-        observer?.query(
-            name: query.statement.name, duration: .now - query.submittedAt, outcome: .cancelled)
-        query.waiter.resume(throwing: CancellationError())
-        perform(machine.cancel(id, now: .now))
-    }
-
     // MARK: - Actions
 
     /// Performing one action may bring about others: they queue up behind it.
-    private func perform(_ new: [PoolStateMachine.Action]) {
+    func perform(_ new: [PoolStateMachine.Action]) {
         actions += new
         guard !isPerforming else { return }
         isPerforming = true
@@ -123,104 +86,6 @@ actor Pool {
             for waiter in stopWaiters { waiter.resume() }
             stopWaiters = []
         }
-    }
-
-    private func connect(_ id: ConnectionID) {
-        attempts[id] = Task { [weak self, configuration, settings, connectExecutor] in
-            do {
-                let session = try await PostgresSession.connect(
-                    configuration, settings: settings, executor: connectExecutor)
-                await self?.opened(id, await session.release())
-            } catch {
-                let message = (error as? PostgresError)?.message ?? "\(error)"
-                await self?.connectFailed(id, message)
-            }
-        }
-    }
-
-    private func opened(_ id: ConnectionID, _ handle: ConnectionHandle?) {
-        // Without an attempt it has been given up meanwhile: the handle goes, and the connection with it.
-        guard attempts.removeValue(forKey: id) != nil else { return }
-        let connection = handle.flatMap { handle in
-            PipelineConnection(handle, queue: executor.queue) { [weak self] in
-                self?.assumeIsolated { $0.ready(id) }
-            }
-        }
-        guard let connection else {
-            let message = "the connection can't be used"
-            observer?.connection(.failed, message: message)
-            return perform(machine.connectFailed(id, message: message, now: .now))
-        }
-        connections[id] = connection
-        observer?.connection(.opened, message: "")
-        perform(machine.connected(id, now: .now))
-    }
-
-    private func connectFailed(_ id: ConnectionID, _ message: String) {
-        guard attempts.removeValue(forKey: id) != nil else { return }
-        observer?.connection(.failed, message: message)
-        perform(machine.connectFailed(id, message: message, now: .now))
-    }
-
-    private func send(_ id: QueryID, on connection: ConnectionID) {
-        guard let query = pending[id] else { return }
-        let loss = connections[connection]?.send(id, query.statement, query.parameters, limit: query.limit)
-        if let loss { lost(connection, loss) }
-    }
-
-    private func cancelRunning(_ id: ConnectionID) {
-        if let request = connections[id]?.cancelRequest() { cancels.send { request.send() } }
-    }
-
-    /// Without a descriptor for it the server's end isn't seen, and counts when its time is up.
-    private func hangUp(_ id: ConnectionID) {
-        let socket = connections[id]?.linger(queue: executor.queue) { [weak self] in
-            self?.assumeIsolated { $0.closed(id) }
-        }
-        // The last reference: libpq says goodbye.
-        connections[id] = nil
-        lingering[id] = socket
-        socket?.hangUp()
-    }
-
-    // MARK: - Events
-
-    private func ready(_ id: ConnectionID) {
-        guard let (completions, loss) = connections[id]?.receive() else { return }
-        for completion in completions {
-            complete(completion.id, completion.result)
-            perform(machine.finished(completion.id, on: id, health: completion.health, now: .now))
-        }
-        if let loss {
-            lost(id, loss)
-        } else if completions.isEmpty {
-            perform(machine.received(id, now: .now))
-        }
-    }
-
-    private func lost(_ id: ConnectionID, _ message: String) {
-        guard let connection = connections.removeValue(forKey: id) else { return }
-        connection.close()
-        observer?.connection(.lost, message: message)
-        perform(machine.lost(id, message: message, now: .now))
-    }
-
-    private func closed(_ id: ConnectionID) {
-        lingering[id] = nil
-        perform(machine.closed(id, now: .now))
-    }
-
-    private func complete(_ id: QueryID, _ result: Result<PostgresRows, PostgresError>) {
-        guard let query = pending.removeValue(forKey: id) else { return }
-        if let observer {
-            let outcome: PostgresQueryOutcome =
-                switch result {
-                case .success: .succeeded
-                case .failure(let error): .failed(error.kind)
-                }
-            observer.query(name: query.statement.name, duration: .now - query.submittedAt, outcome: outcome)
-        }
-        query.waiter.resume(with: result.mapError { $0 as any Error })
     }
 
     // MARK: - Time

@@ -110,7 +110,7 @@ package actor PrivateCluster {
         self.placement = placement
         self.postmaster = postmaster
         pid.store(postmaster.pid, ordering: .relaxed)
-        try await createDatabase(sockets: postmaster.sockets)
+        try await names.createDatabase(sockets: postmaster.sockets)
         return placement.location(sockets: postmaster.sockets)
     }
 
@@ -122,25 +122,6 @@ package actor PrivateCluster {
             throw PrivateClusterError("\(data.path) is there but holds no data of PostgreSQL")
         }
         return version
-    }
-
-    private func createDatabase(sockets: String) async throws {
-        var configuration = PostgresConfiguration(
-            conninfo: ClusterPlacement.conninfo(names: names, sockets: sockets, database: "postgres"),
-            applicationName: names.program)
-        // A machine that has just been busy with initdb may be slow.
-        configuration.connectTimeout = .seconds(20)
-        do {
-            let session = try await PostgresSession.connect(configuration)
-            let database = names.database
-            let there = try await session.execute("SELECT 1 FROM pg_database WHERE datname = '\(database)'")
-            if there?.isEmpty ?? true {
-                try await session.execute("CREATE DATABASE \(database)", timeout: .seconds(60))
-            }
-            await session.close()
-        } catch let error as PostgresError {
-            throw PrivateClusterError("the private cluster runs, but \(error.message)")
-        }
     }
 
     private func hasEnded(_ postmaster: Postmaster, within patience: Duration) async -> Bool {

@@ -1,7 +1,7 @@
 import Basics
 import Domain
 package import FoundationEssentials
-package import Observability
+import Observability
 import Postgres
 package import Rooms
 import Sockets
@@ -37,22 +37,15 @@ package actor Scheduler: Service {
     private var isRunning = false
     private var isStopped = false
 
-    /// - Parameters:
-    ///   - claims: On connections that nothing else keeps busy.
-    ///   - retention: Seconds after which what is past is forgotten.
-    ///   - claimed: Called when this daemon has claimed something; NOTIFY says so too, unless its connection is dead.
+    /// - Parameter claimed: Called when this daemon has claimed something; NOTIFY says so too, unless its connection is dead.
     package init(
-        claims: ReminderStore, store: ReminderStore, erasures: ErasureStore, retention: Double, rooms: Rooms,
-        audience: any ReminderReceiver, metrics: SchedulingMetrics, log: Log,
-        claimed: @escaping @Sendable () -> Void = {}
+        _ work: SchedulerWork, metrics: SchedulingMetrics, claimed: @escaping @Sendable () -> Void = {}
     ) {
-        work = SchedulerWork(
-            claims: claims, store: store, erasures: erasures, retention: retention, rooms: rooms, audience: audience,
-            log: log)
-        self.rooms = rooms
-        self.audience = audience
+        self.work = work
+        audience = work.audience
+        rooms = work.rooms
+        log = work.log
         self.metrics = metrics
-        self.log = log
         self.claimed = claimed
     }
 

@@ -1,25 +1,39 @@
 import Domain
-import Observability
+package import Observability
 import Postgres
-import Rooms
+package import Rooms
 
 /// The scheduler's statements. Not on its actor, so that the actor goes on meanwhile, and each apart from the others.
-struct SchedulerWork: Sendable {
+package struct SchedulerWork: Sendable {
     /// Tasks claimed by one statement: the first reminders leave while the rest is being claimed.
     static let claimLimit = 500
     static let purgeLimit = 1000
     /// Devices whose reminders are asked for at once, after notifications may have been missed.
     static let devicesPerStatement = 100
 
-    /// On connections that nothing else keeps busy.
-    let claims: ReminderStore
-    let store: ReminderStore
-    let erasures: ErasureStore
-    /// Seconds after which what is past is forgotten.
-    let retention: Double
+    private let claims: ReminderStore
+    private let store: ReminderStore
+    private let erasures: ErasureStore
+    private let retention: Double
     let rooms: Rooms
     let audience: any ReminderReceiver
     let log: Log
+
+    /// - Parameters:
+    ///   - claims: On connections that nothing else keeps busy.
+    ///   - retention: Seconds after which what is past is forgotten.
+    package init(
+        claims: ReminderStore, store: ReminderStore, erasures: ErasureStore, retention: Double, rooms: Rooms,
+        audience: any ReminderReceiver, log: Log
+    ) {
+        self.claims = claims
+        self.store = store
+        self.erasures = erasures
+        self.retention = retention
+        self.rooms = rooms
+        self.audience = audience
+        self.log = log
+    }
 
     /// Does what an action asks of the database.
     func perform(_ action: SchedulerAction) async -> SchedulerResult {

@@ -75,6 +75,7 @@ function connect() {
     if (opened !== socket) return
     socket = null
     isLive = false
+    lost = [...lost, ...given.splice(0)].filter(({ at }) => at > Date.now() - doubtful).slice(-mostGiven)
     settle({ success: false, message: 'The connection was lost; it isn’t known whether your question arrived.' })
     say(find('#link'), 'Not connected; trying again…', true)
     say(find('#here'), '')
@@ -135,6 +136,8 @@ function hear(message) {
     case 'session':
       if (state !== message.state) say(find('#said'), message.state === 'closed' ? 'The session is closed.' : 'The session is open.')
       state = message.state
+      // It follows the list, too.
+      if (isLive) voteAgain()
       break
     case 'presence':
       // Who presents is one of them.
@@ -146,7 +149,10 @@ function hear(message) {
       break
     case 'questionResponse': settle(message); break
     case 'questionAnswer': say(find('#said'), 'Your question was answered.'); break
-    case 'error': say(presents ? find('#tool-note') : find('#ask-note'), message.reason, true); break
+    case 'error':
+      say(presents ? find('#tool-note') : find('#ask-note'), message.reason, true)
+      takeBack()
+      break
   }
   drawSoon()
 }
@@ -177,13 +183,39 @@ function settle({ success, message, id }) {
   drawSoon()
 }
 
-function vote(id) {
-  const isFor = !votes.has(id)
+/** Votes of this connection that may yet be refused, the last one last: of those that count the server has no word. */
+const given = []
+/** Those of lost connections: nobody knows whether they arrived. */
+let lost = []
+const mostGiven = 20
+/** Milliseconds: a connection that is dead for longer is known to be lost. */
+const doubtful = 300_000
+
+function vote(id, isFor, at = Date.now()) {
   if (!send({ type: isFor ? 'vote' : 'unvote', questionId: id })) return
+  given.push({ id, isFor, at })
+  if (given.length > mostGiven) given.shift()
+  mark(id, isFor)
+}
+
+function mark(id, isFor) {
   if (isFor) votes.set(id, 1)
   else votes.delete(id)
   keep('votes', votes)
   drawSoon()
+}
+
+/** What is refused by an error is a vote: questions have an answer of their own. */
+function takeBack() {
+  const last = given.pop()
+  if (last) mark(last.id, !last.isFor)
+}
+
+/** As they are shown; repeats change nothing. */
+function voteAgain() {
+  const last = new Map(lost.map(({ id, at }) => [id, at]))
+  lost = []
+  if (state === 'open') for (const [id, at] of last) if (questions.has(id)) vote(id, votes.has(id), at)
 }
 
 // --- Presenting ------------------------------------------------------------------------------------------------
@@ -288,7 +320,7 @@ function rowOf(question) {
   row.dataset.question = question.id
   const button = row.querySelector('.vote')
   button.disabled = presents
-  button.addEventListener('click', () => vote(question.id))
+  button.addEventListener('click', () => vote(question.id, !votes.has(question.id)))
   rows.set(question.id, row)
   return row
 }

@@ -1,0 +1,53 @@
+import Domain
+import Postgres
+import Server
+import Wire
+
+extension ConnectionKicks {
+    /// Ends those that an operator means: by a connection's number, a device or its tag, or an address. Shows those of this daemon, and has
+    /// the others do the same.
+    ///
+    /// - Parameter others: How many other daemons are alive on the database.
+    /// - Returns: How many connections were ended here.
+    func run(_ target: String, others: () -> Int, _ reply: ControlReply) async throws -> Int {
+        func show(_ ended: [ConnectionRecord]) -> Int {
+            for record in ended { reply.row(record.write) }
+            return ended.count
+        }
+        if let number = UInt64(target) {
+            // A device may be called like another's number.
+            let ended = await end(number: number)
+            if !ended.isEmpty { return show(ended) }
+        }
+        var count = show(await end(named: target))
+        // What the log calls a device, too.
+        let tag = DeviceTag(text: target)
+        var tagged: Set<DeviceID> = []
+        if let tag {
+            tagged = await devices(tag, .own)
+            for device in tagged { count += show(await end(device)) }
+        }
+        do {
+            if let device = try? DeviceID(target) { count += show(try await endInRooms(of: device)) }
+            try await tellOthers(.named(target))
+            if let tag {
+                if tagged.isEmpty { tagged = try await devicesInRooms(tag, .own) }
+                for device in tagged {
+                    count += show(try await endInRooms(of: device))
+                    try await tellOthers(.device(device))
+                }
+                // One who has gone to another daemon since.
+                if tagged.isEmpty { try await tellOthers(.tagged(tag, .own)) }
+            }
+        } catch let error as PostgresError where error.isUnavailable {
+            throw ControlFailure(
+                "the database is away: rooms' sockets and other daemons may be left out (\(count) ended)")
+        }
+        let others = others()
+        if others > 0 { reply.note("other daemons that were told to do the same, and don't answer: \(others)") }
+        guard count + others > 0 else {
+            throw ControlFailure("nobody is connected by that number, name or address")
+        }
+        return count
+    }
+}

@@ -1,0 +1,48 @@
+import Basics
+package import Postgres
+
+/// Asks a database which daemons are alive on it.
+package enum DaemonProbe {
+    package enum Outcome {
+        case alive([DaemonReport])
+        /// No daemon has been there.
+        case noneYet
+        case fails(String)
+    }
+
+    /// SQLSTATE, also where there is no schema.
+    private static let undefinedTable = "42P01"
+
+    /// - Parameter limit: For so long the database may be silent.
+    package static func run(_ configuration: PostgresConfiguration, within limit: Duration) async -> Outcome {
+        var configuration = configuration
+        configuration.maxConnections = 1
+        configuration.stallTimeout = limit
+        let client = PostgresClient(configuration: configuration)
+        let outcome = await ask(DaemonStore(database: client))
+        await client.shutdown()
+        return outcome
+    }
+
+    private static func ask(_ store: DaemonStore) async -> Outcome {
+        do {
+            return .alive(try await store.alive())
+        } catch let error as PostgresError where error.kind == .server(sqlState: undefinedTable) {
+            return .noneYet
+        } catch {
+            return .fails("\(error)")
+        }
+    }
+}
+
+extension DaemonReport {
+    /// How its bus is, in words.
+    package var standing: String {
+        guard let bus else { return "how its bus is its build doesn't say" }
+        let behind = bus.delay.map { ", \($0.wholeMilliseconds) ms behind" } ?? ""
+        return """
+            it \(bus.isConnected ? "stands" : "is away, or not needed")\(behind); \
+            ales lost: \(bus.lost), not told to others: \(bus.dropped)
+            """
+    }
+}

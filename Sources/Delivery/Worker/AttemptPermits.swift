@@ -1,0 +1,32 @@
+/// Which attempts of a provider may begin: by how many are under way, and by how many of them at one server. A value.
+struct AttemptPermits {
+    private var all: AttemptLimiter
+    private var origins: OriginConcurrencyLimiter
+
+    /// - Parameter count: Attempts that may be under way at once.
+    init(count: Int) {
+        all = AttemptLimiter(count: count)
+        origins = OriginConcurrencyLimiter(places: count)
+    }
+
+    /// Whether any may begin.
+    var areLeft: Bool { all.taken < all.count }
+
+    /// - Parameter origin: The server that it goes to; nil where it is a setting.
+    func admits(_ delivery: Delivery, to origin: String?) -> Bool {
+        all.admits(isUrgent: delivery.isUrgent) && origins.admits(origin, isUrgent: delivery.isUrgent)
+    }
+
+    mutating func begin(_ delivery: Delivery, to origin: String?) {
+        all.begin(isUrgent: delivery.isUrgent)
+        origins.begin(origin)
+    }
+
+    mutating func end(_ delivery: Delivery, to origin: String?, after time: Duration) {
+        all.end(isUrgent: delivery.isUrgent)
+        origins.end(origin, after: time)
+    }
+
+    /// See ``OriginConcurrencyLimiter/share(of:)``.
+    func share(of origin: String) -> Int { origins.share(of: origin) }
+}

@@ -1,0 +1,68 @@
+import Basics
+
+/// From a connection's making to its end.
+extension Pool {
+    func connect(_ id: ConnectionID) {
+        attempts[id] = Task { [weak self, configuration, settings, connectExecutor] in
+            do {
+                let session = try await PostgresSession.connect(
+                    configuration, settings: settings, executor: connectExecutor)
+                await self?.opened(id, await session.release())
+            } catch {
+                let message = (error as? PostgresError)?.message ?? "\(error)"
+                await self?.connectFailed(id, message)
+            }
+        }
+    }
+
+    func opened(_ id: ConnectionID, _ handle: ConnectionHandle?) {
+        // Without an attempt it has been given up meanwhile: the handle goes, and the connection with it.
+        guard attempts.removeValue(forKey: id) != nil else { return }
+        let connection = handle.flatMap { handle in
+            PipelineConnection(handle, queue: executor.queue) { [weak self] in
+                self?.assumeIsolated { $0.ready(id) }
+            }
+        }
+        guard let connection else {
+            let message = "the connection can't be used"
+            observer?.connection(.failed, message: message)
+            return perform(machine.connectFailed(id, message: message, now: .now))
+        }
+        connections[id] = connection
+        observer?.connection(.opened, message: "")
+        perform(machine.connected(id, now: .now))
+    }
+
+    func connectFailed(_ id: ConnectionID, _ message: String) {
+        guard attempts.removeValue(forKey: id) != nil else { return }
+        observer?.connection(.failed, message: message)
+        perform(machine.connectFailed(id, message: message, now: .now))
+    }
+
+    func cancelRunning(_ id: ConnectionID) {
+        if let request = connections[id]?.cancelRequest() { cancels.send { request.send() } }
+    }
+
+    /// Without a descriptor for it the server's end isn't seen, and counts when its time is up.
+    func hangUp(_ id: ConnectionID) {
+        let socket = connections[id]?.linger(queue: executor.queue) { [weak self] in
+            self?.assumeIsolated { $0.closed(id) }
+        }
+        // The last reference: libpq says goodbye.
+        connections[id] = nil
+        lingering[id] = socket
+        socket?.hangUp()
+    }
+
+    func lost(_ id: ConnectionID, _ message: String) {
+        guard let connection = connections.removeValue(forKey: id) else { return }
+        connection.close()
+        observer?.connection(.lost, message: message)
+        perform(machine.lost(id, message: message, now: .now))
+    }
+
+    func closed(_ id: ConnectionID) {
+        lingering[id] = nil
+        perform(machine.closed(id, now: .now))
+    }
+}

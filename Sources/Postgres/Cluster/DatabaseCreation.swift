@@ -1,0 +1,20 @@
+extension ClusterNames {
+    /// Makes the database in a server that runs, if it isn't there.
+    func createDatabase(sockets: String) async throws {
+        var configuration = PostgresConfiguration(
+            conninfo: ClusterPlacement.conninfo(names: self, sockets: sockets, database: "postgres"),
+            applicationName: program)
+        // A machine that has just been busy with initdb may be slow.
+        configuration.connectTimeout = .seconds(20)
+        do {
+            let session = try await PostgresSession.connect(configuration)
+            let there = try await session.execute("SELECT 1 FROM pg_database WHERE datname = '\(database)'")
+            if there?.isEmpty ?? true {
+                try await session.execute("CREATE DATABASE \(database)", timeout: .seconds(60))
+            }
+            await session.close()
+        } catch let error as PostgresError {
+            throw PrivateClusterError("the private cluster runs, but \(error.message)")
+        }
+    }
+}

@@ -1,0 +1,36 @@
+package import FoundationEssentials
+import Sockets
+
+/// Which loop a room lives on, and what each loop has of the rooms.
+extension Rooms {
+    /// The index of the loop that is a room's home.
+    package func homeIndex(of room: UUID) -> Int {
+        let halves = withUnsafeBytes(of: room.uuid) {
+            ($0.loadUnaligned(as: UInt64.self), $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+        }
+        // The multiplication spreads ids that differ in a few bits only, as made-up ones do. All of them reach the upper bits of the
+        // product, and these decide.
+        let mixed = (halves.0 ^ halves.1) &* 0x9E37_79B9_7F4A_7C15
+        return Int(((mixed >> 32) &* UInt64(loops.count)) >> 32)
+    }
+
+    func makeShard(on reactor: Reactor) -> RoomShard {
+        RoomShard(
+            on: reactor, OpenRooms(areAll: anyRoomIsOpen), aleFrames: aleFrames, grace: grace,
+            lanes: Lanes(
+                RoomLoops(
+                    own: reactor.index, homeIndex: { [weak self] in self?.homeIndex(of: $0) ?? 0 },
+                    submit: { [weak self] in self?.submit(to: $0, $1) })),
+            reporter: PresenceReporter(report))
+    }
+
+    private func submit(to index: Int, _ work: @escaping @Sendable (RoomShard) -> Void) {
+        loops[index].submit { work(self.shard(on: $0)) }
+    }
+
+    func forEachHome(of rooms: [UUID], _ body: @escaping @Sendable (RoomShard, [UUID]) -> Void) {
+        for (index, rooms) in Dictionary(grouping: rooms, by: homeIndex(of:)) {
+            loops[index].submit { body(self.shard(on: $0), rooms) }
+        }
+    }
+}
