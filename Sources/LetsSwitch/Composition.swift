@@ -332,8 +332,9 @@ struct Composition: Sendable {
             DatabaseService(stores: stores), ListenerService(listener: listener),
             AcknowledgementService(streams: streams, acknowledgements: acknowledgements),
             EarlyEndingService(service: deliveries, reserve: reserve),
-            AttendanceService(rooms: rooms, writer: attendance),
-            erasures, series, rematches, scheduler, stores.storage, listeners, bus,
+            // Says farewell when it is written who has left.
+            bus, AttendanceService(rooms: rooms, writer: attendance),
+            erasures, series, rematches, scheduler, stores.storage, listeners,
         ]
         services = ServiceGroup(before + (bridge.map { [$0] } ?? []) + (sampling.map { [$0] } ?? []))
         page = MetricsPage(

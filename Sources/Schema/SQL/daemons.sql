@@ -53,12 +53,16 @@ BEGIN
 END
 $$;
 
--- A daemon ends.
+-- A daemon ends. If it couldn't write that its people have left, its row stays: the others give it up as they do one that has died, and
+-- take its people back.
 CREATE FUNCTION letsswitch.farewell(p_id uuid) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM set_config('synchronous_commit', 'off', true);
-    DELETE FROM letsswitch.daemon WHERE id = p_id;
+    DELETE FROM letsswitch.daemon
+    WHERE id = p_id
+        AND NOT EXISTS (
+            SELECT FROM letsswitch.presence WHERE presence.reporter_id = p_id AND presence.connections > 0);
     PERFORM pg_notify('letsswitch_daemons', p_id::text);
 END
 $$;

@@ -97,6 +97,23 @@ import Testing
         ).map { try $0.string("text") }
     }
 
+    @Test("A daemon that ends before it could write who has left is given up like one that died")
+    func earlyEnd() async throws {
+        try await Self.withPair { database, ada, _, daemon in
+            let store = AttendanceStore(database: database.client)
+            var crowd = Crowd()
+            func report(_ kind: PresenceEvent.Kind, number: Int) async throws {
+                try await store.report([crowd.event(kind, ada, ada.id)], by: daemon, number: number, at: .now())
+            }
+            try await report(.joined, number: 1)
+            try await database.run("SELECT letsswitch.farewell('\(daemon)')")
+            #expect(try await database.count("daemon") == 1)
+            try await report(.left, number: 2)
+            try await database.run("SELECT letsswitch.farewell('\(daemon)')")
+            #expect(try await database.count("daemon") == 0)
+        }
+    }
+
     @Test("They are there again, once, and those who left meanwhile aren't; who leaves then leaves")
     func recount() async throws {
         try await Self.withPair { database, ada, bob, daemon in
