@@ -11,10 +11,9 @@ struct PgBench {
 
     /// On the run's database, and planning as the daemon's sessions do.
     init(_ laboratory: Laboratory) {
-        conninfo = laboratory.conninfo
+        conninfo = "\(laboratory.conninfo) \(PlannerSettings.option)"
         directory = laboratory.directory
         processors = laboratory.processors
-        PlannerSettings.export()
     }
 
     /// Runs a script for so long.

@@ -47,8 +47,8 @@ enum PlannerSettings {
         "max_parallel_workers_per_gather": "0", "jit": "off",
     ]
 
-    /// For the sessions of the programs that this process starts from now on.
-    static func export() {
-        setenv("PGOPTIONS", settings.map { "-c \($0.key)=\($0.value)" }.joined(separator: " "), 1)
+    /// As a connection string takes them.
+    static var option: String {
+        "options='\(settings.map { "-c \($0.key)=\($0.value)" }.joined(separator: " "))'"
     }
 }
