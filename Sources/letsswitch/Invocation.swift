@@ -1,8 +1,9 @@
 import LetsSwitchClient
 
 /// How the command was called.
-struct UsageError: Error, Equatable {
+struct UsageError: Error, Equatable, CustomStringConvertible {
     let reason: String
+    var description: String { reason }
 }
 
 /// What is to be done, for whom, at which server: read from the arguments, which may stand in any order.

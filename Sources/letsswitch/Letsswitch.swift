@@ -18,17 +18,6 @@ struct Letsswitch {
     }
 }
 
-/// What the shell is told (sysexits.h).
-enum ExitCode: Int32 {
-    case done = 0
-    /// The server said no.
-    case refused = 1
-    case usage = 64
-    case unreachable = 69
-    /// What was to be told couldn't be written.
-    case output = 74
-}
-
 enum Environment {
     /// An empty value counts as none.
     static func value(_ name: String) -> String? {

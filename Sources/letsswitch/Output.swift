@@ -2,9 +2,9 @@ import FoundationEssentials
 import Glibc
 
 /// What was to be told couldn't be: a full disk, or a reader that has gone.
-struct OutputFailure: Error {
+struct OutputFailure: Error, CustomStringConvertible {
     let code: CInt
-    var reason: String { String(cString: strerror(code)) }
+    var description: String { "the output: \(String(cString: strerror(code)))" }
 }
 
 /// Where lines go; each leaves at once. SIGPIPE is ignored.

@@ -9,10 +9,6 @@
 /// for try await case .message(let message) in room.events { print(message.type ?? "") }
 /// ```
 public actor CableClient {
-    /// As Rails' own client offers them; servers that know neither mean the first.
-    private static let subprotocols = ["actioncable-v1-json", "actioncable-unsupported"]
-    /// The server pings every three seconds.
-    private static let silence = Duration.seconds(6)
     /// What may wait to be performed.
     private static let maxWaiting = 1024
 
@@ -52,19 +48,12 @@ public actor CableClient {
     ///
     /// - Parameter path: With its query, percent-encoded.
     public init(_ server: ServerAddress, path: String = "/cable", reconnect: ReconnectPolicy = .default) {
-        self.init(systemTransport(to: server), path: path, reconnect: reconnect)
+        self.init(.cable(systemTransport(to: server), path: path, reconnect: reconnect))
     }
 
-    init(
-        _ transport: any Transport, path: String = "/cable", fields: [ClientField] = [],
-        reconnect: ReconnectPolicy = .default, time: ClientTime = .system
-    ) {
-        let request = ClientRequest(target: path, fields: fields)
-        self.time = time
-        session = LinkSession(reconnect, silence: Self.silence, pings: false, endsAtNormalClosure: false, time: time) {
-            _ throws(ClientError) in
-            try await transport.webSocket(request, subprotocols: Self.subprotocols)
-        }
+    init(_ session: LinkSession) {
+        self.session = session
+        time = session.time
     }
 
     deinit {

@@ -32,6 +32,11 @@ struct DeviceRequests: Sendable {
         return try await answer(to: ClientRequest(method: "POST", target: target, fields: fields + [type], body: bytes))
     }
 
+    /// Whatever is answered: somebody is there.
+    func checkReachability() async throws(ClientError) {
+        _ = try await transport.exchange(ClientRequest(target: "/healthz"))
+    }
+
     private func answer(to request: ClientRequest) async throws(ClientError) -> [UInt8] {
         let response = try await transport.exchange(request)
         guard (200...299).contains(response.status) else { throw .refused(ServerRefusal(response)) }

@@ -16,7 +16,7 @@ actor LinkSession {
     private static let maxWaiting = 1024
 
     private let connect: Connect
-    private let time: ClientTime
+    let time: ClientTime
     private let silence: Duration
     private let holdsBack: Bool
     private var life: ConnectionLife

@@ -2,8 +2,14 @@
 final class ReminderReading: Sendable {
     private let session: LinkSession
 
-    init(_ session: LinkSession) {
-        self.session = session
+    /// - Parameter requests: Of the device whose reminders they are.
+    init(_ requests: DeviceRequests) {
+        session = LinkSession(requests.reconnect, silence: .seconds(45)) { lastEventID throws(ClientError) in
+            var request = ClientRequest(target: "/reminders?\(requests.identity)", fields: requests.fields)
+            request.fields.append(ClientField("accept", "text/event-stream"))
+            if let lastEventID { request.fields.append(ClientField("last-event-id", lastEventID)) }
+            return try await requests.transport.eventStream(request)
+        }
     }
 
     deinit {

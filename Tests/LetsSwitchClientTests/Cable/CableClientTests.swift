@@ -11,7 +11,7 @@ import Testing
     private let identifier = #"{"channel":"RoomChannel","id":"7"}"#
 
     private func client() -> CableClient {
-        CableClient(transport, time: clock.time)
+        CableClient(.cable(transport, time: clock.time))
     }
 
     private func answer(_ type: String) -> String {

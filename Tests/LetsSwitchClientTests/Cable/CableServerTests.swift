@@ -11,7 +11,7 @@ import Testing
 
     /// Two in a room, one is cut off and comes back, one that isn't let in; the same words at either server.
     private static func meet(at server: any Transport, restart: () async throws -> Void) async throws {
-        let (ada, bob) = (CableClient(server), CableClient(server))
+        let (ada, bob) = (CableClient(.cable(server)), CableClient(.cable(server)))
         let id = UUID()
         let (adas, bobs) = (
             await ada.subscribe("RoomChannel", room(id)), await bob.subscribe("RoomChannel", room(id))

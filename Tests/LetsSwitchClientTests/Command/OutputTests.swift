@@ -25,13 +25,13 @@ import Testing
         let reminder = try Reminder(
             #"{"id":"\#(id)","taskId":"\#(id)","title":\#(json),\#(times),"roomId":"\#(id)","partnerTask":\#(json)}"#)
         #expect(
-            CommandRun.text(reminder)
+            ReminderRun.text(reminder)
                 == "09:00 Tea ada: hello; somebody starts Tea ada: hello: letsswitch join \(id)")
         let promise = try TaskPromise(
             Array(
                 #"{"id":"\#(id)","title":\#(json),\#(times),"timeZone":"UTC","socketId":"\#(id)","partnerTitle":\#(json)}"#
                     .utf8))
-        let run = CommandRun(try Invocation(["watch"], environment: { _ in nil }), output: Output())
+        let run = TaskRun(invocation: try Invocation(["watch"], environment: { _ in nil }), output: Output())
         #expect(
             run.text(promise).split(separator: "\n")
                 == [

@@ -59,8 +59,8 @@ import Testing
 
     /// The program's day, at a server where `schedule` causes a notification.
     private static func live(at server: any Transport, schedule: () async throws -> Void) async throws {
-        let cable = CableClient(server, path: "/cable?deviceId=ada")
-        let other = CableClient(server, path: "/cable?deviceId=bob")
+        let cable = CableClient(.cable(server, path: "/cable?deviceId=ada"))
+        let other = CableClient(.cable(server, path: "/cable?deviceId=bob"))
         let store = store()
         let effects = Effects<Screen, AppState, AppAction>(store)
         let (first, second) = (UUID(), UUID())
@@ -133,7 +133,7 @@ import Testing
     func rails() async throws {
         let rails = try await RailsServer.start()
         let server = systemTransport(to: try ServerAddress("\(rails.endpoint)"))
-        let backend = CableClient(server)
+        let backend = CableClient(.cable(server))
         let notifications = await backend.subscribe("NotificationsChannel")
         try await Self.live(at: server) { try await notifications.perform("schedule") }
         await backend.cancel()

@@ -40,7 +40,7 @@ import Testing
     @Test("Messages gather, and become one change against one state; what can't be understood is told")
     func gathers() async throws {
         let link = transport.admit()
-        let cable = CableClient(transport, time: clock.time)
+        let cable = CableClient(.cable(transport, time: clock.time))
         let effects = Effects<String, [String], String>(store, time: clock.time)
         await effects.run(effect(cable), as: "numbers")
         // One of that name runs already.
@@ -70,7 +70,7 @@ import Testing
     func thousand() async throws {
         var random = SeededRandom(seed: 7)
         let link = transport.admit()
-        let cable = CableClient(transport, time: clock.time)
+        let cable = CableClient(.cable(transport, time: clock.time))
         let effects = Effects<String, [String], String>(store, time: clock.time)
         await effects.run(effect(cable), as: "numbers")
         try await welcome(link)
@@ -108,7 +108,7 @@ import Testing
     @Test("A channel that isn't for us is a failure, and its effect can be run again")
     func rejected() async throws {
         let link = transport.admit()
-        let cable = CableClient(transport, time: clock.time)
+        let cable = CableClient(.cable(transport, time: clock.time))
         let effects = Effects<String, [String], String>(store, time: clock.time)
         for round in 1...2 {
             await effects.run(effect(cable), as: "numbers")

@@ -1,13 +1,9 @@
 #if canImport(Glibc)
     import Basics
-    import Dispatch
-    import Sockets
     import Wire
 
     /// Our own sockets and parsers: a connection for each request, WebSocket and stream.
     struct SocketTransport: Transport {
-        /// For connecting and the TLS handshake, by all addresses of a name together.
-        private static let connectLimit = Duration.seconds(10)
         /// Of an answer that is taken whole.
         private static let bodyLimit = 1 << 20
 
@@ -70,34 +66,10 @@
         }
 
         private func respond(_ request: [UInt8], bodyLimit: Int) async throws(ClientError) -> StreamedResponse {
-            let connection = try await connect()
+            let connection = try await SocketConnection.dial(server, authorities: authorities)
             return try await withLimit(connection) { () async throws(ClientError) in
                 try await connection.send(request)
                 return try await StreamedResponse(connection, bodyLimit: bodyLimit)
-            }
-        }
-
-        private func connect() async throws(ClientError) -> SocketConnection {
-            let addresses = try await Self.resolve(server)
-            var context: TLSClientContext?
-            if server.isSecure {
-                do { context = try TLSClientContext(authorities: authorities) } catch { throw .untrusted("\(error)") }
-            }
-            return try await SocketConnection.open(
-                to: addresses, host: server.host, tls: context, within: Self.connectLimit)
-        }
-
-        /// On a thread that may wait: the system's resolver has no other way, and can't be stopped.
-        private static func resolve(_ server: ServerAddress) async throws(ClientError) -> [SocketAddress] {
-            let addresses = Awaited<[SocketAddress]>()
-            return try await addresses.value {
-                DispatchQueue.global().async {
-                    do throws(ResolveError) {
-                        addresses.bring(.success(try SocketAddress.resolve(host: server.host, port: server.port)))
-                    } catch {
-                        addresses.bring(.failure(.unreachable("\(error)")))
-                    }
-                }
             }
         }
 
