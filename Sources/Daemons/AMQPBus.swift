@@ -29,16 +29,12 @@ package final class AMQPBus: Bus {
         var receive: (@Sendable (BusEvent) -> Void)?
     }
 
-    /// - Parameters:
-    ///   - url: The broker's.
-    ///   - authorities: By whom its certificate is judged, a file in PEM; the system's if it is `nil`.
-    package convenience init(_ id: DaemonID, url: AMQPURL, authorities: String? = nil) {
-        var configuration = AMQPConfiguration(url: url, name: "letsswitch \(id)")
-        if let authorities { configuration.authorities = authorities }
-        self.init(id, configuration)
+    /// - Parameter configuration: The broker's. Its name gets the connections' purposes added.
+    package convenience init(_ id: DaemonID, _ configuration: AMQPConfiguration) {
+        self.init(id, configuration, queue: AMQPBusTopology.queue)
     }
 
-    init(_ id: DaemonID, _ configuration: AMQPConfiguration, queue: AMQPQueue = AMQPBusTopology.queue) {
+    init(_ id: DaemonID, _ configuration: AMQPConfiguration, queue: AMQPQueue) {
         self.id = id
         var (publishing, consuming) = (configuration, configuration)
         publishing.name += ", publishing"
@@ -69,13 +65,10 @@ package final class AMQPBus: Bus {
 
     package func send(_ packets: [BusPacket]) async throws(BusError) {
         guard state.withLock({ $0.connections.isConnected }) else { throw .away }
-        do throws(AMQPError) {
+        do {
             try await publisher.publish(packets.map { AMQPBusMessage.message($0, from: id) })
         } catch {
-            switch error {
-            case .away, .libraryMissing: throw .away
-            case .refused, .rejected: throw .refused(message: error.message)
-            }
+            throw BusError(error)
         }
     }
 

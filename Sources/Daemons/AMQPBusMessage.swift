@@ -33,3 +33,13 @@ enum AMQPBusMessage {
         return .received(from: sender, Array(body[headSize...]))
     }
 }
+
+extension BusError {
+    /// What became of packets, as the broker or its absence says.
+    init(_ error: AMQPError) {
+        switch error {
+        case .away, .libraryMissing: self = .away
+        case .refused, .rejected: self = .refused(message: error.message)
+        }
+    }
+}

@@ -104,7 +104,7 @@ package actor DaemonRegistry: Service {
         await work.value
     }
 
-    /// Removes our row, so that the others know at once.
+    /// Removes our row, so that the others know at once. It stays while it isn't written that our people have left: they take those back.
     package func stop(within limit: Duration) async {
         isStopping = true
         await timer.wake()

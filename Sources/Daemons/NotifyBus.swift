@@ -5,41 +5,32 @@ package import Rooms
 /// The bus over PostgreSQL's NOTIFY: one connection listens, another one sends.
 ///
 /// ```
-/// send ──► NotifyPacker ──► SELECT pg_notify(…), one statement ──► PostgreSQL ──► PostgresListener ──► NotifyInbox ──► receive
+/// send ──► NotifySender ──► SELECT pg_notify(…), one statement ──► PostgreSQL ──► PostgresListener ──► NotifyInbox ──► receive
 /// ```
 /// Notifications are delivered in the order of commits, and within a transaction in that of the calls; since one connection sends, that is
 /// the order of `send`. Each daemon listens to a channel that all have and to one of its own.
 ///
 /// May be started again after ``stop()``, also by another one with the same id.
 package actor NotifyBus: Bus {
-    /// Channels and payloads hold no comma.
-    private static let notify = PostgresStatement(
-        name: "bus_notify",
-        sql: """
-            SELECT pg_notify(channel, payload)
-            FROM unnest(string_to_array($1, ','), string_to_array($2, ',')) AS message (channel, payload)
-            """)
-    private static let ping = PostgresStatement(name: "bus_ping", sql: "SELECT 1")
     private static let connectPatience = Duration.seconds(10)
     /// The names by which metrics go.
-    package static let statementNames = [notify, ping].map(\.name)
+    package static let statementNames = NotifySender.statementNames
 
     /// What lives from a start to a stop.
     private struct Run {
         let number: Int
         let listener: PostgresListener
-        let sender: PostgresClient
+        let sender: NotifySender
         let receive: @Sendable (BusEvent) -> Void
         var link = NotifyLink()
         var asking: Task<Void, Never>?
     }
 
-    package nonisolated let packetSize = NotifyPayload.maxPacketBytes
+    package nonisolated let packetSize = NotifySender.packetSize
     private nonisolated let executor = QueueExecutor(label: "letsswitch.bus")
     private let id: DaemonID
     private let configuration: PostgresConfiguration
     private let observer: (any PostgresObserver)?
-    private var packer: NotifyPacker
     private var inbox: NotifyInbox
     private var run: Run?
     private var runs = 0
@@ -58,8 +49,6 @@ package actor NotifyBus: Bus {
         self.id = id
         self.configuration = Self.adapted(configuration, patience)
         self.observer = observer
-        // Above all that a bus with this id has sent before: none sends a payload a nanosecond.
-        packer = NotifyPacker(sender: id, after: MonotonicTime.now().nanoseconds)
         inbox = NotifyInbox(own: id)
     }
 
@@ -88,15 +77,14 @@ package actor NotifyBus: Bus {
         guard run == nil else { return }
         runs += 1
         let number = runs
-        let channels = [NotifyChannel.everyDaemon.name, NotifyChannel.daemon(id).name]
         // On our own queue: what comes faster than it is taken apart waits in the database.
-        let listener = PostgresListener(configuration: configuration, channels: channels, executor: executor) {
+        let listener = PostgresListener(configuration: configuration, channels: inbox.channels, executor: executor) {
             [weak self] event in
             self?.assumeIsolated { $0.hear(event, in: number) }
         }
         run = Run(
-            number: number, listener: listener,
-            sender: PostgresClient(configuration: configuration, observer: observer), receive: receive)
+            number: number, listener: listener, sender: NotifySender(id, configuration, observer: observer),
+            receive: receive)
         askSender()
         await listener.start()
     }
@@ -114,24 +102,7 @@ package actor NotifyBus: Bus {
     /// Takes five seconds at most.
     package func send(_ packets: [BusPacket]) async throws(BusError) {
         guard let run, run.link.isUp else { throw .away }
-        let messages = try packer.pack(packets)
-        guard !messages.isEmpty else { return }
-        let channels = messages.lazy.map(\.channel.name).joined(separator: ",")
-        let payloads = messages.lazy.map(\.payload).joined(separator: ",")
-        do {
-            _ = try await run.sender.query(Self.notify, [.text(channels), .text(payloads)])
-        } catch let error as PostgresError {
-            switch error.kind {
-            case .unavailable, .shutDown:
-                lose(error.message, stillListens: true, in: run.number)
-                throw .away
-            case .refused, .conflict, .server, .decoding, .invalidParameter:
-                throw .refused(message: error.message)
-            }
-        } catch {
-            // The task was cancelled.
-            throw .away
-        }
+        try await run.sender.send(packets) { lose($0, stillListens: true, in: run.number) }
     }
 
     /// Until it answers: whether the sender's connection stands.
@@ -140,7 +111,7 @@ package actor NotifyBus: Bus {
         self.run?.asking = Task {
             var backoff = Backoff(minimum: .milliseconds(50), maximum: .milliseconds(500))
             while !Task.isCancelled {
-                if (try? await run.sender.query(Self.ping)) != nil { return senderAnswers(in: run.number) }
+                if await run.sender.answers() { return senderAnswers(in: run.number) }
                 // Cancelled by stop(): the loop's condition ends it.
                 try? await Task.sleep(for: backoff.next(random: .random(in: 0..<1)))
             }
@@ -165,8 +136,7 @@ package actor NotifyBus: Bus {
         case .notification(let name, let payload):
             // Before both sides stand, whoever sends doesn't count on us.
             guard run.link.isUp else { return }
-            let channel = name == NotifyChannel.everyDaemon.name ? NotifyChannel.everyDaemon : .daemon(id)
-            guard let (sender, packets) = inbox.receive(payload, on: channel) else { return }
+            guard let (sender, packets) = inbox.receive(payload, onChannelNamed: name) else { return }
             for packet in packets { run.receive(.received(from: sender, packet)) }
         }
     }

@@ -37,6 +37,14 @@ struct NotifyInbox {
         self.limits = limits
     }
 
+    /// The names of those that it is for.
+    var channels: [String] { [NotifyChannel.everyDaemon.name, NotifyChannel.daemon(own).name] }
+
+    /// As ``receive(_:on:)``, by the name of one of its channels.
+    mutating func receive(_ text: String, onChannelNamed name: String) -> (sender: DaemonID, packets: [[UInt8]])? {
+        receive(text, on: name == NotifyChannel.everyDaemon.name ? .everyDaemon : .daemon(own))
+    }
+
     /// The packets that are complete with this payload, in order; none for what is damaged, our own to everybody, or old.
     mutating func receive(_ text: String, on channel: NotifyChannel) -> (sender: DaemonID, packets: [[UInt8]])? {
         guard let payload = NotifyPayload(text: text) else { return nil }

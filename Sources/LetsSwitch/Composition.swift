@@ -84,6 +84,8 @@ struct Composition: Sendable {
             store: stores.questions, rooms: rooms, keys: database.roomKeys, loops: loops.loops,
             executor: stores.executor, sessionSize: configuration.sessionSize, messageRates: messageRates,
             metrics: metrics.questions, log: log, now: identities.now)
+        let sessions = SessionAccess(
+            questions: questions, hasOpenSession: configuration.openQuestions, identities: identities)
         let conversations = Conversations(
             store: stores.conversations, rooms: rooms, keys: database.roomKeys, loops: loops.loops,
             executor: stores.executor, rates: messageRates, metrics: metrics.conversations, log: log,
@@ -118,8 +120,8 @@ struct Composition: Sendable {
                 await attendance.forgotten(rooms.callRoll)
             },
             bus: { [postgres] in
-                if configuration.bus == .amqp, let url = configuration.amqpURL {
-                    return AMQPBus(id, url: url, authorities: configuration.amqpCAFile)
+                if configuration.bus == .amqp, let broker = configuration.broker(name: "letsswitch \(id)") {
+                    return AMQPBus(id, broker)
                 }
                 return NotifyBus(id, postgres, observer: observer)
             })
@@ -151,6 +153,7 @@ struct Composition: Sendable {
             questions.end(device)
             conversations.end(device)
             streams.end(device)
+            matches.end(device)
         }
         // Nobody looks where there is nowhere to look.
         let sampler =
@@ -160,17 +163,15 @@ struct Composition: Sendable {
                 id: id, store: SampleStore(database: stores.background), others: { metrics.bus.others })
         let eraser = DeviceEraser(
             store: stores.erasures, changes: changes, erasures: erasures, log: log, erased: end)
-        let application = Application(
-            on: loops, limits: edge.limits, edge: edge.policy, tls: edge.tls, handlerExecutor: stores.executor,
-            mapError: ErrorMapping(metrics: metrics, log: log).abort, audience: .people
+        let responder = Responder(
+            on: stores.executor, mapError: ErrorMapping(metrics: metrics, log: log).abort, audience: .people
         ) { routes in
             let zones = { @Sendable () async throws(RequestError) in try await database.timeZoneNames() }
             // First what is asked for most: the app asks for a room again and again when it is refused.
             routes.register(
                 collection: AleController(
                     matches,
-                    lobby: configuration.openQuestions
-                        ? OpenSessionDoor(questions: questions, identities: identities) : nil))
+                    lobby: configuration.openQuestions ? OpenSessionDoor(sessions) : nil))
             routes.register(collection: CableController(cables: cables))
             routes.register(
                 collection: OperationsController(
@@ -203,13 +204,10 @@ struct Composition: Sendable {
                 collection: CalendarController(
                     store: stores.calendars, publicURL: configuration.providers.publicURL, log: log))
             routes.register(collection: EventStreamController(reminders))
-            routes.register(
-                collection: QuestionSocketController(
-                    questions: questions, hasOpenSession: configuration.openQuestions, identities: identities))
+            routes.register(collection: QuestionSocketController(sessions))
             routes.register(
                 collection: QuestionsController(
-                    questions: questions, pages: QuestionPages(publicURL: configuration.providers.publicURL),
-                    hasOpenSession: configuration.openQuestions, identities: identities, log: log))
+                    sessions, pages: QuestionPages(sessions, publicURL: configuration.providers.publicURL), log: log))
             routes.register(
                 collection: ConversationSocketController(conversations: conversations, identities: identities))
             routes.register(
@@ -240,6 +238,8 @@ struct Composition: Sendable {
             if configuration.echo { routes.register(collection: EchoController()) }
             routes.register(collection: DescriptionController(configuration))
         }
+        let application = Application(
+            on: loops, limits: edge.limits, edge: edge.policy, tls: edge.tls, responder: responder)
         let kicks = ConnectionKicks(
             daemon: id, application: application, database: stores.background,
             tasksInRooms: stores.scheduler.reminders.tasksInRooms,
@@ -288,6 +288,8 @@ struct Composition: Sendable {
                 Task { await kicks.receive(payload) }
             case .notification(ErasureStore.channel, let payload):
                 end(DeviceID(stored: payload))
+            case .notification(MatchRooms.erasedTasksChannel, let payload):
+                matches.endTasks(payload)
             case .notification(ConversationStore.channel, let payload):
                 Task { await conversations.feeds.receive(payload) }
                 bridge?.heard()
@@ -348,7 +350,7 @@ struct Composition: Sendable {
         ReminderStore.dueChannel, ReminderStore.firedChannel, DeliveryStore.notifications, ScheduleChanges.channel,
         DaemonStore.channel, QuestionStore.channel, ErasureStore.channel, ConversationStore.channel,
         ConversationStore.changesChannel, PartnerStore.dissolvedChannel, RematchStore.channel,
-        ConnectionKicks.channel,
+        ConnectionKicks.channel, MatchRooms.erasedTasksChannel,
     ]
 
     /// The names of all statements, as metrics go by them.

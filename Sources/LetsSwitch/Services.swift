@@ -42,7 +42,7 @@ struct AcknowledgementService: Service {
     }
 }
 
-/// Who came and went at the end is still written.
+/// Who came and went at the end is still written, unless the database stands still: those that end after it are left their time.
 struct AttendanceService: Service {
     let rooms: Rooms
     let writer: AttendanceWriter
@@ -50,8 +50,10 @@ struct AttendanceService: Service {
     func run() async {}
 
     func stop(within limit: Duration) async {
-        await writer.add(await rooms.takePresenceEvents())
-        await writer.finish()
+        await Task {
+            await writer.add(await rooms.takePresenceEvents())
+            await writer.finish()
+        }.ends(within: limit / 2)
     }
 }
 

@@ -7,16 +7,29 @@ import Wire
 
 /// What the routes of sessions answer to browsers. The two pages that are forms and a table work without JavaScript.
 package struct QuestionPages: Sendable {
+    private let sessions: SessionAccess
     /// Where people reach this server; `nil`: where they did.
-    let publicURL: String?
+    private let publicURL: String?
     private let pages = LivePages()
 
-    package init(publicURL: String?) {
+    package init(_ sessions: SessionAccess, publicURL: String?) {
+        self.sessions = sessions
         self.publicURL = publicURL
     }
 
+    // MARK: `/questions`
+
+    /// Where the open session is, its table; otherwise the form that makes a session.
+    @Sendable func table(_ request: Request) async throws -> Response {
+        guard sessions.hasOpenSession else { return try await start(request) }
+        let last = try sessions.last(of: request)
+        try await sessions.questions.store.makeOpenSession()
+        let (page, _) = try await sessions.page(of: QuestionSession.open.id, after: last, keys: [])
+        return try await table(page, request)
+    }
+
     /// Makes a session.
-    func start(_ request: Request) async throws -> Response {
+    private func start(_ request: Request) async throws -> Response {
         try await pages.plain(
             title: "Questions",
             content: """
@@ -30,7 +43,7 @@ package struct QuestionPages: Sendable {
     }
 
     /// The presenter's page of ``QuestionSession/open``, or one of its pages.
-    func table(_ list: QuestionPage, _ request: Request) async throws -> Response {
+    private func table(_ list: QuestionPage, _ request: Request) async throws -> Response {
         let rows = list.questions.map { question in
             let answer =
                 question.answered
@@ -52,12 +65,33 @@ package struct QuestionPages: Sendable {
         return #"\#n<p><a href="/questions?after=\#(last.id)">More</a></p>"#
     }
 
-    func audience(_ session: QuestionSession, _ request: Request) async throws -> Response {
-        try await pages.audience(LivePages.Session(session), to: request.head)
+    // MARK: A session's
+
+    @Sendable func audience(_ request: Request) async throws -> Response {
+        let entrance = try await sessions.entrance(of: sessions.session(of: request))
+        return try await pages.audience(LivePages.Session(entrance.session), to: request.head)
     }
 
-    func presenter(_ session: QuestionSession, _ request: Request) async throws -> Response {
-        try await pages.presenter(LivePages.Session(session), origin: origin(request), to: request.head)
+    /// With `key` the browser is to keep it, and to come again without.
+    @Sendable func presenter(_ request: Request) async throws -> Response {
+        let id = try sessions.session(of: request)
+        let shown = request.query("key").map(PresenterKey.init(text:))
+        let keys =
+            if let shown { [try shown.digest()] } else {
+                try PresenterCredentials(request, acceptsCookies: true).digests()
+            }
+        let entrance = try await sessions.entrance(of: id)
+        guard entrance.isPresenter(keys) else { throw RequestError.presenterOnly }
+        guard let shown else {
+            return try await pages.presenter(
+                LivePages.Session(entrance.session), origin: origin(request), to: request.head)
+        }
+        var response = Response(seeOther: "/questions/\(id.text)/presenter")
+        response.headers += [
+            PresenterCredentials.cookie(shown, of: id, isSecure: request.isSecure),
+            HTTPField("Referrer-Policy", "no-referrer"),
+        ]
+        return response
     }
 
     /// `http://localhost:8080`.

@@ -1,5 +1,6 @@
 package import Messaging
-import Rooms
+package import Rooms
+import Server
 import Sockets
 
 /// What is published in a session's room: everything that has changed since the last time.
@@ -36,7 +37,31 @@ package struct QuestionPublication: Message {
     }
 }
 
-/// The same in frames, all of them one piece, made once for all WebSockets of a loop that get it.
+/// One of them as it comes to the peers of a loop, with what these make of it for all.
+package struct PublishedQuestions {
+    package let publication: QuestionPublication
+    package let shared: Publication
+
+    /// `nil`: something else was published.
+    init?(_ shared: Publication) {
+        guard let publication = shared.message as? QuestionPublication else { return nil }
+        self.publication = publication
+        self.shared = shared
+    }
+
+    var frames: QuestionFrames { shared.form { QuestionFrames(publication) } }
+}
+
+extension Publication {
+    /// How many are there, told to all WebSockets of a loop.
+    func frame(ofPresence count: Int) -> SharedBytes {
+        form {
+            SharedBytes { QuestionEvent.presence(count).appendFrame(to: &$0) }
+        }
+    }
+}
+
+/// What was published in frames, all of them one piece, made once for all WebSockets of a loop that get it.
 final class QuestionFrames {
     let audience: SharedBytes?
     let presenter: SharedBytes?

@@ -5,7 +5,6 @@ import FoundationEssentials
 import Messaging
 import Observability
 import Rooms
-import Server
 import Sockets
 
 /// Those in sessions of questions on one loop. What waits for the database holds a number, and finds its subscriber again by it. On the
@@ -15,10 +14,17 @@ package final class QuestionShard {
         fileprivate let number: Int
     }
 
+    private struct Entry {
+        let subscriber: QuestionSubscriber
+        let place: SessionPlace
+        /// Its ticket's end.
+        var expiry: TimerID?
+    }
+
     private let reactor: Reactor
     private let loop: EventLoop
     let questions: Questions
-    private var subscribers: [Number: QuestionSubscriber] = [:]
+    private var entries: [Number: Entry] = [:]
     private var lastNumber = 0
 
     init(on reactor: Reactor, loop: EventLoop, _ questions: Questions) {
@@ -36,30 +42,16 @@ package final class QuestionShard {
         }
         lastNumber += 1
         let subscriber = QuestionSubscriber(member, Number(number: lastNumber), sink, on: self)
-        subscribers[subscriber.number] = subscriber
-        subscriber.connection = questions.rooms.subscribe(
-            subscriber, to: questions.room(of: member.session), on: reactor)
+        let place = SessionPlace(of: subscriber, sink, in: questions, on: reactor)
+        entries[subscriber.number] = Entry(subscriber: subscriber, place: place)
         sink.send(.handshake(member.id))
-        enterHall(subscriber, sink)
         // What changes after the list was read is told only where the session is followed by then.
         Task(executorPreference: questions.executor) { [questions, loop, number = subscriber.number] in
             await questions.feeds.entered(member.session)
-            loop.submit { questions.shard(on: $0, loop: loop).subscribers[number]?.follow() }
+            loop.submit { questions.shard(on: $0, loop: loop).entries[number]?.subscriber.follow() }
         }
         awaitExpiry(of: subscriber)
         return subscriber
-    }
-
-    /// Everybody counts, and who follows the session is told how many they are.
-    private func enterHall(_ subscriber: QuestionSubscriber, _ sink: any QuestionSink) {
-        let member = subscriber.member
-        let sender = sink.sender ?? questions.rooms.shard(on: reactor).makeSender()
-        let place = sender.enter(
-            questions.hall(of: member.session), subscriber, policy: .hall,
-            claimedIdentity: member.device == nil ? nil : member.id
-        ) { _ in }
-        subscriber.place = place
-        if member.isLive, sink.wantsPresence { place.watchPresence() }
     }
 
     /// A ticket's end is its sockets'.
@@ -67,21 +59,18 @@ package final class QuestionShard {
         guard let end = subscriber.member.expiry else { return }
         let left = end - questions.now()
         guard left > 0 else { return subscriber.end(.expired) }
-        subscriber.expiry = reactor.schedule(after: Ticket.wait(forExpiryIn: left)) {
+        entries[subscriber.number]?.expiry = reactor.schedule(after: Ticket.wait(forExpiryIn: left)) {
             [weak self, number = subscriber.number] in
-            guard let self, let subscriber = subscribers[number] else { return }
+            guard let self, let subscriber = entries[number]?.subscriber else { return }
             awaitExpiry(of: subscriber)
         }
     }
 
     /// Does nothing the second time.
     package func leave(_ subscriber: QuestionSubscriber) {
-        guard subscribers.removeValue(forKey: subscriber.number) != nil else { return }
-        if let connection = subscriber.connection { questions.rooms.unsubscribe(connection) }
-        subscriber.connection = nil
-        subscriber.place?.leave()
-        subscriber.place = nil
-        if let expiry = subscriber.expiry { reactor.cancel(expiry) }
+        guard let entry = entries.removeValue(forKey: subscriber.number) else { return }
+        entry.place.leave(questions)
+        if let expiry = entry.expiry { reactor.cancel(expiry) }
         let session = subscriber.member.session
         if questions.audience.leave(session) {
             Task { [questions] in await questions.feeds.left(session) }
@@ -96,7 +85,7 @@ package final class QuestionShard {
 
     /// The device was erased.
     func end(_ device: DeviceID) {
-        for subscriber in subscribers.values where subscriber.member.device == device { subscriber.end(.erased) }
+        for entry in entries.values where entry.subscriber.member.device == device { entry.subscriber.end(.erased) }
     }
 
     // MARK: What waits for the database
@@ -104,8 +93,8 @@ package final class QuestionShard {
     func perform(_ message: QuestionMessage, for subscriber: QuestionSubscriber) {
         let (number, member) = (subscriber.number, subscriber.member)
         Task(executorPreference: questions.executor) { [questions, loop] in
-            let events = await questions.perform(message, for: member)
-            loop.submit { questions.shard(on: $0, loop: loop).subscribers[number]?.done(events) }
+            let events = await questions.responder.perform(message, for: member, erased: questions.end)
+            loop.submit { questions.shard(on: $0, loop: loop).entries[number]?.subscriber.done(events) }
         }
     }
 
@@ -130,7 +119,7 @@ package final class QuestionShard {
     }
 
     private func received(_ page: Result<QuestionPage?, any Error>, after last: UUID?, for number: Number) {
-        guard let subscriber = subscribers[number] else { return }
+        guard let subscriber = entries[number]?.subscriber else { return }
         switch page {
         case .success(let page?):
             if !subscriber.take(page) { readPage(after: last, for: subscriber) }
@@ -138,7 +127,7 @@ package final class QuestionShard {
         case .success(nil): subscriber.end(.gone)
         case .failure:
             reactor.schedule(after: Self.retryDelay) { [weak self] in
-                guard let self, let subscriber = subscribers[number] else { return }
+                guard let self, let subscriber = entries[number]?.subscriber else { return }
                 readPage(after: last, for: subscriber)
             }
         }

@@ -1,7 +1,6 @@
 import Access
 import Domain
 import FoundationEssentials
-import Messaging
 import Rooms
 import Server
 import Sockets
@@ -15,10 +14,10 @@ final class QuestionSocket: WebSocketHandler, QuestionSink {
     /// nil: the session was full, or it is over.
     private var subscriber: QuestionSubscriber?
 
-    init(_ socket: WebSocket, _ member: QuestionMember, paying rates: DeviceMessageRates, on shard: QuestionShard) {
+    init(_ socket: WebSocket, _ member: QuestionMember, on shard: QuestionShard) {
         self.socket = socket
         self.shard = shard
-        allowance = MessageAllowance(of: member.device, rates)
+        allowance = MessageAllowance(of: member.device, shard.questions.messageRates)
         subscriber = shard.enter(member, self)
     }
 
@@ -47,7 +46,6 @@ final class QuestionSocket: WebSocketHandler, QuestionSink {
     // MARK: What it is sent
 
     var webSocket: WebSocket? { socket }
-    var sender: Sender? { nil }
     var wantsPresence: Bool { true }
     func admitsMessage() -> Bool { socket.admits(.message) }
 
@@ -56,27 +54,24 @@ final class QuestionSocket: WebSocketHandler, QuestionSink {
     }
 
     func send(presence count: Int, _ shared: Publication) {
-        socket.send(
-            frame: shared.form {
-                SharedBytes { QuestionEvent.presence(count).appendFrame(to: &$0) }
-            })
+        socket.send(frame: shared.frame(ofPresence: count))
     }
 
-    func send(_ publication: QuestionPublication, _ shared: Publication, forPresenter: Bool) {
-        let frames = shared.form { QuestionFrames(publication) }
+    func send(_ published: PublishedQuestions, forPresenter: Bool) {
+        let frames = published.frames
         guard let frame = forPresenter ? frames.presenter : frames.audience else { return }
         socket.send(frame: frame)
     }
 
-    func send(announcement index: Int, of publication: QuestionPublication, _ shared: Publication) {
-        socket.send(frame: shared.form { QuestionFrames(publication) }.announcements[index])
+    func send(announcement index: Int, of published: PublishedQuestions) {
+        socket.send(frame: published.frames.announcements[index])
     }
 
     func reportDrain() { socket.reportsDrain = true }
     func awaitTurn() { subscriber?.hasTurn() }
     func endTurn() {}
 
-    func end(_ code: QuestionSinkEnd) {
+    func end(_ code: QuestionSubscriber.End) {
         switch code {
         case .tooFast: socket.close(.policyViolation, "more messages wait than may")
         case .full: socket.close(.policyViolation, "the session is full")

@@ -1,4 +1,4 @@
-package import Access
+import Access
 import Domain
 import FoundationEssentials
 import Messaging
@@ -9,15 +9,10 @@ import Wire
 
 /// `GET /questions/<session>/socket?deviceId=&live=true`: the way into a session.
 package struct QuestionSocketController: RouteCollection, Sendable {
-    let questions: Questions
-    /// Whether ``QuestionSession/open`` is there.
-    let hasOpenSession: Bool
-    let identities: IdentityVerifier
+    private let sessions: SessionAccess
 
-    package init(questions: Questions, hasOpenSession: Bool, identities: IdentityVerifier) {
-        self.questions = questions
-        self.hasOpenSession = hasOpenSession
-        self.identities = identities
+    package init(_ sessions: SessionAccess) {
+        self.sessions = sessions
     }
 
     package func boot(routes: RoutesBuilder) {
@@ -28,87 +23,33 @@ package struct QuestionSocketController: RouteCollection, Sendable {
     }
 
     @Sendable private func admit(_ request: Request, _ reactor: Reactor) throws -> WebSocketRoute.Admission {
-        guard let id = request.parameters["session"].flatMap(UUID.init(text:)) else {
-            throw RequestError.invalid("A session is named by its UUID.")
-        }
-        guard hasOpenSession || id != QuestionSession.open.id else { throw RequestError.noSuchSession }
+        let (questions, id) = (sessions.questions, try sessions.session(of: request))
         guard !questions.audience.isFull(id) else {
             questions.metrics.turnedAway.add()
-            throw Abort(
-                .conflict, code: "session_full",
-                reason: "The session has \(questions.audience.limit) sockets, its limit.")
+            throw RequestError.sessionFull(limit: questions.audience.limit)
         }
         if let entrance = questions.feeds.entrances[id] {
-            _ = try member(of: entrance, request)
+            _ = try sessions.member(of: entrance, request)
             return .admitted
         }
         return .unknown {
             guard let entrance = try await questions.feeds.open(id) else { throw RequestError.noSuchSession }
-            _ = try member(of: entrance, request)
+            _ = try sessions.member(of: entrance, request)
         }
     }
 
     @Sendable private func enter(_ request: Request, _ webSocket: WebSocket) -> any WebSocketHandler {
         // `admit` has seen that there is one. Should it have been forgotten since, because the last one has just left: then the
         // newcomer is nobody in particular, and comes again.
-        guard
-            let entrance = request.parameters["session"].flatMap(UUID.init(text:)).flatMap({
-                questions.feeds.entrances[$0]
-            }), let member = try? member(of: entrance, request)
-        else {
-            webSocket.close(.tryAgainLater, "please come again")
-            return NoQuestions()
-        }
-        return questions.enter(webSocket, member, loop: request.loop)
-    }
-
-    /// Who asks to come in.
-    private func member(of entrance: SessionEntrance, _ request: Request) throws -> QuestionMember {
-        let session = entrance.session.id
-        // A page of another server's gets no WebSocket, so cookies are ours.
-        let isPresenter = entrance.isPresenter(
-            try PresenterCredentials(request, acceptsCookies: true).digests())
-        // A presenter's `Authorization` is the key; anybody else's may be a ticket.
-        let identity = try identities.identity(of: request.head, bearer: entrance.key == nil || !isPresenter)
-        var isLive = false
-        request.head.withQueryValue("live") { isLive = $0.elementsEqual("true".utf8) }
-        return try questions.member(of: session, identity, isPresenter: isPresenter, isLive: isLive)
+        let id = try? sessions.session(of: request)
+        let entrance = id.flatMap { sessions.questions.feeds.entrances[$0] }
+        return sessions.enter(request, webSocket, as: entrance.flatMap { try? sessions.member(of: $0, request) })
     }
 }
 
-/// Says nothing, and hears nothing.
-private final class NoQuestions: WebSocketHandler {
-    func webSocket(_ webSocket: WebSocket, received message: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode) {}
-    func webSocketDidClose(_ webSocket: WebSocket, code: WebSocketCloseCode) {}
-}
-
-/// `GET /socket` without an id: into the session that is everybody's.
-package struct OpenSessionDoor {
-    let questions: Questions
-    let identities: IdentityVerifier
-
-    package init(questions: Questions, identities: IdentityVerifier) {
-        self.questions = questions
-        self.identities = identities
-    }
-
-    package var maxMessageBytes: Int { SocketLimits.messageBytes }
-
-    package func admit(_ request: Request) throws {
-        _ = try member(request)
-    }
-
-    package func enter(_ request: Request, _ webSocket: WebSocket) -> any WebSocketHandler {
-        // `admit` has seen that it may. A ticket may have ended since.
-        guard let member = try? member(request) else {
-            webSocket.close(.tryAgainLater, "please come again")
-            return NoQuestions()
-        }
-        return questions.enter(webSocket, member, loop: request.loop)
-    }
-
-    private func member(_ request: Request) throws -> QuestionMember {
-        try questions.member(
-            of: QuestionSession.open.id, identities.identity(of: request.head), isPresenter: true, isLive: false)
+extension RequestError {
+    /// `409`, of a session on this daemon.
+    fileprivate static func sessionFull(limit: Int) -> RequestError {
+        RequestError(status: 409, code: "session_full", reason: "The session has \(limit) sockets, its limit.")
     }
 }

@@ -1,74 +1,28 @@
 import Access
-import Basics
-import Domain
-package import FoundationEssentials
+import FoundationEssentials
 import Messaging
 package import Rooms
-package import Server
-package import Sockets
-
-/// Who somebody is in a session.
-package struct QuestionMember: Sendable {
-    package let session: UUID
-    /// By which the session knows it: the device's, or the connection's own.
-    package let id: UUID
-    let device: DeviceID?
-    /// Sees everything, and who asked.
-    let isPresenter: Bool
-    /// Is told what changes.
-    let isLive: Bool
-    /// When its ticket ends, in seconds since 1970.
-    let expiry: Double?
-    /// When it came.
-    let since = MonotonicTime.now()
-}
-
-/// What a subscriber's events leave by: a WebSocket of its own, or a channel of another protocol.
-package protocol QuestionSink: AnyObject {
-    /// The WebSocket, if it is the subscriber's own.
-    var webSocket: WebSocket? { get }
-    /// The connection in all rooms that it is in; `nil`: it is in no others.
-    var sender: Sender? { get }
-    /// Whether it is told how many are there, if it is live.
-    var wantsPresence: Bool { get }
-    /// Whether its address may have one thing more kept that it says.
-    func admitsMessage() -> Bool
-    func send(_ event: QuestionEvent)
-    /// How many are there.
-    func send(presence count: Int, _ shared: Publication)
-    /// One of a publication's announcements.
-    func send(announcement index: Int, of publication: QuestionPublication, _ shared: Publication)
-    /// Everything that has changed.
-    func send(_ publication: QuestionPublication, _ shared: Publication, forPresenter: Bool)
-    /// ``QuestionSubscriber/drained()`` is to be called once the peer has what was sent.
-    func reportDrain()
-    /// ``QuestionSubscriber/hasTurn()`` is to be called once a part of the list may be read for it.
-    func awaitTurn()
-    /// What was read is with the peer.
-    func endTurn()
-    /// The subscriber breaks the rules, or is not to be here any more.
-    func end(_ code: QuestionSinkEnd)
-}
-
-package enum QuestionSinkEnd {
-    /// More messages than may wait.
-    case tooFast
-    /// The session holds as many as it may.
-    case full
-    /// Its device was erased.
-    case erased
-    /// Its ticket is over.
-    case expired
-    /// The session was deleted.
-    case gone
-}
 
 /// One peer in a session, on its loop: what it says goes to the database one after the other, and what happens there comes back.
 ///
 /// ```
 /// reading (a part of the list) ⇄ sending ──► live: every change from the list on
 /// ```
-package final class QuestionSubscriber: RoomPeer {
+package final class QuestionSubscriber: RoomListener {
+    /// Why it ends.
+    package enum End {
+        /// More messages than may wait.
+        case tooFast
+        /// The session holds as many as it may.
+        case full
+        /// Its device was erased.
+        case erased
+        /// Its ticket is over.
+        case expired
+        /// The session was deleted.
+        case gone
+    }
+
     private enum Following {
         /// It doesn't.
         case none
@@ -83,12 +37,6 @@ package final class QuestionSubscriber: RoomPeer {
     let number: QuestionShard.Number
     private let sink: any QuestionSink
     private unowned let shard: QuestionShard
-    /// ``QuestionShard``'s to set.
-    var connection: Connection?
-    /// The same: where it counts as one of those who are there.
-    var place: Member?
-    /// The same: its ticket's end.
-    var expiry: TimerID?
     private var following: Following
     /// Whether changes are sent: from the first part of the list on.
     private var isListed = false
@@ -134,7 +82,7 @@ package final class QuestionSubscriber: RoomPeer {
         if isPaid(message) {
             shard.perform(message, for: self)
         } else {
-            done([shard.questions.refusal(of: message)])
+            done([shard.questions.responder.refusal(of: message)])
         }
     }
 
@@ -166,31 +114,28 @@ package final class QuestionSubscriber: RoomPeer {
     // MARK: What it is told
 
     func send(_ event: QuestionEvent) { sink.send(event) }
-    func end(_ code: QuestionSinkEnd) { sink.end(code) }
+    func end(_ code: End) { sink.end(code) }
 
     func isSelected(by option: WebSocketSendOption) -> Bool {
         option.selects(id: member.id, sink.webSocket)
     }
 
-    package func deliver(ales count: Int, of kind: CheerKind, frame: SharedBytes) {}
-
     package func deliver(_ publication: Publication) {
         if let presence = publication.message as? PresenceCount {
             return sink.send(presence: presence.count, publication)
         }
-        guard let message = publication.message as? QuestionPublication else { return }
-        seen = max(seen, message.changes.through)
-        for answer in message.changes.part.answers where isSelected(by: .id(answer.askedFrom)) {
+        guard let published = PublishedQuestions(publication) else { return }
+        let changes = published.publication.changes
+        seen = max(seen, changes.through)
+        for answer in changes.part.answers where isSelected(by: .id(answer.askedFrom)) {
             if isAsking { heldAnswers.append(answer.question) } else { sink.send(.answered(answer.question)) }
         }
-        for (index, announcement) in message.changes.announcements.enumerated()
+        for (index, announcement) in changes.announcements.enumerated()
         where isSelected(by: WebSocketSendOption(announcement.recipients)) {
-            sink.send(announcement: index, of: message, publication)
+            sink.send(announcement: index, of: published)
         }
-        if isListed { sink.send(message, publication, forPresenter: member.isPresenter) }
+        if isListed { sink.send(published, forPresenter: member.isPresenter) }
     }
-
-    package func roomClosed() {}
 
     // MARK: The list
 

@@ -69,15 +69,16 @@ package final class LogWriter: Sendable {
 
     private func empty() {
         dispatchPrecondition(condition: .onQueue(queue))
-        let lines = waiting.withLock { waiting in
+        let (lines, noted) = waiting.withLock { waiting in
             if waiting.droppedLines > 0 { waiting.lines += noteDropped(waiting.droppedLines) }
             defer { waiting = Waiting(bytesUnderWay: waiting.lines.count) }
-            return waiting.lines
+            return (waiting.lines, waiting.droppedLines)
         }
         let lost = writeOut(lines)
         waiting.withLock { waiting in
             waiting.bytesUnderWay = 0
-            waiting.droppedLines += lost
+            // The note is the last of them. If it's lost, what it said is still to be told.
+            waiting.droppedLines += lost > 0 && noted > 0 ? lost - 1 + noted : lost
         }
     }
 

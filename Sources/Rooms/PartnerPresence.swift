@@ -12,7 +12,7 @@ package enum PartnerPresence: String, Sendable {
 
 /// Who is in a room and who was, here and on other daemons, to be asked once for each of many.
 struct RoomView {
-    /// Of this daemon: those who didn't say who they are, and those who did.
+    /// Of this daemon: those who didn't say who they are, and those who did, or have several places in the room.
     let anonymous: Int
     let live: Set<UUID>
     /// Of this daemon, within the grace.

@@ -38,9 +38,17 @@ struct People {
     /// The same in the order of time. Some have come back since.
     private var departures: ArraySlice<Departure> = []
 
+    /// What these people are to be told, in whatever match's room they are.
+    var untold: [UUID: any Message] = [:]
+    /// From the first of them until they are told.
+    static let untoldDelay = Duration.milliseconds(100)
+
     init(grace: Duration) {
         self.grace = grace
     }
+
+    /// Whether none of the connections has said who it is.
+    var isEmpty: Bool { identities.isEmpty }
 
     /// The rooms that somebody has left a moment ago.
     var roomsOfDeparted: some Collection<UUID> { departed.keys }
@@ -126,7 +134,8 @@ struct People {
     /// Who is in a room with these connections and who was; from now on, who is there has been seen.
     mutating func view(of room: UUID, _ connections: [Connection], elsewhere: RoomMembers) -> RoomView {
         var members = members(of: room, connections)
-        let live = identities.isEmpty ? [] : Set(connections.compactMap(person(of:)))
+        // Senders too: one with several places here is somebody, and not among the anonymous any more.
+        let live = identities.isEmpty ? [] : Set(connections.compactMap { identities[ObjectIdentifier($0)]?.id })
         let anonymous = members.anonymous
         members.add(elsewhere)
         if came[room] != nil {

@@ -91,4 +91,27 @@ extension RoomShard: TurnEndHandler {
         let publication = Publication(message)
         for member in members where !isSender(member) && member.isMember { member.peer.deliver(publication) }
     }
+
+    /// Gives a message to those on this loop who say that they are one of these people, in whatever match's room: in a moment, since all
+    /// who are there are looked at, for many such messages at once.
+    package func publish(_ message: any Message, toPeople named: Set<UUID>) {
+        guard !people.isEmpty else { return }
+        if people.untold.isEmpty { loop.call(after: People.untoldDelay) { [weak self] in self?.tellPeople() } }
+        for person in named { people.untold[person] = message }
+    }
+
+    private func tellPeople() {
+        let messages = people.untold
+        people.untold = [:]
+        var found: [(Connection, any Message)] = []
+        map.forEach(.reported) { member in
+            guard let person = people.person(of: member), let message = messages[person] else { return }
+            found.append((member, message))
+        }
+        // They may leave for it.
+        for (member, message) in found where member.isMember {
+            settle(member.room)
+            member.peer.deliver(Publication(message))
+        }
+    }
 }

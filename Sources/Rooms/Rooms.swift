@@ -54,6 +54,12 @@ package final class Rooms: Sendable {
         loops[homeIndex(of: room)].submit { self.shard(on: $0).publish(message, to: room) }
     }
 
+    /// Gives a message, in a moment, to those on this daemon who say that they are one of these people, in whatever match's room.
+    package func announce(_ message: any Message, toPeople people: Set<UUID>) {
+        guard !people.isEmpty else { return }
+        for loop in loops { loop.submit { self.shard(on: $0).publish(message, toPeople: people) } }
+    }
+
     /// Remembers for a moment that a room can't be entered.
     package func remember(_ state: RoomState, of room: UUID) {
         loops[homeIndex(of: room)].submit { self.shard(on: $0).remember(state, of: room) }

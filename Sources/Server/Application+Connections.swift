@@ -1,8 +1,17 @@
 import Sockets
 import Wire
 
-/// The connections, for operators: seen, ended, and let go of a few at a time.
+/// The connections, for operators: counted, seen, ended, and let go of a few at a time.
 extension Application {
+    /// What the loops have counted, together.
+    package func counters() async -> LoopCounters {
+        var sum = LoopCounters()
+        for loop in loops {
+            sum = sum + (await loop.run { self.server(on: $0).counters })
+        }
+        return sum
+    }
+
     /// Calls `show` with those of all loops, some at a time: the next are looked for when it returns.
     package func connections(_ show: ([ConnectionRecord]) async throws -> Void) async rethrows {
         try await visit([ConnectionRecord]()) { records, connection in

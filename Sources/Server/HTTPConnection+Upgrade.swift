@@ -27,7 +27,7 @@ extension HTTPConnection {
                 upgrade(request, route)
             case .unknown(let find):
                 awaitAnswer { [application = server.application] in
-                    await application.refusal(from: find)
+                    await application.responder.refusal(from: find)
                 } then: { connection, refusal in
                     if let refusal {
                         connection.answer(refusal, to: request.head)
@@ -37,7 +37,7 @@ extension HTTPConnection {
                 }
             }
         } catch {
-            answer(server.application.response(to: error), to: request.head)
+            answer(server.application.responder.response(to: error), to: request.head)
         }
     }
 
@@ -48,8 +48,7 @@ extension HTTPConnection {
                 request.head, route.compression, subprotocol: route.options.subprotocol(request.head),
                 with: server.handshakeDigest)
         } catch {
-            let abort = Abort(error.status, reason: error.reason, headers: error.fields)
-            return answer(Response(abort), to: request.head)
+            return answer(Abort(error.status, reason: error.reason, headers: error.fields), to: request.head)
         }
         server.counters.responses[HTTPStatus.switchingProtocols.code, default: 0] += 1
         socket.enqueue(SharedBytes(handshake.response))

@@ -50,7 +50,7 @@ final class HTTPConnection: StreamSocketHandler {
     }
 
     /// Puts bytes aside until the request in hand is answered; with a full buffer, the kernel keeps the rest.
-    private func keep(_ bytes: UnsafeRawBufferPointer) {
+    func keep(_ bytes: UnsafeRawBufferPointer) {
         if case .streaming = state, backlog.count + bytes.count > Self.streamBacklogBytes { return letGoOfReader() }
         backlog.append(contentsOf: bytes)
         if backlog.count >= Reactor.receiveBufferSize { socket.setReading(false) }
@@ -103,118 +103,7 @@ final class HTTPConnection: StreamSocketHandler {
         }
     }
 
-    private func complete(rest input: inout UnsafeRawBufferPointer) {
-        guard let (head, content) = state.takeRequest() else { return }
-        socket.deadline = .distantFuture
-        if let refusal = refusalOfAddress(head) { return answer(Response(refusal), to: head) }
-        let match = server.application.router.match(head, for: peer.entrance.audience)
-        if let refusal = refusalOfPace(head, match) { return refusePace(refusal, to: head) }
-        if let refusal = refusalOfHost(head, match) ?? refusalOfWrite(head) {
-            return answer(Response(refusal), to: head)
-        }
-        switch match {
-        case .found(let route, let parameters):
-            let request = Request(
-                head: head, body: content, parameters: parameters, loop: server.loop, transport: peer.transport,
-                permit: peer.permit)
-            serve(request, route.endpoint, rest: &input)
-        case .methodNotAllowed(_, isWebSocket: true) where WebSocketHandshake.isAsked(by: head):
-            let refusal = WebSocketHandshakeError.notGet
-            answer(Response(Abort(refusal.status, reason: refusal.reason)), to: head)
-        case .methodNotAllowed(let allow, _):
-            let allow = HTTPField("Allow", allow)
-            guard head.method != .options else {
-                let fields = [allow] + preflight(head, allowing: allow.value)
-                return answer(Response(.noContent, headers: fields), to: head)
-            }
-            let reason = "\(head.method.name) is not among the methods of this path: \(allow.value)."
-            answer(Response(Abort(.methodNotAllowed, reason: reason, headers: [allow])), to: head)
-        case .notFound where head.method == .options && head.targetForm == .asterisk:
-            answer(Response(.noContent, headers: [HTTPField("Allow", "GET, HEAD, POST, DELETE, OPTIONS")]), to: head)
-        case .notFound:
-            answer(Response(Abort(.notFound, reason: "There is nothing at \(head.rawPath).")), to: head)
-        }
-    }
-
-    private func serve(_ request: Request, _ endpoint: Route.Endpoint, rest input: inout UnsafeRawBufferPointer) {
-        switch endpoint {
-        case .synchronous(let handler):
-            answer(respond(to: request, with: handler), to: request.head)
-        case .asynchronous(let handler):
-            awaitAnswer { [application = server.application] in
-                await application.respond(to: request, with: handler)
-            } then: { connection, response in
-                connection.answer(response, to: request.head)
-            }
-        case .webSocket(let route):
-            if let refusal = refusalOfUpgrade(request.head) {
-                return answer(Response(refusal), to: request.head)
-            }
-            // What the peer sent behind its handshake goes along, to the other loop or to the WebSocket.
-            keep(input)
-            input = UnsafeRawBufferPointer(start: nil, count: 0)
-            if let target = server.application.loop(route.affinity(request)), target.index != server.loop.index {
-                move(request, route, to: target)
-            } else {
-                serve(request, route)
-            }
-        }
-    }
-
-    private func respond(to request: Request, with handler: Route.Handler) -> Response {
-        do {
-            return try handler(request)
-        } catch {
-            return server.application.response(to: error)
-        }
-    }
-
-    /// Runs `work` in a task and, back on the loop, gives its result to `then` if the connection still is.
-    func awaitAnswer<Result: Sendable>(
-        _ work: @escaping @Sendable () async -> Result,
-        then: @escaping @Sendable (HTTPConnection, Result) -> Void
-    ) {
-        let ticket = server.ticket(for: self)
-        state = .awaiting(ticket)
-        // The handler has time limits of its own: those of what it waits for.
-        socket.deadline = .distantFuture
-        let (loop, application) = (server.loop, server.application)
-        Task(executorPreference: application.handlerExecutor) {
-            let result = await work()
-            loop.submit { reactor in
-                guard let connection = application.server(on: reactor).redeem(ticket) else { return }
-                connection.state = .answering
-                then(connection, result)
-                connection.proceed()
-            }
-        }
-    }
-
-    // MARK: Answers
-
-    /// - Parameter isLast: Whether the connection ends with it, whatever the request says.
-    func answer(_ response: Response, to head: HTTPRequestHead, isLast: Bool = false) {
-        // HTTP/1.0 has no chunks: there a stream ends with the connection.
-        let isDelimited = head.version == .http11 || !response.isStream || head.method == .head
-        let keepsAlive = head.isKeepAlive && isDelimited && !isLast && !server.isStopping
-        server.counters.responses[response.status.code, default: 0] += 1
-        var writer = ResponseWriter(response, on: server, isSecure: peer.entrance.isSecure)
-        if !keepsAlive {
-            writer.field("Connection", "close")
-        } else if head.version == .http10 {
-            writer.field("Connection", "keep-alive")
-        }
-        writer.share(head, with: server.application.edge.allowedOrigins)
-        if case .stream(let start) = response.body {
-            return stream(start, writer, to: head, keepsAlive: keepsAlive)
-        }
-        let content = response.content
-        if !response.status.forbidsBody { writer.contentLength(content.count) }
-        let sendsContent = head.method != .head && !response.status.forbidsBody
-        writer.finish(content: sendsContent ? content : [])
-        socket.enqueue(SharedBytes(writer.bytes))
-        answered(keepsAlive: keepsAlive)
-    }
+    // MARK: After an answer
 
     func answered(keepsAlive: Bool) {
         state.answered(keepsAlive: keepsAlive, isTaken: socket.unsentBytes <= limits.sendQueueBytes)
@@ -234,7 +123,7 @@ final class HTTPConnection: StreamSocketHandler {
     }
 
     /// The last answer is enqueued.
-    private func end() {
+    func end() {
         state = .over
         socket.finish(sending: limits.writeTimeout)
     }
@@ -245,23 +134,6 @@ final class HTTPConnection: StreamSocketHandler {
         case .end: end()
         case .goOn(let newLimit): limit(by: newLimit)
         }
-    }
-
-    /// Answers what is no request, and ends the connection: what follows can't be told from the next request.
-    private func refuse(_ abort: Abort) {
-        server.counters.responses[abort.status.code, default: 0] += 1
-        let response = Response(abort)
-        var writer = ResponseWriter(response, on: server, isSecure: peer.entrance.isSecure)
-        writer.field("Connection", "close")
-        var sendsContent = true
-        if case .inBody(let head, _) = state {
-            writer.share(head, with: server.application.edge.allowedOrigins)
-            sendsContent = head.method != .head
-        }
-        writer.contentLength(response.content.count)
-        writer.finish(content: sendsContent ? response.content : [])
-        socket.enqueue(SharedBytes(writer.bytes))
-        end()
     }
 
     // MARK: The socket

@@ -43,6 +43,15 @@ import Testing
         #expect(connections.connected(.consumer) == .connected)
     }
 
+    @Test("Who sends learns whether the broker is away or has said no")
+    func errors() {
+        #expect(BusError(.away("no broker")) == .away)
+        #expect(BusError(.libraryMissing("librabbitmq")) == .away)
+        #expect(BusError(.refused("memory alarm")) == .refused(message: "memory alarm"))
+        #expect(
+            BusError(.rejected(places: [0, 2])) == .refused(message: "a queue doesn't take 2 of the messages"))
+    }
+
     @Test("A packet comes out as it went in, by the key of its destination")
     func message() throws {
         let (sender, receiver, room) = (DaemonID(), DaemonID(), UUID())

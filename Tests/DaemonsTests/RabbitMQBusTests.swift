@@ -159,7 +159,8 @@ struct RabbitMQBusTests {
     @Test("A wrong password is told, and not repeated")
     func refusedLogin() async throws {
         let port = try await Self.broker.value.port
-        let bus = AMQPBus(DaemonID(), url: try AMQPURL("amqp://guest:secret-word@127.0.0.1:\(port)"))
+        let url = try AMQPURL("amqp://guest:secret-word@127.0.0.1:\(port)")
+        let bus = AMQPBus(DaemonID(), AMQPConfiguration(url: url, name: "test"))
         let events = EventRecorder<BusEvent>()
         await bus.start { events.append($0) }
         let event = try await events.next("lost")

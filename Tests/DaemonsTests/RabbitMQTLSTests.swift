@@ -16,7 +16,7 @@ struct RabbitMQTLSTests {
         #expect(try await broker.user() != 0, "an ordinary user")
 
         let (one, other) = (DaemonID(), DaemonID())
-        let buses = [one, other].map { AMQPBus($0, url: url, authorities: authority.file) }
+        let buses = [one, other].map { bus($0, url, authorities: authority.file) }
         let events = EventRecorder<BusEvent>()
         await buses[0].start { _ in }
         await buses[1].start { events.append($0) }
@@ -37,9 +37,15 @@ struct RabbitMQTLSTests {
         await broker.end()
     }
 
+    private func bus(_ id: DaemonID, _ url: AMQPURL, authorities: String?) -> AMQPBus {
+        var configuration = AMQPConfiguration(url: url, name: "test \(id)")
+        if let authorities { configuration.authorities = authorities }
+        return AMQPBus(id, configuration)
+    }
+
     /// It never connects, and says why.
     private func expectRefusal(_ url: AMQPURL, by authorities: String?) async throws {
-        let bus = AMQPBus(DaemonID(), url: url, authorities: authorities)
+        let bus = bus(DaemonID(), url, authorities: authorities)
         let events = EventRecorder<BusEvent>()
         await bus.start { events.append($0) }
         guard case .lost(let message) = try await events.next("an answer") else {

@@ -22,8 +22,7 @@ import Wire
     @Test("Q8: .socket selects that one alone, also among others with its id, and nobody who has none")
     func socket() async throws {
         let (hall, selections) = (LoopLocal<Hall>(), EventRecorder<[Bool]>())
-        let application = Application(
-            on: try EventLoopGroup(count: 1), limits: ServerLimits(),
+        let responder = Responder(
             mapError: { _ in Abort(.internalServerError, reason: "mapped") },
             routes: { routes in
                 routes.webSocket("socket") { _, webSocket in
@@ -34,6 +33,8 @@ import Wire
                     return Listener()
                 }
             })
+        let application = Application(
+            on: try EventLoopGroup(count: 1), limits: ServerLimits(), responder: responder)
         do {
             let bound = try await application.listen(
                 on: [ServerEndpoint(SocketAddress.resolve(host: "127.0.0.1", port: 0)[0], speaksTLS: false)])

@@ -183,6 +183,24 @@ import Testing
         #expect(rest.wait().utf8.count == 350_000 - taken.count)
     }
 
+    @Test("How many lines were dropped is told once a line gets through, though the note was lost before")
+    func aNoteThatIsLostIsToldAgain() throws {
+        let descriptor = open("/dev/full", O_WRONLY | O_CLOEXEC)
+        try #require(descriptor >= 0)
+        let writer = LogWriter(descriptor: descriptor, limit: 64) { Array("dropped \($0)\n".utf8) }
+        let tooLong = [UInt8](repeating: UInt8(ascii: "x"), count: 64) + [UInt8(ascii: "\n")]
+        for _ in 0..<5 { writer.write(tooLong) }
+        writer.write(Array("lost\n".utf8))
+        #expect(writer.flush(within: .seconds(30)))
+        // The disk has room again.
+        let (read, write) = try openPipe()
+        try #require(dup2(write, descriptor) == descriptor && fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0)
+        close(write)
+        #expect(writer.flush(within: .seconds(30)))
+        close(descriptor)
+        #expect(readAll(read) == "dropped 6\n")
+    }
+
     @Test("A closed pipe and a full disk are survived") func aClosedPipeAndAFullDiskAreSurvived() throws {
         signal(SIGPIPE, SIG_IGN)
         let (read, write) = try openPipe()

@@ -5,96 +5,13 @@ import Testing
 
 @testable import Rooms
 
-/// Two and more daemons as values, with a medium that loses what a test says.
+/// Two and more daemons as values, and what is lost between them.
 @Suite struct RelayStateTests {
-    private final class Daemon {
-        let id = DaemonID()
-        var state: RelayState
-        var heard: [UUID: Int] = [:]
-        var lost: UInt64 = 0
-        var dropped: UInt64 = 0
-        /// What is sent to it is lost while it is away.
-        var isAway = false
-
-        init() { state = RelayState(id: id, packetSize: 200, grace: .seconds(15)) }
-
-        func apply(_ effects: RelayState.Effects) {
-            for ales in effects.ales { heard[ales.room, default: 0] += Int(ales.count) }
-            lost += effects.lost
-        }
-
-        func enter(_ room: UUID, _ connections: Int, people: Set<UUID> = []) {
-            var news = RoomNews()
-            news.members = [
-                MembersOfRoom(
-                    room,
-                    RoomMembers(
-                        connections: connections, anonymous: max(0, connections - people.count), people: people))
-            ]
-            state.take(news)
-        }
-
-        func say(_ count: UInt32, in room: UUID) {
-            var news = RoomNews()
-            news.ales = [RoomNews.Ales(room, count)]
-            state.take(news)
-        }
-    }
-
-    /// The daemons of a test, connected.
-    private final class Daemons {
-        let all: [Daemon]
-        var now = MonotonicTime(nanoseconds: 1_000_000_000)
-
-        init(_ count: Int) {
-            all = (0..<count).map { _ in Daemon() }
-            for daemon in all { daemon.state.busConnected() }
-            settle()
-        }
-
-        subscript(index: Int) -> Daemon { all[index] }
-
-        /// Until nobody has anything to say.
-        func settle() {
-            var isQuiet = false
-            while !isQuiet {
-                isQuiet = true
-                for daemon in all {
-                    let batch = daemon.state.nextBatch()
-                    daemon.dropped += batch.dropped
-                    if !batch.packets.isEmpty { isQuiet = false }
-                    for packet in batch.packets { carry(packet, from: daemon) }
-                }
-            }
-        }
-
-        private func carry(_ packet: BusPacket, from sender: Daemon) {
-            for daemon in all where !daemon.isAway {
-                let isReceiver =
-                    switch packet.destination {
-                    case .everyDaemon: daemon !== sender
-                    case .daemon(let id): daemon.id == id
-                    case .room(_, let receivers): receivers.contains(daemon.id)
-                    }
-                guard isReceiver, let effects = try? daemon.state.receive(packet.bytes, from: sender.id, at: now) else {
-                    continue
-                }
-                daemon.apply(effects)
-            }
-        }
-
-        func beat() {
-            now = now + .seconds(2)
-            for daemon in all { daemon.apply(daemon.state.beat(at: now)) }
-            settle()
-        }
-    }
-
     private let room = UUID()
 
     @Test("Ales go to the daemons that have somebody in the room, and to no others")
     func interest() {
-        let daemons = Daemons(3)
+        let daemons = RelaysUnderTest(3)
         daemons[0].enter(room, 1)
         daemons[1].enter(room, 1)
         daemons[2].enter(UUID(), 1)
@@ -113,7 +30,7 @@ import Testing
 
     @Test("A room in which nobody else has anybody costs no packet")
     func alone() {
-        let daemons = Daemons(2)
+        let daemons = RelaysUnderTest(2)
         daemons[0].enter(room, 2)
         daemons.settle()
         daemons[0].say(5, in: room)
@@ -122,7 +39,7 @@ import Testing
 
     @Test("Who is in a room elsewhere is summed up; a person counts once wherever it is")
     func members() {
-        let daemons = Daemons(3)
+        let daemons = RelaysUnderTest(3)
         let person = UUID()
         daemons[0].enter(room, 2, people: [person])
         daemons[1].enter(room, 3, people: [person])
@@ -134,7 +51,7 @@ import Testing
 
     @Test("What is lost on the way is counted by who misses it, to the ale")
     func loss() {
-        let daemons = Daemons(2)
+        let daemons = RelaysUnderTest(2)
         for index in 0..<2 { daemons[index].enter(room, 1) }
         daemons.settle()
         daemons[0].say(1, in: room)
@@ -150,9 +67,26 @@ import Testing
         #expect(daemons[0].lost == 0)
     }
 
+    @Test("What is lost before the first ale that is heard is counted too, whoever came first", arguments: 0..<2)
+    func lossAtTheBeginning(_ first: Int) {
+        let daemons = RelaysUnderTest(2)
+        for index in [first, 1 - first] {
+            daemons[index].enter(room, 1)
+            daemons.settle()
+        }
+        daemons[1].isAway = true
+        daemons[0].say(3, in: room)
+        daemons.settle()
+        daemons[1].isAway = false
+        daemons[0].say(1, in: room)
+        daemons.settle()
+        #expect(daemons[1].heard[room] == 1)
+        #expect(daemons[1].lost == 3)
+    }
+
     @Test("What was lost at the end, with nothing after it, is counted when the bus is back")
     func lossAtTheEnd() {
-        let daemons = Daemons(2)
+        let daemons = RelaysUnderTest(2)
         for index in 0..<2 { daemons[index].enter(room, 1) }
         daemons.settle()
         daemons[1].isAway = true
@@ -167,7 +101,7 @@ import Testing
 
     @Test("Of the sender that was cut off itself, the others count what it couldn't send")
     func away() {
-        let daemons = Daemons(2)
+        let daemons = RelaysUnderTest(2)
         for index in 0..<2 { daemons[index].enter(room, 1) }
         daemons.settle()
         daemons[0].state.busLost()
@@ -185,7 +119,7 @@ import Testing
 
     @Test("Who missed that somebody came or left learns it by the next beat")
     func missedNews() {
-        let daemons = Daemons(2)
+        let daemons = RelaysUnderTest(2)
         daemons[0].enter(room, 1)
         daemons.settle()
         daemons[1].isAway = true
@@ -200,9 +134,26 @@ import Testing
         #expect(daemons[1].state.membersElsewhere(of: other).connections == 1)
     }
 
+    @Test("Who missed the list of all rooms, after the bus was away, learns by the next beat what changed meanwhile")
+    func missedGreeting() {
+        let daemons = RelaysUnderTest(2)
+        daemons[0].enter(room, 1)
+        daemons.settle()
+        daemons[0].state.busLost()
+        daemons[0].enter(room, 4)
+        daemons.settle()
+        daemons[1].isAway = true
+        daemons[0].state.busConnected()
+        daemons.settle()
+        daemons[1].isAway = false
+        #expect(daemons[1].state.membersElsewhere(of: room).connections == 1)
+        daemons.beat()
+        #expect(daemons[1].state.membersElsewhere(of: room).connections == 4)
+    }
+
     @Test("Who missed that a room was left learns it by the list of all")
     func missedEnd() {
-        let daemons = Daemons(2)
+        let daemons = RelaysUnderTest(2)
         daemons[0].enter(room, 1)
         for _ in 0..<40 { daemons[0].enter(UUID(), 1) }
         daemons.settle()
@@ -216,7 +167,7 @@ import Testing
 
     @Test("A daemon that begins is told all rooms, and tells all of its own")
     func newcomer() {
-        let daemons = Daemons(2)
+        let daemons = RelaysUnderTest(2)
         let rooms = (0..<50).map { _ in UUID() }
         for room in rooms { daemons[0].enter(room, 1) }
         daemons[1].state.busLost()
@@ -230,7 +181,7 @@ import Testing
 
     @Test("A daemon that dies takes its members along; of one that says farewell, people count until the grace is over")
     func ends() throws {
-        let daemons = Daemons(3)
+        let daemons = RelaysUnderTest(3)
         let person = UUID()
         for index in 0..<2 { daemons[index].enter(room, 2, people: [person]) }
         daemons.settle()
@@ -246,13 +197,13 @@ import Testing
         // Its row in the database goes as well.
         _ = daemons[2].state.remove([daemons[0].id])
         #expect(daemons[2].state.membersElsewhere(of: room) == RoomMembers(people: [person]))
-        _ = daemons[2].state.beat(at: daemons.now + .seconds(15))
+        _ = daemons[2].state.beat(at: daemons.now + .seconds(15), isAnswered: true)
         #expect(daemons[2].state.membersElsewhere(of: room).isEmpty)
     }
 
     @Test("One that comes back before it is said to be gone is asked at once who is there")
     func isBack() {
-        let daemons = Daemons(2)
+        let daemons = RelaysUnderTest(2)
         daemons[0].enter(room, 2)
         daemons.settle()
         daemons[1].apply(daemons[1].state.remove([daemons[0].id]))
@@ -260,7 +211,7 @@ import Testing
         daemons.settle()
         #expect(daemons[1].state.membersElsewhere(of: room).connections == 2)
         // It was silent, and nobody waits for an answer.
-        _ = daemons[1].state.beat(at: daemons.now)
+        _ = daemons[1].state.beat(at: daemons.now, isAnswered: true)
         _ = daemons[1].state.nextBatch()
         _ = daemons[1].state.remove([daemons[0].id])
         #expect(daemons[1].state.nextBatch().isEmpty)
@@ -268,7 +219,7 @@ import Testing
 
     @Test("Of what a slow bus gathers, as much is told as can be passed on at once; the rest is dropped, and missed")
     func flood() {
-        let daemons = Daemons(2)
+        let daemons = RelaysUnderTest(2)
         for index in 0..<2 { daemons[index].enter(room, 1) }
         daemons.settle()
         let limit = RelayState.alesAtOnce
@@ -284,12 +235,13 @@ import Testing
 
     @Test("Who is silent for half a minute is gone, though nobody says so, unless the bus was away; and may come back")
     func silence() {
-        let daemons = Daemons(2)
+        let daemons = RelaysUnderTest(2)
         daemons[0].enter(room, 1)
         daemons.settle()
         let listener = daemons[1]
         func beatAlone(_ times: Int) {
-            for _ in 0..<times { listener.apply(listener.state.beat(at: daemons.now)) }
+            // Its own echoes come back.
+            for _ in 0..<times { listener.apply(listener.state.beat(at: daemons.now, isAnswered: true)) }
         }
         beatAlone(14)
         daemons.beat()
@@ -305,12 +257,33 @@ import Testing
         #expect(listener.state.membersElsewhere(of: room).connections == 1)
     }
 
+    @Test("While the bus stands and takes nothing, nobody is taken for gone, and what is said counts as lost")
+    func refusedByTheBus() {
+        let daemons = RelaysUnderTest(2)
+        for index in 0..<2 { daemons[index].enter(room, 1) }
+        daemons.settle()
+        for _ in 0..<40 {
+            daemons.now = daemons.now + .seconds(2)
+            for daemon in daemons.all {
+                daemon.apply(daemon.state.beat(at: daemons.now, isAnswered: false))
+                daemon.say(1, in: room)
+                // Refused as a whole.
+                daemon.dropped += daemon.state.nextBatch().ales.reduce(0) { $0 + UInt64($1) }
+                daemon.state.introduceAgain()
+            }
+        }
+        #expect(daemons.all.map { $0.state.membersElsewhere(of: room).connections } == [1, 1])
+        #expect(daemons.all.map(\.dropped) == [40, 40])
+        daemons.settle()
+        #expect(daemons.all.map(\.lost) == [40, 40])
+    }
+
     @Test("A room of many costs as much to hear of as one of few")
     func manyRooms() {
         /// What it takes to hear the list of all rooms, on this thread.
         func work(_ count: Int) -> Double {
-            let sender = Daemon()
-            let receiver = Daemon()
+            let sender = RelayUnderTest()
+            let receiver = RelayUnderTest()
             for _ in 0..<count { sender.enter(UUID(), 1) }
             sender.state.busConnected()
             let packets = sender.state.nextBatch().packets
@@ -342,7 +315,7 @@ import Testing
         let daemon = DaemonID()
         for _ in 0..<200 {
             var bytes = RelayMessage.ales([.init(room: room, first: random.next(), count: 1)]).bytes
-            bytes[1] = UInt8(random.next(below: 9))
+            bytes[1] = UInt8(random.next(below: 11))
             bytes += (0..<random.next(below: 60)).map { _ in UInt8(random.next(below: 256)) }
             if random.next(below: 4) == 0 { bytes.removeLast(random.next(below: bytes.count)) }
             _ = try? state.receive(bytes, from: daemon, at: MonotonicTime(nanoseconds: 1))

@@ -69,6 +69,26 @@ import Testing
         #expect(late.events == [.ales(1)])
     }
 
+    @Test("What is for a person comes to each who says so in a match's room, after the ales; who hears it may leave")
+    func people() {
+        let person = UUID()
+        let places = [(RecordingPeer(), room), (RecordingPeer(), room), (RecordingPeer(), UUID())]
+        for (peer, room) in places {
+            let connection = enter(peer, room, as: person)
+            peer.react = { _ in connection.leave() }
+        }
+        let others = [RecordingPeer(), RecordingPeer()]
+        let cheering = enter(others[0])
+        _ = rooms.shard.enter(UUID(), others[1], policy: .company, claimedIdentity: person)
+        cheering.cheer()
+        rooms.shard.publish(Numbered(number: 1), toPeople: [UUID()])
+        rooms.shard.publish(Numbered(number: 1), toPeople: [person, UUID()])
+        rooms.loop.advance(by: People.untoldDelay)
+        #expect(places.map(\.0.events) == [[.ales(1), .message(1)], [.ales(1), .message(1)], [.message(1)]])
+        #expect(others.allSatisfy { $0.events.isEmpty })
+        #expect(rooms.shard.occupancy == (1, 1))
+    }
+
     @Test("Who has left gets nothing and sends nothing, and the room may be another's by then")
     func left() {
         let peers = [RecordingPeer(), RecordingPeer()]

@@ -249,6 +249,26 @@ import Testing
         #expect(watcher.peer.counts.last == 3)
     }
 
+    @Test("A partner with several places that doesn't say who it is is here until the last of them is left")
+    func partnerWithSeveralPlaces() {
+        let room = loops.room(on: 0)
+        let watcher = enter(room, loops.shards[1].makeSender(), as: UUID())
+        watcher.member.watchPresence()
+        let sender = loops.shards[2].makeSender()
+        let places = [enter(room, sender), enter(room, sender)]
+        loops.settle()
+        loops.advance(by: .seconds(1))
+        #expect(watcher.peer.partners.last == .here)
+        places[0].member.leave()
+        loops.settle()
+        loops.advance(by: .seconds(1))
+        #expect(watcher.peer.partners.last == .here)
+        places[1].member.leave()
+        loops.settle()
+        loops.advance(by: .seconds(1))
+        #expect(watcher.peer.partners.last == .left)
+    }
+
     @Test("Other daemons hear of a room once, from its home, and what they say reaches all loops")
     func otherDaemons() {
         let room = loops.room(on: 0)

@@ -11,10 +11,7 @@ import Wire
 
     /// A server with a listener for either audience, and then one for both.
     private static func withServer(_ body: ([ClientEndpoint]) async throws -> Void) async throws {
-        let application = Application(
-            on: try EventLoopGroup(count: 2), limits: .patient, mapError: serverError,
-            audience: guests
-        ) { routes in
+        let responder = Responder(mapError: serverError, audience: guests) { routes in
             routes.get("menu", immediately: { _ in .text("menu") })
             routes.group(for: staff) { routes in
                 routes.get("till", immediately: { _ in .text("till") })
@@ -26,6 +23,7 @@ import Wire
                 return Nobody()
             }
         }
+        let application = Application(on: try EventLoopGroup(count: 2), limits: .patient, responder: responder)
         do {
             let address = try SocketAddress.resolve(host: "127.0.0.1", port: 0)[0]
             let endpoints = try await application.listen(on: [
@@ -45,10 +43,8 @@ import Wire
         var edge = EdgePolicy()
         edge.expectsProxyHeader = true
         let application = Application(
-            on: try EventLoopGroup(count: 2), limits: .patient, edge: edge, mapError: Self.serverError
-        ) {
-            $0.addPlain()
-        }
+            on: try EventLoopGroup(count: 2), limits: .patient, edge: edge,
+            responder: Responder(mapError: Self.serverError) { $0.addPlain() })
         do {
             let address = try SocketAddress.resolve(host: "127.0.0.1", port: 0)[0]
             let bound = try await application.listen(on: [

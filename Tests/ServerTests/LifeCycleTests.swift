@@ -182,8 +182,8 @@ import Wire
         ]
         let application = Application(
             on: try EventLoopGroup(count: 2), limits: ServerLimits.patient,
-            mapError: { Abort(.internalServerError, reason: "\($0)") },
-            routes: { $0.addPlain() })
+            responder: Responder(
+                mapError: { Abort(.internalServerError, reason: "\($0)") }, routes: { $0.addPlain() }))
         let bound = try await application.listen(on: addresses.map { ServerEndpoint($0) })
         #expect(bound.count == 3)
         for address in bound {

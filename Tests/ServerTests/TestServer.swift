@@ -27,7 +27,8 @@ struct TestServer: Sendable {
     ) async throws {
         let application = Application(
             on: try EventLoopGroup(count: 2), limits: limits, edge: edge, tls: tls,
-            mapError: { Abort(.serviceUnavailable, code: "mapped", reason: "mapped: \($0)") }, routes: routes)
+            responder: Responder(
+                mapError: { Abort(.serviceUnavailable, code: "mapped", reason: "mapped: \($0)") }, routes: routes))
         do {
             let address =
                 address.hasPrefix("/")

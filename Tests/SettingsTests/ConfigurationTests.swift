@@ -192,6 +192,10 @@ import Wire
         let url = "amqp://ada:sesame@broker:5672/rooms"
         let configuration = try configuration(["--bus", "AMQP"], ["LETSSWITCH_AMQP_URL": url])
         #expect(try configuration.bus == .amqp && configuration.amqpURL == AMQPURL(url))
+        #expect(configuration.broker(name: "one")?.name == "one")
+        let trusting = try self.configuration(["--amqp-url", url, "--amqp-ca", "/etc/ours.pem"])
+        #expect(trusting.broker(name: "one")?.authorities == "/etc/ours.pem")
+        #expect(try self.configuration().broker(name: "one") == nil)
         for wrong in ["http://ada:sesame@broker", "amqp://", "amqp://ada:sesame @broker"] {
             let complaint = try complaint(["--amqp-url", wrong])
             #expect(complaint.hasPrefix("--amqp-url: ") && !complaint.contains("sesame"))

@@ -60,8 +60,7 @@ package final class HTTPRecorder: Sendable {
         limits.maxConnectionsPerAddress = 0
         limits.connectionRate = 0
         limits.writeTimeout = .seconds(120)
-        let application = Application(
-            on: try EventLoopGroup(count: 1), limits: limits, tls: tls,
+        let responder = Responder(
             mapError: { Abort(.internalServerError, reason: "\($0)") },
             routes: { routes in
                 routes.post("", use: handler)
@@ -72,6 +71,8 @@ package final class HTTPRecorder: Sendable {
                 routes.get("v1", "health", use: handler)
                 routes.get("v1", "account", use: handler)
             })
+        let application = Application(
+            on: try EventLoopGroup(count: 1), limits: limits, tls: tls, responder: responder)
         do {
             let bound = try await application.listen(
                 on: [ServerEndpoint(try SocketAddress.resolve(host: "127.0.0.1", port: 0)[0], speaksTLS: tls != nil)])

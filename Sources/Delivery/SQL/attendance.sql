@@ -2,9 +2,9 @@
 
 -- Who came to matches' rooms and who went, in their order: elements of these arrays that belong together. p_peers is how many
 -- there were in the room afterwards, on that daemon; p_tasks the task that the peer gave, which counts if it is one of the room's;
--- p_ages how many seconds ago. Rooms that aren't a match's, nor anybody's who was let down, leave no trace, but who was there
--- before the match ended leaves as who came. A report that p_writer, the daemon, has written already, by its
--- number, is not written again.
+-- p_ages how many seconds ago. Rooms that aren't a match's, nor anybody's who was let down, leave no trace, and who was
+-- erased leaves none; but who was there before the match ended, or is by what is written, leaves as who came. A report that p_writer, the
+-- daemon, has written already, by its number, is not written again.
 --
 -- A daemon that was given up, and lives, has had its people taken back: when they leave, they aren't counted once more. One of an earlier
 -- build writes by an id that no daemon has, and tells of people leaving who came before letsswitch.presence was there.
@@ -38,19 +38,20 @@ BEGIN
         ) AS report
         CROSS JOIN LATERAL (
             SELECT max(one.closes_at) AS closes_at,
-                (array_agg(one.id) FILTER (WHERE one.id = report.task))[1] AS task_id
+                (array_agg(one.id) FILTER (WHERE one.id = report.task))[1] AS task_id,
+                bool_and(one.is_nobodys) FILTER (WHERE one.id = report.task) AS is_nobodys
             FROM (
-                SELECT task.id, task.closes_at FROM letsswitch.task
+                SELECT task.id, task.closes_at, task.device_id IS NULL AS is_nobodys FROM letsswitch.task
                 WHERE task.room_id = report.room AND (task.partner_id IS NOT NULL OR task.waits_until IS NOT NULL)
                 UNION ALL
-                SELECT known.task_id, known.closes_at FROM letsswitch.presence
+                SELECT known.task_id, known.closes_at, false FROM letsswitch.presence
                 JOIN letsswitch.attendance AS known
                     ON known.room_id = presence.room_id AND known.task_id IS NOT DISTINCT FROM presence.task_id
                 WHERE report.change < 0 AND presence.reporter_id = p_writer AND presence.room_id = report.room
                     AND (presence.task_id = report.task OR presence.task_id IS NULL)
             ) AS one
         ) AS own
-        WHERE own.closes_at IS NOT NULL
+        WHERE own.closes_at IS NOT NULL AND own.is_nobodys IS NOT TRUE
         GROUP BY report.room, own.task_id
     ), counted AS MATERIALIZED (
         -- The reporter's row is ours: nobody else changes these.
@@ -128,11 +129,12 @@ BEGIN
         SELECT given.room, own.task_id, max(own.closes_at) AS closes_at, sum(given.connections)::integer AS connections
         FROM unnest(p_rooms, p_tasks, p_connections) AS given (room, task, connections)
         CROSS JOIN LATERAL (
-            SELECT max(task.closes_at) AS closes_at, (array_agg(task.id) FILTER (WHERE task.id = given.task))[1] AS task_id
+            SELECT max(task.closes_at) AS closes_at, (array_agg(task.id) FILTER (WHERE task.id = given.task))[1] AS task_id,
+                bool_or(task.id = given.task AND task.device_id IS NULL) AS is_nobodys
             FROM letsswitch.task
             WHERE task.room_id = given.room AND (task.partner_id IS NOT NULL OR task.waits_until IS NOT NULL)
         ) AS own
-        WHERE own.closes_at > v_now
+        WHERE own.closes_at > v_now AND own.is_nobodys IS NOT TRUE
         GROUP BY given.room, own.task_id
     ), counted AS MATERIALIZED (
         SELECT there.*, there.connections - coalesce((

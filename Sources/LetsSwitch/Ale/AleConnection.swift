@@ -46,6 +46,7 @@ extension WebSocket: RoomPeer {
             send(frame: publication.form { SharedBytes(AleFrame.presence(presence)) })
         case let rematch as Rematch:
             send(frame: publication.form { SharedBytes(AleFrame.rematched(rematch)) })
+        case is PersonErased: close(.normalClosure, "the device was erased")
         default: break
         }
     }

@@ -1,13 +1,20 @@
 import Domain
 import FoundationEssentials
+import LiveSchedule
 import Observability
 import Rooms
 import Server
 import Sockets
 import Wire
 
+/// Whoever is told of it is in a match's room as somebody who was erased.
+struct PersonErased: Message {}
+
 /// Matches' rooms, as the doors to them know them: in memory, or by asking the database.
 struct MatchRooms: Sendable {
+    /// NOTIFY of tasks of a device that is erased, whose rooms are open; with commas between them.
+    static let erasedTasksChannel = "letsswitch_erased_tasks"
+
     let rooms: Rooms
     /// By which a device is known there that gives no task.
     let keys: RoomKeys
@@ -45,6 +52,19 @@ struct MatchRooms: Sendable {
             rooms.remember(state, of: room)
             throw refusal
         }
+    }
+
+    /// The device was erased: whoever is in a room as that device doesn't stay there.
+    func end(_ device: DeviceID) {
+        rooms.announce(PersonErased(), toPeople: [keys.device(device)])
+    }
+
+    /// Tasks of one were erased: nor does whoever is there by one of these.
+    ///
+    /// - Parameter notification: What ``erasedTasksChannel`` has brought.
+    func endTasks(_ notification: String) {
+        rooms.announce(
+            PersonErased(), toPeople: Set(notification.split(separator: ",").compactMap { UUID(text: String($0)) }))
     }
 }
 

@@ -6,7 +6,6 @@ import LiveQuestions
 import Messaging
 import Observability
 import Rooms
-import Server
 import Sockets
 import Wire
 
@@ -100,7 +99,6 @@ final class QuestionsSubscription: CableSubscription, QuestionSink {
 
     // MARK: What it is told
 
-    var webSocket: WebSocket? { nil }
     var sender: Sender? { outlet.sender }
 
     func send(_ event: QuestionEvent) {
@@ -126,12 +124,12 @@ final class QuestionsSubscription: CableSubscription, QuestionSink {
         outlet.send(shared.form { SharedContents([QuestionEvent.presence(count).content]) })
     }
 
-    func send(_ publication: QuestionPublication, _ shared: Publication, forPresenter: Bool) {
-        queue(shared.form { AudienceContents(publication) }.changes)
+    func send(_ published: PublishedQuestions, forPresenter: Bool) {
+        queue(AudienceContents.shared(published).changes)
     }
 
-    func send(announcement index: Int, of publication: QuestionPublication, _ shared: Publication) {
-        outlet.send(shared.form { AudienceContents(publication) }.announcements[index])
+    func send(announcement index: Int, of published: PublishedQuestions) {
+        outlet.send(AudienceContents.shared(published).announcements[index])
     }
 
     func reportDrain() { outlet.reportsDrain = true }
@@ -148,7 +146,7 @@ final class QuestionsSubscription: CableSubscription, QuestionSink {
         if case .inside(let subscriber) = state { subscriber.drained() }
     }
 
-    func end(_ code: QuestionSinkEnd) {
+    func end(_ code: QuestionSubscriber.End) {
         // The connection has the same ticket: it ends by itself, and says why.
         if case .expired = code { return }
         outlet.revoke()
@@ -161,7 +159,11 @@ private final class AudienceContents {
     /// One for each: not everybody gets all of them.
     let announcements: [SharedContents]
 
-    init(_ publication: QuestionPublication) {
+    static func shared(_ published: PublishedQuestions) -> AudienceContents {
+        published.shared.form { AudienceContents(published.publication) }
+    }
+
+    private init(_ publication: QuestionPublication) {
         changes = SharedContents(publication.events(forPresenter: false).map(\.content))
         announcements = publication.changes.announcements.map {
             SharedContents([QuestionEvent.announcement($0.content).content])

@@ -125,6 +125,7 @@ final class RoomSubscription: CableSubscription, RoomPeer {
     }
 
     func deliver(_ publication: Publication) {
+        if publication.message is PersonErased { return outlet.revoke() }
         if let rematch = publication.message as? Rematch {
             outlet.send(frame: outlet.sharedFrame(of: CableContent("rematched") { rematch.write(to: &$0) }))
         }

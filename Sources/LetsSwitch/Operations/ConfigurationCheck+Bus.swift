@@ -25,10 +25,12 @@ extension ConfigurationCheck {
             let id = DaemonID()
             await check(NotifyBus(id, configuration.postgres(conninfo: conninfo)), id)
         case .amqp:
-            guard let url = configuration.amqpURL else { return }
-            add("broker: \(url)")
             let id = DaemonID()
-            await check(AMQPBus(id, url: url, authorities: configuration.amqpCAFile), id)
+            guard let url = configuration.amqpURL, let broker = configuration.broker(name: "letsswitch \(id)") else {
+                return
+            }
+            add("broker: \(url)")
+            await check(AMQPBus(id, broker), id)
         }
     }
 

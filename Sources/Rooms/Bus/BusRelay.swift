@@ -129,7 +129,7 @@ package actor BusRelay {
         while (try? await Task.sleep(for: Self.beat)) != nil, case .running = phase {
             let now = MonotonicTime.now()
             if let unansweredEcho { report(.delay(now - unansweredEcho)) }
-            apply(state.beat(at: now))
+            apply(state.beat(at: now, isAnswered: unansweredEcho == nil))
             if state.isConnected, unansweredEcho == nil { unansweredEcho = now }
             sendNext()
         }

@@ -29,8 +29,8 @@ struct OtherDaemons {
         case complete(UInt64)
     }
 
-    /// So many beats, with the bus connected, and a daemon is taken for gone, though nobody says so: it has none of the database's rows,
-    /// or lost its own. One that lives is heard at each.
+    /// So many beats, with a bus that brings our own packets, and a daemon is taken for gone, though nobody says so: it has none of the
+    /// database's rows, or lost its own. One that lives is heard at each.
     private static let longestSilence = 15
 
     private var daemons: [DaemonID: Other] = [:]
@@ -193,7 +193,7 @@ struct OtherDaemons {
 
     /// A beat of this daemon.
     ///
-    /// - Parameter hearing: Whether the bus stands. While it doesn't, nobody's silence counts.
+    /// - Parameter hearing: Whether the bus stands, and brings what it is given. While it doesn't, nobody's silence counts.
     /// - Returns: The rooms whose people haven't come back, and those of daemons that were silent for too long.
     mutating func expire(at now: MonotonicTime, hearing: Bool) -> Set<UUID> {
         var rooms: Set<UUID> = []

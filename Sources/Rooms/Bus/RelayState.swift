@@ -107,10 +107,13 @@ struct RelayState {
     }
 
     /// From time to time, so that who missed something notices.
-    mutating func beat(at now: MonotonicTime) -> Effects {
+    ///
+    /// - Parameter isAnswered: Whether the echo of the beat before has come back. A bus that stands and takes nothing brings nothing of the
+    ///   others either: their silence says nothing of them.
+    mutating func beat(at now: MonotonicTime, isAnswered: Bool) -> Effects {
         pulse = now
         var effects = Effects()
-        effects.changed = others.expire(at: now, hearing: isConnected)
+        effects.changed = others.expire(at: now, hearing: isConnected && isAnswered)
         return effects
     }
 
@@ -119,6 +122,12 @@ struct RelayState {
     mutating func take(_ news: RoomNews) {
         for changed in news.members {
             self.changed.insert(changed.room)
+            if (rooms[changed.room]?.members.connections ?? 0) == 0, changed.members.connections > 0 {
+                // Who knew of nobody here till now doesn't know either from which number on it should hear.
+                for daemon in others.interested(in: changed.room) {
+                    toldCounts[daemon, default: []].insert(changed.room)
+                }
+            }
             // Those who have all left are taken out once that is told.
             rooms[changed.room, default: OwnRoom(members: changed.members)].members = changed.members
             if changed.members.connections == 0 { others.forgetNumbers(of: changed.room) }
@@ -208,7 +217,8 @@ struct RelayState {
             connection = .connected
             forgetEmptyRooms()
             send(ales, &batch)
-            // Who said hello is answered by this as well, and who is to be asked too.
+            // Who said hello is answered by this as well, and who is to be asked too. Who misses it misses its number.
+            number += 1
             batch.packets.append(BusPacket(to: .everyDaemon, RelayMessage.hello.bytes))
             tellAll(to: .everyDaemon, &batch.packets)
             ignorant = []

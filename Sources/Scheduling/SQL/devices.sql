@@ -188,6 +188,13 @@ BEGIN
         RAISE 'a task was moved meanwhile' USING ERRCODE = 'serialization_failure';
     END IF;
     v_now := letsswitch.clock();
+    -- By these one is known in a room, where one doesn't stay. As many at a time as fit a payload.
+    PERFORM pg_notify('letsswitch_erased_tasks', string_agg(own.id::text, ','))
+    FROM (
+        SELECT task.id, row_number() OVER () AS place FROM letsswitch.task
+        WHERE task.id = ANY (p_tasks) AND task.reminds_at <= v_now AND task.closes_at > v_now
+    ) AS own
+    GROUP BY own.place / 200;
 
     DELETE FROM letsswitch.attendance WHERE attendance.ctid = ANY (ARRAY(
         SELECT own.place FROM (

@@ -53,16 +53,19 @@ BEGIN
 END
 $$;
 
--- A daemon ends. If it couldn't write that its people have left, its row stays: the others give it up as they do one that has died, and
--- take its people back.
+-- A daemon ends. If it couldn't write that its people have left rooms that are open, its row stays: the others give it up as they do one
+-- that has died, and take its people back. Who was in a room when it closed never left it: that keeps no row.
 CREATE FUNCTION letsswitch.farewell(p_id uuid) RETURNS void
 LANGUAGE plpgsql AS $$
+DECLARE
+    v_now timestamptz := letsswitch.clock();
 BEGIN
     PERFORM set_config('synchronous_commit', 'off', true);
     DELETE FROM letsswitch.daemon
     WHERE id = p_id
         AND NOT EXISTS (
-            SELECT FROM letsswitch.presence WHERE presence.reporter_id = p_id AND presence.connections > 0);
+            SELECT FROM letsswitch.presence JOIN letsswitch.task ON task.room_id = presence.room_id
+            WHERE presence.reporter_id = p_id AND presence.connections > 0 AND task.closes_at > v_now);
     PERFORM pg_notify('letsswitch_daemons', p_id::text);
 END
 $$;

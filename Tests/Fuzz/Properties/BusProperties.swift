@@ -56,7 +56,7 @@ enum BusProperties {
             count += 1
             if count.isMultiple(of: 4) {
                 now = now + .seconds(2)
-                _ = state.beat(at: now)
+                _ = state.beat(at: now, isAnswered: true)
                 for packet in state.nextBatch().packets { _ = try read(packet.bytes) }
             }
         }
@@ -65,7 +65,7 @@ enum BusProperties {
         // Nobody is heard any more, so nobody is there.
         for _ in 0..<20 {
             now = now + grace
-            _ = state.beat(at: now)
+            _ = state.beat(at: now, isAnswered: true)
         }
         for room in seen { try require(state.membersElsewhere(of: room).isEmpty, "somebody is left in \(room)") }
     }

@@ -23,22 +23,20 @@ import Testing
 
         init(_ heard: EventRecorder<String>) { self.heard = heard }
 
-        var webSocket: WebSocket? { nil }
-        var sender: Sender? { nil }
         var wantsPresence: Bool { true }
         func admitsMessage() -> Bool { true }
         func send(presence count: Int, _ shared: Publication) { heard.append("\(count) here") }
         func send(_ event: QuestionEvent) { heard.append(event.type) }
-        func send(announcement index: Int, of publication: QuestionPublication, _ shared: Publication) {
+        func send(announcement index: Int, of published: PublishedQuestions) {
             heard.append("announcement")
         }
-        func send(_ publication: QuestionPublication, _ shared: Publication, forPresenter: Bool) {
-            for event in publication.events(forPresenter: forPresenter) { heard.append(event.type) }
+        func send(_ published: PublishedQuestions, forPresenter: Bool) {
+            for event in published.publication.events(forPresenter: forPresenter) { heard.append(event.type) }
         }
         func reportDrain() { subscriber?.drained() }
         func awaitTurn() { subscriber?.hasTurn() }
         func endTurn() {}
-        func end(_ code: QuestionSinkEnd) { heard.append("the end, \(code)") }
+        func end(_ code: QuestionSubscriber.End) { heard.append("the end, \(code)") }
     }
 
     /// By which tickets expire: long ago.
@@ -126,7 +124,7 @@ import Testing
             try await database.run("ALTER FUNCTION letsswitch.list_later\(types) RENAME TO list_questions")
             try await heard.next("the list") { $0 == "questions" }
             let stranger = try hall.questions.member(of: hall.session, .none, isPresenter: false, isLive: false)
-            _ = await hall.questions.perform(.ask(id: stranger.id, content: "Why?"), for: stranger)
+            _ = await hall.questions.responder.perform(.ask(id: stranger.id, content: "Why?"), for: stranger) { _ in }
             try await heard.next("the question") { $0 == "question" }
         }
     }

@@ -114,6 +114,19 @@ import Testing
         }
     }
 
+    @Test("A daemon that ends after rooms closed that somebody was in is gone at once, and they were there to the end")
+    func endAfterRooms() async throws {
+        try await Self.withPair { database, ada, _, daemon in
+            var crowd = Crowd()
+            try await AttendanceStore(database: database.client).report(
+                [crowd.event(.joined, ada, ada.id)], by: daemon, number: 1, at: .now())
+            try await database.setClock("2026-11-22 10:00:01Z")
+            try await database.run("SELECT letsswitch.farewell('\(daemon)')")
+            #expect(try await database.count("daemon") == 0)
+            #expect(try await Self.attendance(database) == ["ada 1 1"])
+        }
+    }
+
     @Test("They are there again, once, and those who left meanwhile aren't; who leaves then leaves")
     func recount() async throws {
         try await Self.withPair { database, ada, bob, daemon in

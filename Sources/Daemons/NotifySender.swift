@@ -1,0 +1,60 @@
+import Basics
+import Postgres
+import Rooms
+
+/// The connection by which a bus notifies, from a start to a stop. What it is given goes in the order of the calls, a statement each.
+final class NotifySender: Sendable {
+    /// Channels and payloads hold no comma.
+    private static let notify = PostgresStatement(
+        name: "bus_notify",
+        sql: """
+            SELECT pg_notify(channel, payload)
+            FROM unnest(string_to_array($1, ','), string_to_array($2, ',')) AS message (channel, payload)
+            """)
+    private static let ping = PostgresStatement(name: "bus_ping", sql: "SELECT 1")
+    static let statementNames = [notify, ping].map(\.name)
+    /// What a packet may have to stand in one payload.
+    static let packetSize = NotifyPayload.maxPacketBytes
+
+    private let client: PostgresClient
+    private let packer: Locked<NotifyPacker>
+
+    init(_ id: DaemonID, _ configuration: PostgresConfiguration, observer: (any PostgresObserver)?) {
+        client = PostgresClient(configuration: configuration, observer: observer)
+        // Above all that a bus with this id has sent before: none sends a payload a nanosecond.
+        packer = Locked(NotifyPacker(sender: id, after: MonotonicTime.now().nanoseconds))
+    }
+
+    /// On the caller's executor, so that payloads are numbered in the order of the calls. Takes as long as a query may.
+    ///
+    /// - Parameter lost: Told why, before it throws, if the connection doesn't stand.
+    func send(
+        _ packets: [BusPacket], isolation: isolated (any Actor)? = #isolation, lost: (String) -> Void
+    ) async throws(BusError) {
+        let messages = try packer.withLock { packer throws(BusError) in try packer.pack(packets) }
+        guard !messages.isEmpty else { return }
+        let channels = messages.lazy.map(\.channel.name).joined(separator: ",")
+        let payloads = messages.lazy.map(\.payload).joined(separator: ",")
+        do {
+            _ = try await client.query(Self.notify, [.text(channels), .text(payloads)])
+        } catch let error as PostgresError {
+            switch error.kind {
+            case .unavailable, .shutDown:
+                lost(error.message)
+                throw .away
+            case .refused, .conflict, .server, .decoding, .invalidParameter:
+                throw .refused(message: error.message)
+            }
+        } catch {
+            // The task was cancelled.
+            throw .away
+        }
+    }
+
+    /// Whether its connection stands.
+    func answers() async -> Bool {
+        (try? await client.query(Self.ping)) != nil
+    }
+
+    func shutdown() async { await client.shutdown() }
+}

@@ -1,0 +1,67 @@
+import Domain
+import FoundationEssentials
+import Messaging
+import Server
+import Wire
+
+/// What a request brings: JSON, which is answered with JSON, or a form, or nothing.
+enum QuestionBody: Sendable {
+    case json([UInt8])
+    case form(FormText)
+
+    init(_ request: Request) throws(RequestError) {
+        let isJSON = request.body.first { !" \t\r\n".utf8.contains($0) }.map { $0 == UInt8(ascii: "{") }
+        let saysJSON = request.head.headers.value("Content-Type")?.lowercased().hasPrefix("application/json") == true
+        if isJSON ?? false || saysJSON {
+            self = .json(request.body)
+        } else if let form = FormText(request.body) {
+            self = .form(form)
+        } else {
+            throw .invalid("The body is neither JSON nor a form's.")
+        }
+    }
+
+    // MARK: What it says
+
+    /// - Parameter device: Whose the session is, when the body says this of it.
+    func session(by device: (String?) throws -> DeviceID) throws -> SessionRequest {
+        switch self {
+        case .json(let bytes): return try SessionRequest.decode(bytes, identify: device)
+        case .form(let form):
+            guard let title = form["title"] else { throw RequestError.invalid("title", "is missing") }
+            return try SessionRequest(
+                device: try device(form["deviceId"]), title: title, isModerated: form["moderated"] != nil)
+        }
+    }
+
+    func announcement() throws -> AnnouncementRequest {
+        switch self {
+        case .json(let bytes): try AnnouncementRequest.decode(bytes)
+        case .form(let form): try AnnouncementRequest(content: form["content"] ?? "", recipients: .all)
+        }
+    }
+
+    func answer() throws -> AnswerRequest {
+        switch self {
+        case .json(let bytes): try AnswerRequest.decode(bytes)
+        case .form(let form): try AnswerRequest(answer: form["answer"])
+        }
+    }
+
+    /// Of a request from which nothing is taken: JSON is an object all the same, or nothing.
+    func checkObject() throws(RequestError) {
+        guard case .json(let bytes) = self, !bytes.isEmpty else { return }
+        _ = try RequestFields.decode(SomeObject.self, from: bytes)
+    }
+
+    private struct SomeObject: Decodable {
+        init(from decoder: any Decoder) throws { _ = try RequestFields(decoder) }
+    }
+}
+
+extension Response {
+    /// `303`: what was asked for is done, and here one sees it.
+    init(seeOther location: String) {
+        self.init(.seeOther, headers: [HTTPField("Location", location)])
+    }
+}

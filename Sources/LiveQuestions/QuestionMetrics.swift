@@ -1,0 +1,28 @@
+package import Domain
+package import Observability
+
+/// What sessions of questions count. Any thread.
+package struct QuestionMetrics: Sendable {
+    /// Of what came by sockets: requests are counted where they are answered.
+    let quotas: CounterSet<Quota>
+
+    package init(quotas: CounterSet<Quota>) {
+        self.quotas = quotas
+    }
+
+    enum Asked: String, Sendable, CaseIterable {
+        case stored, refused
+    }
+
+    let asked = CounterSet<Asked>()
+    let votes = Counter()
+    /// Sockets that found their session full.
+    package let turnedAway = Counter()
+
+    package func write(to text: inout MetricsText) {
+        text.counter(
+            "letsswitch_questions_total", "Questions that were asked, by what became of them.",
+            asked.samples(label: "result"))
+        text.counter("letsswitch_question_votes_total", "Votes for questions, and votes taken back.", votes.value)
+    }
+}

@@ -1,0 +1,97 @@
+import Basics
+import Domain
+import FoundationEssentials
+import Messaging
+import Observability
+
+/// What becomes of what somebody in a session says: it is stored, and then everybody's to read; or refused. May be used from anywhere.
+struct QuestionResponder: Sendable {
+    private let store: QuestionStore
+    private let feeds: QuestionFeeds
+    private let metrics: QuestionMetrics
+    private let log: Log
+    /// Each voter waits for the outcome of its own vote, and is told at once that it couldn't be counted; the page votes again.
+    private let votes: GatheredCalls<Vote, QuestionStore.VoteOutcome>
+    private static let votesAtOnce = GatheringLimits(
+        itemsPerCall: 500, waitingItems: 10_000, delay: .milliseconds(20))
+
+    init(store: QuestionStore, feeds: QuestionFeeds, metrics: QuestionMetrics, log: Log) {
+        self.store = store
+        self.feeds = feeds
+        self.metrics = metrics
+        self.log = log
+        votes = GatheredCalls(Self.votesAtOnce) { try await store.count($0).map { .success($0) } }
+    }
+
+    /// Does what somebody in a session asks for.
+    ///
+    /// - Parameter erased: Called if its device turns out to have been erased.
+    /// - Returns: What it is to be told.
+    func perform(
+        _ message: QuestionMessage, for member: QuestionMember, erased: @Sendable (DeviceID) -> Void
+    ) async -> [QuestionEvent] {
+        switch message {
+        case .ask(_, let content): [await ask(content, member, erased)]
+        case .vote(let question?, let isFor):
+            await vote(
+                Vote(session: member.session, question: question, voter: member.id, isFor: isFor)
+            ).map { [$0] } ?? []
+        case .vote(nil, _), .unknown: []
+        }
+    }
+
+    private func ask(
+        _ content: String?, _ member: QuestionMember, _ erased: @Sendable (DeviceID) -> Void
+    ) async -> QuestionEvent {
+        do {
+            guard let content else { throw RequestError.invalid("content", "is missing") }
+            let text = try QuestionText.check(content, "content")
+            if member.session == QuestionSession.open.id { try await store.makeOpenSession() }
+            let asked = try await store.ask(
+                text, in: member.session, asker: member.id, device: member.device,
+                present: MonotonicTime.now() - member.since)
+            metrics.asked.add(.stored)
+            await feeds.changed(member.session, to: asked.version)
+            return .accepted(id: asked.id, content: text, createdAt: asked.createdAt)
+        } catch {
+            metrics.asked.add(.refused)
+            let error = refusal(error)
+            // The notification of it was missed, or is on its way.
+            if error.code == RequestError.deviceErased.code, let device = member.device { erased(device) }
+            return .refused(content: content ?? "", error)
+        }
+    }
+
+    private func vote(_ vote: Vote) async -> QuestionEvent? {
+        do {
+            switch try await votes.call(vote) {
+            case .counted(let version):
+                metrics.votes.add()
+                await feeds.changed(vote.session, to: version)
+                return nil
+            case .refused(let error): throw error
+            }
+        } catch {
+            let error = refusal(error)
+            return .error(code: error.code, reason: error.reason)
+        }
+    }
+
+    /// What somebody is told whose address has said as much as may be kept.
+    func refusal(of message: QuestionMessage) -> QuestionEvent {
+        let error = refusal(RequestError.tooManyMessages(retryAfter: nil))
+        guard case .ask(_, let content) = message else { return .error(code: error.code, reason: error.reason) }
+        metrics.asked.add(.refused)
+        return .refused(content: content ?? "", error)
+    }
+
+    private func refusal(_ error: any Error) -> RequestError {
+        if case GatheringError.full = error { return .databaseUnavailable }
+        if let refusal = RequestError(answering: error) {
+            if let quota = refusal.quota { metrics.quotas.add(quota) }
+            return refusal
+        }
+        log.error("a question can't be dealt with", ["error": .string("\(error)")])
+        return .internalError
+    }
+}

@@ -1,0 +1,98 @@
+package import Access
+import Domain
+import FoundationEssentials
+import Messaging
+import Server
+import Wire
+
+/// Which session a request is about, who sends it, and what of the session that one may see or enter.
+package struct SessionAccess: Sendable {
+    let questions: Questions
+    /// Whether ``QuestionSession/open`` is there.
+    let hasOpenSession: Bool
+    let identities: IdentityVerifier
+
+    package init(questions: Questions, hasOpenSession: Bool, identities: IdentityVerifier) {
+        self.questions = questions
+        self.hasOpenSession = hasOpenSession
+        self.identities = identities
+    }
+
+    // MARK: Which session
+
+    /// The session that the path names.
+    func session(of request: Request) throws(RequestError) -> UUID {
+        guard let id = request.parameters["session"].flatMap(UUID.init(text:)) else {
+            throw .invalid("A session is named by its UUID.")
+        }
+        guard hasOpenSession || id != QuestionSession.open.id else { throw .noSuchSession }
+        return id
+    }
+
+    func entrance(of id: UUID) async throws -> SessionEntrance {
+        guard let entrance = try await questions.feeds.look(at: id) else { throw RequestError.noSuchSession }
+        return entrance
+    }
+
+    // MARK: Its list
+
+    /// The last question that one has.
+    func last(of request: Request) throws(RequestError) -> UUID? {
+        guard let text = request.query("after") else { return nil }
+        guard let last = UUID(text: text) else { throw .invalid("after", "must be a question's UUID") }
+        return last
+    }
+
+    /// As much as whoever shows these keys may see.
+    func page(
+        of id: UUID, after last: UUID?, keys: [PresenterKeyDigest]
+    ) async throws -> (QuestionPage, isPresenter: Bool) {
+        let isPresenter = try await entrance(of: id).isPresenter(keys)
+        guard let page = try await questions.feeds.page(of: id, after: last, all: isPresenter, follows: false) else {
+            throw RequestError.noSuchSession
+        }
+        return (page, isPresenter)
+    }
+
+    // MARK: Who asks
+
+    /// Who makes a session: as its body says, or a ticket. A ticket has to be for sessions that are yet to be made.
+    func device(_ named: String?, of request: Request) throws -> DeviceID {
+        var identity = try identities.identity(of: request.head)
+        if named != nil || identity.device == nil {
+            identity = try identities.identity(identity, naming: DeviceID(named))
+        }
+        try identity.check(.questions(UUID()))
+        return try identity.device ?? DeviceID(nil)
+    }
+
+    /// Who asks to come in.
+    func member(of entrance: SessionEntrance, _ request: Request) throws -> QuestionMember {
+        let session = entrance.session.id
+        // A page of another server's gets no WebSocket, so cookies are ours.
+        let isPresenter = entrance.isPresenter(
+            try PresenterCredentials(request, acceptsCookies: true).digests())
+        // A presenter's `Authorization` is the key; anybody else's may be a ticket.
+        let identity = try identities.identity(of: request.head, bearer: entrance.key == nil || !isPresenter)
+        var isLive = false
+        request.head.withQueryValue("live") { isLive = $0.elementsEqual("true".utf8) }
+        return try questions.member(of: session, identity, isPresenter: isPresenter, isLive: isLive)
+    }
+
+    /// Lets a WebSocket into a session. On its loop.
+    ///
+    /// - Parameter member: `nil`: it was let through, and isn't anybody there any more.
+    func enter(_ request: Request, _ webSocket: WebSocket, as member: QuestionMember?) -> any WebSocketHandler {
+        guard let member else {
+            webSocket.close(.tryAgainLater, "please come again")
+            return NoQuestions()
+        }
+        return QuestionSocket(webSocket, member, on: questions.shard(on: webSocket.reactor, loop: request.loop))
+    }
+}
+
+/// Says nothing, and hears nothing.
+private final class NoQuestions: WebSocketHandler {
+    func webSocket(_ webSocket: WebSocket, received message: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode) {}
+    func webSocketDidClose(_ webSocket: WebSocket, code: WebSocketCloseCode) {}
+}

@@ -1,0 +1,50 @@
+import Sockets
+import Wire
+
+/// An answer's bytes: those of an answer to a request, and those to what is none.
+extension HTTPConnection {
+    /// - Parameter isLast: Whether the connection ends with it, whatever the request says.
+    func answer(_ response: Response, to head: HTTPRequestHead, isLast: Bool = false) {
+        // HTTP/1.0 has no chunks: there a stream ends with the connection.
+        let isDelimited = head.version == .http11 || !response.isStream || head.method == .head
+        let keepsAlive = head.isKeepAlive && isDelimited && !isLast && !server.isStopping
+        server.counters.responses[response.status.code, default: 0] += 1
+        var writer = ResponseWriter(response, on: server, isSecure: peer.entrance.isSecure)
+        if !keepsAlive {
+            writer.field("Connection", "close")
+        } else if head.version == .http10 {
+            writer.field("Connection", "keep-alive")
+        }
+        writer.share(head, with: server.application.edge.allowedOrigins)
+        if case .stream(let start) = response.body {
+            return stream(start, writer, to: head, keepsAlive: keepsAlive)
+        }
+        let content = response.content
+        if !response.status.forbidsBody { writer.contentLength(content.count) }
+        let sendsContent = head.method != .head && !response.status.forbidsBody
+        writer.finish(content: sendsContent ? content : [])
+        socket.enqueue(SharedBytes(writer.bytes))
+        answered(keepsAlive: keepsAlive)
+    }
+
+    func answer(_ refusal: Abort, to head: HTTPRequestHead) {
+        answer(Response(refusal), to: head)
+    }
+
+    /// Answers what is no request, and ends the connection: what follows can't be told from the next request.
+    func refuse(_ abort: Abort) {
+        server.counters.responses[abort.status.code, default: 0] += 1
+        let response = Response(abort)
+        var writer = ResponseWriter(response, on: server, isSecure: peer.entrance.isSecure)
+        writer.field("Connection", "close")
+        var sendsContent = true
+        if case .inBody(let head, _) = state {
+            writer.share(head, with: server.application.edge.allowedOrigins)
+            sendsContent = head.method != .head
+        }
+        writer.contentLength(response.content.count)
+        writer.finish(content: sendsContent ? response.content : [])
+        socket.enqueue(SharedBytes(writer.bytes))
+        end()
+    }
+}

@@ -1,0 +1,85 @@
+import Basics
+import Sockets
+import Wire
+
+/// From a whole request to what answers it: a refusal, or its route's handler.
+extension HTTPConnection {
+    func complete(rest input: inout UnsafeRawBufferPointer) {
+        guard let (head, content) = state.takeRequest() else { return }
+        socket.deadline = .distantFuture
+        if let refusal = refusalOfAddress(head) { return answer(refusal, to: head) }
+        let match = server.application.responder.router.match(head, for: peer.entrance.audience)
+        if let refusal = refusalOfPace(head, match) { return refusePace(refusal, to: head) }
+        if let refusal = refusalOfHost(head, match) ?? refusalOfWrite(head) {
+            return answer(refusal, to: head)
+        }
+        switch match {
+        case .found(let route, let parameters):
+            let request = Request(
+                head: head, body: content, parameters: parameters, loop: server.loop, transport: peer.transport,
+                permit: peer.permit)
+            serve(request, route.endpoint, rest: &input)
+        case .methodNotAllowed(_, isWebSocket: true) where WebSocketHandshake.isAsked(by: head):
+            let refusal = WebSocketHandshakeError.notGet
+            answer(Abort(refusal.status, reason: refusal.reason), to: head)
+        case .methodNotAllowed(let allow, _):
+            let allow = HTTPField("Allow", allow)
+            guard head.method != .options else {
+                let fields = [allow] + preflight(head, allowing: allow.value)
+                return answer(Response(.noContent, headers: fields), to: head)
+            }
+            let reason = "\(head.method.name) is not among the methods of this path: \(allow.value)."
+            answer(Abort(.methodNotAllowed, reason: reason, headers: [allow]), to: head)
+        case .notFound where head.method == .options && head.targetForm == .asterisk:
+            answer(Response(.noContent, headers: [HTTPField("Allow", "GET, HEAD, POST, DELETE, OPTIONS")]), to: head)
+        case .notFound:
+            answer(Abort(.notFound, reason: "There is nothing at \(head.rawPath)."), to: head)
+        }
+    }
+
+    private func serve(_ request: Request, _ endpoint: Route.Endpoint, rest input: inout UnsafeRawBufferPointer) {
+        switch endpoint {
+        case .synchronous(let handler):
+            answer(server.application.responder.respond(to: request, with: handler), to: request.head)
+        case .asynchronous(let handler):
+            awaitAnswer { [application = server.application] in
+                await application.responder.respond(to: request, with: handler)
+            } then: { connection, response in
+                connection.answer(response, to: request.head)
+            }
+        case .webSocket(let route):
+            if let refusal = refusalOfUpgrade(request.head) {
+                return answer(refusal, to: request.head)
+            }
+            // What the peer sent behind its handshake goes along, to the other loop or to the WebSocket.
+            keep(input)
+            input = UnsafeRawBufferPointer(start: nil, count: 0)
+            if let target = server.application.loop(route.affinity(request)), target.index != server.loop.index {
+                move(request, route, to: target)
+            } else {
+                serve(request, route)
+            }
+        }
+    }
+
+    /// Runs `work` in a task and, back on the loop, gives its result to `then` if the connection still is.
+    func awaitAnswer<Result: Sendable>(
+        _ work: @escaping @Sendable () async -> Result,
+        then: @escaping @Sendable (HTTPConnection, Result) -> Void
+    ) {
+        let ticket = server.ticket(for: self)
+        state = .awaiting(ticket)
+        // The handler has time limits of its own: those of what it waits for.
+        socket.deadline = .distantFuture
+        let (loop, application) = (server.loop, server.application)
+        Task(executorPreference: application.responder.executor) {
+            let result = await work()
+            loop.submit { reactor in
+                guard let connection = application.server(on: reactor).redeem(ticket) else { return }
+                connection.state = .answering
+                then(connection, result)
+                connection.proceed()
+            }
+        }
+    }
+}

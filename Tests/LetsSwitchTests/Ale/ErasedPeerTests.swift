@@ -1,0 +1,48 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LetsSwitch
+
+/// Who was erased is in no match's room any more.
+@Suite struct ErasedPeerTests {
+    private static let reason = "the device was erased"
+
+    @Test("S6: who is erased leaves the room on all daemons, by task and by device, without a trace; the partner stays")
+    func everywhere() async throws {
+        try await Journey.run { journey in
+            let (here, there) = (try await journey.daemon(), try await journey.daemon())
+            let start = try await journey.instant(in: 1_800)
+            let ada = try await here.register("ada", start)
+            let bob = try await here.register("bob", start)
+            try await journey.advance(to: start, -30)
+            func enter(_ endpoint: ClientEndpoint, _ query: String) async throws -> WebSocketTestClient {
+                try await eventually("the room to open") { try await endpoint.status(of: bob.socketId) == 101 }
+                let peer = try await WebSocketTestClient.connect(
+                    to: endpoint, ClientEndpoint.room(bob.socketId) + query)
+                #expect(try await peer.nextMessage() == RoomWords.handshake)
+                return peer
+            }
+            var hers: [WebSocketTestClient] = []
+            for endpoint in [here, there] {
+                hers.append(try await enter(endpoint, "&taskId=\(ada.id.uuidString)"))
+                hers.append(try await enter(endpoint, "&presence=true&deviceId=ada"))
+            }
+            let his = try await enter(there, "&taskId=\(bob.id.uuidString)")
+            let cable = try await CablePeer.welcomed(at: there)
+            let identifier = CablePeer.room(bob.socketId, #","taskId":"\#(ada.id.uuidString)""#)
+            try await cable.enter(identifier)
+            // What is written in the moment of erasing may stay.
+            try await journey.wait(
+                until: "EXISTS (SELECT FROM letsswitch.attendance WHERE task_id = '\(ada.id)' AND present = 3)")
+            #expect(try await HTTPTestClient.request(at: here, "DELETE", "/device?deviceId=ada").status == 200)
+            for peer in hers { #expect(try await peer.expectClose(1000, passingOver: true) == Self.reason) }
+            #expect(try await cable.hear() == CablePeer.rejection(identifier))
+            try await his.closeHandshake()
+            // It is written in this order.
+            try await journey.wait(
+                until: "EXISTS (SELECT FROM letsswitch.attendance WHERE task_id = '\(bob.id)' AND present = 0)")
+            #expect(try await journey.count("letsswitch.attendance WHERE task_id = '\(ada.id)'") == 0)
+        }
+    }
+}

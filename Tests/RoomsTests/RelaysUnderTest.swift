@@ -1,0 +1,88 @@
+import Basics
+import FoundationEssentials
+
+@testable import Rooms
+
+/// What one daemon knows of the others' rooms, and what it has heard of them.
+final class RelayUnderTest {
+    let id = DaemonID()
+    var state: RelayState
+    var heard: [UUID: Int] = [:]
+    var lost: UInt64 = 0
+    var dropped: UInt64 = 0
+    /// What is sent to it is lost while it is away.
+    var isAway = false
+
+    init() { state = RelayState(id: id, packetSize: 200, grace: .seconds(15)) }
+
+    func apply(_ effects: RelayState.Effects) {
+        for ales in effects.ales { heard[ales.room, default: 0] += Int(ales.count) }
+        lost += effects.lost
+    }
+
+    func enter(_ room: UUID, _ connections: Int, people: Set<UUID> = []) {
+        var news = RoomNews()
+        news.members = [
+            MembersOfRoom(
+                room,
+                RoomMembers(
+                    connections: connections, anonymous: max(0, connections - people.count), people: people))
+        ]
+        state.take(news)
+    }
+
+    func say(_ count: UInt32, in room: UUID) {
+        var news = RoomNews()
+        news.ales = [RoomNews.Ales(room, count)]
+        state.take(news)
+    }
+}
+
+/// Several daemons as values, connected, with a medium that loses what a test says.
+final class RelaysUnderTest {
+    let all: [RelayUnderTest]
+    var now = MonotonicTime(nanoseconds: 1_000_000_000)
+
+    init(_ count: Int) {
+        all = (0..<count).map { _ in RelayUnderTest() }
+        for daemon in all { daemon.state.busConnected() }
+        settle()
+    }
+
+    subscript(index: Int) -> RelayUnderTest { all[index] }
+
+    /// Until nobody has anything to say.
+    func settle() {
+        var isQuiet = false
+        while !isQuiet {
+            isQuiet = true
+            for daemon in all {
+                let batch = daemon.state.nextBatch()
+                daemon.dropped += batch.dropped
+                if !batch.packets.isEmpty { isQuiet = false }
+                for packet in batch.packets { carry(packet, from: daemon) }
+            }
+        }
+    }
+
+    private func carry(_ packet: BusPacket, from sender: RelayUnderTest) {
+        for daemon in all where !daemon.isAway {
+            let isReceiver =
+                switch packet.destination {
+                case .everyDaemon: daemon !== sender
+                case .daemon(let id): daemon.id == id
+                case .room(_, let receivers): receivers.contains(daemon.id)
+                }
+            guard isReceiver, let effects = try? daemon.state.receive(packet.bytes, from: sender.id, at: now) else {
+                continue
+            }
+            daemon.apply(effects)
+        }
+    }
+
+    func beat() {
+        now = now + .seconds(2)
+        for daemon in all { daemon.apply(daemon.state.beat(at: now, isAnswered: true)) }
+        settle()
+    }
+}

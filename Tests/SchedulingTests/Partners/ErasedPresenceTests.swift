@@ -1,0 +1,80 @@
+import Basics
+import Domain
+import FoundationEssentials
+import Postgres
+import Rooms
+import ScheduleTestSupport
+import Testing
+
+@testable import Scheduling
+
+/// Who is in a room by the task of somebody who was erased.
+@Suite struct ErasedPresenceTests {
+    private static let nine = "2026-11-22T09:00:00Z"
+
+    /// Ada was in her open room with Bob, and was erased.
+    private static func withErased(
+        _ body: (ScheduleDatabase, AttendanceStore, TaskResponse, _ daemon: UUID) async throws -> Void
+    ) async throws {
+        try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
+            let ada = try #require(try await database.register("ada", nine).task)
+            let bob = try #require(try await database.register("bob", nine).task)
+            try await database.setClock("2026-11-22 08:59:10Z")
+            _ = try await database.reminders.claimDue(limit: 10)
+            let (store, daemon) = (AttendanceStore(database: database.client), UUID())
+            try await database.run("SELECT letsswitch.beat('\(daemon)', 'h', '1', 1, 'none', '{}', '{}')")
+            try await store.report(
+                [event(.joined, ada), event(.joined, bob)], by: daemon, number: 1, at: .now())
+            _ = try await database.erasures.erase(DeviceID(stored: "ada"))
+            try await body(database, store, ada, daemon)
+        }
+    }
+
+    private static func event(_ kind: PresenceEvent.Kind, _ task: TaskResponse) -> PresenceEvent {
+        PresenceEvent(kind, room: task.socketId, claimedIdentity: task.id, peers: 1, at: .now())
+    }
+
+    /// Who is there, by the device, and how many connections each has.
+    private static func attendance(_ database: ScheduleDatabase) async throws -> [String] {
+        try await database.run(
+            """
+            SELECT coalesce(task.device_id, 'nobody') || ' ' || attendance.present AS text
+            FROM letsswitch.attendance LEFT JOIN letsswitch.task ON task.id = attendance.task_id ORDER BY 1
+            """
+        ).map { try $0.string("text") }
+    }
+
+    @Test("Who is erased leaves the room without a trace, and comes back, or is counted again, without one")
+    func noTrace() async throws {
+        try await Self.withErased { database, store, ada, daemon in
+            for (number, kind) in [(2, PresenceEvent.Kind.left), (3, .joined)] {
+                try await store.report([Self.event(kind, ada)], by: daemon, number: number, at: .now())
+                #expect(try await Self.attendance(database) == ["bob 1"], "\(kind)")
+            }
+            let present = Attendee(room: ada.socketId, claimedIdentity: ada.id)
+            try await store.recount([[(attendee: present, connections: 1)]], by: daemon, number: 3)
+            #expect(try await Self.attendance(database) == ["bob 1"])
+            #expect(try await database.count("presence") == 1)
+        }
+    }
+
+    @Test("Whose coming was written in the moment of erasing has left when that is told")
+    func writtenMeanwhile() async throws {
+        try await Self.withErased { database, store, ada, daemon in
+            try await database.run(
+                """
+                INSERT INTO letsswitch.attendance
+                    (room_id, task_id, closes_at, came_at, changed_at, present, visits, most_peers)
+                SELECT room_id, '\(ada.id)', closes_at, came_at, changed_at, 1, 1, 1 FROM letsswitch.attendance
+                """)
+            try await database.run(
+                """
+                INSERT INTO letsswitch.presence (reporter_id, room_id, task_id, connections)
+                VALUES ('\(daemon)', '\(ada.socketId)', '\(ada.id)', 1)
+                """)
+            try await store.report([Self.event(.left, ada)], by: daemon, number: 2, at: .now())
+            #expect(try await Self.attendance(database) == ["bob 1", "nobody 0"])
+            #expect(try await database.count("presence") == 1)
+        }
+    }
+}
