@@ -122,7 +122,7 @@ let package = Package(
             name: "Settings",
             dependencies: [
                 "Access", "AMQP", "Basics", "Daemons", "Delivery", "Domain", "Messaging", "Observability", "Postgres",
-                "Rooms", "Scheduling", "Server", "Sockets", "Wire",
+                "Scheduling", "Server", "Sockets", "Wire",
             ],
             swiftSettings: swiftSettings),
         // The pages for browsers, embedded: the day's, those about questions, that of conversations. They know no database.

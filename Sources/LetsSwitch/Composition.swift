@@ -134,7 +134,7 @@ struct Composition: Sendable {
             }
         }
         let matches = MatchRooms(
-            rooms: rooms, keys: database.roomKeys, policy: configuration.matchRooms, metrics: metrics.rooms,
+            rooms: rooms, keys: database.roomKeys, policy: .match(capacity: configuration.roomSize), metrics: metrics.rooms,
             find: stores.reminders.findRoom, found: { await scheduler.found($0) })
         let reminders = ReminderSource(
             streams: streams, ready: { _ = try await database.timeZoneNames() }, backlog: stores.reminders.backlog)

@@ -46,7 +46,7 @@ package struct RoomPolicy: Sendable, Hashable {
     }
 
     /// A match's room: open for a while, and who was in it is written down.
-    package static func match(capacity: Int = 1000) -> RoomPolicy {
+    package static func match(capacity: Int) -> RoomPolicy {
         RoomPolicy(mustBeOpen: true, capacity: capacity, presence: .reported)
     }
 

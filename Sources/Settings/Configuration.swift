@@ -7,7 +7,6 @@ import Glibc
 package import Messaging
 package import Observability
 package import Postgres
-package import Rooms
 package import Scheduling
 package import Server
 package import Wire
@@ -65,8 +64,8 @@ package struct Configuration: Sendable, Equatable {
     /// Pages of other servers' that may use this one from a browser.
     package var allowedOrigins = AllowedOrigins()
 
-    /// Matches' rooms.
-    package var matchRooms = RoomPolicy.match()
+    /// Peers in a match's room.
+    package var roomSize = 1_000
     // The limits per address leave room for a hall of 1,000 people behind one address, who may all come in the same second: each
     // loads the page (30 requests over up to 6 connections, the most that a browser makes), asks for the day, opens a stream,
     // and registers a task and a way for reminders: 6 × 1,000 connections, and a WebSocket each in the end; 1,000 attempts at a

@@ -3,7 +3,6 @@ import Domain
 import Messaging
 import Observability
 import Postgres
-import Rooms
 import Scheduling
 import Server
 import Wire
@@ -100,7 +99,7 @@ extension Setting {
     ]
 
     private static let limits: [Setting] = [
-        .integer("room-size", \.matchRooms.capacity, in: 2...1_000_000, .limits, "peers in a room"),
+        .integer("room-size", \.roomSize, in: 2...1_000_000, .limits, "peers in a room"),
         .integer("max-connections", \.limits.maxConnections, in: 1...10_000_000, .limits, "open connections in all"),
         .integer("max-header-bytes", \.limits.http.headBytes, in: 512...65_535, .limits, "head of an HTTP request"),
         .integer("max-body-bytes", \.limits.http.bodyBytes, in: 1_024...16_777_216, .limits, "body of an HTTP request"),

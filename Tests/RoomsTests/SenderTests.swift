@@ -346,7 +346,7 @@ import Testing
                 for _ in 0..<2 {
                     let peer = RecordingPeer()
                     let sender = rooms.shard(on: reactor).makeSender()
-                    let member = sender.enter(room, peer, policy: .match()) { _ in }
+                    let member = sender.enter(room, peer, policy: .match(capacity: 1_000)) { _ in }
                     peers.all.append((peer, member))
                 }
             }

@@ -66,7 +66,7 @@ import Testing
         #expect(all.providers.apns.keyFile == "\(directory)/apns-key")
         #expect(all.tlsKey == "\(directory)/tls-key" && all.tlsCertificate == "\(directory)/tls-certificate")
         // No secret, no credential.
-        #expect(all.matchRooms == Configuration().matchRooms)
+        #expect(all.roomSize == Configuration().roomSize)
         let own = try configure(
             arguments + ["--ntfy-token", "tk_flag", "--tls-key", "/k"],
             environment.merging(["LETSSWITCH_DATABASE_URL": "postgres://variable"]) { $1 })

@@ -43,7 +43,7 @@ import Wire
         #expect(configuration.schedule.roomDuration == .seconds(3600))
         #expect(configuration.drainTimeout == .seconds(10))
         #expect(configuration.schedule.retention == .seconds(2_592_000))
-        #expect(configuration.matchRooms.capacity == 1000)
+        #expect(configuration.roomSize == 1000)
         #expect(!configuration.openRooms && !configuration.echo)
         #expect(configuration.logLevel == .info && configuration.logFormat == nil)
         #expect(configuration.warnings.isEmpty)
@@ -54,7 +54,7 @@ import Wire
         let environment = ["LETSSWITCH_REMINDER_LEAD": "5m", "LETSSWITCH_ROOM_SIZE": "7"]
         let configuration = try configuration(["--reminder-lead", "2s"], environment)
         #expect(configuration.schedule.reminderLead == .seconds(2))
-        #expect(configuration.matchRooms.capacity == 7)
+        #expect(configuration.roomSize == 7)
         #expect(configuration.schedule.roomDuration == .seconds(3600))
     }
 

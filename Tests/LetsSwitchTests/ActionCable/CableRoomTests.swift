@@ -60,7 +60,7 @@ import Testing
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
                 $0.openRooms = true
-                $0.matchRooms.capacity = 2
+                $0.roomSize = 2
             }
             let room = UUID()
             let identifier = CablePeer.room(room)

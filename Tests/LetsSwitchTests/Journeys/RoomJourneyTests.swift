@@ -41,7 +41,7 @@ import Testing
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
                 $0.openRooms = true
-                $0.matchRooms.capacity = 3
+                $0.roomSize = 3
             }
             let room = UUID()
             let peers = try await (0..<3).map { $0 }.asyncMap { _ in try await endpoint.enter(room) }
