@@ -85,9 +85,7 @@ extension CableParameters {
     package func identity(of outlet: SubscriptionOutlet) throws(CableRejection) -> Identity {
         guard has("deviceId") else { return outlet.identity }
         do {
-            let identity = try outlet.verifier.identity(outlet.identity, naming: try DeviceID(text("deviceId")))
-            outlet.device = identity.device
-            return identity
+            return try outlet.identify(as: try DeviceID(text("deviceId")))
         } catch {
             throw CableRejection()
         }

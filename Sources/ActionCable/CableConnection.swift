@@ -1,7 +1,5 @@
 import Access
-import Basics
 import Domain
-import Glibc
 import Observability
 import Rooms
 import Server
@@ -16,7 +14,7 @@ import Wire
 /// ```
 ///
 /// What its commands lead to is ``SubscriptionTable``'s to decide; what they mean, its channels'.
-final class CableConnection: WebSocketHandler, TurnEndHandler {
+final class CableConnection: WebSocketHandler {
     /// How the client is greeted.
     enum Greeting {
         case welcome(Identity)
@@ -25,22 +23,22 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
         case disconnect(CableDisconnect)
     }
 
-    private enum State {
+    enum State {
         case connecting(Greeting, [CableCommand])
         case welcomed
         case ended
     }
 
     private let webSocket: WebSocket
-    private let shard: CableShard
+    let shard: CableShard
     let identity: Identity
-    private var state: State
+    var state: State
     private var table: SubscriptionTable
     private var outlets: [CableIdentifier: SubscriptionOutlet] = [:]
     /// By the extended protocol.
-    private var session: Session?
+    var session: Session?
 
-    private struct Session {
+    struct Session {
         let name: String
         /// Subscriptions of the lost connection that begin with the client's first word about each, so that nothing comes before what it
         /// has missed; or a moment later.
@@ -51,7 +49,8 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
     private var backlogs: [SubscriptionOutlet] = []
     /// ``CableShard``'s to set.
     var place: PingWheel<CableConnection>.Place?
-    private var expiry: TimerID?
+    /// Its ticket's end.
+    var expiry: TimerID?
     private var allowance: MessageAllowance
     /// In matches' rooms; few connections are in any.
     private(set) lazy var sender = shard.cables.rooms.shard(on: shard.reactor).makeSender()
@@ -69,88 +68,6 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
         shard.reactor.callAtEndOfTurn(self)
     }
 
-    private var metrics: CableMetrics { shard.cables.metrics }
-
-    // MARK: Welcome
-
-    /// What came along with the handshake has waited.
-    func turnEnds() {
-        guard case .connecting(let greeting, let commands) = state else { return }
-        switch greeting {
-        case .disconnect(let reason):
-            disconnect(reason)
-        case .welcome:
-            send(frame: shard.welcomeFrame)
-            welcomed(commands)
-        case .extended(let identity, let last):
-            let begun = shard.cables.sessions.begin(of: identity.device, restoring: last, at: shard.reactor.now)
-            session = Session(name: begun.name, restoring: Set(begun.identifiers))
-            send(.session(begun.name, restored: begun.identifiers))
-            welcomed(commands)
-            if !begun.identifiers.isEmpty { awaitRestored() }
-        }
-    }
-
-    private func welcomed(_ commands: [CableCommand]) {
-        state = .welcomed
-        shard.add(self)
-        awaitExpiry()
-        for command in commands { obey(command) }
-    }
-
-    var isExtended: Bool {
-        if case .connecting(.extended, _) = state { true } else { session != nil }
-    }
-
-    /// Whoever restores a session says at once what it has missed. Who doesn't goes on with what is said now.
-    private func awaitRestored() {
-        shard.reactor.schedule(after: CableLimits.restorePause) { [weak self] in
-            guard let self, let restoring = session?.restoring else { return }
-            for identifier in restoring { restore(identifier, nil) }
-        }
-    }
-
-    private func restore(_ identifier: CableIdentifier, _ history: CableHistory?) {
-        session?.restoring.remove(identifier)
-        obey(.resume(identifier, CableResumption(history: history, isRestored: true)))
-    }
-
-    /// A word about a subscription that is to go on.
-    ///
-    /// - Returns: Whether that was all.
-    private func restores(_ command: CableCommand) -> Bool {
-        let identifier = command.identifier
-        guard session?.restoring.contains(identifier) ?? false else { return false }
-        switch command {
-        case .history(_, let history?):
-            restore(identifier, history)
-            return true
-        case .unsubscribe:
-            session?.restoring.remove(identifier)
-            forget(identifier)
-            return true
-        case .subscribe, .resume:
-            session?.restoring.remove(identifier)
-            return false
-        case .message, .history, .presence:
-            restore(identifier, nil)
-            return false
-        }
-    }
-
-    /// The session doesn't go on with it.
-    private func forget(_ identifier: CableIdentifier) {
-        if let session { shard.cables.sessions.remove(identifier, from: session.name) }
-    }
-
-    /// A ticket's end is the connection's.
-    private func awaitExpiry() {
-        guard let end = identity.expiry else { return }
-        let left = end - shard.cables.verifier.now()
-        guard left > 0 else { return disconnect(.tokenExpired) }
-        expiry = shard.reactor.schedule(after: Ticket.wait(forExpiryIn: left)) { [weak self] in self?.awaitExpiry() }
-    }
-
     // MARK: Receiving
 
     func webSocket(_ webSocket: WebSocket, received message: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode) {
@@ -159,7 +76,7 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
             receive(try CableCommand(message, isExtended: isExtended))
         } catch {
             if isExtended, CableCommand.isPong(message) { return }
-            metrics.ignored.add(error)
+            shard.metrics.ignored.add(error)
         }
     }
 
@@ -175,17 +92,17 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
         }
     }
 
-    private func obey(_ command: CableCommand) {
+    func obey(_ command: CableCommand) {
         guard case .welcomed = state else { return }
         let identifier = command.identifier
         switch command {
         case .subscribe, .resume:
-            if !identifier.isTooLong, identifier.parameters == nil { return metrics.ignored.add(.noIdentifier) }
+            if !identifier.isTooLong, identifier.parameters == nil { return shard.metrics.ignored.add(.noIdentifier) }
         case .unsubscribe, .message, .history, .presence: break
         }
         if restores(command) { return }
         switch table.receive(command) {
-        case .ignored(let fault): metrics.ignored.add(fault)
+        case .ignored(let fault): shard.metrics.ignored.add(fault)
         case .queued: proceed(identifier)
         case .muted:
             outlets[identifier]?.isMuted = true
@@ -196,9 +113,9 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
         case .busy:
             // Nothing is said of a subscription before its confirmation.
             guard let outlet = outlets[identifier], outlet.isConfirmed else {
-                return metrics.ignored.add(.notSubscribed)
+                return shard.metrics.ignored.add(.notSubscribed)
             }
-            outlet.send(.error(CableActionError.busy.code, CableActionError.busy.reason))
+            outlet.refuse(.busy)
         case .overflow: disconnect(.invalidRequest)
         }
     }
@@ -257,7 +174,7 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
     }
 
     func ended(_ outlet: SubscriptionOutlet) {
-        metrics.ignored.add(.notSubscribed, table.remove(outlet.number, of: outlet.identifier))
+        shard.metrics.ignored.add(.notSubscribed, table.remove(outlet.number, of: outlet.identifier))
         forget(outlet.identifier)
         if outlets[outlet.identifier] === outlet { outlets[outlet.identifier] = nil }
         if !outlet.isBeginning { proceed(outlet.identifier) }
@@ -292,7 +209,7 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
     }
 
     private func sendRejection(of identifier: CableIdentifier) {
-        metrics.rejected.add()
+        shard.metrics.rejected.add()
         send(.rejection(identifier))
     }
 
@@ -354,7 +271,7 @@ final class CableConnection: WebSocketHandler, TurnEndHandler {
         if case .ended = state { return }
         // Nobody is let in by a session who wouldn't be without; who is to come again does so by it.
         if let session, !reason.mayReconnect { shard.cables.sessions.end(session.name) }
-        metrics.disconnected.add(reason)
+        shard.metrics.disconnected.add(reason)
         send(.disconnect(reason))
     }
 

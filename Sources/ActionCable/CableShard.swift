@@ -31,6 +31,7 @@ final class CableShard {
     }
 
     var connectionCount: Int { wheel.count }
+    var metrics: CableMetrics { cables.metrics }
 
     // MARK: Connections
 

@@ -23,8 +23,8 @@ package final class SubscriptionOutlet {
     let identifier: CableIdentifier
     let number: SubscriptionTable.Number
     let identity: Identity
-    private let connection: CableConnection
-    private let shard: CableShard
+    let connection: CableConnection
+    let shard: CableShard
     private var subscription: (any CableSubscription)?
     private var state = State.pending
     /// Whose the subscription is: the connection's device, or another that its identifier names.
@@ -52,11 +52,10 @@ package final class SubscriptionOutlet {
         self.shard = shard
     }
 
-    var verifier: IdentityVerifier { shard.cables.verifier }
-    package var reactor: Reactor { shard.reactor }
-    package var loop: EventLoop { shard.cables.loops[reactor.index] }
     /// The connection, in all rooms that it is in.
     package var sender: Sender { connection.sender }
+    /// Whether the client's address may have so many things more kept that it says.
+    package func admits(messages count: Int) -> Bool { connection.admits(messages: count) }
 
     /// Whether the client speaks the extended protocol.
     package var isExtended: Bool { connection.isExtended }
@@ -73,11 +72,20 @@ package final class SubscriptionOutlet {
         if case .confirmed = state { true } else { false }
     }
 
-    private var isOver: Bool {
+    var isOver: Bool {
         switch state {
         case .pending, .confirmed: false
         case .ending, .over: true
         }
+    }
+
+    /// From now on it is a device's that its identifier names.
+    ///
+    /// - Throws: The device isn't the connection's to name.
+    func identify(as named: DeviceID) throws -> Identity {
+        let identity = try shard.cables.verifier.identity(identity, naming: named)
+        device = identity.device
+        return identity
     }
 
     // MARK: Life
@@ -146,9 +154,12 @@ package final class SubscriptionOutlet {
             guard let action = data.flatMap({ CableAction($0) }) else { throw .badData }
             try subscription?.perform(action)
         } catch {
-            send(.error(error.code, error.reason))
+            refuse(error)
         }
     }
+
+    /// An action isn't done.
+    func refuse(_ error: CableActionError) { send(.error(error.code, error.reason)) }
 
     /// - Parameter history: `nil`: it can't be read.
     func replay(_ history: CableHistory?) {
@@ -264,45 +275,4 @@ package final class SubscriptionOutlet {
 
     /// From the connection's side.
     func hasTurn() { subscription?.hasTurn() }
-
-    // MARK: Waiting
-
-    /// Has `work` done elsewhere, and gives its outcome to `then` on this loop; what comes of it when the subscription is over by then, to
-    /// `unwanted`. Actions that come meanwhile wait. An address that asks for more than it may has to wait, too.
-    package func run<Value: Sendable>(
-        _ work: @escaping @Sendable () async throws -> Value, then: @escaping (Result<Value, any Error>) -> Void,
-        unwanted: @escaping (Value) -> Void = { _ in }
-    ) {
-        connection.beginWork(self)
-        ask(work, then: then, unwanted: unwanted)
-    }
-
-    private func ask<Value: Sendable>(
-        _ work: @escaping @Sendable () async throws -> Value, then: @escaping (Result<Value, any Error>) -> Void,
-        unwanted: @escaping (Value) -> Void
-    ) {
-        guard connection.mayAsk() else {
-            return call(after: CableLimits.retryPause) { [weak self] in
-                self?.ask(work, then: then, unwanted: unwanted)
-            }
-        }
-        shard.run(work) { [self] result in
-            guard !isOver else {
-                if case .success(let value) = result { unwanted(value) }
-                return
-            }
-            connection.endWork(self) { then(result) }
-        }
-    }
-
-    /// Whether the client's address may have so many things more kept that it says.
-    package func admits(messages count: Int) -> Bool { connection.admits(messages: count) }
-
-    /// Calls `action` once, later, unless the subscription is over by then.
-    package func call(after delay: Duration, _ action: @escaping () -> Void) {
-        reactor.schedule(after: delay) { [weak self] in
-            guard let self, !isOver else { return }
-            action()
-        }
-    }
 }

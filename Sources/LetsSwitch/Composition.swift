@@ -87,9 +87,9 @@ struct Composition: Sendable {
         let sessions = SessionAccess(
             questions: questions, hasOpenSession: configuration.openQuestions, identities: identities)
         let conversations = Conversations(
-            store: stores.conversations, rooms: rooms, keys: database.roomKeys, loops: loops.loops,
-            executor: stores.executor, rates: messageRates, metrics: metrics.conversations, log: log,
-            now: identities.now)
+            store: stores.conversations, rooms: ConversationRooms(rooms, keys: database.roomKeys),
+            loops: loops.loops, executor: stores.executor, rates: messageRates, metrics: metrics.conversations,
+            log: log, now: identities.now)
         let listeners = ListenerWriter(
             store: stores.listeners(of: id), audience: conversations.audience, log: log)
         let changes = ScheduleChanges(client: stores.background, streams: streams)
@@ -130,12 +130,13 @@ struct Composition: Sendable {
             configuration.amqpURL.map { url in
                 ConversationBridge(
                     url, authorities: configuration.amqpCAFile, name: "letsswitch \(id)",
-                    store: stores.bridge(of: id), metrics: bridgeMetrics, log: log, receive: conversations.receive)
+                    store: stores.bridge(of: id), metrics: bridgeMetrics, log: log,
+                    receive: conversations.responder.receive)
             }
         }
         let matches = MatchRooms(
-            rooms: rooms, keys: database.roomKeys, policy: .match(capacity: configuration.roomSize), metrics: metrics.rooms,
-            find: stores.reminders.findRoom, found: { await scheduler.found($0) })
+            rooms: rooms, keys: database.roomKeys, policy: .match(capacity: configuration.roomSize),
+            metrics: metrics.rooms, find: stores.reminders.findRoom, found: { await scheduler.found($0) })
         let reminders = ReminderSource(
             streams: streams, ready: { _ = try await database.timeZoneNames() }, backlog: stores.reminders.backlog)
         let cables = Cables(
@@ -211,7 +212,10 @@ struct Composition: Sendable {
             routes.register(
                 collection: ConversationSocketController(conversations: conversations, identities: identities))
             routes.register(
-                collection: ConversationsController(conversations: conversations, identities: identities, log: log))
+                collection: UserController(conversations: conversations, identities: identities, log: log))
+            routes.register(
+                collection: ConversationsController(conversations: conversations, identities: identities))
+            routes.register(collection: MessageController(conversations: conversations, identities: identities))
             routes.register(
                 collection: PartnerController(
                     store: stores.conversations, identities: identities, changes: changes, log: log))

@@ -30,9 +30,8 @@ package struct BlockController: RouteCollection, Sendable {
     }
 
     @Sendable private func block(_ request: Request) async throws -> Response {
-        var member: ConversationMember?
-        let wanted = try BlockRequest.decode(request.body) { try identities.device($0, of: request, &member) }
-        try member?.checkNew()
+        let (wanted, member) = try identities.decode(request) { try BlockRequest.decode(request.body, identify: $0) }
+        try member.checkNew()
         let (block, isNew) = try await store.block(wanted)
         if isNew { log.info("somebody blocked", ["device": .device(wanted.device)]) }
         return .json(block.json, status: isNew ? .created : .ok)

@@ -1,9 +1,6 @@
 package import Domain
 package import FoundationEssentials
 package import Messaging
-import Rooms
-import Server
-import Sockets
 package import Wire
 
 /// What the server tells somebody who hears conversations: a type, and its members.
@@ -96,23 +93,4 @@ package enum ConversationEvent: Sendable {
         }
         return json.bytes
     }
-}
-
-/// What is published for those who take part in a conversation: messages that follow one another.
-struct ConversationPublication: Message {
-    let page: ConversationPage
-}
-
-/// The same in frames, made once for all WebSockets of a loop that get it.
-final class ConversationFrames {
-    private let frames: [SharedBytes]
-
-    init(_ page: ConversationPage) {
-        frames = page.messages.map { message in
-            let payload = ConversationEvent.message(message, routingKey: page.routingKey).payload
-            return SharedBytes { WebSocketFrameEncoder.encode(.text, payload, into: &$0) }
-        }
-    }
-
-    subscript(index: Int) -> SharedBytes { frames[index] }
 }

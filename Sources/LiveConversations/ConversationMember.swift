@@ -51,17 +51,29 @@ extension IdentityVerifier {
         try ConversationMember(identity(of: request.head))
     }
 
-    /// Who asks, as its body says, or a ticket.
-    package func device(
-        _ named: String?, of request: Request, _ member: inout ConversationMember?
-    ) throws -> DeviceID {
-        var identity = try identity(of: request.head)
-        if named != nil || identity.device == nil {
-            identity = try self.identity(identity, naming: DeviceID(named))
+    /// Who wants to hear its conversations, and from where on.
+    func listener(of request: Request) throws -> (member: ConversationMember, after: [UUID: Int]) {
+        (try member(of: request), try ConversationOffsets(request.query("after")).offsets)
+    }
+
+    /// What a request wants, and who asks, as its body says, or a ticket.
+    ///
+    /// - Parameter read: Reads the body; what it is given says who asks, by `deviceId` if that is there.
+    package func decode<Wanted>(
+        _ request: Request, _ read: ((String?) throws -> DeviceID) throws -> Wanted
+    ) throws -> (wanted: Wanted, member: ConversationMember) {
+        var member: ConversationMember?
+        let wanted = try read { named in
+            var identity = try identity(of: request.head)
+            if named != nil || identity.device == nil {
+                identity = try self.identity(identity, naming: DeviceID(named))
+            }
+            let found = try ConversationMember(identity)
+            member = found
+            return found.device
         }
-        let found = try ConversationMember(identity)
-        member = found
-        return found.device
+        guard let member else { throw RequestError.invalid("deviceId", "is missing") }
+        return (wanted, member)
     }
 }
 

@@ -23,7 +23,7 @@ final class ConversationPresence {
         self.user = user
         self.conversations = conversations
         self.changed = changed
-        sender = conversations.rooms.shard(on: reactor).makeSender()
+        sender = conversations.rooms.makeSender(on: reactor)
     }
 
     /// Does nothing the second time.
@@ -35,7 +35,8 @@ final class ConversationPresence {
         let place = Place { [weak self] in self?.changed?(conversation) }
         places[conversation] = place
         let member = sender.enter(
-            conversations.company(of: conversation), place, policy: .company, claimedIdentity: Self.identity(of: user)
+            conversations.rooms.company(of: conversation), place, policy: .company,
+            claimedIdentity: Self.identity(of: user)
         ) { _ in }
         place.member = member
         if changed != nil { member.watchPresence() }
@@ -87,7 +88,7 @@ final class ConversationPresence {
         return Int(exactly: value)
     }
 
-    private final class Place: RoomPeer {
+    private final class Place: RoomListener {
         var member: Member?
         private(set) var people: Set<UUID>?
         var told: Set<UUID>?
@@ -100,9 +101,6 @@ final class ConversationPresence {
             // Each has the other.
             member = nil
         }
-
-        func deliver(ales count: Int, of kind: CheerKind, frame: SharedBytes) {}
-        func roomClosed() {}
 
         func deliver(_ publication: Publication) {
             guard let presence = publication.message as? PresenceCount else { return }

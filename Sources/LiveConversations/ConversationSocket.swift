@@ -1,8 +1,6 @@
 import Access
 import Domain
 import FoundationEssentials
-import Messaging
-import Rooms
 import Server
 import Sockets
 import Wire
@@ -17,11 +15,11 @@ final class ConversationSocket: WebSocketHandler, ExclusiveConversationSink {
 
     init(
         _ socket: WebSocket, _ member: ConversationMember, user: String, after: [UUID: Int],
-        paying rates: DeviceMessageRates, on shard: ConversationShard
+        on shard: ConversationShard
     ) {
         self.socket = socket
         self.shard = shard
-        allowance = MessageAllowance(of: member.device, rates)
+        allowance = MessageAllowance(of: member.device, shard.conversations.rates)
         subscriber = shard.enter(member, user: user, after: after, self)
     }
 
@@ -53,9 +51,9 @@ final class ConversationSocket: WebSocketHandler, ExclusiveConversationSink {
         socket.send(event.payload, .text)
     }
 
-    func send(_ messages: ArraySlice<ConversationMessage>, of page: ConversationPage, _ shared: Publication?) {
-        let frames = shared?.form { ConversationFrames(page) } ?? ConversationFrames(page)
-        for index in messages.indices { socket.send(frame: frames[index]) }
+    func send(_ heard: HeardMessages) {
+        let frames = heard.frames
+        for index in heard.messages.indices { socket.send(frame: frames[index]) }
     }
 
     func reportDrain() {

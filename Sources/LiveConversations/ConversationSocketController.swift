@@ -1,10 +1,6 @@
 package import Access
-import Domain
-import FoundationEssentials
 import Messaging
-import Rooms
 import Server
-import Sockets
 import Wire
 
 /// `GET /conversations/socket?deviceId=&after=<conversation>:<offset>,…`: all conversations of a device.
@@ -19,14 +15,13 @@ package struct ConversationSocketController: RouteCollection, Sendable {
 
     func boot(routes: RoutesBuilder) {
         routes.webSocket(
-            "conversations", "socket", as: ConversationDescriptions.socket, admit: admit,
+            "conversations", "socket", as: ConversationDescriptions.socket, admit: { request, _ in try admit(request) },
             compression: .noContextTakeover,
             options: WebSocketOptions(maxMessageBytes: { _ in SocketLimits.messageBytes }), onUpgrade: enter)
     }
 
-    @Sendable private func admit(_ request: Request, _ reactor: Reactor) throws -> WebSocketRoute.Admission {
-        let member = try ConversationMember(identities.identity(of: request.head))
-        _ = try ConversationOffsets(request.query("after"))
+    private func admit(_ request: Request) throws -> WebSocketRoute.Admission {
+        let (member, _) = try identities.listener(of: request)
         if conversations.names[member.device] != nil { return .admitted }
         return .unknown {
             conversations.names[member.device] = try await conversations.store.positions(of: member.device).user
@@ -35,16 +30,14 @@ package struct ConversationSocketController: RouteCollection, Sendable {
 
     @Sendable private func enter(_ request: Request, _ webSocket: WebSocket) -> any WebSocketHandler {
         // `admit` has seen all of it. A ticket may have ended since.
-        guard let member = try? ConversationMember(identities.identity(of: request.head)),
-            let offsets = try? ConversationOffsets(request.query("after")),
+        guard let (member, after) = try? identities.listener(of: request),
             let user = conversations.names[member.device]
         else {
             webSocket.close(.tryAgainLater, "please come again")
             return NoConversations()
         }
         let shard = conversations.shard(on: webSocket.reactor, loop: request.loop)
-        return ConversationSocket(
-            webSocket, member, user: user, after: offsets.offsets, paying: conversations.rates, on: shard)
+        return ConversationSocket(webSocket, member, user: user, after: after, on: shard)
     }
 }
 

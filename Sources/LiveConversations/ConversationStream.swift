@@ -1,7 +1,6 @@
 import Domain
 import FoundationEssentials
 import Messaging
-import Rooms
 import Server
 import Sockets
 import Wire
@@ -65,8 +64,8 @@ final class ConversationStream: ExclusiveConversationSink {
         if case .left = event { write(event) }
     }
 
-    func send(_ messages: ArraySlice<ConversationMessage>, of page: ConversationPage, _ shared: Publication?) {
-        for message in messages { write(.message(message, routingKey: page.routingKey)) }
+    func send(_ heard: HeardMessages) {
+        for message in heard.messages { write(.message(message, routingKey: heard.page.routingKey)) }
     }
 
     private func write(_ event: ConversationEvent) {

@@ -1,17 +1,14 @@
 package import Access
 import Basics
 package import Domain
-import FoundationEssentials
 package import Messaging
 package import Observability
-package import Rooms
-import Server
 package import Sockets
 
 /// All conversations, as this daemon has to do with them. May be used from anywhere.
 package final class Conversations: Sendable {
     package let store: ConversationStore
-    let rooms: Rooms
+    let rooms: ConversationRooms
     package let feeds: ConversationFeeds
     package let changes: ConversationChanges
     /// Those who hear conversations, on all loops.
@@ -21,38 +18,30 @@ package final class Conversations: Sendable {
     let users = KnownUsers()
     /// What devices may say, on whatever sockets and by requests.
     let rates: DeviceMessageRates
-    let metrics: ConversationMetrics
+    /// What becomes of what is said.
+    package let responder: ConversationResponder
     /// For tasks that do little but wait for the database.
     let executor: any TaskExecutor
     /// Seconds since 1970, by which tickets expire.
     let now: @Sendable () -> Double
     private let loops: [EventLoop]
-    private let keys: RoomKeys
-    private let log: Log
     private let shardKey = LoopLocal<ConversationShard>()
 
     package init(
-        store: ConversationStore, rooms: Rooms, keys: RoomKeys, loops: [EventLoop], executor: any TaskExecutor,
+        store: ConversationStore, rooms: ConversationRooms, loops: [EventLoop], executor: any TaskExecutor,
         rates: DeviceMessageRates, metrics: ConversationMetrics, log: Log, now: @escaping @Sendable () -> Double
     ) {
         self.now = now
         self.store = store
         self.rooms = rooms
-        self.keys = keys
         self.loops = loops
         self.executor = executor
-        self.metrics = metrics
-        self.log = log
         self.rates = rates
         let audience = ConversationListeners()
         self.audience = audience
-        feeds = ConversationFeeds(store: store, log: log, audience: audience) { page in
-            let publication = ConversationPublication(page: page)
-            rooms.publish(page.routingKey.split(separator: ".").map { (publication, Self.room(of: $0, keys)) })
-        }
-        changes = ConversationChanges(store: store, log: log, audience: audience) { change, users in
-            rooms.publish(users.map { (change, Self.room(of: $0, keys)) })
-        }
+        feeds = ConversationFeeds(store: store, log: log, audience: audience) { rooms.publish($0) }
+        changes = ConversationChanges(store: store, log: log, audience: audience) { rooms.publish($0, to: $1) }
+        responder = ConversationResponder(store: store, feeds: feeds, metrics: metrics, log: log)
     }
 
     /// Those on a loop. On that loop.
@@ -60,83 +49,16 @@ package final class Conversations: Sendable {
         shardKey.value(on: reactor) { ConversationShard(on: reactor, loop: loop, self) }
     }
 
-    /// Where a user hears its conversations: what goes by the binding `#.<user>.#`, since each word of a routing key is a user.
-    func room(of user: String) -> UUID { Self.room(of: user[...], keys) }
-
-    /// Where those are who have a conversation.
-    func company(of conversation: UUID) -> UUID {
-        keys.room(.company, withUnsafeBytes(of: conversation.uuid) { Array($0) })
-    }
-
-    private static func room(of user: Substring, _ keys: RoomKeys) -> UUID {
-        keys.room(.conversations, Array(user.utf8))
-    }
-
-    // MARK: What is said
-
-    /// Says something, and has those told who take part.
-    func send(_ message: OutgoingMessage, by member: ConversationMember) async throws -> ConversationStore.Sent {
-        do {
-            try member.check(message.target)
-            let sent = try await store.send(message, by: member.device)
-            for entry in sent.entries {
-                metrics.messages.add(entry.isNew ? .stored : .repeated)
-                // Of a repeat all have heard.
-                if entry.isNew { await feeds.stored(entry.page) }
-            }
-            return sent
-        } catch {
-            metrics.messages.add(.refused)
-            throw error
+    /// Has the database asked, and does on a loop, with those there, what follows from the answer.
+    func ask<Answer: Sendable>(
+        on loop: EventLoop, _ work: @escaping @Sendable (Conversations) async throws -> Answer,
+        then follow: @escaping @Sendable (ConversationShard, Result<Answer, any Error>) -> Void
+    ) {
+        Task(executorPreference: executor) {
+            let answer: Result<Answer, any Error>
+            do { answer = .success(try await work(self)) } catch { answer = .failure(error) }
+            loop.submit { follow(self.shard(on: $0, loop: loop), answer) }
         }
-    }
-
-    /// Stores what somebody has said by a broker, and has those told who take part.
-    ///
-    /// - Returns: Whether it is new.
-    package func receive(_ message: IncomingMessage) async throws -> Bool {
-        let entries = try await store.receive(message).entries.filter(\.isNew)
-        for entry in entries { await feeds.stored(entry.page) }
-        return !entries.isEmpty
-    }
-
-    /// Does what somebody who hears conversations asks for.
-    ///
-    /// - Returns: What it is to be told.
-    func perform(_ command: ConversationCommand, for member: ConversationMember) async -> ConversationEvent {
-        switch command {
-        case .refused(let error, let ref): return .error(ref: ref, error)
-        case .send(let message, let ref):
-            do {
-                return .sent(ref: ref, try await send(message, by: member))
-            } catch {
-                return .error(ref: ref, refusal(error))
-            }
-        case .history(let conversation, let after, let limit, let ref):
-            do {
-                try member.check(conversation)
-                return .history(
-                    ref: ref,
-                    try await store.messages(in: conversation, .after(after), limit: limit, for: member.device))
-            } catch {
-                return .error(ref: ref, refusal(error))
-            }
-        }
-    }
-
-    /// What somebody is told whose address has said as much as may be kept.
-    func refusal(ref: String?) -> ConversationEvent {
-        metrics.messages.add(.refused)
-        return .error(ref: ref, refusal(RequestError.tooManyMessages(retryAfter: nil)))
-    }
-
-    private func refusal(_ error: any Error) -> RequestError {
-        if let refusal = RequestError(answering: error) {
-            if let quota = refusal.quota { metrics.quotas.add(quota) }
-            return refusal
-        }
-        log.error("a message can't be dealt with", ["error": .string("\(error)")])
-        return .internalError
     }
 
     // MARK: Those who hear
@@ -160,7 +82,7 @@ package final class Conversations: Sendable {
     /// The device has a name now: whoever waits for its conversations hears them from now on.
     func named(_ device: DeviceID, _ user: String) {
         names[device] = user
-        for loop in loops { loop.submit { self.shard(on: $0, loop: loop).named(device, user) } }
+        for loop in loops { loop.submit { self.shard(on: $0, loop: loop).watches.named(device, user) } }
     }
 }
 
@@ -211,27 +133,5 @@ final class KnownUsers: Sendable {
             if names.count + users.count > Self.limit { names = [:] }
             for user in users { names[user] = .some(found[user]) }
         }
-    }
-}
-
-/// What conversations count. Any thread.
-package struct ConversationMetrics: Sendable {
-    /// Of what came by sockets: requests are counted where they are answered.
-    let quotas: CounterSet<Quota>
-
-    package init(quotas: CounterSet<Quota>) {
-        self.quotas = quotas
-    }
-
-    enum Outcome: String, Sendable, CaseIterable {
-        case stored, repeated, refused
-    }
-
-    let messages = CounterSet<Outcome>()
-
-    package func write(to text: inout MetricsText) {
-        text.counter(
-            "letsswitch_messages_total", "Messages of conversations that were sent here, by what became of them.",
-            messages.samples(label: "result"))
     }
 }

@@ -80,7 +80,10 @@ final class EventStream: RoomListener {
                 send(reminder, piece, claimed: claimed, settled: Reminder.batch(of: reminder.seq) - 1)
             }
             settle(newest)
-        case .slots(let changes): send(changes, publication.form { ChangedSlots.Pieces() })
+        case .slots(let changes):
+            if let (slots, piece) = changes.told(device, showing: window, as: publication) {
+                send(.changed(slots), piece)
+            }
         case .ownSlot(let slot): send(.changed([slot]), publication.form { StreamChunk { [slot].encode(into: &$0) } })
         case .test(let content):
             let piece = publication.form {
@@ -102,19 +105,6 @@ final class EventStream: RoomListener {
                 end()
             case .revoked, .over: break
             }
-        }
-    }
-
-    /// Nobody closes what one listens to.
-    /// Sends of the slots those that it shows and whose change the device doesn't know. Most streams show one of a few windows.
-    private func send(_ changes: ChangedSlots, _ pieces: ChangedSlots.Pieces) {
-        let range = window.range(in: changes.slots, at: changes.now)
-        guard !range.isEmpty else { return }
-        if let known = changes.known[device] {
-            let rest = changes.slots[range].filter { !known.contains($0) }
-            if !rest.isEmpty { send(.changed(rest[...]), StreamChunk { rest.encode(into: &$0) }) }
-        } else {
-            send(.changed(changes.slots[range]), pieces.piece(of: range, in: changes.slots))
         }
     }
 

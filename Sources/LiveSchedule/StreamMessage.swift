@@ -36,8 +36,24 @@ struct ChangedSlots: Sendable {
     /// For what is near.
     let now: Instant
 
+    /// What a stream is told: of the slots those that it shows and whose change its device doesn't know, with their events; `nil` if there
+    /// are none. Most streams show one of a few windows.
+    ///
+    /// - Parameter publication: What these are published as: the events are made once for all of a loop.
+    func told(
+        _ device: DeviceID, showing window: ChangeWindow, as publication: Publication
+    ) -> (slots: ArraySlice<Instant>, events: StreamChunk)? {
+        let range = window.range(in: slots, at: now)
+        guard !range.isEmpty else { return nil }
+        if let known = known[device] {
+            let rest = slots[range].filter { !known.contains($0) }
+            return rest.isEmpty ? nil : (rest[...], StreamChunk { rest.encode(into: &$0) })
+        }
+        return (slots[range], publication.form { Pieces() }.piece(of: range, in: slots))
+    }
+
     /// The events, encoded once for all who show the same part of the slots. On a loop.
-    final class Pieces {
+    private final class Pieces {
         private var pieces: [Range<Int>: StreamChunk] = [:]
 
         func piece(of range: Range<Int>, in slots: [Instant]) -> StreamChunk {

@@ -22,8 +22,8 @@ import Testing
         weak var subscriber: ConversationSubscriber?
 
         func send(_ event: ConversationEvent) { heard.append(event.type) }
-        func send(_ messages: ArraySlice<ConversationMessage>, of page: ConversationPage, _ shared: Publication?) {
-            for message in messages { heard.append("\(message.offset)") }
+        func send(_ messages: HeardMessages) {
+            for message in messages.messages { heard.append("\(message.offset)") }
         }
         func reportDrain() {}
         func admits(messages count: Int) -> Bool { true }
@@ -103,7 +103,8 @@ import Testing
             let store = ConversationStore(
                 database: database.client, settings: ConversationSettings(), storage: StorageQuota())
             let conversations = Conversations(
-                store: store, rooms: rooms, keys: RoomKeys(), loops: loops.loops, executor: globalConcurrentExecutor,
+                store: store, rooms: ConversationRooms(rooms, keys: RoomKeys()), loops: loops.loops,
+                executor: globalConcurrentExecutor,
                 rates: DeviceMessageRates(perSecond: 20, burst: 200),
                 metrics: ConversationMetrics(quotas: CounterSet()),
                 log: Log(level: .error, format: nil), now: { Self.now })

@@ -66,6 +66,11 @@ struct MatchRooms: Sendable {
         rooms.announce(
             PersonErased(), toPeople: Set(notification.split(separator: ",").compactMap { UUID(text: String($0)) }))
     }
+
+    /// Whether ``learn(of:)`` has found that nobody may enter now; otherwise the database is away.
+    func isRefusal(_ error: any Error) -> Bool {
+        (error as? Abort).map { $0.status.code < 500 } ?? false
+    }
 }
 
 extension Abort {

@@ -8,6 +8,10 @@ import Wire
 struct KeptContent {
     let content: CableContent
     let position: CablePosition
+
+    func tells(_ message: ConversationMessage) -> Bool {
+        position.offset == message.offset && position.stream == Topic.conversation(message.conversation).name
+    }
 }
 
 /// Messages as they are told, made once for all cables of a loop.

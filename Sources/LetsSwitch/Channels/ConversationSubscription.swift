@@ -1,13 +1,9 @@
-import Access
 import ActionCable
 import Domain
 import FoundationEssentials
 import LiveConversations
 import Messaging
 import Postgres
-import Rooms
-import Server
-import Sockets
 import Wire
 
 /// A place in one conversation, or in all of a device's.
@@ -16,24 +12,20 @@ import Wire
 /// opening (what is said waits) ──confirmed──► inside ──► over
 ///     └──────────────────────────────────────────────────▲
 /// ```
-final class ConversationSubscription: CableSubscription, ConversationSink {
+final class ConversationSubscription: CableSubscription {
     private let member: ConversationMember
     /// `nil`: all.
     private let conversation: UUID?
     private let after: [UUID: Int]
-    /// It is told who is there as it is told everything else.
-    private let tellsPresence: Bool
     private let conversations: Conversations
     private unowned let outlet: SubscriptionOutlet
+    /// What it is told.
+    private let sink: CableConversationSink
     private var state = State.opening([], [])
-    /// Of a page that was read, what the peer has yet to be sent.
-    private var unsent: ArraySlice<KeptContent> = []
     /// What was missed, as the client has said, and is yet to be looked up.
     private var unread: [CableHistory] = []
     /// So much of it may be: while the database is away, nothing else holds back who asks again and again.
     static let unreadLimit = 8
-    /// Told by the extended protocol.
-    private var present: PresentUsers
 
     private enum State {
         case opening([ConversationCommand], [CableHistory])
@@ -48,10 +40,9 @@ final class ConversationSubscription: CableSubscription, ConversationSink {
         self.member = member
         self.conversation = conversation
         self.after = after
-        tellsPresence = wantsPresence
-        present = PresentUsers(tellsJoins: outlet.joins)
         self.conversations = conversations
         self.outlet = outlet
+        sink = CableConversationSink(outlet, isOfOne: conversation != nil, tellsPresence: wantsPresence)
     }
 
     // MARK: Coming and going
@@ -74,7 +65,7 @@ final class ConversationSubscription: CableSubscription, ConversationSink {
                 if isInside ?? true { enter(from: positions, kept) } else { outlet.reject() }
             case .failure(is RequestError): outlet.reject()
             // The database is away: the client waits, as it would for a slow network.
-            case .failure: outlet.call(after: CableLimits.retryPause) { [weak self] in self?.open() }
+            case .failure: outlet.retry { [weak self] in self?.open() }
             }
         }
     }
@@ -95,10 +86,11 @@ final class ConversationSubscription: CableSubscription, ConversationSink {
         let shard = conversations.shard(on: outlet.reactor, loop: outlet.loop)
         guard
             let subscriber = shard.enter(
-                member, user: positions.user, after: starts, othersAreNew: true, self)
+                member, user: positions.user, after: starts, othersAreNew: true, sink)
         else { return }
         guard case .opening(let said, let histories) = state else { return shard.leave(subscriber) }
         state = .inside(subscriber)
+        sink.subscriber = subscriber
         if missed != nil { subscriber.awaitCatchUp() }
         for command in said { subscriber.received(command) }
         for history in histories { replay(history) }
@@ -107,6 +99,7 @@ final class ConversationSubscription: CableSubscription, ConversationSink {
     func end() {
         let last = state
         state = .over
+        sink.subscriber = nil
         guard case .inside(let subscriber) = last else { return }
         conversations.shard(on: outlet.reactor, loop: outlet.loop).leave(subscriber)
     }
@@ -121,8 +114,6 @@ final class ConversationSubscription: CableSubscription, ConversationSink {
         case .over: break
         }
     }
-
-    func admits(messages count: Int) -> Bool { outlet.admits(messages: count) }
 
     // MARK: What it has missed
 
@@ -153,7 +144,7 @@ final class ConversationSubscription: CableSubscription, ConversationSink {
                     outlet.rejectHistory()
                 }
             case .failure(let error as PostgresError) where error.isUnavailable:
-                return outlet.call(after: CableLimits.retryPause) { [weak self] in self?.readFirst() }
+                return outlet.retry { [weak self] in self?.readFirst() }
             case .failure: outlet.rejectHistory()
             }
             unread.removeFirst()
@@ -161,89 +152,16 @@ final class ConversationSubscription: CableSubscription, ConversationSink {
         }
     }
 
-    func caughtUp() { outlet.confirmHistory() }
-
     // MARK: What it is told
 
-    func send(_ event: ConversationEvent) {
-        switch event {
-        case .handshake: break
-        case .sent(_, let sent): answer(sent)
-        case .presence(_, let users):
-            if outlet.isExtended { tellPresence(users) }
-            if tellsPresence { outlet.send(event.content) }
-        case .message, .left, .history, .error: outlet.send(event.content)
-        }
-    }
-
-    /// A message that one has said comes as one. That it was said before, and heard, is told only who says it again: where in what is kept
-    /// it stands for this one doesn't change by that.
-    private func answer(_ sent: ConversationStore.Sent) {
-        guard case .inside(let subscriber) = state else { return }
-        for entry in sent.entries where !entry.isNew {
-            let stream = Topic.conversation(entry.page.conversation).name
-            for message in entry.page.messages where subscriber.isPast(message) {
-                // What was read and waits for its peer comes in its turn.
-                guard !unsent.contains(where: { $0.position.stream == stream && $0.position.offset == message.offset })
-                else { continue }
-                outlet.send(ConversationEvent.message(message, routingKey: entry.page.routingKey).content)
-            }
-        }
-    }
-
-    func send(_ messages: ArraySlice<ConversationMessage>, of page: ConversationPage, _ shared: Publication?) {
-        let contents = shared?.form { ConversationContents(page) } ?? ConversationContents(page)
-        // What was read leaves as the peer takes it.
-        guard shared == nil else {
-            for index in messages.indices { send(contents[index]) }
-            return
-        }
-        unsent += messages.indices.map { contents[$0] }
-        sendUnsent()
-    }
-
-    private func sendUnsent() {
-        while outlet.hasRoom, let content = unsent.popFirst() { send(content) }
-    }
-
-    private func send(_ kept: KeptContent) { outlet.send(kept.content, at: kept.position) }
-
-    // MARK: Who is there, by the extended protocol
-
-    /// Of all conversations at once it isn't told.
-    var wantsPresence: Bool { tellsPresence || wantsPresenceAlone }
-    var wantsPresenceAlone: Bool { outlet.isExtended && conversation != nil }
-
-    func tellPresence(_ wish: CablePresenceWish) -> Bool {
-        guard conversation != nil else { return false }
-        for presence in present.take(wish) { outlet.send(presence) }
-        return true
-    }
-
-    private func tellPresence(_ users: [String]) {
-        guard conversation != nil else { return }
-        for presence in present.update(users) { outlet.send(presence) }
-    }
-
-    func reportDrain() { outlet.reportsDrain = true }
-
-    func allSent() {
-        guard unsent.isEmpty else { return sendUnsent() }
-        outlet.reportsDrain = false
-        if case .inside(let subscriber) = state { subscriber.drained() }
-    }
-
-    func awaitTurn() { outlet.awaitTurn() }
+    func tellPresence(_ wish: CablePresenceWish) -> Bool { sink.tellPresence(wish) }
 
     func hasTurn() {
         if case .inside(let subscriber) = state { subscriber.hasTurn() }
     }
 
-    func endTurn() { outlet.endTurn() }
-
-    func end(_ cause: ConversationSinkEnd) {
-        // The connection has the same ticket: it ends by itself, and says why.
-        if case .expired = cause { return }
-        outlet.revoke()
+    func allSent() {
+        guard sink.sendsAll() else { return }
+        if case .inside(let subscriber) = state { subscriber.drained() }
     }
 }

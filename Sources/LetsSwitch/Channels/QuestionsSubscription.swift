@@ -1,12 +1,8 @@
-import Access
 import ActionCable
 import Domain
 import FoundationEssentials
 import LiveQuestions
-import Messaging
 import Observability
-import Rooms
-import Sockets
 import Wire
 
 /// A place in a session.
@@ -15,14 +11,13 @@ import Wire
 /// opening (what is said waits) ──confirmed──► inside ──► over
 ///     └──────────────────────────────────────────────────▲
 /// ```
-final class QuestionsSubscription: CableSubscription, QuestionSink {
+final class QuestionsSubscription: CableSubscription {
     private let member: QuestionMember
-    let wantsPresence: Bool
     private let questions: Questions
     private unowned let outlet: SubscriptionOutlet
+    /// What it is told.
+    private let sink: CableQuestionSink
     private var state = State.opening([])
-    /// Of the list and of what changes, what the peer has yet to be sent: others of its subscriptions may have much to say at the same time.
-    private var waiting: ArraySlice<SharedContents> = []
 
     private enum State {
         case opening([QuestionMessage])
@@ -32,9 +27,9 @@ final class QuestionsSubscription: CableSubscription, QuestionSink {
 
     init(_ member: QuestionMember, wantsPresence: Bool, _ questions: Questions, by outlet: SubscriptionOutlet) {
         self.member = member
-        self.wantsPresence = wantsPresence
         self.questions = questions
         self.outlet = outlet
+        sink = CableQuestionSink(outlet, wantsPresence: wantsPresence)
     }
 
     // MARK: Coming and going
@@ -51,7 +46,7 @@ final class QuestionsSubscription: CableSubscription, QuestionSink {
                 outlet.reject()
             case .success(nil): outlet.reject()
             // The database is away: the client waits, as it would for a slow network.
-            case .failure: outlet.call(after: CableLimits.retryPause) { [weak self] in self?.open() }
+            case .failure: outlet.retry { [weak self] in self?.open() }
             }
         }
     }
@@ -61,7 +56,7 @@ final class QuestionsSubscription: CableSubscription, QuestionSink {
         outlet.confirm()
         guard case .opening = state else { return }
         let shard = questions.shard(on: outlet.reactor, loop: outlet.loop)
-        guard let subscriber = shard.enter(member, self) else { return }
+        guard let subscriber = shard.enter(member, sink) else { return }
         guard case .opening(let said) = state else { return shard.leave(subscriber) }
         state = .inside(subscriber)
         for message in said { subscriber.received(message) }
@@ -95,85 +90,15 @@ final class QuestionsSubscription: CableSubscription, QuestionSink {
         }
     }
 
-    func admitsMessage() -> Bool { outlet.admits(messages: 1) }
-
     // MARK: What it is told
-
-    var sender: Sender? { outlet.sender }
-
-    func send(_ event: QuestionEvent) {
-        switch event {
-        case .questions, .session: queue(SharedContents([event.content]))
-        default: outlet.send(event.content)
-        }
-    }
-
-    /// It leaves in its turn, once the peer has taken enough of what was sent before. Whoever takes nothing for seconds doesn't read.
-    private func queue(_ contents: SharedContents) {
-        guard waiting.count < CableLimits.waitingPublications else { return outlet.cutOff() }
-        waiting.append(contents)
-        sendWaiting()
-    }
-
-    private func sendWaiting() {
-        while outlet.hasRoom, let contents = waiting.popFirst() { outlet.send(contents) }
-        if !waiting.isEmpty { outlet.reportsDrain = true }
-    }
-
-    func send(presence count: Int, _ shared: Publication) {
-        outlet.send(shared.form { SharedContents([QuestionEvent.presence(count).content]) })
-    }
-
-    func send(_ published: PublishedQuestions, forPresenter: Bool) {
-        queue(AudienceContents.shared(published).changes)
-    }
-
-    func send(announcement index: Int, of published: PublishedQuestions) {
-        outlet.send(AudienceContents.shared(published).announcements[index])
-    }
-
-    func reportDrain() { outlet.reportsDrain = true }
-    func awaitTurn() { outlet.awaitTurn() }
-    func endTurn() { outlet.endTurn() }
 
     func hasTurn() {
         if case .inside(let subscriber) = state { subscriber.hasTurn() }
     }
 
     func allSent() {
-        guard waiting.isEmpty else { return sendWaiting() }
-        outlet.reportsDrain = false
+        guard sink.sendsAll() else { return }
         if case .inside(let subscriber) = state { subscriber.drained() }
-    }
-
-    func end(_ code: QuestionSubscriber.End) {
-        // The connection has the same ticket: it ends by itself, and says why.
-        if case .expired = code { return }
-        outlet.revoke()
-    }
-}
-
-/// What the audience is told of changes, made once for all cables of a loop.
-private final class AudienceContents {
-    let changes: SharedContents
-    /// One for each: not everybody gets all of them.
-    let announcements: [SharedContents]
-
-    static func shared(_ published: PublishedQuestions) -> AudienceContents {
-        published.shared.form { AudienceContents(published.publication) }
-    }
-
-    private init(_ publication: QuestionPublication) {
-        changes = SharedContents(publication.events(forPresenter: false).map(\.content))
-        announcements = publication.changes.announcements.map {
-            SharedContents([QuestionEvent.announcement($0.content).content])
-        }
-    }
-}
-
-extension QuestionEvent {
-    fileprivate var content: CableContent {
-        CableContent(type) { data in writeMembers(to: &data) }
     }
 }
 

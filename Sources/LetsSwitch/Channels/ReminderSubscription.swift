@@ -4,8 +4,6 @@ import Domain
 import FoundationEssentials
 import LiveConversations
 import LiveSchedule
-import Messaging
-import Rooms
 import Scheduling
 import Server
 import Sockets
@@ -16,9 +14,9 @@ final class ReminderSubscription: CableSubscription {
     private let device: DeviceID
     private let source: ReminderSource
     private unowned let outlet: SubscriptionOutlet
-    /// `nil`: nothing but reminders is told.
-    private let conversations: Conversations?
-    private var watch: ConversationWatch?
+    /// Otherwise nothing but reminders is told.
+    private let tellsChanges: Bool
+    private var chats: ChatNotices?
     private var hasBegun = false
     /// What is there to be written, while the confirmation has its time for itself.
     private var opened: ReminderSource.Opened?
@@ -48,34 +46,9 @@ final class ReminderSubscription: CableSubscription {
         self.device = device
         self.source = source
         self.outlet = outlet
-        self.conversations = conversations
+        tellsChanges = conversations != nil
         listen()
-        watchConversations(identity)
-    }
-
-    private var tellsChanges: Bool { conversations != nil }
-
-    // MARK: Conversations
-
-    private func watchConversations(_ identity: Identity) {
-        guard let conversations, let member = try? ConversationMember(identity) else { return }
-        let outlet = outlet
-        watch = conversations.shard(on: outlet.reactor, loop: outlet.loop).watch(member) {
-            [unowned outlet] publication in
-            guard let chat = publication.chat else { return }
-            // Made once for all who have this identifier.
-            outlet.send(
-                publication.form {
-                    SharedContents([
-                        CableContent(chat.begins ? "new_chat" : "update_chat") { chat.page.writeSummary(to: &$0) }
-                    ])
-                })
-        }
-    }
-
-    private func endWatch() {
-        if let watch { conversations?.shard(on: outlet.reactor, loop: outlet.loop).unwatch(watch) }
-        watch = nil
+        chats = conversations.flatMap { ChatNotices(for: identity, of: $0, to: outlet) }
     }
 
     // MARK: Reminders
@@ -99,7 +72,7 @@ final class ReminderSubscription: CableSubscription {
     }
 
     private func listenAgain() {
-        outlet.call(after: CableLimits.retryPause) { [weak self] in self?.listen() }
+        outlet.retry { [weak self] in self?.listen() }
     }
 
     private func begin(_ opened: ReminderSource.Opened) {
@@ -108,7 +81,7 @@ final class ReminderSubscription: CableSubscription {
         hasBegun = true
         // May lead to the end, by a command that has waited. What is stored is written once that needs not be held back.
         outlet.confirm()
-        outlet.call(after: CableLimits.confirmPause) { [weak self] in self?.write() }
+        outlet.afterConfirmPause { [weak self] in self?.write() }
     }
 
     private func write() {
@@ -161,7 +134,8 @@ final class ReminderSubscription: CableSubscription {
     }
 
     func end() {
-        endWatch()
+        chats?.end()
+        chats = nil
         if let opened { source.cancel(opened, on: outlet.reactor) }
         opened = nil
         let sink = sink

@@ -19,7 +19,7 @@ struct RoomChannel: CableChannel {
         let subscription = RoomSubscription(
             to: room, matches, by: outlet,
             person: parameters.text("taskId").flatMap(UUID.init(text:)).map { .task($0) }
-                ?? identity.device.map { .device($0, matches.keys) },
+                ?? identity.device.map { .device($0) },
             wantsPresence: parameters.isTrue("presence"))
         subscription.enter()
         return subscription

@@ -1,4 +1,3 @@
-import Access
 import ActionCable
 import Domain
 import FoundationEssentials
@@ -6,7 +5,6 @@ import LiveSchedule
 import Observability
 import Rooms
 import Scheduling
-import Server
 import Sockets
 import Wire
 
@@ -16,20 +14,9 @@ final class RoomSubscription: CableSubscription, RoomPeer {
     enum Person {
         /// As ``AleController`` knows people: who comes by both doors is one.
         case task(UUID)
-        case device(DeviceID, RoomKeys)
-
-        /// Made when it is needed: the rooms' keys may not have been read before.
-        var identity: UUID {
-            switch self {
-            case .task(let task): task
-            case .device(let device, let keys): keys.device(device)
-            }
-        }
+        case device(DeviceID)
     }
 
-    private static let ales = CheerKind.allCases.map { kind in
-        CableContent("aleResponse") { data in data.member("kind", kind.name.map { "\($0)" }) }
-    }
     private static let closed = CableContent("closed")
 
     private let room: UUID
@@ -39,8 +26,6 @@ final class RoomSubscription: CableSubscription, RoomPeer {
     private let wantsPresence: Bool
     private var member: Member?
     private var waiting = WaitingAles()
-    /// Those that it was sent yet.
-    private var aleFrames: [CheerKind: SharedBytes] = [:]
 
     init(to room: UUID, _ matches: MatchRooms, by outlet: SubscriptionOutlet, person: Person?, wantsPresence: Bool) {
         self.room = room
@@ -53,24 +38,31 @@ final class RoomSubscription: CableSubscription, RoomPeer {
     // MARK: Coming and going
 
     func enter() {
-        member = outlet.sender.enter(room, self, policy: matches.policy, claimedIdentity: person?.identity) {
-            [weak self] in self?.entered($0)
+        member = outlet.sender.enter(room, self, policy: matches.policy, claimedIdentity: claimedIdentity) {
+            [weak self] decision in
+            guard let self else { return }
+            switch decision {
+            case .open:
+                outlet.confirm()
+            case .full:
+                matches.metrics.turnedAway.add()
+                outlet.reject()
+            case .refused:
+                outlet.reject()
+            case .unknown:
+                ask()
+            }
         }
         // At once, so that nothing that is said in the room comes before it.
         if wantsPresence { member?.watchPresence() }
     }
 
-    private func entered(_ decision: EntryDecision) {
-        switch decision {
-        case .open:
-            outlet.confirm()
-        case .full:
-            matches.metrics.turnedAway.add()
-            outlet.reject()
-        case .refused:
-            outlet.reject()
-        case .unknown:
-            ask()
+    /// Made when it is needed: the rooms' keys may not have been read before.
+    private var claimedIdentity: UUID? {
+        switch person {
+        case .task(let task)?: task
+        case .device(let device)?: matches.keys.device(device)
+        case nil: nil
         }
     }
 
@@ -81,9 +73,9 @@ final class RoomSubscription: CableSubscription, RoomPeer {
             guard let self else { return }
             switch outcome {
             case .success: enter()
-            case .failure(let refusal as Abort) where refusal.status.code < 500: outlet.reject()
+            case .failure(let error) where matches.isRefusal(error): outlet.reject()
             // The database is away: the client waits, as it would for a slow network.
-            case .failure: outlet.call(after: CableLimits.retryPause) { [weak self] in self?.ask() }
+            case .failure: outlet.retry { [weak self] in self?.ask() }
             }
         }
     }
@@ -105,37 +97,18 @@ final class RoomSubscription: CableSubscription, RoomPeer {
         sendWaiting()
     }
 
-    /// As many as leave room in the connection's queue: its frames are longer than those of `/socket`, and whoever reads is not cut off for
-    /// what others say.
     private func sendWaiting() {
-        while outlet.hasRoom, let kind = waiting.first {
-            let frame = aleFrame(kind)
-            outlet.send(frame: frame, times: waiting.take(CableLimits.backlogBytes / frame.count, of: kind))
-        }
+        while outlet.hasRoom, let (frame, times) = waiting.next(by: outlet) { outlet.send(frame: frame, times: times) }
         outlet.reportsDrain = !waiting.isEmpty
     }
 
     func allSent() { sendWaiting() }
 
-    private func aleFrame(_ kind: CheerKind) -> SharedBytes {
-        if let frame = aleFrames[kind] { return frame }
-        let frame = outlet.sharedFrame(of: Self.ales[Int(kind.rawValue)])
-        aleFrames[kind] = frame
-        return frame
-    }
-
     func deliver(_ publication: Publication) {
         if publication.message is PersonErased { return outlet.revoke() }
-        if let rematch = publication.message as? Rematch {
-            outlet.send(frame: outlet.sharedFrame(of: CableContent("rematched") { rematch.write(to: &$0) }))
-        }
-        guard let presence = publication.message as? PresenceCount else { return }
         // Whoever gave no task is known as a device here, and has no partner.
         let isSomebodys = if case .task? = person { true } else { false }
-        let content = CableContent("presence") { data in
-            data.member("count", presence.count)
-            if isSomebodys { data.member("partner", presence.partner?.rawValue) }
-        }
+        guard let content = RoomContents.content(of: publication.message, toPartner: isSomebodys) else { return }
         outlet.send(frame: outlet.sharedFrame(of: content))
     }
 

@@ -24,11 +24,10 @@ struct PartnerController: RouteCollection, Sendable {
 
     @Sendable private func ask(_ request: Request) async throws -> Response {
         let task = try task(of: request)
-        var member: ConversationMember?
-        let asked = try PartnerRequest.decode(request.body, task: task) {
-            try identities.device($0, of: request, &member)
+        let (asked, member) = try identities.decode(request) {
+            try PartnerRequest.decode(request.body, task: task, identify: $0)
         }
-        try member?.checkNew()
+        try member.checkNew()
         let found = try await store.askPartner(asked)
         // Both look at their day again, and the partner finds that it was asked.
         await changes.publish(

@@ -1,0 +1,85 @@
+import Access
+import Domain
+import Sockets
+import Wire
+
+/// How it begins: by itself, or as a session goes on whose connection was lost.
+extension CableConnection: TurnEndHandler {
+    /// What came along with the handshake has waited.
+    func turnEnds() {
+        guard case .connecting(let greeting, let commands) = state else { return }
+        switch greeting {
+        case .disconnect(let reason):
+            disconnect(reason)
+        case .welcome:
+            send(frame: shard.welcomeFrame)
+            welcomed(commands)
+        case .extended(let identity, let last):
+            let begun = shard.cables.sessions.begin(of: identity.device, restoring: last, at: shard.reactor.now)
+            session = Session(name: begun.name, restoring: Set(begun.identifiers))
+            send(.session(begun.name, restored: begun.identifiers))
+            welcomed(commands)
+            if !begun.identifiers.isEmpty { awaitRestored() }
+        }
+    }
+
+    private func welcomed(_ commands: [CableCommand]) {
+        state = .welcomed
+        shard.add(self)
+        awaitExpiry()
+        for command in commands { obey(command) }
+    }
+
+    var isExtended: Bool {
+        if case .connecting(.extended, _) = state { true } else { session != nil }
+    }
+
+    /// Whoever restores a session says at once what it has missed. Who doesn't goes on with what is said now.
+    private func awaitRestored() {
+        shard.reactor.schedule(after: CableLimits.restorePause) { [weak self] in
+            guard let self, let restoring = session?.restoring else { return }
+            for identifier in restoring { restore(identifier, nil) }
+        }
+    }
+
+    private func restore(_ identifier: CableIdentifier, _ history: CableHistory?) {
+        session?.restoring.remove(identifier)
+        obey(.resume(identifier, CableResumption(history: history, isRestored: true)))
+    }
+
+    /// A word about a subscription that is to go on.
+    ///
+    /// - Returns: Whether that was all.
+    func restores(_ command: CableCommand) -> Bool {
+        let identifier = command.identifier
+        guard session?.restoring.contains(identifier) ?? false else { return false }
+        switch command {
+        case .history(_, let history?):
+            restore(identifier, history)
+            return true
+        case .unsubscribe:
+            session?.restoring.remove(identifier)
+            forget(identifier)
+            return true
+        case .subscribe, .resume:
+            session?.restoring.remove(identifier)
+            return false
+        case .message, .history, .presence:
+            restore(identifier, nil)
+            return false
+        }
+    }
+
+    /// The session doesn't go on with it.
+    func forget(_ identifier: CableIdentifier) {
+        if let session { shard.cables.sessions.remove(identifier, from: session.name) }
+    }
+
+    /// A ticket's end is the connection's.
+    private func awaitExpiry() {
+        guard let end = identity.expiry else { return }
+        let left = end - shard.cables.verifier.now()
+        guard left > 0 else { return disconnect(.tokenExpired) }
+        expiry = shard.reactor.schedule(after: Ticket.wait(forExpiryIn: left)) { [weak self] in self?.awaitExpiry() }
+    }
+}

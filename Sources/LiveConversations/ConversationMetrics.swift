@@ -1,0 +1,24 @@
+package import Domain
+package import Observability
+
+/// What conversations count. Any thread.
+package struct ConversationMetrics: Sendable {
+    /// Of what came by sockets: requests are counted where they are answered.
+    let quotas: CounterSet<Quota>
+
+    package init(quotas: CounterSet<Quota>) {
+        self.quotas = quotas
+    }
+
+    enum Outcome: String, Sendable, CaseIterable {
+        case stored, repeated, refused
+    }
+
+    let messages = CounterSet<Outcome>()
+
+    package func write(to text: inout MetricsText) {
+        text.counter(
+            "letsswitch_messages_total", "Messages of conversations that were sent here, by what became of them.",
+            messages.samples(label: "result"))
+    }
+}

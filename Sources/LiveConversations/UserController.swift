@@ -1,0 +1,51 @@
+package import Access
+import Domain
+import Messaging
+package import Observability
+package import Server
+import Wire
+
+/// `/users`: taking a name for all of one's conversations, and finding those of others.
+package struct UserController: RouteCollection, Sendable {
+    private let conversations: Conversations
+    private let identities: IdentityVerifier
+    private let log: Log
+
+    package init(conversations: Conversations, identities: IdentityVerifier, log: Log) {
+        self.conversations = conversations
+        self.identities = identities
+        self.log = log
+    }
+
+    package func boot(routes: RoutesBuilder) {
+        routes.post("users", as: ConversationDescriptions.takeName, registers: true, use: takeName)
+        routes.get("users", as: ConversationDescriptions.users, use: users)
+    }
+
+    @Sendable private func takeName(_ request: Request) async throws -> Response {
+        let (wanted, member) = try identities.decode(request) { try UserRequest.decode(request.body, identify: $0) }
+        // A name is for all conversations, and for ever.
+        try member.checkNew()
+        let isNew = try await conversations.store.take(wanted.name, for: wanted.device) { request.wait(for: .naming) }
+        if isNew {
+            conversations.named(wanted.device, wanted.name.text)
+            log.info("name taken", ["device": .device(wanted.device)])
+        }
+        var json = JSONText()
+        json.object { $0.member("name", wanted.name.text) }
+        return .json(json.bytes, status: isNew ? .created : .ok)
+    }
+
+    @Sendable private func users(_ request: Request) async throws -> Response {
+        _ = try identities.member(of: request)
+        let names = try await conversations.store.users(prefix: UserName.prefix(request.query("prefix") ?? ""))
+        var json = JSONText()
+        json.object { object in
+            object.name("users")
+            object.array { array in
+                for name in names { array.string(name) }
+            }
+        }
+        return .json(json.bytes)
+    }
+}
