@@ -46,7 +46,7 @@ struct PresenceReporter {
     /// Between the first of them and the report.
     static let delay = Duration.milliseconds(100)
     /// So many are told of at once: what more would be gathered takes memory for nothing.
-    static let limit = 1_024
+    static let limit = 512
 
     enum Step {
         case wait

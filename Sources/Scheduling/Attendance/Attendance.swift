@@ -31,7 +31,7 @@ package struct AttendanceWriter: Sendable {
     package init(store: AttendanceStore, by daemon: UUID, log: Log, written: @escaping @Sendable () -> Void) {
         reports = AttendanceReports(store: store, log: log, written: written, id: daemon)
         writer = BatchWriter(
-            reports, limits: BatchLimits(itemsPerBatch: 1_024, waitingItems: 50_000, rest: Self.rest),
+            reports, limits: BatchLimits(itemsPerBatch: 512, waitingItems: 50_000, rest: Self.rest),
             on: store.executor)
     }
 
@@ -193,24 +193,24 @@ package struct AttendanceStore: Sendable {
     package func report(
         _ events: some Sequence<PresenceEvent>, by writer: UUID, number: Int, at now: MonotonicTime
     ) async throws {
-        let events = Array(events)
-        guard !events.isEmpty else { return }
+        var (rooms, identities, peers, ages) = ([UUID?](), [UUID?](), [Int32](), [Double]())
+        // An array of these two has nothing to be quoted.
+        var kinds: [UInt8] = []
+        let (joined, left) = (Array(",room.joined".utf8), Array(",room.left".utf8))
+        for event in events {
+            kinds += event.kind == .joined ? joined : left
+            rooms.append(event.room)
+            identities.append(event.claimedIdentity)
+            peers.append(Int32(clamping: event.peers))
+            ages.append(max(0, Double(now.nanoseconds) - Double(event.at.nanoseconds)) / 1e9)
+        }
+        guard !kinds.isEmpty else { return }
         _ = try await database.query(
             Self.reportPeers,
             [
-                .text(writer.text), .integer(number), .text(Self.kinds(of: events)),
-                .uuidArray(events.map(\.room)), .uuidArray(events.map(\.claimedIdentity)),
-                .int32Array(events.map { Int32(clamping: $0.peers) }),
-                .doubleArray(events.map { max(0, Double(now.nanoseconds) - Double($0.at.nanoseconds)) / 1e9 }),
+                .text(writer.text), .integer(number),
+                .text("{\(String(decoding: kinds.dropFirst(), as: UTF8.self))}"), .uuidArray(rooms),
+                .uuidArray(identities), .int32Array(peers), .doubleArray(ages),
             ], timeout: nil)
-    }
-
-    /// An array of these two has nothing to be quoted.
-    private static func kinds(of events: [PresenceEvent]) -> String {
-        let (joined, left) = (Array(",room.joined".utf8), Array(",room.left".utf8))
-        var kinds: [UInt8] = []
-        kinds.reserveCapacity(events.count * joined.count)
-        for event in events { kinds += event.kind == .joined ? joined : left }
-        return "{\(String(decoding: kinds.dropFirst(), as: UTF8.self))}"
     }
 }
