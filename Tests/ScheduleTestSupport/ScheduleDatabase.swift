@@ -90,6 +90,20 @@ package struct ScheduleDatabase {
         return try await schedule.register(TaskRequest(slot: slot, title: title))
     }
 
+    /// Two who register for 2026-11-22 at nine, and are reminded of their match.
+    package func remindedPair(_ first: String, _ second: String) async throws -> (TaskResponse, TaskResponse) {
+        var tasks: [TaskResponse] = []
+        for device in [first, second] {
+            if let task = try await register(device, "2026-11-22T09:00:00Z").task { tasks.append(task) }
+        }
+        try await setClock("2026-11-22 08:59:10Z")
+        let reminded = try await reminders.claimDue(limit: 10)?.reminders.compactMap(\.taskId) ?? []
+        guard tasks.count == 2, Set(reminded).isSuperset(of: tasks.map(\.id)) else { throw NoPair() }
+        return (tasks[0], tasks[1])
+    }
+
+    private struct NoPair: Error {}
+
     package func cancel(_ device: String, _ startsAt: String) async throws -> CancellationOutcome {
         try await schedule.cancel(.slot(try Self.request(device, startsAt, "", zone: "UTC").slot))
     }

@@ -10,17 +10,12 @@ import Testing
 
 /// Who is in a room by the task of somebody who was erased.
 @Suite struct ErasedPresenceTests {
-    private static let nine = "2026-11-22T09:00:00Z"
-
     /// Ada was in her open room with Bob, and was erased.
     private static func withErased(
         _ body: (ScheduleDatabase, AttendanceStore, TaskResponse, _ daemon: UUID) async throws -> Void
     ) async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
-            let ada = try #require(try await database.register("ada", nine).task)
-            let bob = try #require(try await database.register("bob", nine).task)
-            try await database.setClock("2026-11-22 08:59:10Z")
-            _ = try await database.reminders.claimDue(limit: 10)
+            let (ada, bob) = try await database.remindedPair("ada", "bob")
             let (store, daemon) = (AttendanceStore(database: database.client), UUID())
             try await database.run("SELECT letsswitch.beat('\(daemon)', 'h', '1', 1, 'none', '{}', '{}')")
             try await store.report(

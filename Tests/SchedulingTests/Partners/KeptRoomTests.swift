@@ -19,10 +19,7 @@ import Testing
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             try await database.run(
                 "INSERT INTO letsswitch.provider (name, seen_at) VALUES ('webhook', letsswitch.clock())")
-            _ = try await database.register("ada", Self.nine)
-            let bob = try #require(try await database.register("bob", Self.nine).task)
-            try await database.setClock("2026-11-22 08:59:10Z")
-            _ = try await database.reminders.claimDue(limit: 10)
+            let (_, bob) = try await database.remindedPair("ada", "bob")
             try await AttendanceStore(database: database.client).report(
                 [PresenceEvent(.joined, room: bob.socketId, claimedIdentity: nil, peers: 1, at: .now())], by: UUID(),
                 number: 1, at: .now())

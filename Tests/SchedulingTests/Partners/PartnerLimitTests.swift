@@ -70,10 +70,7 @@ import Testing
     @Test("Who came late isn't let down before the other has had a minute to come")
     func lateMinute() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
-            let first = try #require(try await database.register("a", Self.nine).task)
-            _ = try await database.register("b", Self.nine)
-            try await database.setClock("2026-11-22 08:59:10Z")
-            _ = try await database.reminders.claimDue(limit: 10)
+            let (first, _) = try await database.remindedPair("a", "b")
             _ = try await database.leave("a", first.id)
             try await database.setClock("2026-11-22 09:02Z")
             let late = try #require(try await database.register("c", Self.nine, "Art").task)
@@ -89,10 +86,7 @@ import Testing
     @Test("Who was in the room leaves it when it ends early, and is seen in the one to wait in")
     func attendance() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
-            let first = try #require(try await database.register("a", Self.nine).task)
-            let second = try #require(try await database.register("b", Self.nine).task)
-            try await database.setClock("2026-11-22 08:59:10Z")
-            _ = try await database.reminders.claimDue(limit: 10)
+            let (first, second) = try await database.remindedPair("a", "b")
             let (store, writer) = (AttendanceStore(database: database.client), UUID())
             func report(_ kind: PresenceEvent.Kind, _ room: UUID, _ number: Int) async throws {
                 let event = PresenceEvent(kind, room: room, claimedIdentity: second.id, peers: 1, at: .now())

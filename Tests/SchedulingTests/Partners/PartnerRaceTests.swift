@@ -87,10 +87,7 @@ import Testing
     @Test("Leaving locks who was in the room in the order in which reports do")
     func leaveBesideReport() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
-            let task = try #require(try await database.register("a", Self.nine).task)
-            _ = try await database.register("b", Self.nine)
-            try await database.setClock("2026-11-22 08:59:10Z")
-            _ = try await database.reminders.claimDue(limit: 10)
+            let (task, _) = try await database.remindedPair("a", "b")
             try await AttendanceStore(database: database.client).report(
                 [PresenceEvent(.joined, room: task.socketId, claimedIdentity: task.id, peers: 1, at: .now())],
                 by: UUID(), number: 1, at: .now())

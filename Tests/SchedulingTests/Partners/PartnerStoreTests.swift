@@ -92,10 +92,7 @@ import Testing
     @Test("Nobody is led into a room that was closed, though somebody waits there")
     func closedRoom() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
-            let first = try #require(try await database.register("a", Self.nine).task)
-            _ = try await database.register("b", Self.nine)
-            try await database.setClock("2026-11-22 08:59:10Z")
-            _ = try await database.reminders.claimDue(limit: 10)
+            let (first, _) = try await database.remindedPair("a", "b")
             _ = try await database.leave("a", first.id)
             let stays = try #require(try await database.own("b", Self.nine))
             _ = try await database.reminders.closeRoom(stays.socketId)
@@ -127,10 +124,7 @@ import Testing
     @Test("Who is in the room and didn't say whose task it is keeps it")
     func unnamedPeers() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
-            let first = try #require(try await database.register("a", Self.nine).task)
-            _ = try await database.register("b", Self.nine)
-            try await database.setClock("2026-11-22 08:59:10Z")
-            _ = try await database.reminders.claimDue(limit: 10)
+            let (first, _) = try await database.remindedPair("a", "b")
             try await AttendanceStore(database: database.client).report(
                 [PresenceEvent(.joined, room: first.socketId, claimedIdentity: nil, peers: 1, at: .now())],
                 by: UUID(), number: 1, at: .now())
@@ -190,10 +184,7 @@ import Testing
     @Test("A task that is moved after its reminder is reminded once more, at the new time")
     func movedAfterTheLead() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
-            let first = try #require(try await database.register("a", Self.nine).task)
-            _ = try await database.register("b", Self.nine)
-            try await database.setClock("2026-11-22 08:59:10Z")
-            _ = try await database.reminders.claimDue(limit: 10)
+            let (first, _) = try await database.remindedPair("a", "b")
             _ = try await database.move("a", first.id, to: Self.ten)
             #expect(try await database.reminders.claimDue(limit: 10) == nil)
             #expect(try await database.own("b", Self.nine)?.isPaired == false)

@@ -12,8 +12,6 @@ import Testing
 
 /// Who is in rooms on a daemon that the others had given up, and that lives.
 @Suite struct RecountTests {
-    private static let nine = "2026-11-22T09:00:00Z"
-
     /// A daemon's rooms.
     private struct Crowd {
         private(set) var present: [Attendee: Int] = [:]
@@ -48,10 +46,7 @@ import Testing
         _ body: (ScheduleDatabase, TaskResponse, TaskResponse, _ daemon: UUID) async throws -> Void
     ) async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
-            let ada = try #require(try await database.register("ada", nine).task)
-            let bob = try #require(try await database.register("bob", nine).task)
-            try await database.setClock("2026-11-22 08:59:10Z")
-            _ = try await database.reminders.claimDue(limit: 10)
+            let (ada, bob) = try await database.remindedPair("ada", "bob")
             let daemon = UUID()
             try await beat(daemon, in: database)
             try await body(database, ada, bob, daemon)
