@@ -121,7 +121,10 @@ package struct BatchQueue<Item: Sendable>: Sendable {
     }
 
     private func first(_ size: Int) -> [Item] {
+        // As it came, which copies nothing.
+        if waiting.count == 1, count <= size { return Array(waiting[0]) }
         var items: [Item] = []
+        items.reserveCapacity(min(size, count))
         for piece in waiting where items.count < size { items += piece.prefix(size - items.count) }
         return items
     }

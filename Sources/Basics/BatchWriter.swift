@@ -7,6 +7,12 @@ package protocol BatchDestination: Sendable {
     /// These will not be written.
     /// - Parameter error: Why; `nil` if too many waited.
     func dropped(_ items: [Item], _ error: (any Error)?) async
+    /// Nothing waits any more. Does nothing unless it is implemented.
+    func emptied() async
+}
+
+extension BatchDestination {
+    package func emptied() async {}
 }
 
 /// Gathers what comes, and writes it many at a time, in order, one batch after the other.
@@ -80,7 +86,7 @@ package actor BatchWriter<Destination: BatchDestination> {
                 await pause.sleep(for: duration)
             case .idle:
                 work = nil
-                return
+                return await destination.emptied()
             }
         }
     }

@@ -62,9 +62,9 @@ struct Composition: Sendable {
             metrics.scheduling.reminders.add(.delivered, count)
         }
         let id = DaemonID()
-        let attendance = AttendanceWriter(store: stores.attendance, by: id.uuid, log: log) {
-            deliveries.wake(.webhook)
-        }
+        let attendance = AttendanceWriter(
+            store: stores.attendance, by: id.uuid, log: log, written: { deliveries.wake(.webhook) },
+            rushIsOver: AllocatorArenas.releaseFreePages)
         let loops = try EventLoopGroup(count: configuration.loops)
         let rooms = Rooms(
             loops: loops.loops, anyRoomIsOpen: configuration.openRooms, aleFrame: AleFrame.aleResponse,

@@ -45,8 +45,9 @@ package struct Attendee: Sendable, Hashable {
 struct PresenceReporter {
     /// Between the first of them and the report.
     static let delay = Duration.milliseconds(100)
-    /// So many are told of at once: what more would be gathered takes memory for nothing.
-    static let limit = 512
+    /// So many are told of at once: a rush is written after it as a rule, not while the loop is busy with it. What more would be gathered
+    /// takes memory for nothing.
+    static let limit = 4_096
 
     enum Step {
         case wait

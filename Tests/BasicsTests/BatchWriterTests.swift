@@ -10,9 +10,11 @@ import Testing
         private(set) var written: [Int] = []
         let events = EventRecorder<String>()
         private var outcomes: [BatchOutcome]
+        private let tellsOfEmptiness: Bool
 
-        init(_ outcomes: [BatchOutcome] = []) {
+        init(_ outcomes: [BatchOutcome] = [], tellsOfEmptiness: Bool = false) {
             self.outcomes = outcomes
+            self.tellsOfEmptiness = tellsOfEmptiness
         }
 
         func write(_ batch: BatchQueue<Int>.Batch) -> BatchOutcome {
@@ -23,6 +25,10 @@ import Testing
 
         func dropped(_ items: [Int], _ error: (any Error)?) {
             events.append("dropped \(items)\(error == nil ? "" : " after an error")")
+        }
+
+        func emptied() {
+            if tellsOfEmptiness { events.append("empty") }
         }
     }
 
@@ -40,6 +46,17 @@ import Testing
         await writer.add([5])
         await writer.finish()
         #expect(destination.events.all.last == "3: [5]")
+    }
+
+    @Test("The destination is told when nothing waits any more, not between two batches")
+    func emptiness() async {
+        let destination = RecordingDestination(tellsOfEmptiness: true)
+        let writer = BatchWriter(destination, limits: Self.limits())
+        await writer.add([1, 2, 3, 4])
+        await writer.finish()
+        await writer.add([5])
+        await writer.finish()
+        #expect(destination.events.all == ["1: [1, 2, 3]", "2: [4]", "empty", "3: [5]", "empty"])
     }
 
     @Test("What a thread submits is written in its order, and what is added afterwards comes after it")

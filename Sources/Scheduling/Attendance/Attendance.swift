@@ -28,10 +28,14 @@ package struct AttendanceWriter: Sendable {
     /// - Parameters:
     ///   - daemon: Whose people they are: when it dies without a word, the other daemons take them back.
     ///   - written: Called when there may be something for those who are told.
-    package init(store: AttendanceStore, by daemon: UUID, log: Log, written: @escaping @Sendable () -> Void) {
-        reports = AttendanceReports(store: store, log: log, written: written, id: daemon)
+    ///   - rushIsOver: Called when nothing waits any more of thousands that came and went: what they took of memory is free.
+    package init(
+        store: AttendanceStore, by daemon: UUID, log: Log, written: @escaping @Sendable () -> Void,
+        rushIsOver: @escaping @Sendable () -> Void = {}
+    ) {
+        reports = AttendanceReports(store: store, log: log, written: written, rushIsOver: rushIsOver, id: daemon)
         writer = BatchWriter(
-            reports, limits: BatchLimits(itemsPerBatch: 512, waitingItems: 50_000, rest: Self.rest),
+            reports, limits: BatchLimits(itemsPerBatch: 2_048, waitingItems: 50_000, rest: Self.rest),
             on: store.executor)
     }
 
@@ -61,33 +65,49 @@ package struct AttendanceWriter: Sendable {
 
 /// The database, for a ``BatchWriter``. A report that may have been written is sent again, and written once by its number.
 actor AttendanceReports: BatchDestination {
+    /// So many that come and go without a pause are one. Half a megabyte of them waits then, which is worth while to be given back.
+    static let rush = 8_192
+
     let store: AttendanceStore
     let log: Log
     let written: @Sendable () -> Void
+    let rushIsOver: @Sendable () -> Void
     /// Of this life of the daemon.
     let id: UUID
+    /// Since nothing waited.
+    private var writtenEntries = 0
     private var lastReport = 0
     private var rollCalls: UInt32 = 0
     /// The others have taken this daemon's people back, and it hasn't said yet that they are there.
     private var rollCall: RollCall?
 
-    init(store: AttendanceStore, log: Log, written: @escaping @Sendable () -> Void, id: UUID) {
+    init(
+        store: AttendanceStore, log: Log, written: @escaping @Sendable () -> Void,
+        rushIsOver: @escaping @Sendable () -> Void = {}, id: UUID
+    ) {
         self.store = store
         self.log = log
         self.written = written
+        self.rushIsOver = rushIsOver
         self.id = id
     }
 
     func write(_ report: BatchQueue<AttendanceWriter.Entry>.Batch) async -> BatchOutcome {
         do {
-            try await store.report(report.items.lazy.compactMap(\.event), by: id, number: report.number, at: .now())
+            try await store.report(report.items.compactMap(\.event), by: id, number: report.number, at: .now())
             take(report)
             try await recount(after: report.number)
+            writtenEntries += report.items.count
             written()
             return .written
         } catch {
             return BatchOutcome(error, isDivisible: false)
         }
+    }
+
+    func emptied() {
+        if writtenEntries >= Self.rush { rushIsOver() }
+        writtenEntries = 0
     }
 
     /// - Returns: Its number.
@@ -191,26 +211,25 @@ package struct AttendanceStore: Sendable {
     /// Writes that peers came and went; those of one room in their order. A report that was written before, by its number, is not
     /// written again. When a room closes the database knows by itself.
     package func report(
-        _ events: some Sequence<PresenceEvent>, by writer: UUID, number: Int, at now: MonotonicTime
+        _ events: [PresenceEvent], by writer: UUID, number: Int, at now: MonotonicTime
     ) async throws {
-        var (rooms, identities, peers, ages) = ([UUID?](), [UUID?](), [Int32](), [Double]())
-        // An array of these two has nothing to be quoted.
-        var kinds: [UInt8] = []
-        let (joined, left) = (Array(",room.joined".utf8), Array(",room.left".utf8))
-        for event in events {
-            kinds += event.kind == .joined ? joined : left
-            rooms.append(event.room)
-            identities.append(event.claimedIdentity)
-            peers.append(Int32(clamping: event.peers))
-            ages.append(max(0, Double(now.nanoseconds) - Double(event.at.nanoseconds)) / 1e9)
-        }
-        guard !kinds.isEmpty else { return }
+        guard !events.isEmpty else { return }
         _ = try await database.query(
             Self.reportPeers,
             [
-                .text(writer.text), .integer(number),
-                .text("{\(String(decoding: kinds.dropFirst(), as: UTF8.self))}"), .uuidArray(rooms),
-                .uuidArray(identities), .int32Array(peers), .doubleArray(ages),
+                .text(writer.text), .integer(number), .text(Self.kinds(of: events)),
+                .uuidArray(events.map(\.room)), .uuidArray(events.map(\.claimedIdentity)),
+                .int32Array(events.map { Int32(clamping: $0.peers) }),
+                .doubleArray(events.map { max(0, Double(now.nanoseconds) - Double($0.at.nanoseconds)) / 1e9 }),
             ], timeout: nil)
+    }
+
+    /// An array of these two has nothing to be quoted.
+    private static func kinds(of events: [PresenceEvent]) -> String {
+        let (joined, left) = (Array(",room.joined".utf8), Array(",room.left".utf8))
+        var kinds: [UInt8] = []
+        kinds.reserveCapacity(events.count * joined.count)
+        for event in events { kinds += event.kind == .joined ? joined : left }
+        return "{\(String(decoding: kinds.dropFirst(), as: UTF8.self))}"
     }
 }
