@@ -110,7 +110,10 @@ import Testing
             #expect(
                 try await post("/task", Self.task("ada", Instant(seconds: start.seconds + 2)))
                     == (429, "too_many_tasks"))
-            #expect(try await post("/task", Self.task("bob", start)).status == 201)
+            // Whatever is stored while rows are counted may count twice, until they are counted once more.
+            try await eventually("there is room for a third task") {
+                try await post("/task", Self.task("bob", start)).status == 201
+            }
             #expect(try await post("/task", Self.task("cleo", start)) == (503, "storage_full"))
             #expect(try await post("/task", Self.task("bob", start, "y")).status == 200)
 
@@ -123,9 +126,10 @@ import Testing
             #expect(try await post("/calendar", device("ada")).status == 200)
             #expect(try await post("/calendar", device("bob")) == (503, "storage_full"))
             let metrics = try await MetricsReading(endpoint)
-            for cause in ["max-tasks-per-device", "max-stored-tasks", "max-stored-addresses", "max-stored-calendars"] {
+            for cause in ["max-tasks-per-device", "max-stored-addresses", "max-stored-calendars"] {
                 #expect(metrics["letsswitch_turned_away_total{cause=\"\(cause)\"}"] == 1, "\(cause)")
             }
+            #expect(metrics[#"letsswitch_turned_away_total{cause="max-stored-tasks"}"#] >= 1)
             #expect(metrics[#"letsswitch_stored_rows_limit{table="tasks"}"#] == 3)
         }
     }
