@@ -42,16 +42,22 @@ package struct Attendee: Sendable, Hashable {
 }
 
 /// Gathers who comes and goes on one loop: many who come at once are told of together.
+///
+/// A report costs the database's processors more than those of the loop, and at the hour, when everybody comes, both are needed for
+/// letting them in. So a rush is told of when it is over, as a rule.
 struct PresenceReporter {
-    /// Between the first of them and the report.
+    /// Between the first of them and the report, or a look at whether more are coming.
     static let delay = Duration.milliseconds(100)
-    /// So many are told of at once: a rush is written after it as a rule, not while the loop is busy with it. What more would be gathered
-    /// takes memory for nothing.
-    static let limit = 4_096
+    /// While so many come and go from look to look, they are a rush.
+    static let rush = 256
+    /// Of a rush: a second.
+    static let mostLooks = 10
+    /// So many are told of at once, however many are coming: half a megabyte of them.
+    static let limit = 8_192
 
     enum Step {
         case wait
-        /// It is the first since the last report.
+        /// No timer runs yet: ``timerFired()`` after ``delay``.
         case startTimer
         /// All of them, now.
         case report
@@ -64,6 +70,9 @@ struct PresenceReporter {
     private var events: [PresenceEvent] = []
     /// How many were told of together last: so many may come again, and then nothing grows step by step.
     private var lastCount = 0
+    private var isTimerRunning = false
+    private var looks = 0
+    private var countAtLook = 0
 
     init(_ report: @escaping @Sendable ([PresenceEvent]) -> Void) {
         self.report = report
@@ -76,15 +85,24 @@ struct PresenceReporter {
         events.append(
             PresenceEvent(
                 kind, room: room, claimedIdentity: claimedIdentity, peers: peers, at: now, rollCall: rollCall))
-        return switch events.count {
-        case 1: .startTimer
-        case Self.limit...: .report
-        default: .wait
+        if events.count >= Self.limit { return .report }
+        if isTimerRunning { return .wait }
+        isTimerRunning = true
+        return .startTimer
+    }
+
+    mutating func timerFired() -> Step {
+        looks += 1
+        if events.count - countAtLook >= Self.rush && looks < Self.mostLooks {
+            countAtLook = events.count
+            return .startTimer
         }
+        isTimerRunning = false
+        return .report
     }
 
     mutating func takeAll() -> [PresenceEvent] {
-        defer { events = [] }
+        defer { (events, looks, countAtLook) = ([], 0, 0) }
         lastCount = events.count
         return events
     }
@@ -93,9 +111,17 @@ struct PresenceReporter {
 /// Who was in matches' rooms, for the record.
 extension RoomShard {
     func note(_ kind: PresenceEvent.Kind, room: UUID, _ claimedIdentity: UUID?, peers: Int) {
-        switch reporter.add(kind, room: room, claimedIdentity, peers: peers, at: loop.now) {
+        take(reporter.add(kind, room: room, claimedIdentity, peers: peers, at: loop.now))
+    }
+
+    private func take(_ step: PresenceReporter.Step) {
+        switch step {
         case .wait: break
-        case .startTimer: loop.call(after: PresenceReporter.delay) { [weak self] in self?.reportPresence() }
+        case .startTimer:
+            loop.call(after: PresenceReporter.delay) { [weak self] in
+                guard let self else { return }
+                take(reporter.timerFired())
+            }
         case .report: reportPresence()
         }
     }

@@ -213,13 +213,40 @@ import Testing
         #expect(rooms.shard.callRoll(8) == [Attendee(room: other, claimedIdentity: nil): 1])
     }
 
-    @Test("Of many who come at once it is reported before all are there")
+    @Test("A rush is reported when it is over, or has lasted a second")
     func rush() {
+        func comeMany() {
+            for _ in 0..<PresenceReporter.rush { enterAnyRoom() }
+            rooms.loop.advance(by: PresenceReporter.delay)
+        }
+        comeMany()
+        comeMany()
+        #expect(rooms.reported.isEmpty)
+        enterAnyRoom()
+        rooms.loop.advance(by: PresenceReporter.delay)
+        #expect(rooms.reported.count == 2 * PresenceReporter.rush + 1)
+        // No timer is left of it.
+        enterAnyRoom()
+        rooms.loop.advance(by: PresenceReporter.delay)
+        #expect(rooms.reported.count == 2 * PresenceReporter.rush + 2)
+
+        for _ in 1..<PresenceReporter.mostLooks { comeMany() }
+        #expect(rooms.reported.count == 2 * PresenceReporter.rush + 2)
+        comeMany()
+        #expect(rooms.reported.count == (2 + PresenceReporter.mostLooks) * PresenceReporter.rush + 2)
+    }
+
+    @Test("Of many who come at once it is reported before all are there")
+    func reportLimit() {
         let count = 2 * PresenceReporter.limit + 1
-        for _ in 0..<count { _ = rooms.shard.enter(UUID(), RecordingPeer(), policy: Self.policy) }
+        for _ in 0..<count { enterAnyRoom() }
         #expect(rooms.reported.count == count - 1)
         rooms.loop.advance(by: PresenceReporter.delay)
         #expect(rooms.reported.count == count)
+    }
+
+    private func enterAnyRoom() {
+        _ = rooms.shard.enter(UUID(), RecordingPeer(), policy: Self.policy)
     }
 }
 
