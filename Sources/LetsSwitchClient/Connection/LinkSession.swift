@@ -30,6 +30,8 @@ actor LinkSession {
     private var timer: (due: Duration, task: Task<Void, Never>)?
     /// Of the link's task, while the link isn't read.
     private var pause: CheckedContinuation<Void, Never>?
+    /// The link isn't read.
+    var isPaused: Bool { pause != nil }
 
     private var readers: [Waiter<Event?>] = []
     private var openWaiters: [Waiter<OpenLink>] = []
@@ -337,7 +339,7 @@ actor LinkSession {
     private func timerFired(_ due: Duration) {
         guard timer?.due == due else { return }
         timer = nil
-        if pause != nil { life.heard(at: time.now()) }
+        if isPaused { life.heard(at: time.now()) }
         perform(life.timePassed(at: time.now(), fraction: time.fraction()))
     }
 }

@@ -16,6 +16,7 @@ import Testing
             .default, silence: .seconds(45), holdsBack: true, capacity: 8, time: clock.time, connect: { _ in link })
         guard case .opened? = try await session.next() else { throw ClientFailure.violation("it isn't open") }
         try await link.taken(4)
+        try await eventually("the link to be held back") { await session.isPaused }
         return session
     }
 
