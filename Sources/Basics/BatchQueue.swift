@@ -36,7 +36,7 @@ package struct BatchQueue<Item: Sendable>: Sendable {
     }
 
     private let limits: BatchLimits
-    /// In pieces of about a batch, so that a rush neither copies what waits again and again nor leaves a table for all of it. Those of the
+    /// In pieces, of a batch or as they came, so that a rush neither copies what waits again and again nor leaves a table for all of it. Those of the
     /// batch in hand are the first.
     private var waiting: [ArraySlice<Item>] = []
     /// Items that are not written yet.
