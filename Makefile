@@ -23,10 +23,9 @@ FILTER ?=
 STRICT ?=
 # A debug build writes an index, by which SwiftPM finds the tests. Of the system's modules nobody needs one, and for Wire and
 # what it needs that took a third of the processor's time. What a debugger reads took a seventh of all: DEBUG_INFO=dwarf for it. And the more files
-# a compiler is given at once, the less often it reads their module. So -j1 has it given up to 60, where it would be half of a module for each of two
-# processors, which took a ninth more of their time (modules are still compiled side by side); with more the largest module was last, and alone.
+# a compiler is given at once, the less often it reads their module.
 DEBUG_INFO ?= none
-SWIFTFLAGS ?= -debug-info-format $(DEBUG_INFO) -Xswiftc -j1 -Xswiftc -driver-batch-size-limit -Xswiftc 60 \
+SWIFTFLAGS ?= -debug-info-format $(DEBUG_INFO) -Xswiftc -driver-batch-size-limit -Xswiftc 100 \
   -Xswiftc -index-ignore-system-modules -Xswiftc -index-ignore-clang-modules \
   $(if $(STRICT),-Xswiftc -warnings-as-errors)
 FILTERFLAGS = $(if $(FILTER),--filter '$(FILTER)')

@@ -15,6 +15,11 @@ let swiftSettings: [SwiftSetting] =
         .enableUpcomingFeature("MemberImportVisibility"),
     ]
 
+// Each compiler that is given a part of a target reads the rest of it anew. By default a debug build has one for each processor; of
+// tests, of which there are targets enough to fill these, one does all of a target, which takes less of the processors' time. But not of
+// the largest, which would then be last, alone. (Unsafe is what SwiftPM calls any flag that it has no name for; no product has these.)
+let testSettings: [SwiftSetting] = swiftSettings + [.unsafeFlags(["-driver-batch-count", "1"])]
+
 let fuzzTargets: [Target] =
     !isFuzzing
     ? []
@@ -215,108 +220,108 @@ let package = Package(
         // What several test targets share: clients, a private cluster, events to wait for.
         .target(
             name: "TestSupport", dependencies: ["Server", "Sockets", "Crypto", "Wire", "Postgres", "COpenSSL"],
-            path: "Tests/TestSupport", swiftSettings: swiftSettings),
+            path: "Tests/TestSupport", swiftSettings: testSettings),
         // Buses between daemons that live in a test's memory.
         .target(
             name: "BusTestSupport", dependencies: ["Rooms", "TestSupport"], path: "Tests/BusTestSupport",
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         // Who judges what tests hear at the product's doors.
         .target(
             name: "DoorTestSupport", dependencies: ["APIDescription", "TestSupport"], path: "Tests/DoorTestSupport",
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
-            name: "TestSupportTests", dependencies: ["TestSupport", "CLinux", "Wire"], swiftSettings: swiftSettings),
-        .testTarget(name: "BasicsTests", dependencies: ["Basics", "TestSupport"], swiftSettings: swiftSettings),
-        .testTarget(name: "WireTests", dependencies: ["Wire", "CZlib"], swiftSettings: swiftSettings),
+            name: "TestSupportTests", dependencies: ["TestSupport", "CLinux", "Wire"], swiftSettings: testSettings),
+        .testTarget(name: "BasicsTests", dependencies: ["Basics", "TestSupport"], swiftSettings: testSettings),
+        .testTarget(name: "WireTests", dependencies: ["Wire", "CZlib"], swiftSettings: testSettings),
         .testTarget(
-            name: "CryptoTests", dependencies: ["Crypto", "TestSupport", "Wire"], swiftSettings: swiftSettings),
+            name: "CryptoTests", dependencies: ["Crypto", "TestSupport", "Wire"], swiftSettings: testSettings),
         .testTarget(
             name: "SocketsTests", dependencies: ["Basics", "COpenSSL", "Sockets", "TestSupport"],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "ServerTests", dependencies: ["Basics", "Server", "Sockets", "TestSupport", "Wire"],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "RoomsTests", dependencies: ["Basics", "BusTestSupport", "Rooms", "Sockets", "TestSupport"],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "HTTPClientTests", dependencies: ["HTTPClient", "Server", "TestSupport", "Wire"],
-            swiftSettings: swiftSettings),
-        .testTarget(name: "AMQPTests", dependencies: ["AMQP", "Basics", "TestSupport"], swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
+        .testTarget(name: "AMQPTests", dependencies: ["AMQP", "Basics", "TestSupport"], swiftSettings: testSettings),
         .testTarget(
-            name: "PostgresTests", dependencies: ["Basics", "Postgres", "TestSupport"], swiftSettings: swiftSettings),
+            name: "PostgresTests", dependencies: ["Basics", "Postgres", "TestSupport"], swiftSettings: testSettings),
         .testTarget(
-            name: "ObservabilityTests", dependencies: ["Observability"], swiftSettings: swiftSettings),
+            name: "ObservabilityTests", dependencies: ["Observability"], swiftSettings: testSettings),
         .testTarget(
-            name: "DomainTests", dependencies: ["Domain", "Observability", "TestSupport"], swiftSettings: swiftSettings),
+            name: "DomainTests", dependencies: ["Domain", "Observability", "TestSupport"], swiftSettings: testSettings),
         // A database with the product's schema, and a clock that stands where a test puts it.
         .target(
             name: "ScheduleTestSupport",
             dependencies: ["Crypto", "Delivery", "Domain", "Postgres", "Schema", "Scheduling", "TestSupport"],
-            path: "Tests/ScheduleTestSupport", swiftSettings: swiftSettings),
+            path: "Tests/ScheduleTestSupport", swiftSettings: testSettings),
         .testTarget(
             name: "SchedulingTests",
             dependencies: [
                 "Basics", "Delivery", "Domain", "Observability", "Postgres", "Rooms", "ScheduleTestSupport",
                 "Scheduling", "TestSupport", "Wire",
             ],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "DeliveryTests",
             dependencies: [
                 "Basics", "Crypto", "Delivery", "Domain", "HTTPClient", "Observability", "Postgres", "Rooms",
                 "ScheduleTestSupport", "Scheduling", "Server", "TestSupport", "Wire",
             ],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "MessagingTests",
             dependencies: [
                 "AMQP", "Domain", "Messaging", "Postgres", "ScheduleTestSupport", "Scheduling", "TestSupport",
             ],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "AccessTests",
             dependencies: ["Access", "Crypto", "Domain", "Server", "TestSupport", "Wire"],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "DaemonsTests",
             dependencies: [
                 "AMQP", "Basics", "BusTestSupport", "Daemons", "Observability", "Postgres", "Rooms",
                 "ScheduleTestSupport", "Schema", "TestSupport",
-            ], swiftSettings: swiftSettings),
+            ], swiftSettings: testSettings),
         .testTarget(
             name: "BridgeTests",
             dependencies: [
                 "AMQP", "Basics", "Bridge", "Domain", "Messaging", "Observability", "Postgres", "ScheduleTestSupport",
                 "Scheduling", "TestSupport",
-            ], swiftSettings: swiftSettings),
+            ], swiftSettings: testSettings),
         .testTarget(
             name: "SettingsTests",
             dependencies: [
                 "AMQP", "Access", "Daemons", "Delivery", "Domain", "Observability", "Rooms", "Scheduling", "Server",
                 "Settings",
                 "TestSupport", "Wire",
-            ], swiftSettings: swiftSettings),
+            ], swiftSettings: testSettings),
         .testTarget(
             name: "ActionCableTests", dependencies: ["Access", "ActionCable", "Basics", "Domain", "Sockets", "Wire"],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "LiveQuestionsTests",
             dependencies: [
                 "Basics", "Domain", "LiveQuestions", "Messaging", "Server", "Sockets", "TestSupport", "Wire",
-            ], swiftSettings: swiftSettings),
+            ], swiftSettings: testSettings),
         .testTarget(
             name: "LiveConversationsTests",
             dependencies: [
                 "Access", "Basics", "Domain", "LiveConversations", "Messaging", "Observability", "Postgres", "Rooms",
                 "ScheduleTestSupport", "Server", "Sockets", "TestSupport",
-            ], swiftSettings: swiftSettings),
+            ], swiftSettings: testSettings),
         .testTarget(
             name: "LiveScheduleTests",
             dependencies: [
                 "Domain", "LiveSchedule", "Rooms", "ScheduleTestSupport", "Scheduling", "Server", "Sockets",
                 "TestSupport",
-            ], swiftSettings: swiftSettings),
+            ], swiftSettings: testSettings),
         .testTarget(
             name: "LetsSwitchTests",
             dependencies: [
@@ -336,11 +341,11 @@ let package = Package(
                 "Basics", "DoorTestSupport", "LetsSwitchClient", "letsswitch", "letsswitchd", "OutsideRoom", "CLinux",
                 "Postgres", "Scheduling", "Sockets", "TestSupport", "Wire",
             ],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         // The page, in a real browser.
         .testTarget(
             name: "PageTests", dependencies: ["DoorTestSupport", "LetsSwitchClient", "letsswitchd", "TestSupport"],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
 
         // What is promised of every input: checked by the fuzzer's driver, and by a test that replays the corpora.
         .target(
@@ -350,14 +355,14 @@ let package = Package(
                 "LiveConversations", "LiveQuestions", "Messaging", "Postgres", "Rooms", "Scheduling", "Settings",
                 "TestSupport", "Wire", "CZlib",
             ],
-            path: "Tests/Fuzz/Properties", swiftSettings: swiftSettings),
-        .testTarget(name: "FuzzTests", dependencies: ["FuzzProperties"], swiftSettings: swiftSettings),
+            path: "Tests/Fuzz/Properties", swiftSettings: testSettings),
+        .testTarget(name: "FuzzTests", dependencies: ["FuzzProperties"], swiftSettings: testSettings),
         .testTarget(
             name: "BenchTests", dependencies: ["letsswitch-bench", "letsswitchd", "TestSupport"],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
         // What is written for people: links, lengths, flags, journeys.
         .testTarget(
-            name: "DocumentationTests", dependencies: ["LetsSwitch", "Settings"], swiftSettings: swiftSettings),
+            name: "DocumentationTests", dependencies: ["LetsSwitch", "Settings"], swiftSettings: testSettings),
     ] + fuzzTargets
 )
 
