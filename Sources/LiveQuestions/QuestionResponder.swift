@@ -46,6 +46,8 @@ struct QuestionResponder: Sendable {
         do {
             guard let content else { throw RequestError.invalid("content", "is missing") }
             let text = try QuestionText.check(content, "content")
+            // Its answer is told only where the session is followed by then: whoever has only just come in may be faster than that.
+            _ = try await feeds.open(member.session)
             if member.session == QuestionSession.open.id { try await store.makeOpenSession() }
             let asked = try await store.ask(
                 text, in: member.session, asker: member.id, device: member.device,

@@ -57,7 +57,10 @@ import Testing
 
         /// Somebody comes, and follows the session.
         func enter(_ session: UUID, _ heard: EventRecorder<String>, as identity: Identity = .none) async throws {
-            let member = try questions.member(of: session, identity, isPresenter: false, isLive: true)
+            await enter(try questions.member(of: session, identity, isPresenter: false, isLive: true), heard)
+        }
+
+        func enter(_ member: QuestionMember, _ heard: EventRecorder<String>) async {
             await loop.run { [questions, loop] reactor in
                 let sink = Sink(heard)
                 sink.subscriber = questions.shard(on: reactor, loop: loop).enter(member, sink)
@@ -97,35 +100,53 @@ import Testing
         }
     }
 
+    /// Somebody comes in while the session can't be read, and has tried to once.
+    private func enterBlindly(_ hall: Hall, _ enter: () async throws -> Void) async throws {
+        let database = hall.database
+        // The database is away for a moment: a sequence counts who asks, because it keeps what is rolled back.
+        let types = "(uuid, uuid, boolean, integer)"
+        try await database.run("ALTER FUNCTION letsswitch.list_questions\(types) RENAME TO list_later")
+        try await database.run("CREATE SEQUENCE letsswitch.asked")
+        try await database.run(
+            """
+            DO $do$ BEGIN EXECUTE format(
+                'CREATE FUNCTION letsswitch.list_questions(%s) RETURNS %s LANGUAGE plpgsql AS %L',
+                pg_get_function_arguments('letsswitch.list_later'::regproc),
+                pg_get_function_result('letsswitch.list_later'::regproc),
+                $$ BEGIN PERFORM nextval('letsswitch.asked'); RAISE EXCEPTION 'not yet'; END $$);
+            END $do$
+            """)
+        try await enter()
+        try await eventually("somebody has asked for the session") {
+            try await database.run("SELECT is_called FROM letsswitch.asked")[0].boolean("is_called")
+        }
+        try await database.run("DROP FUNCTION letsswitch.list_questions\(types)")
+        try await database.run("ALTER FUNCTION letsswitch.list_later\(types) RENAME TO list_questions")
+    }
+
     @Test("What changes once somebody has the list is told, also where the session couldn't be followed at first")
     func late() async throws {
         try await withHall { hall in
-            let database = hall.database
-            // The database is away for a moment: a sequence counts who asks, because it keeps what is rolled back.
-            let function = "letsswitch.list_questions(p_session uuid, p_after uuid, p_all boolean, p_limit integer)"
-            let types = "(uuid, uuid, boolean, integer)"
-            try await database.run("ALTER FUNCTION letsswitch.list_questions\(types) RENAME TO list_later")
-            try await database.run("CREATE SEQUENCE letsswitch.asked")
-            try await database.run(
-                """
-                CREATE FUNCTION \(function) RETURNS SETOF letsswitch.question LANGUAGE plpgsql AS $$
-                BEGIN
-                    PERFORM nextval('letsswitch.asked');
-                    RAISE EXCEPTION 'not yet';
-                END
-                $$
-                """)
             let heard = EventRecorder<String>()
-            try await hall.enter(hall.session, heard)
-            try await eventually("somebody has asked for the session") {
-                try await database.run("SELECT is_called FROM letsswitch.asked")[0].boolean("is_called")
-            }
-            try await database.run("DROP FUNCTION letsswitch.list_questions\(types)")
-            try await database.run("ALTER FUNCTION letsswitch.list_later\(types) RENAME TO list_questions")
+            try await enterBlindly(hall) { try await hall.enter(hall.session, heard) }
             try await heard.next("the list") { $0 == "questions" }
             let stranger = try hall.questions.member(of: hall.session, .none, isPresenter: false, isLive: false)
             _ = await hall.questions.responder.perform(.ask(id: stranger.id, content: "Why?"), for: stranger) { _ in }
             try await heard.next("the question") { $0 == "question" }
+        }
+    }
+
+    @Test("Who asks before the session is followed hears of the answer all the same")
+    func early() async throws {
+        try await withHall { hall in
+            let (heard, questions) = (EventRecorder<String>(), hall.questions)
+            let asker = try questions.member(of: QuestionSession.open.id, .none, isPresenter: true, isLive: false)
+            try await enterBlindly(hall) { await hall.enter(asker, heard) }
+            let events = await questions.responder.perform(.ask(id: asker.id, content: "Why?"), for: asker) { _ in }
+            guard case .accepted(let question, _, _) = events.first else { return #expect(Bool(false), "\(events)") }
+            _ = try await SessionModeration(questions: questions)
+                .moderate(question, .answer, answer: nil, keys: [], opensAll: true)
+            try await heard.next("the answer") { $0 == "questionAnswer" }
         }
     }
 
