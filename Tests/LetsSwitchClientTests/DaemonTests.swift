@@ -218,7 +218,7 @@ import Testing
 
     @Test("A daemon that stops is waited for, and entered again")
     func restart() async throws {
-        let database = try await TestCluster.shared.makeDatabase()
+        let database = try await TestCluster.shared.makeDaemonDatabase()
         let arguments = ["--database-url", database, "--log-format", "json", "--open-rooms", "--listen"]
         let (daemon, endpoint) = try await DaemonProcess.listening(arguments + ["127.0.0.1:0"])
         let room = LetsSwitchClient(try JudgedTransport(to: endpoint), deviceID: "ada").room(UUID())
@@ -239,7 +239,7 @@ import Testing
     func tls() async throws {
         let authority = try await TestAuthority()
         let identity = try await authority.issue(hosts: "DNS:localhost,IP:127.0.0.1")
-        let database = try await TestCluster.shared.makeDatabase()
+        let database = try await TestCluster.shared.makeDaemonDatabase()
         let (daemon, endpoint) = try await DaemonProcess.listening([
             "--database-url", database, "--log-format", "json", "--open-rooms", "--listen", "tls:127.0.0.1:0",
             "--tls-certificate", identity.certificate, "--tls-key", identity.key,

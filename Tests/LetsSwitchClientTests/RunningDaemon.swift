@@ -11,14 +11,14 @@ enum RunningDaemon {
     static func with(
         _ arguments: [String], _ body: (JudgedTransport, DaemonProcess) async throws -> Void
     ) async throws {
-        try await with(arguments, on: try await TestCluster.shared.makeDatabase(), body)
+        try await with(arguments, on: try await TestCluster.shared.makeDaemonDatabase(), body)
     }
 
     /// The same for who changes something in that database, such as what its clock shows.
     static func withDatabase(
         _ arguments: [String], _ body: (JudgedTransport, PostgresClient) async throws -> Void
     ) async throws {
-        let database = try await TestCluster.shared.makeDatabase()
+        let database = try await TestCluster.shared.makeDaemonDatabase()
         let client = PostgresClient(configuration: PostgresConfiguration(conninfo: database))
         try await with(arguments, on: database) { server, _ in try await body(server, client) }
         await client.shutdown()

@@ -53,7 +53,7 @@ final class PageWorld: Sendable {
     private static func runOnce(
         _ flags: [String], _ pace: Double, _ body: (PageWorld) async throws -> Void
     ) async throws {
-        let conninfo = try await TestCluster.shared.makeDatabase(named: "page") { try await prepare($0) }
+        let conninfo = try await TestCluster.shared.makeDaemonDatabase()
         let (daemon, endpoint) = try await start("127.0.0.1:0", conninfo, flags)
         let world = PageWorld(conninfo: conninfo, flags: flags, pace: pace, endpoint: endpoint, daemon: daemon)
         do {
@@ -65,11 +65,6 @@ final class PageWorld: Sendable {
             await world.end()
             throw error
         }
-    }
-
-    /// Has a daemon make its tables, which it need not do for each world then.
-    private static func prepare(_ conninfo: String) async throws {
-        _ = try await start("127.0.0.1:0", conninfo, []).daemon.terminate()
     }
 
     /// Whether the browser complains of having been refused a room: the page knows the server's clock to half a second (an

@@ -81,11 +81,11 @@ package actor TestCluster {
     package func remove(_ database: String) async {
         // A cluster of a test's own goes as a whole.
         guard self === Self.shared, let location = try? await starting?.value else { return }
-        try? await execute("DROP DATABASE \(Self.name(of: database)) WITH (FORCE)", at: location)
+        try? await Self.execute("DROP DATABASE \(Self.name(of: database)) WITH (FORCE)", location.conninfo)
     }
 
-    private func execute(_ statement: String, at location: PrivateClusterLocation) async throws {
-        let session = try await PostgresSession.connect(Self.configuration(location.conninfo))
+    static func execute(_ statement: String, _ conninfo: String) async throws {
+        let session = try await PostgresSession.connect(configuration(conninfo))
         do {
             try await session.execute(statement, timeout: Deadline.standard)
         } catch {

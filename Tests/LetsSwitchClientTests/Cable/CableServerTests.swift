@@ -46,7 +46,7 @@ import Testing
 
     @Test("In a room by our cable, over a restart", arguments: [SIGTERM, SIGKILL])
     func ours(signal: CInt) async throws {
-        let database = try await TestCluster.shared.makeDatabase()
+        let database = try await TestCluster.shared.makeDaemonDatabase()
         let arguments = ["--database-url", database, "--log-format", "json", "--open-rooms", "--listen"]
         let (daemon, endpoint) = try await DaemonProcess.listening(arguments + ["127.0.0.1:0"])
         var again: DaemonProcess?

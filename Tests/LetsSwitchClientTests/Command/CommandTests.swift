@@ -47,7 +47,7 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: state) }
         let authority = try await TestAuthority()
         let identity = try await authority.issue()
-        let database = try await TestCluster.shared.makeDatabase()
+        let database = try await TestCluster.shared.makeDaemonDatabase()
         let (daemon, endpoint) = try await DaemonProcess.listening([
             "--listen", "tls:127.0.0.1:0", "--database-url", database, "--log-format", "json", "--open-rooms",
             "--tls-certificate", identity.certificate, "--tls-key", identity.key,
@@ -66,7 +66,7 @@ import Testing
     func journey() async throws {
         let state = "/tmp/ls-command-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: state) }
-        let database = try await TestCluster.shared.makeDatabase()
+        let database = try await TestCluster.shared.makeDaemonDatabase()
         let (daemon, endpoint) = try await DaemonProcess.listening([
             "--listen", "127.0.0.1:0", "--database-url", database, "--log-format", "json", "--reminder-lead", "1h",
         ])
@@ -106,7 +106,7 @@ import Testing
     func late() async throws {
         let state = "/tmp/ls-command-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: state) }
-        let database = try await TestCluster.shared.makeDatabase()
+        let database = try await TestCluster.shared.makeDaemonDatabase()
         let (daemon, endpoint) = try await DaemonProcess.listening([
             "--listen", "127.0.0.1:0", "--database-url", database, "--log-format", "json", "--late-join", "30m",
         ])
@@ -139,7 +139,7 @@ import Testing
     func invitation() async throws {
         let state = "/tmp/ls-command-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: state) }
-        let database = try await TestCluster.shared.makeDatabase()
+        let database = try await TestCluster.shared.makeDaemonDatabase()
         let (daemon, endpoint) = try await DaemonProcess.listening([
             "--listen", "127.0.0.1:0", "--database-url", database, "--log-format", "json",
         ])
@@ -174,7 +174,7 @@ import Testing
     func conversations() async throws {
         let state = "/tmp/ls-command-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: state) }
-        let database = try await TestCluster.shared.makeDatabase()
+        let database = try await TestCluster.shared.makeDaemonDatabase()
         let (daemon, endpoint) = try await DaemonProcess.listening([
             "--listen", "127.0.0.1:0", "--database-url", database, "--log-format", "json",
         ])
@@ -213,7 +213,7 @@ import Testing
     func questions() async throws {
         let state = "/tmp/ls-command-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: state) }
-        let database = try await TestCluster.shared.makeDatabase()
+        let database = try await TestCluster.shared.makeDaemonDatabase()
         let (daemon, endpoint) = try await DaemonProcess.listening([
             "--listen", "127.0.0.1:0", "--database-url", database, "--log-format", "json",
         ])

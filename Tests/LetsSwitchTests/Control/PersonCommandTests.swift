@@ -182,7 +182,7 @@ import Testing
                 // The daemons' own.
                 "bridge", "claim", "daemon", "daemon_sample", "functions", "migration", "provider", "reporter",
                 "secret",
-                "test_clock",
+                "test_clock", "test_zone",
                 // Who is connected at present.
                 "listener",
                 // What is on its way: an address and a task, a message and who hears it, by their numbers.

@@ -69,7 +69,7 @@ final class Journey: Sendable {
     private static func prepare(_ conninfo: String) async throws {
         let client = client(conninfo)
         _ = try await client.migrate(DatabaseSchema.current)
-        for statement in ShiftedClock.install { try await sql(statement, client) }
+        for statement in ShiftedClock.install + KeptZones.install { try await sql(statement, client) }
         await client.shutdown()
     }
 

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 
 /// A page of Prometheus' text format, read strictly: sample by sample.
@@ -24,32 +25,33 @@ struct MetricsReading {
                 throw ClientFailure.timedOut(
                     waitingFor: "metrics", after: allowed, received: "\(reading.samples.filter { $0.value != 0 })")
             }
+            try await Task.sleep(for: .milliseconds(5))
         }
     }
 
-    /// Every sample's family is announced by `HELP` and `TYPE`, and no sample comes twice.
+    /// Every sample's family is announced by `HELP` and `TYPE`, and no sample comes twice. By Foundation: going through a page of
+    /// hundreds of lines character by character takes a debug build longer than all the rest of reading it.
     static func parse(_ page: String) throws -> [String: Double] {
         guard page.hasSuffix("\n") else { throw ClientFailure.violation("the last line has no end") }
         var samples: [String: Double] = [:]
-        var types: [String: Substring] = [:]
-        for line in page.split(separator: "\n") {
-            let words = line.split(separator: " ")
+        var types: [String: String] = [:]
+        for line in page.components(separatedBy: "\n").dropLast() where !line.hasPrefix("# HELP ") {
             if line.hasPrefix("# TYPE ") {
+                let words = line.components(separatedBy: " ")
                 guard words.count == 4, ["counter", "gauge", "histogram"].contains(words[3]),
-                    types.updateValue(words[3], forKey: String(words[2])) == nil
+                    types.updateValue(words[3], forKey: words[2]) == nil
                 else { throw ClientFailure.violation("no TYPE: \(line)") }
                 continue
             }
-            if line.hasPrefix("# HELP ") { continue }
-            guard let blank = line.lastIndex(of: " "), let value = Double(line[line.index(after: blank)...]),
+            guard let blank = line.range(of: " ", options: .backwards), let value = Double(line[blank.upperBound...]),
                 value.isFinite
             else { throw ClientFailure.violation("no sample: \(line)") }
-            let name = line[..<blank]
-            let metric = String(name.prefix { $0 != "{" })
+            let name = String(line[..<blank.lowerBound])
+            let metric = name.range(of: "{").map { String(name[..<$0.lowerBound]) } ?? name
             let family = ["_bucket", "_sum", "_count"].compactMap { metric.removingSuffix($0) }
                 .first { types[$0] == "histogram" }
             guard types[family ?? metric] != nil else { throw ClientFailure.violation("no TYPE before \(line)") }
-            guard samples.updateValue(value, forKey: String(name)) == nil else {
+            guard samples.updateValue(value, forKey: name) == nil else {
                 throw ClientFailure.violation("twice: \(name)")
             }
         }
