@@ -31,8 +31,7 @@ final class PageWorld: Sendable {
         _ flags: [String] = [], paced: KeyValuePairs<String, Double> = [:],
         _ body: (PageWorld) async throws -> Void
     ) async throws {
-        await PageLimit.shared.enter()
-        do {
+        try await Places.browsers.hold {
             // A sanitizer holds everything up.
             var pace = Double(min(3, TimeAllowance.factor))
             for attempt in 1...4 {
@@ -43,10 +42,6 @@ final class PageWorld: Sendable {
                     pace *= 2
                 }
             }
-            await PageLimit.shared.leave()
-        } catch {
-            await PageLimit.shared.leave()
-            throw error
         }
     }
 

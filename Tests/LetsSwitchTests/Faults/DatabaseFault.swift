@@ -57,7 +57,7 @@ actor FaultyDatabase {
             try await journey.administer("ALTER SYSTEM SET default_transaction_read_only = on; SELECT pg_reload_conf()")
             // The server tells its sessions one after the other.
             let shown = "default_transaction_read_only"
-            while try await session.execute("SHOW \(shown)")?[0].string(shown) != "on" {}
+            try await eventually(shown) { try await session.execute("SHOW \(shown)")?[0].string(shown) == "on" }
             await session.close()
         case .readOnlySessions:
             try await setDatabase("SET default_transaction_read_only = on")

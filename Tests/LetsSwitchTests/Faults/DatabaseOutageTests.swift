@@ -65,6 +65,7 @@ import Testing
 
             while try await endpoint.get("/readyz").status != 200 {
                 try #require(back.elapsed < TimeAllowance.bound(.seconds(5)))
+                try await Task.sleep(for: .milliseconds(5))
             }
             #expect(try await endpoint.register("dora", far).title == "History")
             #expect(try await ada.nextReminder().roomId == missed)
@@ -102,6 +103,7 @@ import Testing
             let back = Stopwatch()
             while try await endpoint.get("/readyz").status != 200 {
                 try #require(back.elapsed < TimeAllowance.bound(.seconds(5)))
+                try await Task.sleep(for: .milliseconds(5))
             }
             let start = try await journey.instant(in: 3600)
             try await endpoint.register("ada", start)

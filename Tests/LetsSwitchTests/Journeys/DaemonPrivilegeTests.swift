@@ -19,10 +19,10 @@ import Testing
 
     @Test("Nothing in the daemon may gain rights, and as root it has those alone that it needs; its cluster has none")
     func rights() async throws {
-        await JourneyLimit.shared.enter()
-        let directory = "/tmp/letsswitch-state-\(UUID().uuidString.prefix(8))"
-        mkdir(directory, 0o755)
-        do {
+        try await Places.journeys.hold {
+            let directory = "/tmp/letsswitch-state-\(UUID().uuidString.prefix(8))"
+            mkdir(directory, 0o755)
+            defer { try? FileManager.default.removeItem(atPath: directory) }
             let (daemon, _) = try await DaemonProcess.listening(
                 ["--listen", "127.0.0.1:0", "--state-dir", directory])
             let process = "/proc/\(daemon.process.pid)"
@@ -47,12 +47,7 @@ import Testing
             #expect(cluster["NoNewPrivs"] == "1" && cluster["CapEff"] == "0000000000000000")
             #expect(cluster["CapPrm"] == "0000000000000000" && cluster["CapAmb"] == "0000000000000000")
             #expect(try await daemon.terminate() == .exited(0))
-        } catch {
-            await JourneyLimit.shared.leave()
-            throw error
         }
-        try? FileManager.default.removeItem(atPath: directory)
-        await JourneyLimit.shared.leave()
     }
 
     @Test("A limit that descriptors lower is said")

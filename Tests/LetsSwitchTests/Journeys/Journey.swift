@@ -48,8 +48,7 @@ final class Journey: Sendable {
     static func run(
         on cluster: TestCluster = .shared, patience: Patience = .long, _ body: (Journey) async throws -> Void
     ) async throws {
-        await JourneyLimit.shared.enter()
-        do {
+        try await Places.journeys.hold {
             let conninfo = try await cluster.makeDatabase(named: "journey") { try await prepare($0) }
             let journey = Journey(conninfo: conninfo, cluster: cluster, patience: patience)
             do {
@@ -59,10 +58,6 @@ final class Journey: Sendable {
                 await journey.end()
                 throw error
             }
-            await JourneyLimit.shared.leave()
-        } catch {
-            await JourneyLimit.shared.leave()
-            throw error
         }
     }
 

@@ -17,16 +17,18 @@ struct MetricsReading {
         at endpoint: ClientEndpoint, within allowed: Duration = Deadline.standard,
         until condition: (MetricsReading) -> Bool
     ) async throws -> MetricsReading {
-        let deadline = ContinuousClock.now + allowed
-        while true {
-            let reading = try await MetricsReading(endpoint)
-            if condition(reading) { return reading }
-            guard ContinuousClock.now < deadline else {
-                throw ClientFailure.timedOut(
-                    waitingFor: "metrics", after: allowed, received: "\(reading.samples.filter { $0.value != 0 })")
+        var reading = try await MetricsReading(endpoint)
+        do {
+            try await eventually("metrics", within: allowed) {
+                if condition(reading) { return true }
+                reading = try await MetricsReading(endpoint)
+                return condition(reading)
             }
-            try await Task.sleep(for: .milliseconds(5))
+        } catch ClientFailure.timedOut {
+            throw ClientFailure.timedOut(
+                waitingFor: "metrics", after: allowed, received: "\(reading.samples.filter { $0.value != 0 })")
         }
+        return reading
     }
 
     /// Every sample's family is announced by `HELP` and `TYPE`, and no sample comes twice. By Foundation: going through a page of

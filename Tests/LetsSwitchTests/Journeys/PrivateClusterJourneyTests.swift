@@ -9,24 +9,21 @@ import Testing
 /// `letsswitchd` with nothing but a state directory, as `make run` starts it. Its clock is the real one.
 @Suite(.serialized) struct PrivateClusterJourneyTests {
     private func withStateDirectory(_ body: (String) async throws -> Void) async throws {
-        await JourneyLimit.shared.enter()
-        let path = "/tmp/letsswitch-state-\(UUID().uuidString.prefix(8))"
-        // The cluster's user must be able to enter it.
-        mkdir(path, 0o755)
-        do { try await body(path) } catch {
-            await clear(path)
-            throw error
+        try await Places.journeys.hold {
+            let path = "/tmp/letsswitch-state-\(UUID().uuidString.prefix(8))"
+            // The cluster's user must be able to enter it.
+            mkdir(path, 0o755)
+            defer { clear(path) }
+            try await body(path)
         }
-        await clear(path)
     }
 
     /// Also of a server that a failed test has left running.
-    private func clear(_ path: String) async {
+    private func clear(_ path: String) {
         for state in [path, "\(path)/first", "\(path)/second"] {
             if let pid = postmaster(state).flatMap({ pid_t($0) }), pid > 1 { kill(pid, SIGQUIT) }
         }
         try? FileManager.default.removeItem(atPath: path)
-        await JourneyLimit.shared.leave()
     }
 
     private func start(_ path: String) async throws -> (daemon: DaemonProcess, endpoint: ClientEndpoint) {
@@ -68,9 +65,8 @@ import Testing
             // The server dies: it is started again, by itself.
             let pid = try #require(pid_t(running))
             kill(pid, SIGQUIT)
-            let deadline = ContinuousClock.now + .seconds(20)
-            while postmaster(path) == running { try #require(ContinuousClock.now < deadline) }
-            while try await endpoint.get("/readyz").status != 200 { try #require(ContinuousClock.now < deadline) }
+            try await eventually("another server") { postmaster(path) != running }
+            try await eventually("readiness") { try await endpoint.get("/readyz").status == 200 }
             #expect(try await endpoint.register("ada", start).isPaired)
             #expect(try await daemon.terminate() == .exited(0))
             #expect(postmaster(path) == nil)

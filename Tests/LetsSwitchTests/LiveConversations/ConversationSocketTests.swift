@@ -173,7 +173,7 @@ import Testing
                     WHERE datname = current_database() AND query LIKE '%LISTEN%' AND pid <> pg_backend_pid()
                     """)
                 // A request may meet its end as well.
-                while try await one.say(1, "\(number)", in: pair).status != 201 {}
+                try await eventually("a message") { try await one.say(1, "\(number)", in: pair).status == 201 }
                 for peer in peers { #expect(try await peer.hear("message")["message"]["offset"].int == number) }
             }
         }

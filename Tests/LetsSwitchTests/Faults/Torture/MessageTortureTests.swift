@@ -22,22 +22,22 @@ import Testing
         if Self.longKills == nil {
             LeftOut.say("all but \(Self.shortKills) kills while people talk: make torture")
         }
-        await JourneyLimit.shared.enter()
-        let kills = Self.longKills ?? Self.shortKills
-        let comment = Comment(rawValue: "LETSSWITCH_TEST_SEED=\(Self.seed)")
-        do {
-            let outcome = try await ProductDoors.judged {
-                try await MessageTorture(seed: UInt64(Self.seed))
-                    .run(messages: kills * Self.messagesPerKill, kills: kills)
+        await Places.journeys.hold {
+            let kills = Self.longKills ?? Self.shortKills
+            let comment = Comment(rawValue: "LETSSWITCH_TEST_SEED=\(Self.seed)")
+            do {
+                let outcome = try await ProductDoors.judged {
+                    try await MessageTorture(seed: UInt64(Self.seed))
+                        .run(messages: kills * Self.messagesPerKill, kills: kills)
+                }
+                print("Torture: \(comment): \(outcome.summary)")
+                #expect(
+                    outcome.violations.isEmpty,
+                    "\(comment): \(outcome.violations.prefix(20).joined(separator: "\n"))\n\(outcome.output)")
+            } catch {
+                Issue.record(error, comment)
             }
-            print("Torture: \(comment): \(outcome.summary)")
-            #expect(
-                outcome.violations.isEmpty,
-                "\(comment): \(outcome.violations.prefix(20).joined(separator: "\n"))\n\(outcome.output)")
-        } catch {
-            Issue.record(error, comment)
         }
-        await JourneyLimit.shared.leave()
     }
 }
 

@@ -14,28 +14,28 @@ import Testing
         if TortureTests.longKills == nil {
             LeftOut.say("all but \(Self.shortKills) kills of the partings: make interop")
         }
-        await JourneyLimit.shared.enter()
-        // Of as many as the others have, a quarter.
-        var left = TortureTests.longKills.map { max($0 / 4, 1) } ?? Self.shortKills
-        var run = 0
-        while left > 0 {
-            let seed = UInt64(TortureTests.seed + run)
-            let comment = Comment(rawValue: "partings, LETSSWITCH_TEST_SEED=\(seed)")
-            do {
-                let outcome = try await ProductDoors.judged {
-                    try await PartingRun(seed: seed).run(kills: min(left, Self.killsPerRun))
+        await Places.journeys.hold {
+            // Of as many as the others have, a quarter.
+            var left = TortureTests.longKills.map { max($0 / 4, 1) } ?? Self.shortKills
+            var run = 0
+            while left > 0 {
+                let seed = UInt64(TortureTests.seed + run)
+                let comment = Comment(rawValue: "partings, LETSSWITCH_TEST_SEED=\(seed)")
+                do {
+                    let outcome = try await ProductDoors.judged {
+                        try await PartingRun(seed: seed).run(kills: min(left, Self.killsPerRun))
+                    }
+                    print("Torture: \(comment): \(outcome.summary)")
+                    #expect(outcome.violations.isEmpty, "\(comment): \(outcome.complaint)")
+                    guard outcome.kills > 0 else { break }
+                    left -= outcome.kills
+                } catch {
+                    Issue.record(error, comment)
+                    break
                 }
-                print("Torture: \(comment): \(outcome.summary)")
-                #expect(outcome.violations.isEmpty, "\(comment): \(outcome.complaint)")
-                guard outcome.kills > 0 else { break }
-                left -= outcome.kills
-            } catch {
-                Issue.record(error, comment)
-                break
+                run += 1
             }
-            run += 1
         }
-        await JourneyLimit.shared.leave()
     }
 }
 

@@ -25,26 +25,26 @@ import Testing
         arguments: TortureWorld.Kind.allCases)
     func survives(_ kind: TortureWorld.Kind) async throws {
         if Self.longKills == nil { LeftOut.say("all but \(Self.shortKills) kills of the torture run: make interop") }
-        await JourneyLimit.shared.enter()
-        var left = kind == .shared ? Self.kills - 2 * (Self.kills / 3) : Self.kills / 3
-        var run = 0
-        while left > 0 {
-            let seed = UInt64(Self.seed + run)
-            let comment = Comment(rawValue: "\(kind), LETSSWITCH_TEST_SEED=\(seed)")
-            do {
-                let outcome = try await ProductDoors.judged {
-                    try await TortureRun(kind, seed: seed).run(kills: min(left, Self.killsPerRun))
+        await Places.journeys.hold {
+            var left = kind == .shared ? Self.kills - 2 * (Self.kills / 3) : Self.kills / 3
+            var run = 0
+            while left > 0 {
+                let seed = UInt64(Self.seed + run)
+                let comment = Comment(rawValue: "\(kind), LETSSWITCH_TEST_SEED=\(seed)")
+                do {
+                    let outcome = try await ProductDoors.judged {
+                        try await TortureRun(kind, seed: seed).run(kills: min(left, Self.killsPerRun))
+                    }
+                    print("Torture: \(comment): \(outcome.summary)")
+                    #expect(outcome.violations.isEmpty, "\(comment): \(outcome.complaint)")
+                    left -= outcome.daemonKills + outcome.databaseKills
+                } catch {
+                    Issue.record(error, comment)
+                    break
                 }
-                print("Torture: \(comment): \(outcome.summary)")
-                #expect(outcome.violations.isEmpty, "\(comment): \(outcome.complaint)")
-                left -= outcome.daemonKills + outcome.databaseKills
-            } catch {
-                Issue.record(error, comment)
-                break
+                run += 1
             }
-            run += 1
         }
-        await JourneyLimit.shared.leave()
     }
 }
 
