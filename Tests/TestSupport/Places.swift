@@ -15,7 +15,7 @@ package actor Places {
     }
 
     /// Does `body` in a place, as soon as there is one.
-    package nonisolated func hold<Result>(
+    package func hold<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
     ) async rethrows -> Result {
         await enter()
