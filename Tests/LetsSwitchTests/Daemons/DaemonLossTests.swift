@@ -26,6 +26,7 @@ import Testing
         private let task: Task<Void, any Error>
 
         init(_ peers: [FleetPeer]) {
+            if !isLong { LeftOut.say("nine of ten cheers while a daemon is lost: make interop-daemons") }
             task = Task { [stop] in try await Load.cheer(peers, until: stop) }
         }
 

@@ -20,8 +20,7 @@ struct MetricsReading {
         var reading = try await MetricsReading(endpoint)
         do {
             try await eventually("metrics", within: allowed) {
-                if condition(reading) { return true }
-                reading = try await MetricsReading(endpoint)
+                if !condition(reading) { reading = try await MetricsReading(endpoint) }
                 return condition(reading)
             }
         } catch ClientFailure.timedOut {

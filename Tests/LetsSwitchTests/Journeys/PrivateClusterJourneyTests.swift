@@ -65,8 +65,10 @@ import Testing
             // The server dies: it is started again, by itself.
             let pid = try #require(pid_t(running))
             kill(pid, SIGQUIT)
-            try await eventually("another server") { postmaster(path) != running }
-            try await eventually("readiness") { try await endpoint.get("/readyz").status == 200 }
+            try await eventually("another server", within: .seconds(20)) { postmaster(path) != running }
+            try await eventually("readiness", within: .seconds(20)) {
+                try await endpoint.get("/readyz").status == 200
+            }
             #expect(try await endpoint.register("ada", start).isPaired)
             #expect(try await daemon.terminate() == .exited(0))
             #expect(postmaster(path) == nil)

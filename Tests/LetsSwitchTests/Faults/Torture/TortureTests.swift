@@ -25,24 +25,36 @@ import Testing
         arguments: TortureWorld.Kind.allCases)
     func survives(_ kind: TortureWorld.Kind) async throws {
         if Self.longKills == nil { LeftOut.say("all but \(Self.shortKills) kills of the torture run: make interop") }
+        let kills = kind == .shared ? Self.kills - 2 * (Self.kills / 3) : Self.kills / 3
+        await Self.run("\(kind)", kills: kills) { seed, kills, comment in
+            let outcome = try await TortureRun(kind, seed: seed).run(kills: kills)
+            print("Torture: \(comment): \(outcome.summary)")
+            #expect(outcome.violations.isEmpty, "\(comment): \(outcome.complaint)")
+            return outcome.daemonKills + outcome.databaseKills
+        }
+    }
+
+    /// Runs one after the other, each with a seed of its own, until so many were killed.
+    ///
+    /// - Parameter run: Kills as many as it is told, or fewer, and says how many.
+    static func run(
+        _ name: String, kills: Int, _ run: (_ seed: UInt64, _ kills: Int, _ comment: Comment) async throws -> Int
+    ) async {
         await Places.journeys.hold {
-            var left = kind == .shared ? Self.kills - 2 * (Self.kills / 3) : Self.kills / 3
-            var run = 0
+            var (left, seed) = (kills, UInt64(Self.seed))
             while left > 0 {
-                let seed = UInt64(Self.seed + run)
-                let comment = Comment(rawValue: "\(kind), LETSSWITCH_TEST_SEED=\(seed)")
+                let comment = Comment(rawValue: "\(name), LETSSWITCH_TEST_SEED=\(seed)")
                 do {
-                    let outcome = try await ProductDoors.judged {
-                        try await TortureRun(kind, seed: seed).run(kills: min(left, Self.killsPerRun))
+                    let killed = try await ProductDoors.judged {
+                        try await run(seed, min(left, Self.killsPerRun), comment)
                     }
-                    print("Torture: \(comment): \(outcome.summary)")
-                    #expect(outcome.violations.isEmpty, "\(comment): \(outcome.complaint)")
-                    left -= outcome.daemonKills + outcome.databaseKills
+                    guard killed > 0 else { break }
+                    left -= killed
                 } catch {
                     Issue.record(error, comment)
                     break
                 }
-                run += 1
+                seed += 1
             }
         }
     }
