@@ -80,17 +80,12 @@ final class PageWorld: Sendable {
     private static func start(
         _ address: String, _ conninfo: String, _ flags: [String]
     ) async throws -> (daemon: DaemonProcess, endpoint: ClientEndpoint) {
-        let started = try await DaemonProcess.listening(
+        try await DaemonProcess.ready(
             [
                 "--listen", address, "--database-url", conninfo, "--close-timeout", "0.2s", "--drain-timeout", "2s",
                 // A busy machine is no outage.
                 "--database-wait", "30s", "--database-timeout", "30s",
             ] + flags)
-        // It listens also while its tables are still being made.
-        try await eventually("readiness") {
-            try await HTTPTestClient.request(at: started.endpoint, "GET", "/readyz").status == 200
-        }
-        return started
     }
 
     /// Ends the daemon by a signal.

@@ -5,12 +5,8 @@ extension TestCluster {
     /// zones (``KeptZones``).
     package func makeDaemonDatabase() async throws -> String {
         try await makeDatabase(named: "daemon") { conninfo in
-            let (daemon, endpoint) = try await DaemonProcess.listening(
+            let (daemon, _) = try await DaemonProcess.ready(
                 ["--listen", "127.0.0.1:0", "--database-url", conninfo, "--log-format", "json"])
-            // It listens also while its tables are still being made.
-            try await eventually("readiness") {
-                try await HTTPTestClient.request(at: endpoint, "GET", "/readyz").status == 200
-            }
             try await daemon.terminate()
             for statement in KeptZones.install { try await Self.execute(statement, conninfo) }
         }

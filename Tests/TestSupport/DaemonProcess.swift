@@ -24,6 +24,15 @@ package struct DaemonProcess: Sendable {
         return (daemon, try await daemon.nextListening(within: allowed))
     }
 
+    /// The same, and waits until it is ready: it listens also while its tables are still being made.
+    package static func ready(_ arguments: [String]) async throws -> (daemon: DaemonProcess, endpoint: ClientEndpoint) {
+        let started = try await listening(arguments)
+        try await eventually("readiness") {
+            try await HTTPTestClient.request(at: started.endpoint, "GET", "/readyz").status == 200
+        }
+        return started
+    }
+
     /// The next line of either output that fulfils `condition`.
     @discardableResult
     package func waitForLine(
