@@ -322,15 +322,48 @@ let package = Package(
                 "Domain", "LiveSchedule", "Rooms", "ScheduleTestSupport", "Scheduling", "Server", "Sockets",
                 "TestSupport",
             ], swiftSettings: testSettings),
+        // A whole daemon on a database of its own, and what people do at it.
+        .target(
+            name: "JourneyTestSupport",
+            dependencies: [
+                "DoorTestSupport", "LetsSwitch", "letsswitchd", "Domain", "Observability", "Postgres", "Scheduling",
+                "Schema", "Server", "Settings", "Sockets", "TestSupport",
+            ],
+            path: "Tests/JourneyTestSupport", swiftSettings: testSettings),
         .testTarget(
             name: "LetsSwitchTests",
             dependencies: [
-                "LetsSwitch", "letsswitchd", "Access", "ActionCable", "APIDescription", "AMQP", "Basics",
-                "BusTestSupport", "Control", "Crypto", "Daemons", "Delivery", "Domain", "DoorTestSupport", "HTTPClient",
-                "LiveConversations", "LiveQuestions", "Messaging", "Observability", "Pages", "Postgres", "Rooms",
-                "ScheduleTestSupport", "Schema", "Scheduling", "Server", "Settings", "TestSupport", "Wire",
+                "JourneyTestSupport", "Access", "Basics", "Control", "Crypto", "Delivery", "Domain", "LetsSwitch",
+                "Messaging", "Observability", "Postgres", "Rooms", "ScheduleTestSupport", "Schema", "Scheduling",
+                "Server", "Settings", "TestSupport", "Wire",
             ],
-            swiftSettings: swiftSettings),
+            swiftSettings: testSettings),
+        // The same, door by door: Action Cable, questions, conversations, and what describes all of them.
+        .testTarget(
+            name: "DoorTests",
+            dependencies: [
+                "DoorTestSupport", "JourneyTestSupport", "Access", "AMQP", "APIDescription", "Crypto", "Delivery",
+                "Domain", "LetsSwitch", "LiveQuestions", "Messaging", "Observability", "Pages", "Postgres", "Rooms",
+                "ScheduleTestSupport", "Scheduling", "Server", "Settings", "Sockets", "TestSupport", "Wire",
+            ],
+            swiftSettings: testSettings),
+        // What breaks: the database, the disk, clocks, peers, other daemons and what connects them.
+        .testTarget(
+            name: "FaultTests",
+            dependencies: [
+                "BusTestSupport", "DoorTestSupport", "JourneyTestSupport", "Basics", "Crypto", "Daemons", "Domain",
+                "LetsSwitch", "Observability", "Postgres", "Rooms", "ScheduleTestSupport", "Schema", "Scheduling",
+                "Server", "Settings", "TestSupport",
+            ],
+            swiftSettings: testSettings),
+        // `kill -9`, again and again, and what clients were told against what is there afterwards.
+        .testTarget(
+            name: "TortureTests",
+            dependencies: [
+                "DoorTestSupport", "JourneyTestSupport", "Domain", "Postgres", "Scheduling",
+                "TestSupport",
+            ],
+            swiftSettings: testSettings),
         // The program of a package beside this one, built here too: whatever breaks it shows in `make test`.
         .executableTarget(
             name: "OutsideRoom", dependencies: ["LetsSwitchClient"], path: "Tests/OutsidePackage/Sources/room",
@@ -356,13 +389,14 @@ let package = Package(
                 "TestSupport", "Wire", "CZlib",
             ],
             path: "Tests/Fuzz/Properties", swiftSettings: testSettings),
-        .testTarget(name: "FuzzTests", dependencies: ["FuzzProperties"], swiftSettings: testSettings),
+        .testTarget(name: "FuzzTests", dependencies: ["FuzzProperties", "TestSupport"], swiftSettings: testSettings),
         .testTarget(
             name: "BenchTests", dependencies: ["letsswitch-bench", "letsswitchd", "TestSupport"],
             swiftSettings: testSettings),
         // What is written for people: links, lengths, flags, journeys.
         .testTarget(
-            name: "DocumentationTests", dependencies: ["LetsSwitch", "Settings"], swiftSettings: testSettings),
+            name: "DocumentationTests", dependencies: ["LetsSwitch", "Settings", "TestSupport"],
+            swiftSettings: testSettings),
     ] + fuzzTargets
 )
 

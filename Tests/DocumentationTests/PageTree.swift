@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TestSupport
 
 /// The repository's files, as far as pages speak of them. Paths are relative to its root, without `.` and `..`.
 struct PageTree {
@@ -11,8 +12,7 @@ struct PageTree {
 
     /// This repository's.
     static func repository() throws -> PageTree {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().path
+        let root = Checkout.root.path
         var pages: [String] = []
         var directories = [""]
         while let directory = directories.popLast() {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Tests have one way of being named: a sentence, with a capital letter and without a full stop, that says what must be true. A suite
@@ -38,7 +39,7 @@ import Testing
 
     @Test("Every test says in a sentence what must be true")
     func sentences() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().path
+        let root = Checkout.url("Tests").path
         let files = try FileManager.default.subpathsOfDirectory(atPath: root).filter { $0.hasSuffix(".swift") }
         #expect(files.count > 100)
         for file in files {

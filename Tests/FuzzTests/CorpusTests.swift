@@ -1,13 +1,13 @@
 import Foundation
 import FuzzProperties
+import TestSupport
 import Testing
 
 /// The inputs that fuzzing found worth keeping, read once more: what held once holds still, without a fuzzer.
 @Suite struct CorpusTests {
     @Test("Every input of the corpus keeps what is promised", arguments: FuzzTarget.allCases)
     func replay(target: FuzzTarget) async throws {
-        let corpora = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../Fuzz/Corpora/\(target.rawValue)")
+        let corpora = Checkout.url("Tests/Fuzz/Corpora/\(target.rawValue)")
         let files = try FileManager.default.contentsOfDirectory(at: corpora, includingPropertiesForKeys: nil)
         #expect(!files.isEmpty)
         for file in files {
@@ -18,14 +18,11 @@ import Testing
 
     @Test("`make fuzz` tries each, with words to begin from")
     func makefile() throws {
-        let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         for target in FuzzTarget.allCases {
-            let dictionary = tests.appendingPathComponent("../Fuzz/Dictionaries/\(target.rawValue).dict")
+            let dictionary = Checkout.url("Tests/Fuzz/Dictionaries/\(target.rawValue).dict")
             #expect(try !Data(contentsOf: dictionary).isEmpty)
         }
-        let file = tests.appendingPathComponent("../../Makefile")
-        let names = try #require(try String(contentsOf: file, encoding: .utf8).firstMatch(of: /\nFUZZ \?= ([a-z ]+)\n/))
-            .1
+        let names = try #require(try Checkout.text("Makefile").firstMatch(of: /\nFUZZ \?= ([a-z ]+)\n/)).1
         #expect(names.split(separator: " ").map(String.init).sorted() == FuzzTarget.allCases.map(\.rawValue).sorted())
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What Apple's systems build of the library, as far as a build on Linux can tell.
@@ -13,9 +14,7 @@ import Testing
 
     @Test("Whatever isn't Linux' alone imports Foundation, and nothing of the repository")
     func imports() throws {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let sources = root.appendingPathComponent("Sources/LetsSwitchClient")
+        let sources = Checkout.url("Sources/LetsSwitchClient")
         let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
             .compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }
         #expect(files.count > 40)

@@ -23,8 +23,7 @@ import Testing
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: directory) }
         let built = URL(fileURLWithPath: try DaemonProcess.executable()).deletingLastPathComponent()
-        let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        let sources = tests.deletingLastPathComponent().appendingPathComponent("Sources")
+        let sources = Checkout.url("Sources")
         let libraries = try FileManager.default.contentsOfDirectory(at: sources, includingPropertiesForKeys: nil)
         #if arch(arm64)
             let target = "aarch64-unknown-linux-gnu"

@@ -54,11 +54,7 @@ struct ConversationPageServingTests {
     }
 
     private static func source(of module: String) throws -> String {
-        var root = URL(fileURLWithPath: #filePath)
-        for _ in 0..<3 { root.deleteLastPathComponent() }
-        return try String(
-            contentsOf: root.appending(path: "Sources/Pages/Conversations/Assets/\(module).js"),
-            encoding: .utf8)
+        try Checkout.text("Sources/Pages/Conversations/Assets/\(module).js")
     }
 
     /// A conversation of which three messages are here, and what is said of it.

@@ -68,10 +68,7 @@ struct OperationsPageTests {
     func decisions() async throws {
         try await PageWorld.run { world in
             let (daemon, _, page) = try await open(world)
-            let source = try String(
-                contentsOf: URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-                    .deletingLastPathComponent().appending(path: "Sources/Pages/Operations/Assets/plots.js"),
-                encoding: .utf8)
+            let source = try Checkout.text("Sources/Pages/Operations/Assets/plots.js")
             let script = source.replacing("export ", with: "")
             for (expression, expected) in [
                 ("[0, 0.2, 1, 1.1, 3, 7, 20, 21].map(ceiling)", "[1,1,1,2,5,10,20,50]"),

@@ -84,11 +84,9 @@ package struct DaemonProcess: Sendable {
     /// The daemon beside the test's own executable (one build directory holds both); else the debug build's.
     package static func executable() throws(ClientFailure) -> String {
         let own = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-        let root = URL(fileURLWithPath: #filePath)
-            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let candidates = [
             own.deletingLastPathComponent().appendingPathComponent("letsswitchd"),
-            root.appendingPathComponent(".build/debug/letsswitchd"),
+            Checkout.url(".build/debug/letsswitchd"),
         ]
         for candidate in candidates where FileManager.default.isExecutableFile(atPath: candidate.path) {
             return candidate.path

@@ -18,10 +18,7 @@ package struct PythonPackages: Sendable {
     package let hint: String
 
     private init(in name: String, hint: String) {
-        directory =
-            URL(fileURLWithPath: #filePath)
-            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent(".build/\(name)").path
+        directory = Checkout.url(".build/\(name)").path
         areInstalled = FileManager.default.fileExists(atPath: "\(directory)/packages")
         self.hint = "packages from PyPI are missing: \(hint)"
     }

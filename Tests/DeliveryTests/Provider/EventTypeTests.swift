@@ -1,12 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Delivery
 
 /// Types of events.
 @Suite struct EventTypeTests {
-    private static let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Sources")
+    private static let sources = Checkout.url("Sources")
     private static let all = Set(EventType.allCases.map(\.rawValue))
 
     @Test("Operators are told of all of them, and of no other")

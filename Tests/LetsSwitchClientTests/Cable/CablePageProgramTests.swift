@@ -19,14 +19,11 @@ import Testing
 
     @Test("The page has the program that is compiled here")
     func text() throws {
-        let here = URL(fileURLWithPath: #filePath)
-        let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let page = try String(contentsOf: root.appendingPathComponent("Sources/ActionCable/CABLE.md"), encoding: .utf8)
+        let page = try Checkout.text("Sources/ActionCable/CABLE.md")
         let shown = try #require(
             page.components(separatedBy: "```swift\nimport LetsSwitchClient\n\n").dropFirst().first?
                 .components(separatedBy: "```").first)
-        let source = try String(contentsOf: here, encoding: .utf8)
+        let source = try String(contentsOfFile: #filePath, encoding: .utf8)
         let compiled = try #require(
             source.components(separatedBy: "// It begins.\n").dropFirst().first?
                 .components(separatedBy: "        // It ends.").first)

@@ -6,9 +6,7 @@ import Testing
 
 /// What shells and manuals say of the command.
 @Suite struct CompletionTests {
-    private static let directory = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .appendingPathComponent("Sources/letsswitch")
+    private static let directory = Checkout.url("Sources/letsswitch")
 
     /// The words with which a line of the help begins.
     private static let commands = Set(

@@ -13,11 +13,8 @@ import Testing
 
     /// Of the page's blocks that begin with a prompt.
     private static func steps() throws -> [Step] {
-        let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("Sources/LiveQuestions/QUESTIONS.md")
         var steps: [Step] = []
-        for block in try String(contentsOf: page, encoding: .utf8).components(separatedBy: "```") {
+        for block in try Checkout.text("Sources/LiveQuestions/QUESTIONS.md").components(separatedBy: "```") {
             guard block.hasPrefix("\n$ ") else { continue }
             for line in block.split(separator: "\n") {
                 if line.hasPrefix("$ ") {

@@ -21,10 +21,7 @@ import Testing
 
     /// The block of the command's page that begins so.
     private static func block(_ heading: String) throws -> [String] {
-        let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("Sources/letsswitch/README.md")
-        let lines = try String(contentsOf: page, encoding: .utf8).split(
+        let lines = try Checkout.text("Sources/letsswitch/README.md").split(
             separator: "\n", omittingEmptySubsequences: false)
         guard let start = lines.firstIndex(of: Substring(heading)) else { return [] }
         let block = lines[start...].drop { !$0.hasPrefix("```") }.dropFirst().prefix { !$0.hasPrefix("```") }

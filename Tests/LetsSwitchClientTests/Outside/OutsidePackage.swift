@@ -8,15 +8,13 @@ struct OutsidePackage {
     init() throws {
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("outside-\(UUID().uuidString)")
         let repository = directory.appendingPathComponent("LetsSwitch")
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
         try FileManager.default.createDirectory(at: repository, withIntermediateDirectories: true)
         for name in ["Package.swift", "Sources", "Tests"] {
             try FileManager.default.copyItem(
-                at: root.appendingPathComponent(name), to: repository.appendingPathComponent(name))
+                at: Checkout.url(name), to: repository.appendingPathComponent(name))
         }
         try FileManager.default.copyItem(
-            at: root.appendingPathComponent("Tests/OutsidePackage"), to: directory.appendingPathComponent("Outside"))
+            at: Checkout.url("Tests/OutsidePackage"), to: directory.appendingPathComponent("Outside"))
     }
 
     func remove() throws { try FileManager.default.removeItem(at: directory) }

@@ -1,7 +1,6 @@
 import Domain
+import LetsSwitch
 import Testing
-
-@testable import LetsSwitch
 
 @Suite struct TokenRequestTests {
     @Test(

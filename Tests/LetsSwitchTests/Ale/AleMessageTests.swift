@@ -1,8 +1,8 @@
 import FoundationEssentials
+import LetsSwitch
 import Testing
 
 @testable import Domain
-@testable import LetsSwitch
 @testable import Rooms
 
 @Suite struct AleMessageTests {

@@ -1,8 +1,7 @@
 import Foundation
+import JourneyTestSupport
 import TestSupport
 import Testing
-
-@testable import LetsSwitch
 
 /// Who was erased is in no match's room any more.
 @Suite struct ErasedPeerTests {

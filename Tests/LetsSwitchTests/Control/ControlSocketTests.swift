@@ -1,10 +1,10 @@
 import Foundation
 import Glibc
+import JourneyTestSupport
 import TestSupport
 import Testing
 
 @testable import Control
-@testable import LetsSwitch
 @testable import Settings
 
 /// The socket itself: who may use it, what it takes, and whose it is.

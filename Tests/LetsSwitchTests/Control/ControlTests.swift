@@ -1,11 +1,11 @@
 import Domain
 import Foundation
 import Glibc
+import JourneyTestSupport
 import TestSupport
 import Testing
 
 @testable import Control
-@testable import LetsSwitch
 @testable import Settings
 
 /// `letsswitchd connections`, `close`, `kick`, `drain`, and the socket by which a daemon is asked.

@@ -1,7 +1,6 @@
 import Foundation
+import JourneyTestSupport
 import TestSupport
-
-@testable import LetsSwitch
 
 /// A daemon of a journey with a state directory of its own, and its commands.
 struct ControlledDaemon: Sendable {

@@ -1,10 +1,10 @@
 import Domain
 import Foundation
+import JourneyTestSupport
 import TestSupport
 import Testing
 
 @testable import Control
-@testable import LetsSwitch
 @testable import Settings
 
 /// `letsswitchd kick` by what the log calls a device, which is each daemon's own.

@@ -1,10 +1,10 @@
 import Domain
 import Foundation
+import JourneyTestSupport
 import Postgres
 import TestSupport
 import Testing
 
-@testable import LetsSwitch
 @testable import Schema
 
 /// `letsswitchd remind`, `export`, `erase`: what operators do for one person.

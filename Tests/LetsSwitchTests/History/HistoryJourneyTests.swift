@@ -1,8 +1,7 @@
 import Foundation
+import JourneyTestSupport
 import TestSupport
 import Testing
-
-@testable import LetsSwitch
 
 /// `/operations` and its samples, of one daemon and of two.
 @Suite struct HistoryJourneyTests {

@@ -1,11 +1,10 @@
 import Domain
 import Foundation
 import Glibc
+import JourneyTestSupport
 import Settings
 import TestSupport
 import Testing
-
-@testable import LetsSwitch
 
 /// What people try who want what isn't theirs.
 @Suite struct AbuseTests {

@@ -1,9 +1,8 @@
 import Domain
 import Foundation
+import JourneyTestSupport
 import TestSupport
 import Testing
-
-@testable import LetsSwitch
 
 /// The published app against the daemon: its bodies byte for byte, its answers decoded by its own kind of types.
 @Suite struct AppTests {

@@ -1,9 +1,8 @@
 import Domain
 import Foundation
+import JourneyTestSupport
 import TestSupport
 import Testing
-
-@testable import LetsSwitch
 
 @Suite struct CalendarJourneyTests {
     private static func subscribe(_ device: String, at endpoint: ClientEndpoint) async throws -> String {

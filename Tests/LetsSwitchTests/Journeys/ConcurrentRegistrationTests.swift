@@ -1,11 +1,10 @@
 import Domain
 import Foundation
+import JourneyTestSupport
 import Postgres
 import Settings
 import TestSupport
 import Testing
-
-@testable import LetsSwitch
 
 @Suite struct ConcurrentRegistrationTests {
     /// Does `work` for each element, on so many connections at once; each connection is used again and again.

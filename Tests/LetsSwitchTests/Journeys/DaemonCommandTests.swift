@@ -1,9 +1,9 @@
 import Foundation
 import Glibc
+import JourneyTestSupport
 import TestSupport
 import Testing
 
-@testable import LetsSwitch
 @testable import Settings
 
 /// The program as it is called: what it prints, and the status it exits with.
@@ -27,9 +27,7 @@ import Testing
 
     @Test("Completion in bash offers every command, every flag, and files where one is wanted")
     func completion() async throws {
-        let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-            .appending(path: "Sources/letsswitchd/completions/letsswitchd.bash").path
+        let script = Checkout.url("Sources/letsswitchd/completions/letsswitchd.bash").path
         func offered(_ words: String...) async throws -> Set<String> {
             let program = """
                 . "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _letsswitchd "$1"; printf '%s\\n' "${COMPREPLY[@]}"

@@ -1,9 +1,8 @@
 import Foundation
 import Glibc
+import JourneyTestSupport
 import TestSupport
 import Testing
-
-@testable import LetsSwitch
 
 @Suite struct DaemonListenerTests {
     @Test("One daemon listens on IPv4, IPv6 and a Unix socket, says so, and all lead into the same rooms")

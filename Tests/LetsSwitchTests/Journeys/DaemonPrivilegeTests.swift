@@ -1,9 +1,8 @@
 import Foundation
 import Glibc
+import JourneyTestSupport
 import TestSupport
 import Testing
-
-@testable import LetsSwitch
 
 @Suite struct DaemonPrivilegeTests {
     /// What proc(5) says of a thread, by the first words of its lines.

@@ -1,9 +1,8 @@
 import Foundation
 import Glibc
+import JourneyTestSupport
 import TestSupport
 import Testing
-
-@testable import LetsSwitch
 
 @Suite struct DaemonSignalTests {
     @Test(

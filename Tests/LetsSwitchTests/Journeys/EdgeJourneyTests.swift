@@ -1,9 +1,8 @@
 import Foundation
+import JourneyTestSupport
 import Settings
 import TestSupport
 import Testing
-
-@testable import LetsSwitch
 
 /// What strangers' pages, and names that aren't the daemon's, get of it.
 @Suite struct EdgeJourneyTests {

@@ -1,10 +1,9 @@
 import Domain
 import Foundation
+import JourneyTestSupport
 import Settings
 import TestSupport
 import Testing
-
-@testable import LetsSwitch
 
 @Suite struct EventStreamJourneyTests {
     @Test("A stream begins with its head and a comment, at once, and names what it is")

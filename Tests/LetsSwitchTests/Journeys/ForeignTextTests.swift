@@ -1,4 +1,5 @@
 import Foundation
+import JourneyTestSupport
 import TestSupport
 import Testing
 

@@ -1,11 +1,10 @@
 import Delivery
 import Domain
 import Foundation
+import JourneyTestSupport
 import Settings
 import TestSupport
 import Testing
-
-@testable import LetsSwitch
 
 /// Somebody who is invited, and somebody whom one would like to have again.
 @Suite struct InvitationJourneyTests {

@@ -1,13 +1,12 @@
 import Domain
 import Foundation
+import JourneyTestSupport
 import Messaging
 import Postgres
 import Server
 import Settings
 import TestSupport
 import Testing
-
-@testable import LetsSwitch
 
 /// What is said and kept counts for the address that says it, whichever way it is said; and full quotas are counted.
 @Suite struct KeptMessagesTests {

@@ -1,11 +1,10 @@
 import Domain
 import Foundation
+import JourneyTestSupport
 import Scheduling
 import Settings
 import TestSupport
 import Testing
-
-@testable import LetsSwitch
 
 /// The main job, end to end: register, be paired, be reminded, enter the room, cheer, leave. What is due comes as the clock runs.
 @Suite struct MainJourneyTests {

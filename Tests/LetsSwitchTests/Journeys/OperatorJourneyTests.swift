@@ -1,9 +1,8 @@
 import Domain
 import Foundation
+import JourneyTestSupport
 import TestSupport
 import Testing
-
-@testable import LetsSwitch
 
 @Suite struct OperatorJourneyTests {
     @Test("A daemon that is up says so, and its errors have the contract's shape")

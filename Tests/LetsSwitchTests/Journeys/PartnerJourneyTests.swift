@@ -1,10 +1,9 @@
 import Domain
 import Foundation
+import JourneyTestSupport
 import Settings
 import TestSupport
 import Testing
-
-@testable import LetsSwitch
 
 /// People who can't make it, or at another time, and those who counted on them.
 @Suite struct PartnerJourneyTests {

@@ -1,10 +1,9 @@
 import Domain
 import Foundation
 import Glibc
+import JourneyTestSupport
 import TestSupport
 import Testing
-
-@testable import LetsSwitch
 
 /// `letsswitchd` with nothing but a state directory, as `make run` starts it. Its clock is the real one.
 @Suite(.serialized) struct PrivateClusterJourneyTests {

@@ -1,12 +1,11 @@
 import Domain
 import Foundation
+import JourneyTestSupport
 import Scheduling
 import Server
 import Settings
 import TestSupport
 import Testing
-
-@testable import LetsSwitch
 
 /// What strangers may ask and have stored, over the wire.
 @Suite struct QuotaJourneyTests {

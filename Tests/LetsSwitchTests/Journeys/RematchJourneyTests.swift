@@ -1,10 +1,9 @@
 import Domain
 import Foundation
+import JourneyTestSupport
 import Postgres
 import TestSupport
 import Testing
-
-@testable import LetsSwitch
 
 /// People whose partners don't come.
 @Suite struct RematchJourneyTests {

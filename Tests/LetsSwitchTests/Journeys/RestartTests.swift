@@ -1,9 +1,8 @@
 import Foundation
 import Glibc
+import JourneyTestSupport
 import TestSupport
 import Testing
-
-@testable import LetsSwitch
 
 /// The daemon's process is killed, and started again on the same database.
 @Suite struct RestartTests {

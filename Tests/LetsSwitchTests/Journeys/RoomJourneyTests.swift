@@ -1,11 +1,10 @@
 import Foundation
+import JourneyTestSupport
 import Rooms
 import Server
 import Settings
 import TestSupport
 import Testing
-
-@testable import LetsSwitch
 
 @Suite struct RoomJourneyTests {
     @Test("With --open-rooms any UUID is a room, and rooms don't hear one another")

@@ -1,12 +1,12 @@
 import Domain
 import Foundation
+import JourneyTestSupport
 import Postgres
 import ScheduleTestSupport
 import Settings
 import TestSupport
 import Testing
 
-@testable import LetsSwitch
 @testable import Scheduling
 
 @Suite struct SchedulerLoadTests {

@@ -1,9 +1,8 @@
 import Domain
 import Foundation
+import JourneyTestSupport
 import TestSupport
 import Testing
-
-@testable import LetsSwitch
 
 /// A `deviceId` is all that protects a person, so nobody but its device is ever shown it.
 @Suite struct SecrecyTests {

@@ -1,9 +1,8 @@
 import Domain
 import Foundation
+import JourneyTestSupport
 import TestSupport
 import Testing
-
-@testable import LetsSwitch
 
 /// Somebody who promises the same every day.
 @Suite struct SeriesJourneyTests {

@@ -1,11 +1,10 @@
 import Domain
 import Foundation
+import JourneyTestSupport
 import Scheduling
 import Settings
 import TestSupport
 import Testing
-
-@testable import LetsSwitch
 
 /// Two daemons on one database.
 @Suite struct SharedDatabaseTests {

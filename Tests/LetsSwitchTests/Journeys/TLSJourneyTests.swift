@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
+import JourneyTestSupport
+import LetsSwitch
 import TestSupport
 import Testing
 
 @testable import Access
-@testable import LetsSwitch
 @testable import Settings
 
 @Suite struct TLSJourneyTests {

@@ -5,7 +5,6 @@ import Testing
 import Wire
 
 @testable import Access
-@testable import LetsSwitch
 @testable import Settings
 
 /// `letsswitchd ticket`.

@@ -1,5 +1,6 @@
 import Crypto
 import Domain
+import JourneyTestSupport
 import Server
 import Testing
 import Wire

@@ -1,11 +1,11 @@
 import Domain
 import Foundation
+import JourneyTestSupport
 import Settings
 import TestSupport
 import Testing
 
 @testable import Control
-@testable import LetsSwitch
 
 /// `letsswitchd daemons` and its like.
 @Suite struct InspectionTests {

@@ -1,7 +1,6 @@
+import JourneyTestSupport
 import TestSupport
 import Testing
-
-@testable import LetsSwitch
 
 /// What is written of metrics is what there is.
 @Suite struct MetricsDocumentTests {

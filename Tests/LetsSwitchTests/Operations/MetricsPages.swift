@@ -1,12 +1,10 @@
 import Foundation
+import JourneyTestSupport
 import TestSupport
-
-@testable import LetsSwitch
 
 /// What there is beside `/metrics` for those who watch: the document, the alert rules, the dashboard.
 enum MetricsPages {
-    static let directory = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Sources/LetsSwitch/Operations")
+    static let directory = Checkout.url("Sources/LetsSwitch/Operations")
 
     static func text(_ path: String) throws -> String {
         try String(contentsOf: directory.appending(path: path), encoding: .utf8)

@@ -1,8 +1,7 @@
 import Foundation
+import JourneyTestSupport
 import TestSupport
 import Testing
-
-@testable import LetsSwitch
 
 /// The commands of operators' pages, each of which is run, or named here as an exception.
 @Suite struct OperatorCommandTests {
@@ -18,7 +17,7 @@ import Testing
         }
         let gone = Set(CommandProof.known.keys).subtracting(found)
         #expect(gone.isEmpty, "in no page any more: \(gone)")
-        let files = FileManager.default.enumerator(atPath: OperatorPages.root.appending(path: "Tests").path)
+        let files = FileManager.default.enumerator(atPath: Checkout.url("Tests").path)
         let tests = (files?.compactMap { $0 as? String } ?? []).reduce(into: [String: String]()) { tests, path in
             tests[URL(filePath: path).lastPathComponent] = path
         }
@@ -26,7 +25,7 @@ import Testing
             let path = try #require(tests["\(suite).swift"], "\(command): there is no \(suite)")
             // `nginx` and `promtool` are its name.
             let word = command.split(separator: " ")[command.hasPrefix("letsswitchd") ? 1 : 0]
-            let text = try OperatorPages.text("Tests/\(path)").lowercased()
+            let text = try Checkout.text("Tests/\(path)").lowercased()
             #expect(text.contains(word), "\(suite) doesn't run \(command)")
         }
     }
@@ -37,7 +36,7 @@ import Testing
             let (daemon, endpoint) = try await journey.process(["--ntfy-server", "http://127.0.0.1:9"])
             let machine = try OperatorMachine()
             func run(_ page: String, _ beginning: String) async throws -> String {
-                let commands = OperatorPages.commands(in: try OperatorPages.text(page))
+                let commands = OperatorPages.commands(in: try Checkout.text(page))
                 let command = try #require(commands.first { $0.hasPrefix(beginning) })
                 return try await machine.run(
                     command.replacing("curl ", with: "curl -f ")
@@ -58,7 +57,7 @@ import Testing
 
     @Test("A ticket is made by the secret that the page makes")
     func tickets() async throws {
-        let commands = OperatorPages.commands(in: try OperatorPages.text("Sources/Access/TICKETS.md"))
+        let commands = OperatorPages.commands(in: try Checkout.text("Sources/Access/TICKETS.md"))
         let machine = try OperatorMachine()
         try await machine.run(try #require(commands.first { $0.hasPrefix("openssl") }))
         let ticket = try await machine.run(try #require(commands.first { $0.hasPrefix("letsswitchd ticket ada") }))
@@ -68,7 +67,7 @@ import Testing
     @Test("TLS is served, and the next certificate taken, by what the page says")
     func certificates() async throws {
         try await Journey.run { journey in
-            let blocks = OperatorPages.blocks(try OperatorPages.text("Sources/Server/TLS.md"))
+            let blocks = OperatorPages.blocks(try Checkout.text("Sources/Server/TLS.md"))
             let (serve, renew) = (try #require(blocks.first), try #require(blocks.dropFirst().first))
             let machine = try OperatorMachine()
             let authority = try await TestAuthority()
@@ -111,7 +110,7 @@ import Testing
     @Test("Several daemons on a database are started by what the page says")
     func fleet() async throws {
         try await Journey.run { journey in
-            let block = try #require(OperatorPages.blocks(try OperatorPages.text("Sources/Daemons/DAEMONS.md")).first)
+            let block = try #require(OperatorPages.blocks(try Checkout.text("Sources/Daemons/DAEMONS.md")).first)
             let lines = block.split(separator: "\n").map(String.init)
             #expect(lines.count == 2)
             let ports = try (0..<3).map { _ in "\(try FreePort.find())" }.joined(separator: " ")

@@ -1,21 +1,20 @@
 import Foundation
+import JourneyTestSupport
 import TestSupport
 import Testing
-
-@testable import LetsSwitch
 
 /// Backup, restore and a look inside, by the commands of operators' documents.
 @Suite struct OperatorDocumentTests {
     @Test("A private cluster is backed up and restored, and a look inside taken, by what the pages say")
     func privateCluster() async throws {
-        let pages = OperatorPages.blocks(try OperatorPages.text("Sources/Postgres/BACKUP.md"))
+        let pages = OperatorPages.blocks(try Checkout.text("Sources/Postgres/BACKUP.md"))
         let (backup, restore) = (try #require(pages.first), try #require(pages.dropFirst().first))
         let machine = try OperatorMachine()
         let first = ["LETSSWITCH_STATE_DIR": "\(machine.directory)/first"]
         let second = ["LETSSWITCH_STATE_DIR": "\(machine.directory)/second"]
         try await machine.run("systemctl start letsswitchd", first)
         #expect(try await machine.run(backup, first).hasPrefix("backup: "))
-        for look in OperatorPages.blocks(try OperatorPages.text("Sources/LetsSwitch/Operations/MONITORING.md")) {
+        for look in OperatorPages.blocks(try Checkout.text("Sources/LetsSwitch/Operations/MONITORING.md")) {
             try await machine.run(look, first)
         }
         // Onto a machine on which there is nothing yet.
@@ -24,7 +23,7 @@ import Testing
         #expect(try await !machine.run("letsswitchd daemons", second).isEmpty)
         // As one comes to PostgreSQL's next major version.
         let move = try #require(
-            OperatorPages.commands(in: try OperatorPages.text("Sources/Postgres/BACKUP.md")).first {
+            OperatorPages.commands(in: try Checkout.text("Sources/Postgres/BACKUP.md")).first {
                 $0.hasPrefix("mv ")
             })
         try await machine.run(
@@ -42,7 +41,7 @@ import Testing
     @Test("A database of one's own is dumped and read again by what the page says")
     func ownDatabase() async throws {
         try await Journey.run { journey in
-            let block = try #require(OperatorPages.blocks(try OperatorPages.text("Sources/Postgres/BACKUP.md")).last)
+            let block = try #require(OperatorPages.blocks(try Checkout.text("Sources/Postgres/BACKUP.md")).last)
             let lines = block.split(separator: "\n").map(String.init)
             #expect(lines.count == 2 && lines[0].hasPrefix("pg_dump") && lines[1].hasPrefix("pg_restore"))
             let machine = try OperatorMachine()

@@ -3,22 +3,15 @@ import TestSupport
 
 /// The pages for operators, and the commands in them: `OPERATING.md`, and those to which it leads.
 enum OperatorPages {
-    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
-
-    static func text(_ path: String) throws -> String {
-        try String(contentsOf: root.appending(path: path), encoding: .utf8)
-    }
-
     /// By their paths.
     static func all() throws -> [String: String] {
         let first = "Sources/letsswitchd/OPERATING.md"
-        let text = try text(first)
+        let text = try Checkout.text(first)
         var pages = [first: text]
         for link in text.matches(of: #/\]\(([^)#:]+\.md)/#) {
-            let path = root.appending(path: first).deletingLastPathComponent().appending(path: String(link.output.1))
+            let path = Checkout.url(first).deletingLastPathComponent().appending(path: String(link.output.1))
                 .standardized
-            pages[String(path.path.dropFirst(root.path.count))] = try String(contentsOf: path, encoding: .utf8)
+            pages[String(path.path.dropFirst(Checkout.root.path.count))] = try String(contentsOf: path, encoding: .utf8)
         }
         return pages
     }

@@ -23,7 +23,7 @@ struct PackageTests {
         for path in [daemon, command] { try program.write(to: URL(filePath: path)) }
         return try await run(
             "/usr/bin/make",
-            ["--no-print-directory", "-C", OperatorPages.root.path, "BINARY=\(daemon)", "COMMAND=\(command)"]
+            ["--no-print-directory", "-C", Checkout.root.path, "BINARY=\(daemon)", "COMMAND=\(command)"]
                 + arguments)
     }
 

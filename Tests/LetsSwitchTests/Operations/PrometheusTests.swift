@@ -1,8 +1,7 @@
 import Foundation
+import JourneyTestSupport
 import TestSupport
 import Testing
-
-@testable import LetsSwitch
 
 /// Prometheus' own tool.
 private enum Promtool {

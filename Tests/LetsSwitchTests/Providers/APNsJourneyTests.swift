@@ -1,4 +1,5 @@
 import Foundation
+import JourneyTestSupport
 import ScheduleTestSupport
 import Server
 import TestSupport
@@ -7,7 +8,6 @@ import Wire
 
 @testable import Delivery
 @testable import Domain
-@testable import LetsSwitch
 @testable import Settings
 
 /// From `POST /token` to the recorder behind nghttpx.

@@ -1,11 +1,11 @@
 import Domain
 import Foundation
+import JourneyTestSupport
 import ScheduleTestSupport
 import TestSupport
 import Testing
 
 @testable import Delivery
-@testable import LetsSwitch
 
 /// Many reminders at the same second, through HTTP/2 and TLS of nghttpx's; `LETSSWITCH_PUSH_LOAD` says how many, and then the
 /// numbers are printed.

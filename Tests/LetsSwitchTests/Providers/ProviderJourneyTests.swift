@@ -1,5 +1,6 @@
 import Domain
 import Foundation
+import JourneyTestSupport
 import Server
 import Settings
 import TestSupport

@@ -1,4 +1,5 @@
 import Foundation
+import JourneyTestSupport
 import ScheduleTestSupport
 import Server
 import TestSupport
@@ -6,7 +7,6 @@ import Testing
 import Wire
 
 @testable import Delivery
-@testable import LetsSwitch
 
 /// The address of a browser or a calendar is a secret: whoever knows it may send, or read.
 @Suite struct PushSecrecyTests {

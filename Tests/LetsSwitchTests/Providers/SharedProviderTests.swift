@@ -1,11 +1,12 @@
 import Domain
 import Foundation
+import JourneyTestSupport
+import LetsSwitch
 import Settings
 import TestSupport
 import Testing
 
 @testable import Delivery
-@testable import LetsSwitch
 
 /// Daemons on one database that have different providers.
 @Suite struct SharedProviderTests {

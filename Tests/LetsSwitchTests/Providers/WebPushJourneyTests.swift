@@ -1,12 +1,12 @@
 import Crypto
 import Foundation
+import JourneyTestSupport
 import Server
 import TestSupport
 import Testing
 import Wire
 
 @testable import Delivery
-@testable import LetsSwitch
 @testable import Settings
 
 /// From a browser's subscription to the decrypted reminder, with a push service on this machine.

@@ -1,0 +1,284 @@
+import Access
+import Foundation
+import Glibc
+import JourneyTestSupport
+import Settings
+import TestSupport
+import Testing
+
+/// Conversations on `/cable`.
+@Suite struct CableConversationTests {
+    private func identifier(_ conversation: UUID?, _ more: String = "") -> String {
+        let id = conversation.map { #","id":"\#($0)""# } ?? ""
+        return #"{"channel":"ConversationChannel"\#(id)\#(more)}"#
+    }
+
+    private func perform(_ data: TestJSON, _ peer: CablePeer, _ identifier: String) async throws {
+        try await peer.socket.send(
+            text: CablePeer.message(String(decoding: try data.encoded(), as: UTF8.self), identifier))
+    }
+
+    @Test("A8: speaks, hears what it missed and what is said, the sender too, and reads history")
+    func journey() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            try await endpoint.makeUsers(1...3)
+            let pair = try await endpoint.makeConversation(1, [2])
+            let other = try await endpoint.makeConversation(2, [3])
+            for number in 1...3 { try await endpoint.say(1, "\(number)", in: pair) }
+            let (one, two) = (
+                try await CablePeer.welcomed(at: endpoint, "?deviceId=d1"),
+                try await CablePeer.welcomed(at: endpoint, "?deviceId=d2")
+            )
+            let (mine, hers) = (identifier(pair, #","after":1"#), identifier(nil))
+            try await one.enter(mine)
+            try await two.enter(hers)
+            for offset in 2...3 {
+                let message = try await one.hearMessage(of: mine)
+                #expect(message.type == "message" && message.data["offset"].int == offset)
+            }
+            try await perform(["action": "speak", "content": "Hello"], one, mine)
+            let heard = [try await one.hearMessage(of: mine), try await two.hearMessage(of: hers)]
+            for message in heard {
+                #expect(message.type == "message" && message.data["author"] == "user1")
+                #expect(message.data["offset"] == 4 && message.data["content"] == "Hello")
+            }
+            // Of another conversation hears who subscribes to all.
+            try await perform(
+                ["action": "speak", "content": "Psst", "conversation": .string(other.uuidString)], two, hers)
+            #expect(try await two.hearMessage(of: hers).data["content"] == "Psst")
+            try await perform(["action": "history", "after": "2", "limit": 1], one, mine)
+            let history = try await one.hearMessage(of: mine)
+            #expect(history.type == "history" && history.data["lastOffset"] == 4)
+            #expect(history.data["messages"].array?.map { $0["offset"] } == [3])
+            for (data, code) in [
+                (["action": "speak"], "invalid_request"), (["action": "speak", "content": " "], "invalid_request"),
+                (["action": "dance"], "unknown_action"),
+            ] as [(TestJSON, String)] {
+                try await perform(data, one, mine)
+                let error = try await one.hearMessage(of: mine)
+                #expect(error.type == "error" && error.data["code"].string == code)
+            }
+            try await one.unsubscribe(mine)
+            try await endpoint.say(2, "later", in: pair)
+            _ = try await two.hearMessage(of: hers)
+            try await one.hearsNothing()
+        }
+    }
+
+    @Test("A8: what is spoken again under its id comes to who speaks, where it was stored, and to nobody else")
+    func repeated() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            try await endpoint.makeUsers(1...2)
+            let pair = try await endpoint.makeConversation(1, [2])
+            let (mine, id) = (identifier(pair), UUID())
+            func speak(_ peer: CablePeer, _ mine: String, id: UUID, hears offsets: [Int]) async throws {
+                try await perform(
+                    ["action": "speak", "content": "Hello", "id": .string(id.uuidString)], peer, mine)
+                for offset in offsets {
+                    let heard = try await peer.hearMessage(of: mine)
+                    #expect(heard.type == "message" && heard.data["offset"].int == offset)
+                    #expect(heard.data["id"].string == id.uuidString && heard.data["author"] == "user1")
+                }
+            }
+            let other = try await CablePeer.welcomed(at: endpoint, "?deviceId=d2")
+            try await other.enter(mine)
+            let first = try await CablePeer.welcomed(at: endpoint, "?deviceId=d1")
+            try await first.enter(mine)
+            for _ in 0..<2 { try await speak(first, mine, id: id, hears: [1]) }
+            #expect(try await other.hearMessage(of: mine).data["offset"] == 1)
+            await first.socket.close()
+            // It came back, and doesn't know whether it was heard.
+            let second = try await CablePeer.welcomed(at: endpoint, "?deviceId=d1")
+            try await second.enter(mine)
+            try await speak(second, mine, id: id, hears: [1])
+            try await speak(second, mine, id: UUID(), hears: [2])
+            #expect(try await other.hearMessage(of: mine).data["offset"] == 2)
+            // What it is told anyway comes once, and with its place.
+            let after = identifier(pair, #","after":0"#)
+            try await second.subscribe(after)
+            try await perform(["action": "speak", "content": "Hello", "id": .string(id.uuidString)], second, after)
+            var offsets: [Int] = []
+            #expect(try await second.hear() == CablePeer.confirmation(after))
+            while offsets.last != 2 {
+                offsets.append(try #require(try await second.hearMessage(of: after).data["offset"].int))
+            }
+            #expect(offsets == [1, 2])
+            try await other.hearsNothing()
+        }
+    }
+
+    @Test("Who isn't in a conversation, has no name or no device is rejected")
+    func rejections() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            try await endpoint.makeUsers(1...3)
+            let pair = try await endpoint.makeConversation(1, [2])
+            for (query, identifier) in [
+                ("?deviceId=d3", identifier(pair)), ("?deviceId=x", identifier(nil)), ("", identifier(nil)),
+                ("?deviceId=d1", identifier(UUID())), ("?deviceId=d1", #"{"channel":"ConversationChannel","id":"x"}"#),
+                ("?deviceId=d1", identifier(pair, #","after":"x""#)),
+            ] {
+                let peer = try await CablePeer.welcomed(at: endpoint, query)
+                try await peer.subscribe(identifier)
+                #expect(try await peer.hear() == CablePeer.rejection(identifier), "\(query) \(identifier)")
+            }
+        }
+    }
+
+    @Test(
+        "A8: notifications tell of conversations that begin, and what is said in them; also who takes a name only then")
+    func notifications() async throws {
+        try await Journey.run { journey in
+            let (endpoint, other) = (try await journey.daemon(), try await journey.daemon())
+            try await endpoint.makeUsers(1...2)
+            let channel = #"{"channel":"NotificationsChannel"}"#
+            let (two, three) = (
+                try await CablePeer.welcomed(at: other, "?deviceId=d2"),
+                try await CablePeer.welcomed(at: endpoint, "?deviceId=d3")
+            )
+            for peer in [two, three] { try await peer.enter(channel) }
+            try await endpoint.makeUsers(3...3)
+            let group = try await endpoint.makeConversation(1, [2, 3])
+            for peer in [two, three] {
+                let begun = try await peer.hearMessage(of: channel)
+                #expect(begun.type == "new_chat" && begun.data["id"].string == group.uuidString)
+                #expect(begun.data["participants"] == ["user1", "user2", "user3"] && begun.data["type"] == "group")
+                #expect(begun.data["lastOffset"] == 0 && begun.data["lastMessage"].isAbsent)
+            }
+            for offset in 1...2 {
+                try await endpoint.say(1, "Hello", in: group)
+                for peer in [two, three] {
+                    let said = try await peer.hearMessage(of: channel)
+                    #expect(said.type == (offset == 1 ? "new_chat" : "update_chat"))
+                    #expect(said.data["lastOffset"].int == offset && said.data["name"] == "user1,user2,user3")
+                    #expect(said.data["lastMessage"]["content"] == "Hello")
+                }
+            }
+            #expect(try await endpoint.post("/conversations/\(group)/leave", ["deviceId": "d1"]).status == 200)
+            for peer in [two, three] {
+                let left = try await peer.hearMessage(of: channel)
+                #expect(left.type == "update_chat" && left.data["participants"] == ["user2", "user3"])
+            }
+            try await two.unsubscribe(channel)
+            try await endpoint.say(2, "later", in: group)
+            #expect(try await three.hearMessage(of: channel).data["lastMessage"]["content"] == "later")
+            try await two.hearsNothing()
+        }
+    }
+
+    @Test("Backlogs of many subscriptions at once come whole, however much they are together, to who reads slowly too")
+    func backlogs() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.cable.messageRate = 0 }
+            try await endpoint.makeUsers(1...2)
+            let pair = try await endpoint.makeConversation(1, [2])
+            let (count, content) = (40, String(repeating: "x", count: 1_500))
+            for _ in 0..<count { try await endpoint.say(1, content, in: pair) }
+            let peer = try await CablePeer.welcomed(at: endpoint, "?deviceId=d2")
+            // Each is 60 KB of contents, and as much again of identifiers.
+            let identifiers = (0..<30).map {
+                identifier(pair, #","after":0,"filler":"\#($0)\#(String(repeating: "y", count: 900))""#)
+            }
+            for identifier in identifiers { try await peer.subscribe(identifier) }
+            var offsets: [String: [Int]] = [:]
+            while offsets.values.reduce(0, { $0 + $1.count }) < identifiers.count * count {
+                let message = try TestJSON(parsing: Array(try await peer.hear().utf8))
+                guard let identifier = message["identifier"].string,
+                    let offset = message["message"]["data"]["offset"].int
+                else { continue }
+                offsets[identifier, default: []].append(offset)
+            }
+            for identifier in identifiers { #expect(offsets[identifier] == Array(1...count)) }
+        }
+    }
+
+    @Test("Whoever asks for many pages of history at once gets them as it takes them, by either door")
+    func histories() async throws {
+        try await Journey.run { journey in
+            // A Unix socket takes some 200 kB for a reader that doesn't read, whatever the kernel's mood.
+            let path = "/tmp/letsswitch-\(UUID().uuidString.prefix(8)).socket"
+            defer { unlink(path) }
+            let endpoint = try await journey.daemon {
+                $0.listen = [.unix(path: path)]
+                $0.cable.messageRate = 0
+            }
+            try await endpoint.makeUsers(1...3)
+            let (pair, other) = (
+                try await endpoint.makeConversation(1, [2]), try await endpoint.makeConversation(2, [3])
+            )
+            // A page holds eight of them.
+            let (length, count) = (12, 60)
+            for _ in 0..<length { try await endpoint.say(1, String(repeating: "ü", count: 2_000), in: pair) }
+            let cable = try await CablePeer.welcomed(at: endpoint, "?deviceId=d1")
+            let identifiers = (0..<2).map { identifier(pair, #","n":\#($0)"#) }
+            for identifier in identifiers { try await cable.enter(identifier) }
+            let socket = try await WebSocketTestClient.connect(to: endpoint, "/conversations/socket?deviceId=d1")
+            for _ in 0..<count {
+                for identifier in identifiers {
+                    try await perform(["action": "history", "after": 0], cable, identifier)
+                }
+                try await socket.send(
+                    json: ["type": "history", "conversation": .string(pair.uuidString), "after": 0])
+            }
+            // Time enough for many of them to be read and sent.
+            for number in 0..<30 { try await endpoint.say(2, "\(number)", in: other) }
+            var heard: [String: Int] = [:]
+            while heard.values.reduce(0, +) < identifiers.count * count {
+                let message = try TestJSON(parsing: Array(try await cable.hear().utf8))
+                guard message["message"]["type"] == "history", let identifier = message["identifier"].string else {
+                    continue
+                }
+                #expect(message["message"]["data"]["messages"].array?.isEmpty == false)
+                heard[identifier, default: 0] += 1
+            }
+            for identifier in identifiers { #expect(heard[identifier] == count) }
+            var histories = 0
+            while histories < count {
+                if try await socket.nextMessage().json()["type"] == "history" { histories += 1 }
+            }
+        }
+    }
+
+    @Test("What is said is paid for once")
+    func rates() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.cable.messageRate = 1 }
+            try await endpoint.makeUsers(1...2)
+            let pair = try await endpoint.makeConversation(1, [2])
+            let (peer, mine) = (try await CablePeer.welcomed(at: endpoint, "?deviceId=d1"), identifier(pair))
+            try await peer.enter(mine)
+            // Of ten that it may say at once, it has said one.
+            for number in 1...8 {
+                try await perform(["action": "speak", "content": .string("\(number)")], peer, mine)
+                #expect(try await peer.hearMessage(of: mine).data["offset"].int == number)
+            }
+        }
+    }
+
+    @Test("S7: a device that identifiers name pays for what is said so, on all connections together")
+    func namedDevice() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.cable.messageRate = 1 }
+            try await endpoint.makeUsers(1...2)
+            let pair = try await endpoint.makeConversation(1, [2])
+            let mine = identifier(pair, #","deviceId":"d1""#)
+            // Nine messages of each connection, which may send ten. The device has some more with every second that this takes.
+            for _ in 0..<20 {
+                let peer = try await CablePeer.welcomed(at: endpoint)
+                try await peer.enter(mine)
+                do {
+                    for _ in 0..<8 {
+                        try await perform(["action": "history", "after": 0], peer, mine)
+                        _ = try await peer.hearMessage(of: mine)
+                    }
+                } catch let close as TestClose {
+                    #expect(close.code == 1008 && close.reason == "more than 1 messages a second")
+                    return
+                }
+            }
+            Issue.record("Nobody is cut off")
+        }
+    }
+}

@@ -1,0 +1,357 @@
+import Access
+import Foundation
+import JourneyTestSupport
+import Postgres
+import Settings
+import TestSupport
+import Testing
+
+@testable import LetsSwitch
+
+/// AnyCable's extended protocol on `/cable`: what a client says and hears that was away.
+@Suite struct CableExtendedTests {
+    private typealias RoomPeer = ExtendedCablePeer
+
+    private func identifier(_ conversation: UUID?) -> String {
+        #"{"channel":"ConversationChannel"\#(conversation.map { #","id":"\#($0)""# } ?? "")}"#
+    }
+
+    /// Two who have a conversation.
+    private func with(_ body: (Journey, ClientEndpoint, UUID) async throws -> Void) async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.cable.messageRate = 0 }
+            try await endpoint.makeUsers(1...2)
+            try await body(journey, endpoint, try await endpoint.makeConversation(1, [2]))
+        }
+    }
+
+    @Test("A11: who comes back by its session is inside again, hears what it has missed, and then what is said")
+    func restored() async throws {
+        try await with { _, endpoint, pair in
+            let mine = identifier(pair)
+            try await endpoint.say(1, "1", in: pair)
+            let first = try await RoomPeer.connect(to: endpoint, "d2")
+            #expect(first.welcome == #"{"type":"welcome","sid":"\#(first.session)"}"#)
+            try await first.say("subscribe", mine, RoomPeer.history(since: Int(Date().timeIntervalSince1970) - 3_600))
+            #expect(try await first.cable.hear() == CablePeer.confirmation(mine))
+            let (offset, epoch) = try await first.hearMessage()
+            #expect(offset == 1 && epoch.count == 8)
+            #expect(try await first.cable.hear() == RoomPeer.answer("confirm_history", mine))
+            try await endpoint.say(1, "2", in: pair)
+            #expect(try await first.hearMessage() == (2, epoch))
+            await first.close()
+            for number in 3...4 { try await endpoint.say(1, "\(number)", in: pair) }
+
+            let second = try await RoomPeer.connect(to: endpoint, "d2", restoring: first.session)
+            #expect(
+                second.welcome
+                    == #"{"type":"welcome","sid":"\#(second.session)","restored":true,"restored_ids":[\#(CablePeer.quoted(mine))]}"#
+            )
+            #expect(second.session != first.session)
+            // What is said before it has told what it knows comes behind that.
+            try await endpoint.say(1, "5", in: pair)
+            try await second.say("history", mine, RoomPeer.history(pair, after: 2, epoch: epoch))
+            for number in 3...5 { #expect(try await second.hearMessage() == (number, epoch)) }
+            #expect(try await second.cable.hear() == RoomPeer.answer("confirm_history", mine))
+            try await endpoint.say(1, "6", in: pair)
+            #expect(try await second.hearMessage() == (6, epoch))
+
+            // A session goes on once, and for nobody else.
+            for (device, session) in [("d2", first.session), ("d1", second.session), ("d2", "none")] {
+                let other = try await RoomPeer.connect(to: endpoint, device, restoring: session)
+                #expect(other.welcome == #"{"type":"welcome","sid":"\#(other.session)"}"#)
+            }
+            try await second.say("unsubscribe", mine)
+            await second.close()
+            let third = try await RoomPeer.connect(to: endpoint, "d2", restoring: second.session)
+            #expect(third.welcome == #"{"type":"welcome","sid":"\#(third.session)"}"#)
+        }
+    }
+
+    @Test("A11: who is restored and doesn't ask for what it has missed hears what is said from now on, and can speak")
+    func silentlyRestored() async throws {
+        try await with { _, endpoint, pair in
+            let mine = identifier(pair)
+            let first = try await RoomPeer.connect(to: endpoint, "d2")
+            try await first.cable.enter(mine)
+            await first.close()
+            try await endpoint.say(1, "missed", in: pair)
+            let second = try await RoomPeer.connect(to: endpoint, "d2", restoring: first.session)
+            #expect(second.welcome.contains("restored_ids"))
+            try await second.cable.socket.send(text: CablePeer.message(#"{"action":"speak","content":"Hello"}"#, mine))
+            #expect(try await second.hearMessage().offset == 2)
+            await second.close()
+            let third = try await RoomPeer.connect(to: endpoint, "d2", restoring: second.session)
+            let journey = Task {
+                // Until it is inside, without a word.
+                var number = 0
+                while !Task.isCancelled {
+                    number += 1
+                    try await endpoint.say(1, "\(number)", in: pair)
+                    try? await Task.sleep(for: .milliseconds(100))
+                }
+            }
+            #expect(try await third.hearMessage().offset > 2)
+            journey.cancel()
+            _ = await journey.result
+        }
+    }
+
+    @Test("Who is confirmed hears what is said from then on, however late it is looked up where all stands")
+    func confirmed() async throws {
+        try await with { journey, endpoint, pair in
+            // The second look, which comes behind the confirmation, waits until something was said.
+            try await journey.sql("CREATE SEQUENCE looks")
+            try await journey.sql(
+                "ALTER FUNCTION letsswitch.positions(text, integer) RENAME TO positions_as_they_stand")
+            try await journey.sql(
+                """
+                CREATE FUNCTION letsswitch.positions(p_device text, p_limit integer) RETURNS TABLE (
+                    name text, user_id bigint, conversation_id uuid, last_number bigint, has_left boolean
+                ) LANGUAGE plpgsql AS $$
+                BEGIN
+                    IF nextval('looks') = 2 THEN
+                        WHILE NOT EXISTS (SELECT FROM letsswitch.message) LOOP PERFORM pg_sleep(0.005); END LOOP;
+                    END IF;
+                    RETURN QUERY SELECT * FROM letsswitch.positions_as_they_stand(p_device, p_limit);
+                END
+                $$
+                """)
+            let peer = try await RoomPeer.connect(to: endpoint, "d2")
+            try await peer.cable.enter(identifier(pair))
+            try await endpoint.say(1, "At once", in: pair)
+            #expect(try await peer.hearMessage().offset == 1)
+        }
+    }
+
+    @Test(
+        "A11: what is asked for several times at once is answered as often, and what is said then comes behind all of it"
+    )
+    func severalTimes() async throws {
+        try await with { _, endpoint, pair in
+            // More than a page.
+            for number in 1...120 { try await endpoint.say(1, "\(number)", in: pair) }
+            let mine = identifier(pair)
+            let peer = try await RoomPeer.connect(to: endpoint, "d2")
+            try await peer.say("subscribe", mine, RoomPeer.history(since: Int(Date().timeIntervalSince1970) - 3_600))
+            for _ in 0..<2 {
+                try await peer.say("history", mine, RoomPeer.history(since: Int(Date().timeIntervalSince1970) - 3_600))
+            }
+            try await peer.say("history", mine, RoomPeer.history(UUID(), after: 0, epoch: "other"))
+            #expect(try await peer.cable.hear() == CablePeer.confirmation(mine))
+            var (answers, offsets) = ([String](), [Int]())
+            while answers.count < 4 {
+                let heard = try await peer.hear()
+                if let offset = heard["offset"].int {
+                    offsets.append(offset)
+                } else {
+                    answers.append(heard["type"].string ?? "")
+                }
+            }
+            #expect(answers.sorted() == ["confirm_history", "confirm_history", "confirm_history", "reject_history"])
+            #expect(Set(offsets) == Set(1...120) && offsets.last == 120)
+            try await endpoint.say(1, "121", in: pair)
+            #expect(try await peer.hearMessage().offset == 121)
+            try await peer.cable.hearsNothing()
+        }
+    }
+
+    @Test("A11: while the database is away a few requests for what was missed wait for it, and more are refused")
+    func outage() async throws {
+        try await with { journey, endpoint, pair in
+            try await journey.sql("CREATE TABLE outage AS SELECT true")
+            try await journey.sql(
+                """
+                ALTER FUNCTION letsswitch.histories(text, uuid, double precision, uuid[], integer)
+                RENAME TO histories_as_they_stand
+                """)
+            try await journey.sql(
+                """
+                CREATE FUNCTION letsswitch.histories(
+                    p_device text, p_conversation uuid, p_since double precision, p_named uuid[], p_limit integer
+                ) RETURNS TABLE (
+                    conversation_id uuid, epoch text, last_number bigint, first_number bigint, since_number bigint
+                ) LANGUAGE plpgsql AS $$
+                BEGIN
+                    IF EXISTS (SELECT FROM outage) THEN
+                        RAISE disk_full;
+                    END IF;
+                    RETURN QUERY SELECT * FROM letsswitch.histories_as_they_stand(
+                        p_device, p_conversation, p_since, p_named, p_limit);
+                END
+                $$
+                """)
+            let mine = identifier(pair)
+            let peer = try await RoomPeer.connect(to: endpoint, "d2")
+            try await peer.cable.enter(mine)
+            let (waiting, refused) = (ConversationSubscription.unreadLimit, 3)
+            for _ in 0..<waiting + refused {
+                try await peer.say("history", mine, RoomPeer.history(since: Int(Date().timeIntervalSince1970) - 3_600))
+            }
+            for _ in 0..<refused {
+                #expect(try await peer.cable.hear() == RoomPeer.answer("reject_history", mine))
+            }
+            try await journey.sql("DELETE FROM outage")
+            for _ in 0..<waiting {
+                #expect(try await peer.cable.hear() == RoomPeer.answer("confirm_history", mine))
+            }
+        }
+    }
+
+    @Test("A11: a repeat comes to who speaks again, and moves nobody's place")
+    func repeated() async throws {
+        try await with { _, endpoint, pair in
+            let mine = identifier(pair)
+            let peer = try await RoomPeer.connect(to: endpoint, "d2")
+            try await peer.cable.enter(mine)
+            let speak = CablePeer.message(#"{"action":"speak","content":"Hello","id":"\#(UUID())"}"#, mine)
+            try await peer.cable.socket.send(text: speak)
+            #expect(try await peer.hearMessage().offset == 1)
+            try await peer.cable.socket.send(text: speak)
+            let again = try await peer.hear()
+            #expect(again["message"]["data"]["offset"] == 1 && again["offset"].isAbsent && again["stream_id"].isAbsent)
+        }
+    }
+
+    @Test("A11: what isn't to be had is refused, and what is said now comes all the same")
+    func rejected() async throws {
+        try await with { journey, endpoint, pair in
+            try await endpoint.say(1, "1", in: pair)
+            let epoch = try await journey.sql("SELECT epoch FROM letsswitch.conversation")[0].string("epoch")
+            let peer = try await RoomPeer.connect(to: endpoint, "d2")
+            var heard = 1
+            for (place, history) in [
+                RoomPeer.history(pair, after: 0, epoch: "other"), RoomPeer.history(UUID(), after: 0, epoch: epoch),
+                RoomPeer.history(pair, after: 9, epoch: epoch),
+            ].enumerated() {
+                let mine = #"{"channel":"ConversationChannel","n":\#(place)}"#
+                try await peer.say("subscribe", mine, history)
+                #expect(try await peer.cable.hear() == CablePeer.confirmation(mine))
+                #expect(try await peer.cable.hear() == RoomPeer.answer("reject_history", mine))
+                heard += 1
+                try await endpoint.say(1, "\(heard)", in: pair)
+                #expect(try await peer.hearMessage() == (heard, epoch))
+                // Alone it is the same.
+                try await peer.say("history", mine, history)
+                #expect(try await peer.cable.hear() == RoomPeer.answer("reject_history", mine))
+                try await peer.say("history", mine, #","history":7"#)
+                #expect(try await peer.cable.hear() == RoomPeer.answer("reject_history", mine))
+                try await peer.say("history", mine, RoomPeer.history(pair, after: heard - 1, epoch: epoch))
+                #expect(try await peer.hearMessage() == (heard, epoch))
+                #expect(try await peer.cable.hear() == RoomPeer.answer("confirm_history", mine))
+                try await peer.say("unsubscribe", mine)
+            }
+            // What was purged is gone.
+            try await journey.sql("DELETE FROM letsswitch.message WHERE number < 3")
+            let mine = identifier(pair)
+            for (after, answer) in [(1, "reject_history"), (2, "confirm_history")] {
+                try await peer.say("subscribe", mine, RoomPeer.history(pair, after: after, epoch: epoch))
+                #expect(try await peer.cable.hear() == CablePeer.confirmation(mine))
+                if after == 2 {
+                    for number in 3...heard { #expect(try await peer.hearMessage() == (number, epoch)) }
+                }
+                #expect(try await peer.cable.hear() == RoomPeer.answer(answer, mine))
+                try await peer.say("unsubscribe", mine)
+            }
+            // A channel that keeps nothing has no history.
+            let reminders = #"{"channel":"RemindersChannel"}"#
+            try await peer.say("subscribe", reminders, RoomPeer.history(since: 0))
+            #expect(try await peer.cable.hear() == CablePeer.confirmation(reminders))
+            #expect(try await peer.cable.hear() == RoomPeer.answer("reject_history", reminders))
+        }
+    }
+
+    @Test("A11: who is there, by join, leave and presence; pongs have no effect")
+    func presence() async throws {
+        try await with { _, endpoint, pair in
+            let mine = identifier(pair)
+            let peer = try await RoomPeer.connect(to: endpoint, "d2")
+            try await peer.cable.socket.send(text: #"{"command":"pong"}"#)
+            try await peer.cable.enter(mine)
+            func hear(_ presence: String) async throws {
+                #expect(
+                    try await peer.cable.hear()
+                        == #"{"identifier":\#(CablePeer.quoted(mine)),"type":"presence","message":\#(presence)}"#)
+            }
+            let records = (1...2).map { #"{"id":"user\#($0)","info":{"name":"user\#($0)"}}"# }
+            try await peer.say("presence", mine)
+            try await hear(#"{"type":"info","total":1,"records":[\#(records[1])]}"#)
+            try await peer.say("join", mine, #","presence":{"id":"2"}"#)
+            let other = try await CablePeer.welcomed(at: endpoint, "?deviceId=d1")
+            try await other.enter(mine)
+            try await hear(#"{"type":"join","id":"user1","info":{"name":"user1"}}"#)
+            try await peer.say("presence", mine)
+            try await hear(#"{"type":"info","total":2,"records":[\#(records.joined(separator: ","))]}"#)
+            // Of all conversations at once it isn't known.
+            let all = identifier(nil)
+            try await peer.cable.enter(all)
+            try await peer.say("presence", all)
+            #expect(
+                try await peer.cable.hear()
+                    == #"{"identifier":\#(CablePeer.quoted(all)),"type":"presence","message":{"type":"error"}}"#)
+            // To others it is no command.
+            try await other.socket.send(text: #"{"command":"presence","identifier":\#(CablePeer.quoted(mine))}"#)
+            try await other.hearsNothing()
+            let ignored = try await MetricsReading(endpoint)[
+                "letsswitch_cable_ignored_total{reason=\"unknown_command\"}"]
+            #expect(ignored == 1)
+        }
+    }
+
+    @Test("A11, V7: cut at random while two speak at two daemons, by its session or anew: each offset once, in order")
+    func cuts() async throws {
+        try await Journey.run { journey in
+            var endpoints: [ClientEndpoint] = []
+            for _ in 0..<2 { endpoints.append(try await journey.daemon { $0.cable.messageRate = 0 }) }
+            let daemons = endpoints
+            try await daemons[0].makeUsers(1...3)
+            let group = try await daemons[0].makeConversation(1, [2, 3])
+            let (count, cuts) = (300, 40)
+            let speaking = Task {
+                try await withThrowingTaskGroup(of: Void.self) { tasks in
+                    for speaker in 0..<2 {
+                        tasks.addTask {
+                            for number in 1...count / 2 {
+                                let said = try await daemons[speaker].say(speaker + 1, "\(number)", in: group)
+                                #expect(said.status == 201)
+                            }
+                        }
+                    }
+                    try await tasks.waitForAll()
+                }
+            }
+            var random = SeededRandom(seed: 11)
+            var places = Set<Int>()
+            while places.count < cuts { places.insert(Int.random(in: 1..<count, using: &random)) }
+            let (all, began) = (identifier(nil), Int(Date().timeIntervalSince1970) - 60)
+            var (offsets, epoch, session, restored) = ([Int](), "", String?.none, 0)
+            for (number, place) in (places.sorted() + [count]).enumerated() {
+                // Mostly where it was.
+                let peer = try await RoomPeer.connect(to: daemons[number % 5 == 4 ? 1 : 0], "d3", restoring: session)
+                let history =
+                    offsets.isEmpty
+                    ? RoomPeer.history(since: began)
+                    : RoomPeer.history(since: began, group, after: offsets.count, epoch: epoch)
+                if peer.welcome.contains("restored") {
+                    restored += 1
+                    try await peer.say("history", all, history)
+                } else {
+                    try await peer.say("subscribe", all, history)
+                    #expect(try await peer.cable.hear() == CablePeer.confirmation(all))
+                }
+                while offsets.count < place {
+                    let message = try await peer.hear()
+                    guard message["type"].string != "confirm_history" else { continue }
+                    offsets.append(message["offset"].int ?? 0)
+                    epoch = message["epoch"].string ?? ""
+                }
+                session = peer.session
+                // Without a word, as a phone goes.
+                await peer.close()
+            }
+            try await speaking.value
+            #expect(offsets == Array(1...count))
+            #expect(restored > cuts / 4)
+        }
+    }
+}

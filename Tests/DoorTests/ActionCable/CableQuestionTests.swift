@@ -1,0 +1,353 @@
+import Access
+import Foundation
+import Glibc
+import JourneyTestSupport
+import Settings
+import TestSupport
+import Testing
+
+/// Sessions of questions on `/cable`.
+@Suite struct CableQuestionTests {
+    private func identifier(_ session: UUID, _ more: String = "") -> String {
+        #"{"channel":"QuestionsChannel","session":"\#(session)"\#(more)}"#
+    }
+
+    /// Passes over what else comes.
+    private func hear(
+        _ type: String, _ peer: CablePeer, _ identifier: String, where isWanted: (TestJSON) -> Bool = { _ in true }
+    ) async throws -> TestJSON {
+        while true {
+            let message = try await peer.hearMessage(of: identifier)
+            if message.type == type, isWanted(message.data) { return message.data }
+        }
+    }
+
+    private func perform(_ data: TestJSON, _ peer: CablePeer, _ identifier: String) async throws {
+        try await peer.socket.send(
+            text: CablePeer.message(String(decoding: try data.encoded(), as: UTF8.self), identifier))
+    }
+
+    @Test("A8, Q12: asks, votes and is told what a live socket of the audience's is, which is the same person")
+    func journey() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            let session = try await TestSession.make(at: endpoint, moderated: true)
+            let socket = try await session.join("ada", isLive: true)
+            try await socket.hearList()
+            let (ada, bob) = (
+                try await CablePeer.welcomed(at: endpoint, "?deviceId=ada"), try await CablePeer.welcomed(at: endpoint)
+            )
+            let (mine, his) = (identifier(session.id), identifier(session.id, #","deviceId":"bob""#))
+            for (peer, name) in [(ada, mine), (bob, his)] {
+                try await peer.enter(name)
+                let handshake = try await peer.hearMessage(of: name)
+                #expect(handshake.type == "handshake")
+                #expect((handshake.data["id"].string == socket.id.uuidString) == (name == mine))
+                let list = try await peer.hearMessage(of: name)
+                #expect(list.type == "questions" && list.data == ["questions": [], "more": false])
+                let state = try await peer.hearMessage(of: name)
+                #expect(state.type == "session" && state.data == ["state": "open"])
+            }
+            try await perform(["action": "ask", "content": "Why?"], ada, mine)
+            let response = try await ada.hearMessage(of: mine)
+            let id = try #require(response.data["id"].string)
+            #expect(response.type == "questionResponse" && response.data["success"] == true)
+            #expect(response.data["content"] == "Why?" && response.data["answered"] == false)
+            _ = try await session.present("\(id)/approve")
+            for (peer, name) in [(ada, mine), (bob, his)] {
+                let question = try await peer.hearMessage(of: name)
+                #expect(question.type == "question" && question.data["question"]["id"].string == id)
+                #expect(question.data["question"]["askedFrom"].isAbsent)
+            }
+            for (action, votes) in [("vote", 1), ("unvote", 0)] as [(TestJSON, TestJSON)] {
+                try await perform(["action": action, "questionId": .string(id)], bob, his)
+                for (peer, name) in [(ada, mine), (bob, his)] {
+                    _ = try await hear("question", peer, name) { $0["question"]["votes"] == votes }
+                }
+                try await socket.hear("question") { $0["question"]["votes"] == votes }
+            }
+            _ = try await session.present("\(id)/answer", ["answer": "So."])
+            #expect(try await hear("questionAnswer", ada, mine) == ["questionId": .string(id)])
+            _ = try await hear("question", bob, his) { $0["question"]["answer"] == "So." }
+            _ = try await session.present("\(session.id)/announce", ["content": "Tea!", "to": "all"])
+            #expect(try await hear("announcement", bob, his) == ["content": "Tea!"])
+            _ = try await session.present("\(id)/dismiss")
+            #expect(try await hear("questionRemoved", bob, his) == ["questionId": .string(id)])
+
+            try await bob.unsubscribe(his)
+            _ = try await session.present("\(session.id)/close")
+            #expect(try await hear("session", ada, mine) == ["state": "closed"])
+            try await bob.hearsNothing()
+            try await perform(["action": "ask", "content": "And?"], ada, mine)
+            #expect(try await hear("questionResponse", ada, mine)["success"] == false)
+        }
+    }
+
+    @Test("What is no session is rejected, and what can't be done is answered; others in the session notice nothing")
+    func refusals() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.sessionSize = 2 }
+            let session = try await TestSession.make(at: endpoint)
+            let other = try await session.join("bob", isLive: true)
+            try await other.hearList()
+            let peer = try await CablePeer.welcomed(at: endpoint)
+            for wrong in [
+                #"{"channel":"QuestionsChannel"}"#, #"{"channel":"QuestionsChannel","session":"x"}"#,
+                #"{"channel":"QuestionsChannel","session":{}}"#, identifier(UUID()),
+                identifier(session.id, #","deviceId":"""#), identifier(try #require(UUID(uuidString: Self.open))),
+            ] {
+                try await peer.subscribe(wrong)
+                #expect(try await peer.hear() == CablePeer.rejection(wrong))
+            }
+            let name = identifier(session.id)
+            try await peer.enter(name)
+            for type in ["handshake", "questions", "session"] {
+                #expect(try await peer.hearMessage(of: name).type == type)
+            }
+            for (data, code) in [
+                ("{}", "unknown_action"), (#"{"action":"dance"}"#, "unknown_action"), ("x", "invalid_request"),
+                (#"{"action":"vote"}"#, "invalid_request"), (#"{"action":"vote","questionId":7}"#, "invalid_request"),
+                (#"{"action":"vote","questionId":"\#(UUID())"}"#, "device_required"),
+            ] {
+                try await peer.socket.send(text: CablePeer.message(data, name))
+                let error = try await peer.hearMessage(of: name)
+                #expect(error.type == "error" && error.data["code"].string == code, "\(data)")
+                #expect(error.data["reason"].string?.isEmpty == false)
+            }
+            for content in [.absent, "", " ", 7, .string(String(repeating: "a", count: 2_001))] as [TestJSON] {
+                try await perform(["action": "ask", "content": content], peer, name)
+                let refused = try await peer.hearMessage(of: name)
+                #expect(refused.type == "questionResponse" && refused.data["success"] == false)
+            }
+            // The session is full.
+            let late = try await CablePeer.welcomed(at: endpoint)
+            try await late.subscribe(name)
+            #expect(try await late.hear() == CablePeer.rejection(name))
+            #expect(try await MetricsReading(endpoint)[#"letsswitch_turned_away_total{cause="session-size"}"#] == 1)
+            try await peer.unsubscribe(name)
+            try await peer.hearsNothing()
+            try await other.expectSilence()
+            try await late.enter(name)
+        }
+    }
+
+    @Test("Who takes it back at once is in no session, and who asks before it is confirmed is heard")
+    func atOnce() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.sessionSize = 1 }
+            let session = try await TestSession.make(at: endpoint)
+            let name = identifier(session.id)
+            let peer = try await CablePeer.welcomed(at: endpoint, "?deviceId=ada")
+            for _ in 0..<20 {
+                try await peer.subscribe(name)
+                try await peer.unsubscribe(name)
+            }
+            try await peer.subscribe(name)
+            try await perform(["action": "ask", "content": "Why?"], peer, name)
+            var types: [String] = []
+            while types.last != "questionResponse" {
+                let frame = try TestJSON(parsing: Array(try await peer.hear().utf8))
+                try #require(frame["type"] != "reject_subscription")
+                if let type = frame["message"]["type"].string { types.append(type) }
+            }
+            #expect(types.contains("handshake"))
+        }
+    }
+
+    @Test("Lists of many sessions at once come whole, however much they are together, to who reads slowly too")
+    func lists() async throws {
+        try await Journey.run { journey in
+            // A Unix socket takes some 200 kB for a reader that doesn't read, whatever the kernel's mood.
+            let path = "/tmp/letsswitch-\(UUID().uuidString.prefix(8)).socket"
+            defer { unlink(path) }
+            let endpoint = try await journey.daemon {
+                $0.listen = [.unix(path: path)]
+                $0.cable.messageRate = 0
+            }
+            // Each is some 100 kB, in three pages and more.
+            let (sessions, count) = (12, 25)
+            var identifiers: [String] = []
+            for _ in 0..<sessions {
+                let session = try await TestSession.make(at: endpoint).id
+                try await journey.sql(
+                    """
+                    INSERT INTO letsswitch.question (id, session_id, number, content, state, asked_from, created_at, version)
+                    SELECT gen_random_uuid(), '\(session)', n, repeat('ü', 2000), 'approved', gen_random_uuid(), now(), n
+                    FROM generate_series(1, \(count)) AS n
+                    """)
+                try await journey.sql(
+                    "UPDATE letsswitch.question_session SET version = \(count) WHERE id = '\(session)'")
+                identifiers.append(identifier(session))
+            }
+            let peer = try await CablePeer.welcomed(at: endpoint)
+            for identifier in identifiers { try await peer.subscribe(identifier) }
+            // Time enough for all of them to be read and sent.
+            for _ in 0..<30 { _ = try await TestSession.make(at: endpoint) }
+            var (listed, whole): ([String: Int], Set<String>) = ([:], [])
+            while whole.count < sessions {
+                let message = try TestJSON(parsing: Array(try await peer.hear().utf8))
+                guard let identifier = message["identifier"].string else { continue }
+                switch message["message"]["type"].string {
+                case "questions":
+                    listed[identifier, default: 0] += message["message"]["data"]["questions"].array?.count ?? 0
+                case "session": whole.insert(identifier)
+                default: break
+                }
+            }
+            for identifier in identifiers { #expect(listed[identifier] == count) }
+        }
+    }
+
+    @Test(
+        "What changes comes whole to each of a connection's places, however much it is together, to who reads slowly too"
+    )
+    func changes() async throws {
+        try await Journey.run { journey in
+            let path = "/tmp/letsswitch-\(UUID().uuidString.prefix(8)).socket"
+            defer { unlink(path) }
+            let endpoint = try await journey.daemon { $0.listen = [.unix(path: path)] }
+            let session = try await TestSession.make(at: endpoint)
+            // Four times some 200 kB.
+            let ids = try await ask(50, in: session, journey)
+            let peer = try await CablePeer.welcomed(at: endpoint)
+            let names = (0..<4).map { identifier(session.id, #","n":\#($0)"#) }
+            var (ready, voted): (Set<String>, [String: Set<String>]) = ([], [:])
+            func hear() async throws {
+                let message = try TestJSON(parsing: Array(try await peer.hear().utf8))
+                guard let name = message["identifier"].string else { return }
+                if message["message"]["type"] == "session" { ready.insert(name) }
+                let question = message["message"]["data"]["question"]
+                if question["votes"] == 1, let id = question["id"].string { voted[name, default: []].insert(id) }
+            }
+            for name in names { try await peer.subscribe(name) }
+            while ready.count < names.count { try await hear() }
+            let (voter, viewer) = (try await session.join("ada"), try await session.join("bob", isLive: true))
+            try await viewer.hear("session") { _ in true }
+            for id in ids { try await voter.vote(id) }
+            var told: Set<String> = []
+            while told.count < ids.count {
+                let question = try await viewer.hear("question") { $0["question"]["votes"] == 1 }["question"]
+                told.insert(question["id"].string ?? "")
+            }
+            while names.contains(where: { voted[$0]?.count != ids.count }) { try await hear() }
+        }
+    }
+
+    /// So many questions of the greatest length, which are stored at once.
+    private func ask(_ count: Int, in session: TestSession, _ journey: Journey) async throws -> [UUID] {
+        let ids = (0..<count).map { _ in UUID() }
+        try await journey.sql(
+            """
+            INSERT INTO letsswitch.question (id, session_id, number, content, state, asked_from, created_at, version)
+            SELECT id, '\(session.id)', n, repeat('ü', 2000), 'approved', gen_random_uuid(), now(), n
+            FROM unnest('{\(ids.map(\.uuidString).joined(separator: ","))}'::uuid[]) WITH ORDINALITY AS asked (id, n)
+            """)
+        try await journey.sql("UPDATE letsswitch.question_session SET version = \(count) WHERE id = '\(session.id)'")
+        return ids
+    }
+
+    @Test("Who takes nothing of what changes is cut off after sixteen changes that wait, and others hear all of them")
+    func unread() async throws {
+        try await Journey.run { journey in
+            let path = "/tmp/letsswitch-\(UUID().uuidString.prefix(8)).socket"
+            defer { unlink(path) }
+            let endpoint = try await journey.daemon { $0.listen = [.unix(path: path)] }
+            let session = try await TestSession.make(at: endpoint)
+            // Twice these are twice what the kernel takes.
+            let ids = try await ask(50, in: session, journey)
+            let peer = try await CablePeer.welcomed(at: endpoint)
+            try await peer.enter(identifier(session.id))
+            _ = try await hear("session", peer, identifier(session.id))
+            let (voter, viewer) = (try await session.join("ada"), try await session.join("bob", isLive: true))
+            try await viewer.hear("session") { _ in true }
+            func hasCutOff() async throws -> Bool {
+                try await MetricsReading(endpoint)[#"letsswitch_websockets_closed_total{code="1008"}"#] == 1
+            }
+            for (type, votes) in [("vote", 1), ("unvote", 0)] as [(String, TestJSON)] {
+                for id in ids { try await voter.vote(id, type) }
+                var told: Set<String> = []
+                while told.count < ids.count {
+                    let question = try await viewer.hear("question") { $0["question"]["votes"] == votes }["question"]
+                    told.insert(question["id"].string ?? "")
+                }
+            }
+            // One change after the other, and each is told by itself.
+            var changes = 0
+            while try await !hasCutOff(), changes <= CableLimits.waitingPublications {
+                changes += 1
+                try await voter.vote(ids[0], changes % 2 == 1 ? "vote" : "unvote")
+                try await viewer.hear("question") { $0["question"]["votes"].int == changes % 2 }
+            }
+            try await eventually("it is cut off") { try await hasCutOff() }
+            // It has what the kernel took, and no more comes.
+            await #expect(throws: (any Error).self) { while true { _ = try await peer.hear() } }
+            try await voter.vote(ids[1])
+            try await viewer.hear("question") { $0["question"]["id"].string == ids[1].uuidString }
+        }
+    }
+
+    @Test("S7: a connection has a hundred subscriptions, also of one session and one room; one more is rejected")
+    func subscriptions() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.openRooms = true }
+            let peer = try await CablePeer.welcomed(at: endpoint)
+            let (session, room) = (try await TestSession.make(at: endpoint).id, UUID())
+            /// What comes of a subscription; other messages are passed over.
+            func answer(to identifier: String) async throws -> String? {
+                try await peer.subscribe(identifier)
+                while true {
+                    let message = try TestJSON(parsing: Array(try await peer.hear().utf8))
+                    if message["identifier"].string == identifier, let type = message["type"].string { return type }
+                }
+            }
+            let names = (0..<102).map { number in
+                number % 2 == 0 ? identifier(session, #","n":\#(number)"#) : CablePeer.room(room, #","n":\#(number)"#)
+            }
+            for name in names[..<100] { #expect(try await answer(to: name) == "confirm_subscription") }
+            for name in names[100...] { #expect(try await answer(to: name) == "reject_subscription") }
+            try await peer.unsubscribe(names[0])
+            #expect(try await answer(to: names[101]) == "confirm_subscription")
+            #expect(try await answer(to: names[100]) == "reject_subscription")
+            // Others are none of its concern.
+            let other = try await CablePeer.welcomed(at: endpoint)
+            try await other.enter(CablePeer.room(room))
+        }
+    }
+
+    @Test("A4: nothing is said of a subscription before it is confirmed, also where more waits for that than may")
+    func waiting() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            let name = identifier(try await TestSession.make(at: endpoint).id)
+            let peer = try await CablePeer.welcomed(at: endpoint)
+            let action = TestFrame(.text, CablePeer.message(#"{"action":"dance"}"#, name)).bytes()
+            try await peer.socket.connection.send(
+                TestFrame(.text, CablePeer.command("subscribe", name)).bytes() + (0..<70).flatMap { _ in action })
+            #expect(try await peer.hear() == CablePeer.confirmation(name))
+            for _ in 0..<64 {
+                #expect(try await hear("error", peer, name)["code"] == "unknown_action")
+            }
+            #expect(
+                try await MetricsReading(endpoint)[#"letsswitch_cable_ignored_total{reason="not_subscribed"}"#] == 6)
+        }
+    }
+
+    @Test("A6: more than 64 commands that wait for their turn end the connection for good")
+    func overflow() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.cable.messageRate = 0 }
+            let name = identifier(try await TestSession.make(at: endpoint).id)
+            let peer = try await CablePeer.welcomed(at: endpoint)
+            // Each waits for those before it, and every other one of them for the database.
+            try await peer.socket.connection.send(
+                (0..<400).flatMap { index in
+                    TestFrame(.text, CablePeer.command(index % 2 == 0 ? "subscribe" : "unsubscribe", name)).bytes()
+                })
+            #expect(try await peer.hear() == CablePeer.disconnect("invalid_request"))
+            _ = try await peer.socket.expectClose(1000)
+        }
+    }
+
+    /// The session of `--open-questions`, which isn't given here.
+    private static let open = "00000000-0000-0000-0000-000000000000"
+}

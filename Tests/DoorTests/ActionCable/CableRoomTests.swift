@@ -1,0 +1,84 @@
+import Access
+import Foundation
+import JourneyTestSupport
+import Rooms
+import Server
+import Settings
+import TestSupport
+import Testing
+
+/// Who is in a room, by a cable, and how many may be.
+@Suite struct CableRoomTests {
+    @Test("S5: who asks is told how many are there, after the confirmation and when that changes")
+    func presence() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.openRooms = true }
+            let room = UUID()
+            let identifier = CablePeer.room(room, #","presence":true"#)
+            let peer = try await CablePeer.welcomed(at: endpoint)
+            try await peer.enter(identifier)
+            var presence = try await peer.hearMessage(of: identifier)
+            #expect(presence.type == "presence" && presence.data == ["count": 1])
+            let other = try await endpoint.enter(room)
+            presence = try await peer.hearMessage(of: identifier)
+            #expect(presence.type == "presence" && presence.data == ["count": 2])
+            // Who is let go of has left, perhaps before that is told.
+            try await other.closeHandshake()
+        }
+    }
+
+    @Test(
+        "A4: who subscribes while ales pour in is told first who is there, not before 50 ms")
+    func presenceFirst() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon {
+                $0.openRooms = true
+                $0.limits.messageRate = 0
+            }
+            for _ in 0..<12 {
+                let room = UUID()
+                let identifier = CablePeer.room(room, #","presence":true"#)
+                let (sender, ale) = (try await endpoint.enter(room), TestFrame(.text, RoomWords.ale(room)).bytes())
+                let pouring = Task { while !Task.isCancelled { try await sender.connection.send(ale) } }
+                let peer = try await CablePeer.welcomed(at: endpoint)
+                // Neither clock can make the pause longer: it begins after the command was sent, and ends before the message comes.
+                let start = ContinuousClock.now
+                try await peer.enter(identifier)
+                #expect(try await peer.hearMessage(of: identifier).type == "presence")
+                #expect(ContinuousClock.now - start >= .milliseconds(50))
+                #expect(try await peer.hearMessage(of: identifier).type == "aleResponse")
+                pouring.cancel()
+                _ = await pouring.result
+                for socket in [peer.socket, sender] { await socket.close() }
+            }
+        }
+    }
+
+    @Test("S3: a room that is full by one door is full by the other")
+    func roomSize() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon {
+                $0.openRooms = true
+                $0.roomSize = 2
+            }
+            let room = UUID()
+            let identifier = CablePeer.room(room)
+            let socket = try await endpoint.enter(room)
+            let (peer, late) = (
+                try await CablePeer.welcomed(at: endpoint), try await CablePeer.welcomed(at: endpoint)
+            )
+            try await peer.enter(identifier)
+            try await late.subscribe(identifier)
+            #expect(try await late.hear() == CablePeer.rejection(identifier))
+            #expect(try await endpoint.status(of: room) == 409)
+            try await peer.unsubscribe(identifier)
+            try await peer.hearsNothing()
+            try await eventually("there is a place") {
+                try await MetricsReading(endpoint)["letsswitch_room_members"] == 1
+            }
+            try await late.enter(identifier)
+            try await socket.send(text: RoomWords.ale(room))
+            #expect(try await late.hear() == CablePeer.ale(identifier))
+        }
+    }
+}

@@ -1,0 +1,198 @@
+import Access
+import Foundation
+import Glibc
+import JourneyTestSupport
+import Settings
+import TestSupport
+import Testing
+
+/// Foreign ends: Rails' server beside ours, and Rails' JavaScript with ours.
+@Suite(.enabled(if: TestBroker.isWanted, "they need Rails: make interop-cable")) struct RailsTests {
+    @Test(
+        "A2: one dialogue, and both servers answer alike, byte for byte",
+        .enabled(if: RailsServer.isInstalled, "\(RailsServer.hint)"))
+    func dialogue() async throws {
+        let rails = try await RailsServer.start()
+        try await Journey.run { journey in
+            let ours = try await dialogue(with: try await journey.daemon { $0.openRooms = true })
+            let theirs = try await dialogue(with: rails.endpoint)
+            #expect(ours == theirs)
+            #expect(ours.count == 12)
+        }
+        try await rails.stop()
+    }
+
+    /// What is said by two clients in a room, and what they hear.
+    private func dialogue(with endpoint: ClientEndpoint) async throws -> [String] {
+        var heard: [String] = []
+        let room = CablePeer.room(UUID(uuidString: "E866787E-12C7-4729-8F66-56AF8310A937") ?? UUID())
+        // Another order of members, and space.
+        let spaced = #"{"id" : "E866787E-12C7-4729-8F66-56AF8310A937", "channel" : "RoomChannel"}"#
+        let bad = #"{"channel":"RoomChannel","id":"é\/ü"}"#
+        let offer: TestHeaders = ["Sec-WebSocket-Protocol": "actioncable-v1-json, actioncable-unsupported"]
+        let one = try await CablePeer.connect(to: endpoint, headers: offer)
+        let other = try await CablePeer.connect(to: endpoint, headers: offer)
+        for peer in [one, other] {
+            heard.append(peer.socket.handshake.headers["Sec-WebSocket-Protocol"] ?? "none")
+            heard.append(try await peer.hear())
+        }
+        try await one.subscribe(room)
+        heard.append(try await one.hear())
+        try await other.subscribe(spaced)
+        heard.append(try await other.hear())
+        for nonsense in ["nonsense", "{}", #"{"command":"dance","identifier":"x"}"#, CablePeer.message("{}", bad)] {
+            try await one.socket.send(text: nonsense)
+        }
+        try await one.perform("ale", room)
+        heard.append(try await other.hear())
+        try await other.perform("ale", spaced)
+        heard.append(try await one.hear())
+        try await one.subscribe(bad)
+        heard.append(try await one.hear())
+        try await other.unsubscribe(spaced)
+        // In order: what follows comes after it.
+        try await other.subscribe(bad)
+        heard.append(try await other.hear())
+        try await other.subscribe(room)
+        heard.append(try await other.hear())
+        let ping = try await one.socket.nextMessage().json()
+        heard.append("\(ping.object?.keys.sorted() ?? []) \(ping["type"].string ?? "")")
+        return heard
+    }
+
+    private func parameters(_ room: UUID) -> TestJSON {
+        ["channel": "RoomChannel", "id": .string(room.uuidString)]
+    }
+
+    @Test(
+        "A9: Rails' JavaScript subscribes, performs, is rejected and unsubscribes",
+        .enabled(if: RailsClient.isInstalled, "\(RailsClient.hint)"))
+    func client() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.openRooms = true }
+            let room = UUID()
+            let client = try await RailsClient(to: endpoint, "?deviceId=ada")
+            try await client.subscribe("room", parameters(room))
+            #expect(try await client.hear() == ["room", "connected"])
+            try await client.subscribe("nowhere", ["channel": "RoomChannel"])
+            #expect(try await client.hear() == ["nowhere", "rejected"])
+            let peer = try await endpoint.enter(room)
+            try await client.perform("room", "ale")
+            #expect(try await peer.nextMessage() == RoomWords.cheer)
+            try await peer.send(text: RoomWords.ale(room))
+            #expect(try await client.hear() == ["room", "received", ["type": "aleResponse", "data": .object([:])]])
+            try await client.perform("room", "dance")
+            let error = try await client.hear()
+            #expect(error[2]["type"] == "error" && error[2]["data"]["code"] == "unknown_action")
+            // A device's channel beside it, on the same connection.
+            try await client.subscribe("notifications", ["channel": "NotificationsChannel"])
+            #expect(try await client.hear() == ["notifications", "connected"])
+            let start = try await journey.instant(in: 3600)
+            try await endpoint.register("ada", start)
+            let change = try await client.hear()
+            #expect(change[0] == "notifications" && change[2]["type"] == "schedule")
+            #expect(change[2]["data"] == ["startsAt": .string("\(start)")])
+            try await client.unsubscribe("room")
+            try await eventually("it has left") { try await MetricsReading(endpoint)["letsswitch_room_members"] == 1 }
+        }
+    }
+
+    @Test(
+        "A8: Rails' JavaScript hears and says on a device's, a session's and a conversation's channel",
+        .enabled(if: RailsClient.isInstalled, "\(RailsClient.hint)"))
+    func channels() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            try await endpoint.makeUsers(1...2)
+            let pair = try await endpoint.makeConversation(1, [2])
+            let session = try await TestSession.make(at: endpoint)
+            let start = try await journey.instant(in: 3600)
+            try await endpoint.register("d1", start, "First")
+            try await journey.advance(to: start, -59)
+            let client = try await RailsClient(to: endpoint, "?deviceId=d1")
+            /// What a subscription is told next, of this type.
+            func hear(_ name: TestJSON, _ type: TestJSON) async throws -> TestJSON {
+                while true {
+                    let event = try await client.hear()
+                    if event[0] == name, event[2]["type"] == type { return event[2]["data"] }
+                }
+            }
+            try await client.subscribe("reminders", ["channel": "RemindersChannel"])
+            #expect(try await client.hear() == ["reminders", "connected"])
+            #expect(try await hear("reminders", "reminder")["title"] == "First")
+
+            try await client.subscribe(
+                "questions", ["channel": "QuestionsChannel", "session": .string(session.id.uuidString)])
+            #expect(try await client.hear() == ["questions", "connected"])
+            #expect(try await hear("questions", "session") == ["state": "open"])
+            try await client.perform("questions", "ask", ["content": "Why?"])
+            #expect(try await hear("questions", "questionResponse")["success"] == true)
+            #expect(try await hear("questions", "question")["question"]["content"] == "Why?")
+
+            try await client.subscribe(
+                "pair", ["channel": "ConversationChannel", "id": .string(pair.uuidString), "after": 0])
+            #expect(try await client.hear() == ["pair", "connected"])
+            try await client.perform("pair", "speak", ["content": "Tea?"])
+            #expect(try await hear("pair", "message")["content"] == "Tea?")
+            try await endpoint.say(2, "Ale!", in: pair)
+            #expect(try await hear("pair", "message")["content"] == "Ale!")
+            try await client.perform("pair", "history", ["after": 0])
+            #expect(try await hear("pair", "history")["lastOffset"] == 2)
+        }
+    }
+
+    @Test(
+        "A9: Rails' JavaScript keeps its connection for a minute, and hears what comes then",
+        .enabled(if: RailsClient.isInstalled, "\(RailsClient.hint)"))
+    func minute() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.openRooms = true }
+            let room = UUID()
+            let client = try await RailsClient(to: endpoint)
+            try await client.subscribe("room", parameters(room))
+            #expect(try await client.hear() == ["room", "connected"])
+            // A clock that the server winds: a ping every three seconds.
+            let beside = try await CablePeer.welcomed(at: endpoint)
+            for _ in 0..<21 { #expect(try await beside.socket.nextMessage().json()["type"] == "ping") }
+            #expect(try await MetricsReading(endpoint)["letsswitch_websockets_opened_total"] == 2)
+            try await beside.enter(CablePeer.room(room))
+            try await beside.perform("ale", CablePeer.room(room))
+            #expect(try await client.hear() == ["room", "received", ["type": "aleResponse", "data": .object([:])]])
+        }
+    }
+
+    @Test(
+        "A9: Rails' JavaScript comes again after a restart and after kill -9, and subscribes again",
+        .enabled(if: RailsClient.isInstalled, "\(RailsClient.hint)"), arguments: [SIGTERM, SIGKILL])
+    func restart(signal: Int32) async throws {
+        try await Journey.run { journey in
+            let (daemon, endpoint) = try await journey.process(["--open-rooms"])
+            let client = try await RailsClient(to: endpoint)
+            try await client.subscribe("room", parameters(UUID()))
+            #expect(try await client.hear() == ["room", "connected"])
+            await daemon.signal(signal)
+            #expect(try await client.hear() == ["room", "disconnected", ["willAttemptReconnect": true]])
+            _ = try await daemon.waitForExit()
+            let again = try await journey.process(["--open-rooms", "--listen", endpoint.authority])
+            // It waits for up to eight seconds, and longer the more often it has tried.
+            #expect(try await client.hear(within: Deadline.standard + .seconds(30)) == ["room", "connected"])
+            _ = try await again.daemon.terminate()
+        }
+    }
+
+    @Test(
+        "A6: Rails' JavaScript stays away from where it isn't let in",
+        .enabled(if: RailsClient.isInstalled, "\(RailsClient.hint)"))
+    func unauthorized() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.tickets.areRequired = true }
+            let client = try await RailsClient(to: endpoint, "?deviceId=ada")
+            try await client.subscribe("reminders", ["channel": "RemindersChannel"])
+            #expect(try await client.hear() == ["reminders", "disconnected", ["willAttemptReconnect": false]])
+            // By its own clock it would have tried again.
+            try await client.outwaitReconnecting()
+            let disconnects = #"letsswitch_cable_disconnects_total{reason="unauthorized"}"#
+            #expect(try await MetricsReading(endpoint)[disconnects] == 1)
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import DoorTestSupport
+import Foundation
+import JourneyTestSupport
+import TestSupport
+import Testing
+
+/// Plays the examples of `/openapi.json` at the daemon that tells it, and compares the answers with those that it tells.
+struct ExamplePlay {
+    let endpoint: ClientEndpoint
+    let routes: DescribedRoutes
+    /// What stands in examples for what only this daemon knows.
+    var known: [String: String] = [:]
+    /// The operations whose request was played as it stands there.
+    private(set) var played: Set<String> = []
+    /// What was answered, in order.
+    private(set) var heard: [(operation: String, status: Int, answer: TestJSON)] = []
+
+    init(at endpoint: ClientEndpoint) async throws {
+        self.endpoint = endpoint
+        routes = DescribedRoutes(try await endpoint.get("/openapi.json").json())
+    }
+
+    /// - Parameters:
+    ///   - expected: The status that it must answer.
+    ///   - path: What the path's parameters are.
+    ///   - query: With the question mark.
+    ///   - more: Members that the example hasn't.
+    @discardableResult
+    mutating func play(
+        _ name: String, _ expected: Int = 200, path: [String: String] = [:], query: String = "",
+        headers: TestHeaders = [:], more: [String: TestJSON] = [:]
+    ) async throws -> TestJSON {
+        let operation = try #require(routes.operations[name], "there is no \(name)")
+        var target = operation.path + query
+        for (name, value) in path { target = target.replacing("{\(name)}", with: value) }
+        let body = try body(of: operation, more)
+        let response = try await HTTPTestClient.request(
+            at: endpoint, operation.method, target, headers: headers, json: body)
+        let answer = try response.json()
+        #expect(response.status == expected, "\(name): \(response.text)")
+        let described = try #require(operation.answers[response.status], "\(name) may not answer \(response.status)")
+        let complaint = try SchemaCheck(described["schema"]).complaint(about: answer)
+        #expect(complaint == nil, "\(name) \(response.status): \(complaint ?? ""), \(response.text)")
+        // Unless what stands there is about to be replaced.
+        if !AnswerRecord.isWanted, let difference = answer.difference(from: described["example"]) {
+            Issue.record("\(name) \(response.status) isn't answered as its example is: \(difference), \(response.text)")
+        }
+        if more.isEmpty { played.insert(name) }
+        heard.append((name, response.status, answer))
+        return answer
+    }
+
+    private func body(of operation: DescribedRoutes.Operation, _ more: [String: TestJSON]) throws -> TestJSON? {
+        guard !operation.body.isAbsent else { return nil }
+        var text = String(decoding: try operation.body["example"].encoded(), as: UTF8.self)
+        for (example, real) in known { text = text.replacing(example, with: real) }
+        let members = try TestJSON(parsing: Array(text.utf8)).object ?? [:]
+        return .object(members.merging(more) { _, new in new })
+    }
+}

@@ -1,0 +1,159 @@
+import Delivery
+import Foundation
+import JourneyTestSupport
+import Messaging
+import Settings
+import TestSupport
+import Testing
+import Wire
+
+@testable import APIDescription
+
+/// What the server says of its routes.
+@Suite struct OpenAPITests {
+    /// A daemon that has every route.
+    static func endpoint(_ journey: Journey) async throws -> ClientEndpoint {
+        try await journey.daemon { configuration in
+            configuration.providers.ntfy.server = "https://ntfy.example"
+            configuration.openQuestions = true
+            configuration.echo = true
+        }
+    }
+
+    /// Method and path, and the operation.
+    private func operations(_ document: TestJSON) throws -> [(name: String, path: String, operation: TestJSON)] {
+        try #require(document["paths"].object).flatMap { path, item in
+            (item.object ?? [:]).map { ("\($0.key) \(path)", path, $0.value) }
+        }
+    }
+
+    @Test("Every route says what it is, each parameter of its path, and what comes of it") func routes() async throws {
+        try await Journey.run { journey in
+            let document = try await Self.endpoint(journey).get("/openapi.json").json()
+            #expect(document["openapi"] == "3.1.0")
+            let operations = try operations(document)
+            #expect(operations.count > 40)
+            for (name, path, operation) in operations {
+                #expect(operation["summary"].string?.isEmpty == false, "\(name) has no description")
+                let answers = (operation["responses"].object ?? [:]).keys
+                #expect(answers.contains { $0.hasPrefix("1") || $0.hasPrefix("2") }, "\(name) has no answer of its own")
+                let named = path.matches(of: #/\{([a-z]+)\}/#).map { String($0.output.1) }
+                let declared = (operation["parameters"].array ?? []).filter { $0["in"] == "path" }
+                #expect(Set(named) == Set(declared.compactMap { $0["name"].string }), "\(name)")
+                #expect(operation["requestBody"] == .absent || !name.hasPrefix("get "), "\(name)")
+            }
+            let identities = operations.compactMap { $0.operation["operationId"].string }
+            #expect(Set(identities).count == operations.count)
+        }
+    }
+
+    @Test("A body may be left out only where nothing has to stand in it") func bodies() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await Self.endpoint(journey)
+            let document = try await endpoint.get("/openapi.json").json()
+            var optional: Set<String> = []
+            for (name, _, operation) in try operations(document) where !operation["requestBody"].isAbsent {
+                if operation["requestBody"]["required"] == false { optional.insert(name) }
+            }
+            let moderating = ["answer", "approve", "dismiss", "reopen"].map { "post /questions/{question}/\($0)" }
+            #expect(
+                optional
+                    == Set(
+                        moderating + [
+                            "post /{question}/answer", "post /questions/{session}/open",
+                            "post /questions/{session}/close",
+                        ]))
+            // As it is answered.
+            let made = try await endpoint.post("/questions/sessions", ["deviceId": "speaker", "title": "Tea"]).json()
+            let presenter: TestHeaders = ["Authorization": "Bearer \(made["presenterKey"].string ?? "")"]
+            let session = "/questions/\(made["id"].string ?? "")"
+            for (target, isJSON, status) in [
+                ("/questions/sessions", true, 400), ("/questions/sessions", false, 400),
+                ("\(session)/announce", true, 400), ("\(session)/announce", false, 400),
+                ("\(session)/close", true, 200), ("\(session)/open", false, 303),
+            ] {
+                var headers = presenter
+                if isJSON { headers.append("Content-Type", "application/json") }
+                let answer = try await HTTPTestClient.request(at: endpoint, "POST", target, headers: headers)
+                #expect(answer.status == status, "\(target), \(isJSON ? "JSON" : "a form"): \(answer.text)")
+            }
+        }
+    }
+
+    @Test("As many as an announcement may name, as many are described") func recipients() async throws {
+        try await Journey.run { journey in
+            let document = try await Self.endpoint(journey).get("/openapi.json").json()
+            let announce = try #require(DescribedRoutes(document).operations["postQuestionsSessionAnnounce"])
+            let described = try SchemaCheck(announce.body["schema"])
+            func names(_ count: Int) -> TestJSON {
+                .array(Array(repeating: .string(UUID().uuidString), count: count))
+            }
+            for (to, isFine) in [
+                ("all", true), ("some", false), ([:], false), (["ids": []], true), (["ids": [], "allBut": []], false),
+                (["ids": names(Recipients.maximumCount)], true), (["ids": names(Recipients.maximumCount + 1)], false),
+                (["allBut": names(Recipients.maximumCount)], true),
+                (["allBut": names(Recipients.maximumCount + 1)], false),
+            ] as [(TestJSON, Bool)] {
+                let body: TestJSON = ["content": "Tea!", "to": to]
+                #expect((described.complaint(about: body) == nil) == isFine, "\("\(to)".prefix(80))")
+                #expect(
+                    ((try? AnnouncementRequest.decode(try body.encoded())) != nil) == isFine, "\("\(to)".prefix(80))")
+            }
+        }
+    }
+
+    @Test("Whatever has something new kept for long counts for its address' day, and nothing else") func registering()
+        async throws
+    {
+        try await Journey.run { journey in
+            let document = try await Self.endpoint(journey).get("/openapi.json").json()
+            let names = try operations(document).filter {
+                String(decoding: try $0.operation["responses"]["429"].encoded(), as: UTF8.self)
+                    .contains("too_many_registrations")
+            }.map(\.name)
+            #expect(
+                Set(names) == [
+                    "post /blocks", "post /calendar", "post /conversations", "post /invitations/{token}", "post /ntfy",
+                    "post /preferences", "post /push/subscription", "post /questions/sessions", "post /series",
+                    "post /task", "post /task/{id}/move", "post /task/{task}/conversation", "post /token",
+                    "post /users",
+                ])
+        }
+    }
+
+    /// What is told on WebSockets alone.
+    private static let codesOfSockets = ["too_many_questions"]
+
+    @Test("The codes of the README's table are those of the routes") func codes() async throws {
+        try await Journey.run { journey in
+            let document = try await Self.endpoint(journey).get("/openapi.json").text
+            var codes = 0
+            for line in try Checkout.text("README.md").split(separator: "\n") {
+                guard let row = line.firstMatch(of: #/^\| [0-9]{3} \| (`[a-z_`, ]+`) \|$/#) else { continue }
+                for code in row.output.1.matches(of: #/[a-z_]+/#) {
+                    guard !Self.codesOfSockets.contains(String(code.output)) else { continue }
+                    codes += 1
+                    #expect(document.contains("\"\(code.output)\""), "\(code.output) is in the README alone")
+                }
+            }
+            #expect(codes > 30)
+        }
+    }
+
+    @Test("Help is commands that have this server's address") func help() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await Self.endpoint(journey)
+            let help = try await endpoint.get("/help")
+            #expect(help.headers["Content-Type"]?.hasPrefix("text/plain") == true)
+            let commands = help.text.split(separator: "\n").filter { $0.hasPrefix("curl ") }
+            #expect(commands.count > 15)
+            for command in commands { #expect(command.contains("http://\(endpoint)/"), "\(command)") }
+            // One that reads, as it stands there.
+            let health = try #require(commands.first { $0.hasSuffix("/healthz") })
+            let shell = try await ChildProcess.start(
+                "/bin/sh", ["-c", String(health)], environment: ["PATH": "/usr/bin:/bin"])
+            #expect(try await shell.waitForExit() == .exited(0))
+            #expect(shell.text(of: .output) == #"{"status":"ok"}"#)
+        }
+    }
+}

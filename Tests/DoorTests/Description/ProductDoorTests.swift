@@ -1,0 +1,71 @@
+import DoorTestSupport
+import Foundation
+import JourneyTestSupport
+import Settings
+import TestSupport
+import Testing
+
+/// That the tests hear what isn't described. What is described is heard in all of them.
+@Suite struct ProductDoorTests {
+    @Test(
+        "Each door has its schemas",
+        arguments: [
+            ("/socket?id=1&presence=true", "ale"), ("/socket?taskId=1&id=2", "ale"), ("/socket", "questions"),
+            ("/socket?deviceId=ada", "questions"), ("/cable?deviceId=ada", "cable"), ("/cable", "cable"),
+            ("/questions/6B1D/socket?live=true", "questions"), ("/conversations/socket?deviceId=d1", "conversations"),
+            ("/reminders?deviceId=ada", "events"), ("/messages?deviceId=ada", "events"), ("/echo", nil),
+        ]) func doors(_ target: String, _ schema: String?)
+    {
+        #expect(ProductDoors.schema(of: target) == schema)
+    }
+
+    @Test(
+        "What isn't described is complained of",
+        arguments: [
+            ("/socket?id=1", nil, #"{"type":"handshake","more":1}"#), ("/socket?id=1", nil, #"{"type":"ale"}"#),
+            ("/cable", nil, "no JSON"), ("/questions/1/socket", nil, #"{"type":"presence","data":{"count":"1"}}"#),
+            ("/conversations/socket", nil, #"{"type":"error","code":"a"}"#),
+            ("/reminders?deviceId=ada", "schedule", #"{"startsAt":"tomorrow"}"#),
+            ("/reminders?deviceId=ada", "surprise", "{}"),
+        ]) func complaints(_ target: String, _ event: String?, _ message: String) async throws
+    {
+        let complaints = EventRecorder<String>()
+        let judge = try #require(ProductDoors.judge(target) { complaints.append($0) })
+        judge(event, Array(message.utf8))
+        #expect(complaints.all.count == 1)
+        // And journeys have such a judge.
+        #expect(await ProductDoors.judged { Doors.judge?(target) } != nil)
+    }
+
+    @Test("What tests' clients hear is judged, by whichever library") func clients() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.echo = true }
+            // What is said at this door is what a client has said.
+            let heard = EventRecorder<String>()
+            for library in ClientLibrary.allCases {
+                let peer = try await Doors.$judge.withValue({ _ in
+                    { _, message in heard.append("\(library): \(String(decoding: message, as: UTF8.self))") }
+                }) {
+                    try await library.enter("/echo", at: endpoint)
+                }
+                try await peer.say("Tea?")
+                _ = try await peer.hear()
+                #expect(heard.all.last == "\(library): Tea?")
+            }
+            let socket = try await Doors.$judge.withValue({ _ in
+                { _, message in heard.append("frames: \(String(decoding: message, as: UTF8.self))") }
+            }) {
+                try await WebSocketTestClient.connect(to: endpoint, "/echo")
+            }
+            try await socket.send(text: "Coffee?")
+            _ = try await socket.nextFrame()
+            #expect(heard.all.last == "frames: Coffee?")
+            let stream = try await Doors.$judge.withValue({ _ in { event, _ in heard.append(event ?? "") } }) {
+                try await endpoint.reminders(of: "ada")
+            }
+            try await endpoint.register("ada", try await journey.instant(in: 600))
+            _ = try await stream.nextChange()
+            #expect(heard.all.last == "schedule")
+        }
+    }
+}

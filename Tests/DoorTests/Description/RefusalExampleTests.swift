@@ -1,0 +1,154 @@
+import DoorTestSupport
+import Foundation
+import JourneyTestSupport
+import TestSupport
+import Testing
+
+@testable import APIDescription
+
+/// The examples of refusals in `/openapi.json` are what is answered. Every journey's refusals are held against them, by ``ProductDoors``.
+@Suite struct RefusalExampleTests {
+    @Test("Each code that may be answered has an example, as described, and no other has one") func table()
+        async throws
+    {
+        try await Journey.run { journey in
+            let document = try await OpenAPITests.endpoint(journey).get("/openapi.json").json()
+            let examples = try #require(document["components"]["examples"].object)
+            var answers =
+                document["components"]["responses"].object.map { $0.map { ("any \($0.key)", $0.value) } } ?? []
+            for (name, operation) in DescribedRoutes(document).operations {
+                answers += (operation.description["responses"].object ?? [:]).map { ("\(name) \($0.key)", $0.value) }
+            }
+            var seen: Set<String> = []
+            for (name, answer) in answers {
+                let media = answer["content"]["application/json"]
+                let codes = Self.codes(in: media["schema"])
+                let told = media["examples"].object ?? [:]
+                #expect(Set(told.keys) == Set(codes), "\(name)")
+                for (code, reference) in told {
+                    #expect(reference["$ref"].string == "#/components/examples/\(code)", "\(name)")
+                    let example = examples[code]?["value"] ?? .absent
+                    #expect(example["code"].string == code)
+                    let complaint = try SchemaCheck(media["schema"]).complaint(about: example)
+                    #expect(complaint == nil, "\(name): \(complaint ?? "")")
+                    let statuses = AnswerExamples.refusals[code]?.keys.map(String.init)
+                    #expect(statuses == [String(name.suffix(3))], "\(name) \(code)")
+                    seen.insert(code)
+                }
+            }
+            #expect(seen.count > 50)
+            #expect(Set(examples.keys) == seen)
+        }
+    }
+
+    /// The codes of a refusal, alone or beside other answers of that status.
+    private static func codes(in schema: TestJSON) -> [String] {
+        let own = schema["properties"]["code"]["enum"].array?.compactMap(\.string) ?? []
+        return own + (schema["anyOf"].array ?? []).flatMap { codes(in: $0) }
+    }
+
+    /// What differs in reasons besides numbers and instants.
+    private static let variable = [
+        "not_found": "ale.json, cable.json, conversations.json, events.json, questions.json", "storage_full": "tasks",
+        // Where a slot may be named.
+        "has_partner": ": ",
+    ]
+
+    @Test("Each reason is one that the sources give") func reasons() throws {
+        let sources = try Self.sources()
+        for (code, bodies) in AnswerExamples.refusals where code != "invalid_request" {
+            for body in bodies.values {
+                let reason = try #require(try TestJSON(parsing: body)["reason"].string)
+                let fixed = Self.variable[code].map { reason.replacing($0, with: "0") } ?? reason
+                let parts = fixed.split(separator: #/[0-9][0-9T:Z.-]*/#).map(String.init)
+                #expect(Self.stand(parts, in: sources), "nowhere is said of \(code): \(reason)")
+            }
+        }
+        #expect(!Self.stand(["There is no such tea."], in: sources))
+    }
+
+    /// All in Swift, with sentences of several lines in one.
+    private static func sources() throws -> String {
+        let directory = Checkout.url("Sources")
+        let files = try #require(FileManager.default.enumerator(at: directory, includingPropertiesForKeys: nil))
+        var sources = ""
+        for case let file as URL in files where file.pathExtension == "swift" {
+            sources += try String(contentsOf: file, encoding: .utf8)
+        }
+        return sources.replacing(#/\\\n */#, with: "")
+    }
+
+    /// Whether they follow one another there, with little between them.
+    private static func stand(_ parts: [String], in text: String) -> Bool {
+        guard let first = parts.first else { return false }
+        var start = text.startIndex
+        while let found = text.range(of: first, options: .literal, range: start..<text.endIndex) {
+            var end: String.Index? = found.upperBound
+            for part in parts.dropFirst() {
+                guard let from = end else { break }
+                let limit = text.index(from, offsetBy: part.count + 60, limitedBy: text.endIndex) ?? text.endIndex
+                end = text.range(of: part, options: .literal, range: from..<limit)?.upperBound
+            }
+            if end != nil { return true }
+            start = found.upperBound
+        }
+        return false
+    }
+
+    @Test("What can be had without waiting is answered so") func play() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await OpenAPITests.endpoint(journey)
+            let id = UUID().uuidString
+            for (method, target, body, code) in [
+                ("POST", "/task", [:], "invalid_request"), ("GET", "/schemas/tea.json", nil, "not_found"),
+                ("DELETE", "/task/\(id)?deviceId=ada", nil, "no_such_task"),
+                ("DELETE", "/series/\(id)?deviceId=ada", nil, "no_such_series"),
+                ("DELETE", "/blocks/\(id)?deviceId=ada", nil, "no_such_block"),
+                ("DELETE", "/preferences/\(id)?deviceId=ada", nil, "no_such_preference"),
+                ("GET", "/questions/\(id)/list", nil, "no_such_session"),
+                ("GET", "/invitations/\(String(repeating: "a", count: 32))", nil, "no_such_invitation"),
+                ("GET", "/cable", nil, "upgrade_required"),
+                ("POST", "/conversations", ["deviceId": "ada", "participants": ["bob"]], "name_required"),
+            ] as [(String, String, TestJSON?, String)] {
+                let answer = try await HTTPTestClient.request(at: endpoint, method, target, json: body)
+                let example = try #require(AnswerExamples.refusals[code]?[answer.status])
+                #expect(try answer.json() == TestJSON(parsing: example), "\(method) \(target)")
+            }
+        }
+    }
+
+    @Test(
+        "A refusal that isn't as its example is complained of",
+        arguments: [
+            (404, #"{"error":true,"code":"no_such_tea","reason":"None."}"#),
+            (409, #"{"error":true,"code":"no_such_task","reason":"None."}"#),
+            (404, #"{"error":true,"code":"no_such_task","reason":1}"#),
+            (404, #"{"error":true,"code":"no_such_task","reason":"None.","more":1}"#),
+            (403, #"{"error":true,"code":"room_not_open","reason":"Later."}"#),
+        ]) func complaints(_ status: Int, _ body: String) async throws
+    {
+        #expect(ProductDoors.complaint(aboutRefusal: status, Array(body.utf8)) != nil)
+    }
+
+    @Test("What journeys are refused is judged") func judged() async throws {
+        try await Journey.run { journey in
+            // By whom it is judged anyway.
+            #expect(Doors.judgeOfRefusals != nil)
+            let endpoint = try await journey.daemon()
+            let heard = EventRecorder<String>()
+            try await Doors.$judgeOfRefusals.withValue({ status, body in
+                heard.append("\(status) \((try? TestJSON(parsing: body))?["code"].string ?? "")")
+            }) {
+                _ = try await endpoint.get("/healthz")
+                _ = try await endpoint.get("/nowhere")
+            }
+            #expect(heard.all == ["404 not_found"])
+            for (status, body) in [
+                (404, #"{"error":true,"code":"no_such_task","reason":"None."}"#), (405, "Not Allowed"), (502, ""),
+                (403, #"{"error":true,"code":"room_not_open","reason":"Later.","opensAt":"2026-11-22T09:59:00Z"}"#),
+            ] {
+                #expect(ProductDoors.complaint(aboutRefusal: status, Array(body.utf8)) == nil, "\(body)")
+            }
+        }
+    }
+}

@@ -1,0 +1,339 @@
+import Access
+import Foundation
+import JourneyTestSupport
+import Settings
+import TestSupport
+import Testing
+
+/// Sockets that hear conversations, on one daemon and on two.
+@Suite struct ConversationSocketTests {
+    @Test("The handshake says who one is and where one's conversations stand; a message comes to all, the sender too")
+    func hearing() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            try await endpoint.makeUsers(1...4)
+            let pair = try await endpoint.makeConversation(1, [2])
+            try await endpoint.say(1, "before", in: pair)
+            let peers = [
+                try await ConversationPeer.connect(to: endpoint, "d1"),
+                try await ConversationPeer.connect(to: endpoint, "d2"),
+                try await ConversationPeer.connect(to: endpoint, "d4"),
+            ]
+            let (handshake, id) = (peers[1].handshake, try #require(peers[1].handshake["id"].string))
+            #expect(UUID(uuidString: id) != nil)
+            #expect(handshake["user"] == "user2" && handshake["binding"] == "#.user2.#")
+            #expect(handshake["offsets"] == .object([pair.uuidString: 1]))
+            #expect(peers[2].handshake["offsets"] == .object([:]))
+            try await peers[0].say([
+                "type": "send", "content": "Hello", "conversation": .string(pair.uuidString), "ref": "r1",
+            ])
+            let heard = try await peers[1].hear("message")
+            #expect(heard["routingKey"] == "user1.user2")
+            #expect(heard["message"]["content"] == "Hello" && heard["message"]["author"] == "user1")
+            #expect(heard["message"]["conversation"].string == pair.uuidString && heard["message"]["offset"] == 2)
+            var own: [TestJSON] = []
+            for _ in 0..<2 { own.append(try await peers[0].next()) }
+            let sent = try #require(own.first { $0["type"] == "sent" })
+            #expect(sent["ref"] == "r1" && sent["ids"] == .array([heard["message"]["id"]]))
+            #expect(own.contains { $0["message"] == heard["message"] })
+            // A conversation that is made since is heard too, by whoever is in it.
+            let group = try await endpoint.makeConversation(2, [3, 4])
+            try await endpoint.say(3, "to three", in: group)
+            for peer in peers[1...] { #expect(try await peer.hear("message")["message"]["offset"] == 1) }
+            try await peers[0].expectSilence()
+        }
+    }
+
+    @Test("What is refused is said with its ref, and the socket stays; history comes by pages")
+    func commands() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            try await endpoint.makeUsers(1...3)
+            let pair = try await endpoint.makeConversation(1, [2])
+            let foreign = try await endpoint.makeConversation(2, [3])
+            for number in 1...5 { try await endpoint.say(1, "\(number)", in: pair) }
+            let peer = try await ConversationPeer.connect(to: endpoint, "d1")
+            for (message, code) in [
+                ([:], "invalid_request"), (["type": "x", "ref": "1"], "invalid_request"),
+                (["type": "send", "ref": "1", "content": " ", "conversation": "x"], "invalid_request"),
+                (["type": "send", "ref": "1", "content": "x"], "invalid_request"),
+                (
+                    ["type": "send", "ref": "1", "content": "x", "conversation": .string(foreign.uuidString)],
+                    "no_such_conversation"
+                ),
+                (["type": "send", "ref": "1", "content": "x", "routingKey": "nobody"], "no_such_user"),
+                (["type": "history", "ref": "1", "conversation": .string(foreign.uuidString)], "no_such_conversation"),
+            ] as [(TestJSON, String)] {
+                try await peer.say(message)
+                let error = try await peer.hear("error")
+                #expect(error["code"].string == code && error["ref"] == message["ref"], "\(message)")
+            }
+            try await peer.socket.send(text: "no JSON")
+            #expect(try await peer.hear("error")["ref"].isAbsent)
+            try await peer.say([
+                "type": "history", "conversation": .string(pair.uuidString), "after": 2, "limit": 2, "ref": "h",
+            ])
+            let history = try await peer.hear("history")
+            #expect(history["ref"] == "h" && history["lastOffset"] == 5)
+            #expect(history["messages"].array?.map { $0["offset"] } == [3, 4])
+            // One call for several, and by a routing key.
+            try await peer.say(["type": "send", "content": "key", "routingKey": "user3.user2", "ref": "k"])
+            #expect(try await peer.await("sent")["ids"].array?.count == 1)
+        }
+    }
+
+    @Test("Who comes again gets what it missed, in order and once, and then what is said", arguments: [1, 2])
+    func resuming(_ daemons: Int) async throws {
+        try await Journey.run { journey in
+            var endpoints: [ClientEndpoint] = []
+            for _ in 0..<daemons { endpoints.append(try await journey.daemon()) }
+            let (first, last) = (endpoints[0], endpoints[daemons - 1])
+            try await first.makeUsers(1...3)
+            let pair = try await first.makeConversation(1, [2])
+            let group = try await first.makeConversation(1, [2, 3])
+            for number in 1...150 { try await first.say(1, "\(number)", in: number % 3 == 0 ? group : pair) }
+            let peer = try await ConversationPeer.connect(to: last, "d2", after: [pair: 20, group: 0])
+            let live = Task {
+                for number in 151...180 { try await first.say(1, "\(number)", in: number % 3 == 0 ? group : pair) }
+            }
+            var heard: [String: [Int]] = [:]
+            for _ in 0..<(130 - 20 + 30 + 20) {
+                let message = try await peer.hear("message")["message"]
+                heard[message["conversation"].string ?? "", default: []].append(message["offset"].int ?? 0)
+            }
+            try await live.value
+            #expect(heard[pair.uuidString] == Array(21...120))
+            #expect(heard[group.uuidString] == Array(1...60))
+            try await peer.expectSilence()
+        }
+    }
+
+    @Test(
+        "V7: cut a hundred times at random while a thousand messages are said, by two at two daemons: each offset once, in order"
+    )
+    func cuts() async throws {
+        try await Journey.run { journey in
+            var endpoints: [ClientEndpoint] = []
+            for _ in 0..<2 { endpoints.append(try await journey.daemon { $0.cable.messageRate = 0 }) }
+            let daemons = endpoints
+            try await daemons[0].makeUsers(1...3)
+            let group = try await daemons[0].makeConversation(1, [2, 3])
+            let (count, cuts) = (1_000, 100)
+            let speaking = Task {
+                try await withThrowingTaskGroup(of: Void.self) { tasks in
+                    for speaker in 0..<2 {
+                        tasks.addTask {
+                            let client = try await HTTPTestClient.connect(to: daemons[speaker])
+                            for number in 1...count / 2 {
+                                let said = try await client.request(
+                                    "POST", "/messages",
+                                    body: Array(
+                                        #"{"deviceId":"d\#(speaker + 1)","content":"\#(number)","conversation":"\#(group)"}"#
+                                            .utf8))
+                                #expect(said.status == 201)
+                            }
+                        }
+                    }
+                    try await tasks.waitForAll()
+                }
+            }
+            var random = SeededRandom(seed: 1)
+            // Where it is cut: after these messages.
+            var places = Set<Int>()
+            while places.count < cuts { places.insert(Int.random(in: 1..<count, using: &random)) }
+            var offsets: [Int] = []
+            for (number, place) in (places.sorted() + [count]).enumerated() {
+                let peer = try await ConversationPeer.connect(
+                    to: daemons[number % 2], "d3", after: [group: offsets.last ?? 0])
+                while offsets.count < place {
+                    offsets.append(try await peer.hear("message")["message"]["offset"].int ?? 0)
+                }
+                // Without a word, as a phone goes.
+                await peer.socket.close()
+            }
+            try await speaking.value
+            #expect(offsets == Array(1...count))
+        }
+    }
+
+    @Test("What is said while a daemon can't hear of it comes when it can again")
+    func outage() async throws {
+        try await Journey.run { journey in
+            let (one, other) = (try await journey.daemon(), try await journey.daemon())
+            try await one.makeUsers(1...2)
+            let pair = try await one.makeConversation(1, [2])
+            let peers = [
+                try await ConversationPeer.connect(to: one, "d2"), try await ConversationPeer.connect(to: other, "d2"),
+            ]
+            for number in 1...10 {
+                try await journey.sql(
+                    """
+                    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                    WHERE datname = current_database() AND query LIKE '%LISTEN%' AND pid <> pg_backend_pid()
+                    """)
+                // A request may meet its end as well.
+                try await eventually("a message") { try await one.say(1, "\(number)", in: pair).status == 201 }
+                for peer in peers { #expect(try await peer.hear("message")["message"]["offset"].int == number) }
+            }
+        }
+    }
+
+    @Test("Who left hears no more; whoever was erased is sent away")
+    func ends() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            try await endpoint.makeUsers(1...3)
+            let group = try await endpoint.makeConversation(1, [2, 3])
+            let peers = [
+                try await ConversationPeer.connect(to: endpoint, "d2"),
+                try await ConversationPeer.connect(to: endpoint, "d3"),
+            ]
+            #expect(try await endpoint.post("/conversations/\(group)/leave", ["deviceId": "d3"]).status == 200)
+            for peer in peers {
+                let left = try await peer.hear("left")
+                #expect(left["conversation"].string == group.uuidString && left["user"] == "user3")
+                #expect(left["participants"] == ["user1", "user2"])
+            }
+            // Who has left has: nobody is told again.
+            #expect(try await endpoint.post("/conversations/\(group)/leave", ["deviceId": "d3"]).status == 200)
+            try await endpoint.say(1, "to those who stay", in: group)
+            try await peers[0].hear("message")
+            try await peers[1].expectSilence()
+            let erased = try await HTTPTestClient.request(at: endpoint, "DELETE", "/device?deviceId=d2")
+            #expect(erased.status == 200)
+            try await peers[0].socket.expectClose(1000)
+            try await endpoint.say(1, "to nobody", in: group)
+            let refused = try await WebSocketTestClient.refusal(at: endpoint, "/conversations/socket?deviceId=d2")
+            #expect(refused.status == 409 && refused.code == "name_required")
+        }
+    }
+
+    @Test("That somebody leaves, or is erased, is told on every daemon, and on curl's stream")
+    func leaving() async throws {
+        try await Journey.run { journey in
+            let (one, other) = (try await journey.daemon(), try await journey.daemon())
+            try await one.makeUsers(1...3)
+            let group = try await one.makeConversation(1, [2, 3])
+            let peer = try await ConversationPeer.connect(to: other, "d1")
+            let stream = try await EventStreamTestClient.connect(to: other, "/messages?deviceId=d1&after=\(group):0")
+            _ = try await stream.nextComment()
+            // Then it hears.
+            try await other.say(1, "Hello", in: group)
+            _ = try await stream.nextEvent()
+            try await peer.hear("message")
+            #expect(try await one.post("/conversations/\(group)/leave", ["deviceId": "d3"]).status == 200)
+            #expect(try await peer.hear("left")["participants"] == ["user1", "user2"])
+            let event = try await stream.nextEvent()
+            #expect(event.event == "left" && event.data.contains(#""user":"user3""#))
+            #expect(try await HTTPTestClient.request(at: one, "DELETE", "/device?deviceId=d2").status == 200)
+            let left = try await peer.hear("left")
+            #expect(left["user"] == "user2" && left["participants"] == ["user1"])
+            await stream.close()
+        }
+    }
+
+    @Test("S5: who is there is told to newcomers, and to all when that changes, on every daemon and on /cable")
+    func presence() async throws {
+        try await Journey.run { journey in
+            var endpoints: [ClientEndpoint] = []
+            for _ in 0..<2 { endpoints.append(try await journey.daemon { $0.presenceGrace = .milliseconds(100) }) }
+            try await endpoints[0].makeUsers(1...4)
+            let group = try await endpoints[0].makeConversation(1, [2, 3])
+            let alone = try await endpoints[0].makeConversation(1, [4])
+            let one = try await ConversationPeer.connect(to: endpoints[0], "d1")
+            let two = try await ConversationPeer.connect(to: endpoints[1], "d2")
+            for peer in [one, two] {
+                #expect(try await peer.awaitPresence(of: 2, in: group) == ["user1", "user2"])
+            }
+            let three = try await CablePeer.welcomed(at: endpoints[1], "?deviceId=d3")
+            let channel = #"{"channel":"ConversationChannel","id":"\#(group)","presence":true}"#
+            try await three.enter(channel)
+            let told = try await three.hearMessage(of: channel)
+            #expect(told.type == "presence" && told.data["users"] == ["user1", "user2", "user3"])
+            #expect(told.data["count"] == 3 && told.data["conversation"].string == group.uuidString)
+            for peer in [one, two] {
+                #expect(try await peer.awaitPresence(of: 3, in: group) == ["user1", "user2", "user3"])
+            }
+            try await three.unsubscribe(channel)
+            for peer in [one, two] { _ = try await peer.awaitPresence(of: 2, in: group) }
+            // Another's socket of the same user's is nobody more; that one is alone elsewhere needs no word.
+            let again = try await ConversationPeer.connect(to: endpoints[0], "d2")
+            #expect(try await again.awaitPresence(of: 2, in: group) == ["user1", "user2"])
+            let four = try await ConversationPeer.connect(to: endpoints[0], "d4")
+            #expect(try await four.awaitPresence(of: 2, in: alone) == ["user1", "user4"])
+            #expect(try await one.awaitPresence(of: 2, in: alone) == ["user1", "user4"])
+            try await two.socket.expectSilence()
+        }
+    }
+
+    @Test("S5: who comes back within the grace hasn't been away")
+    func grace() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon { $0.presenceGrace = .seconds(3_600) }
+            try await endpoint.makeUsers(1...2)
+            let pair = try await endpoint.makeConversation(1, [2])
+            let one = try await ConversationPeer.connect(to: endpoint, "d1")
+            var two = try await ConversationPeer.connect(to: endpoint, "d2")
+            _ = try await one.awaitPresence(of: 2, in: pair)
+            await two.socket.close()
+            two = try await ConversationPeer.connect(to: endpoint, "d2")
+            #expect(try await two.awaitPresence(of: 2, in: pair) == ["user1", "user2"])
+            try await one.socket.expectSilence()
+        }
+    }
+
+    @Test("A daemon reads nothing of what nobody there hears, and everything that somebody does")
+    func reading() async throws {
+        try await Journey.run { journey in
+            let (one, other) = (try await journey.daemon(), try await journey.daemon())
+            try await one.makeUsers(1...4)
+            let (pair, others) = (try await one.makeConversation(1, [2]), try await one.makeConversation(3, [4]))
+            // In no way of its own: what comes after it has been told of.
+            let witness = try await ConversationPeer.connect(to: other, "d4")
+            for number in 1...20 { try await one.say(1, "\(number)", in: pair) }
+            try await one.say(3, "last", in: others)
+            #expect(try await witness.hear("message")["message"]["content"] == "last")
+            let reads = try await MetricsReading(other)["letsswitch_db_query_seconds_count{name=\"list_messages\"}"]
+            // The other one's, and that the conversation was made, if that was told of so late.
+            #expect((1...2).contains(reads))
+        }
+    }
+
+    @Test("Nobody gets in without a device, a name, offsets that can be read; nor into a conversation by /socket")
+    func door() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            try await endpoint.makeUsers(1...2)
+            let pair = try await endpoint.makeConversation(1, [2])
+            for (query, status, code) in [
+                ("", 400, "invalid_request"), ("deviceId=x", 409, "name_required"),
+                ("deviceId=d1&after=x", 400, "invalid_request"),
+                ("deviceId=d1&after=\(pair):-1", 400, "invalid_request"),
+            ] {
+                let refused = try await WebSocketTestClient.refusal(at: endpoint, "/conversations/socket?\(query)")
+                #expect(refused.status == status && refused.code == code, "\(query)")
+            }
+            #expect(try await endpoint.get("/conversations/socket?deviceId=d1").status == 426)
+            #expect(try await WebSocketTestClient.refusal(at: endpoint, "/socket?id=\(pair)").status == 404)
+            let hasty = try await ConversationPeer.connect(to: endpoint, "d1")
+            for _ in 0..<300 { try? await hasty.socket.send(text: "{}") }
+            try await hasty.socket.expectClose(1008, passingOver: true)
+        }
+    }
+
+    @Test("Whoever has another name than the daemon knew hears by that one")
+    func renamed() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            try await endpoint.makeUsers(1...2)
+            let pair = try await endpoint.makeConversation(1, [2])
+            try await ConversationPeer.connect(to: endpoint, "d2").socket.close()
+            // As if another daemon had erased the device, and it had come again, and this one hadn't been told.
+            _ = try await journey.sql("UPDATE letsswitch.chat_user SET name = 'other' WHERE name = 'user2'")
+            let peer = try await ConversationPeer.connect(to: endpoint, "d2")
+            #expect(peer.handshake["user"] == "other" && peer.handshake["binding"] == "#.other.#")
+            try await endpoint.say(1, "Hello", in: pair)
+            #expect(try await peer.hear("message")["routingKey"] == "other.user1")
+        }
+    }
+}

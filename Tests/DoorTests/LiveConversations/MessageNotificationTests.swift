@@ -1,0 +1,154 @@
+import Crypto
+import Delivery
+import Foundation
+import JourneyTestSupport
+import Server
+import Settings
+import TestSupport
+import Testing
+import Wire
+
+/// What is said to people who aren't there, by the ways of reminders.
+@Suite struct MessageNotificationTests {
+    private func ntfy(_ url: String) -> (inout Configuration) -> Void {
+        {
+            $0.providers.publicURL = "https://example.org"
+            $0.providers.ntfy.server = url
+        }
+    }
+
+    /// The next that comes to a device's topic.
+    private func next(_ topic: TestJSON, at recorder: HTTPRecorder) async throws -> TestJSON {
+        try await recorder.requests.next("a notification") { (try? $0.json()["topic"]) == topic }.json()
+    }
+
+    private func advance(_ journey: Journey, _ seconds: Int) async throws {
+        try await journey.sql("UPDATE letsswitch.test_clock SET shift = shift + interval '\(seconds) seconds'")
+        // Timers are the daemons' own.
+        try await journey.sql("SELECT pg_notify('letsswitch_deliveries', 'ntfy')")
+    }
+
+    @Test("Who isn't there is told at once, of what follows within a minute in one, and not of what it has read")
+    func gathered() async throws {
+        try await HTTPRecorder.run { recorder in
+            try await Journey.run { journey in
+                let endpoint = try await journey.daemon(ntfy(recorder.url()))
+                try await endpoint.makeUsers(1...3)
+                let topic = try await endpoint.post("/ntfy", ["deviceId": "d2"]).json()["topic"]
+                let group = try await endpoint.makeConversation(1, [2, 3])
+                try await endpoint.say(1, "secret words", in: group)
+                let first = try await next(topic, at: recorder)
+                #expect(first["title"] == "user1" && first["message"] == "1 new message")
+                #expect(first["click"].string == "https://example.org/conversations#\(group.uuidString)")
+                for number in 1...20 { try await endpoint.say(number % 2 == 0 ? 1 : 3, "\(number)", in: group) }
+                #expect(try await journey.count("letsswitch.delivery") == 1, "they wait for the minute")
+                try await advance(journey, 61)
+                let second = try await next(topic, at: recorder)
+                #expect(second["title"] == "user3 and user1" && second["message"] == "20 new messages")
+                // What it says itself tells it nothing, and what it has read neither.
+                try await endpoint.say(2, "mine", in: group)
+                try await endpoint.say(1, "read", in: group)
+                let read = try await endpoint.post(
+                    "/conversations/\(group.uuidString)/read", ["deviceId": "d2", "offset": 23])
+                #expect(read.status == 200)
+                try await advance(journey, 61)
+                try await journey.wait(until: "NOT EXISTS (SELECT FROM letsswitch.delivery)")
+                try await endpoint.say(1, "new", in: group)
+                try await advance(journey, 61)
+                #expect(try await next(topic, at: recorder)["message"] == "1 new message")
+                #expect(!recorder.requests.all.contains { String(decoding: $0.body, as: UTF8.self).contains("secret") })
+            }
+        }
+    }
+
+    @Test("Who listens on any daemon gets none, nor who has muted, left or blocked; who has gone gets the next")
+    func silent() async throws {
+        try await HTTPRecorder.run { recorder in
+            try await Journey.run { journey in
+                let endpoints = [
+                    try await journey.daemon(ntfy(recorder.url())), try await journey.daemon(ntfy(recorder.url())),
+                ]
+                let endpoint = endpoints[0]
+                try await endpoint.makeUsers(1...5)
+                var topics: [TestJSON] = []
+                for device in ["d2", "d3", "d4", "d5"] {
+                    topics.append(try await endpoint.post("/ntfy", ["deviceId": .string(device)]).json()["topic"])
+                }
+                let group = try await endpoint.makeConversation(1, [2, 3, 4, 5])
+                for (device, action) in [("d3", "mute"), ("d4", "leave")] {
+                    let answer = try await endpoint.post(
+                        "/conversations/\(group.uuidString)/\(action)", ["deviceId": .string(device), "muted": true])
+                    #expect(answer.status == 200, "\(action)")
+                }
+                #expect(try await endpoint.post("/blocks", ["deviceId": "d5", "name": "user1"]).status == 201)
+                let peer = try await ConversationPeer.connect(to: endpoints[1], "d2")
+                try await journey.wait(until: "EXISTS (SELECT FROM letsswitch.listener)")
+                try await endpoint.say(1, "first", in: group)
+                try await peer.hear("message")
+                #expect(try await journey.count("letsswitch.delivery") == 0)
+                await peer.socket.close()
+                try await journey.wait(until: "NOT EXISTS (SELECT FROM letsswitch.listener)")
+                try await endpoint.say(1, "second", in: group)
+                #expect(try await next(topics[0], at: recorder)["message"] == "1 new message")
+                // Of somebody whom it hasn't blocked it is told.
+                try await endpoint.say(2, "third", in: group)
+                let told = try await next(topics[3], at: recorder)
+                #expect(told["title"] == "user2" && told["message"] == "1 new message")
+                #expect(Set(recorder.requests.all.compactMap { try? $0.json()["topic"].string }).count == 2)
+            }
+        }
+    }
+
+    @Test("By Web Push come the words; the webhook is told whose, who and how many")
+    func words() async throws {
+        try await HTTPRecorder.run { recorder in
+            try await Journey.run { journey in
+                let secret = try #require(WebhookSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"))
+                let endpoint = try await journey.daemon { configuration in
+                    configuration.providers.webPush.contact = "mailto:ops@example.org"
+                    configuration.providers.webPush.allowsPrivateAddresses = true
+                    configuration.providers.webhook.url = recorder.url("/hook")
+                    configuration.providers.webhook.secrets = [secret]
+                }
+                try await endpoint.makeUsers(1...2)
+                let browser = try WebPushReceiver()
+                let subscribed = try await endpoint.post(
+                    "/push/subscription",
+                    ["deviceId": "d2", "subscription": browser.subscription(recorder.url("/hook/browser"))])
+                #expect(subscribed.status == 200)
+                let pair = try await endpoint.makeConversation(1, [2])
+                try await endpoint.say(1, "Tea?", in: pair)
+                let pushed = try await recorder.requests.next("a push") { $0.target == "/hook/browser" }
+                let shown = try TestJSON(parsing: browser.decrypt(pushed.body))
+                #expect(shown["type"] == "messages" && shown["conversation"].string == pair.uuidString)
+                #expect(shown["messages"] == [["author": "user1", "content": "Tea?"]])
+                let hooked = try await recorder.requests.next("the webhook") { asked in
+                    asked.target == "/hook" && (try? asked.json()["type"]) == "messages"
+                }
+                let data = try hooked.json()["data"]
+                #expect(data["authors"] == ["user1"] && data["count"] == 1 && data["name"] == "user1,user2")
+                #expect(data["person"].string?.count == 32 && data["messages"].isAbsent)
+            }
+        }
+    }
+
+    @Test("A daemon that was killed has nobody listening any more; the next one tells who isn't there")
+    func killed() async throws {
+        try await HTTPRecorder.run { recorder in
+            try await Journey.run { journey in
+                let (first, listening) = try await journey.process()
+                try await listening.makeUsers(1...2)
+                let peer = try await ConversationPeer.connect(to: listening, "d2")
+                try await journey.wait(until: "EXISTS (SELECT FROM letsswitch.listener)")
+                await first.process.signal(SIGKILL)
+                _ = try await first.process.waitForExit()
+                await peer.socket.close()
+                let endpoint = try await journey.daemon(ntfy(recorder.url()))
+                let topic = try await endpoint.post("/ntfy", ["deviceId": "d2"]).json()["topic"]
+                try await advance(journey, 60)
+                try await endpoint.say(1, "x", in: try await endpoint.makeConversation(1, [2]))
+                #expect(try await next(topic, at: recorder)["message"] == "1 new message")
+            }
+        }
+    }
+}

@@ -1,0 +1,187 @@
+import AMQP
+import Domain
+import Foundation
+import JourneyTestSupport
+import LetsSwitch
+import Settings
+import TestSupport
+import Testing
+
+/// Conversations for the broker's clients, with a broker and with clients that nobody here wrote.
+@Suite(.enabled(if: TestBroker.runs, Comment(rawValue: TestBroker.whySkipped)), .serialized)
+struct RabbitMQBridgeTests {
+    /// A broker of the test's own, which it may restart.
+    private func with(_ body: (TestBroker, Journey) async throws -> Void) async throws {
+        let broker = try await TestBroker.start()
+        do {
+            try await Journey.run { journey in try await body(broker, journey) }
+        } catch {
+            await broker.end()
+            throw error
+        }
+        await broker.end()
+    }
+
+    private func bridged(_ broker: TestBroker) throws -> (inout Configuration) -> Void {
+        let url = try AMQPURL(broker.url)
+        return { $0.amqpURL = url }
+    }
+
+    private func awaitBridge(_ endpoint: ClientEndpoint) async throws {
+        try await eventually("the bridge stands") {
+            try await MetricsReading(endpoint)["letsswitch_bridge_connected"] == 1
+        }
+    }
+
+    @Test("Both ways: each hears each message once, whichever way it comes", arguments: BrokerClient.Library.allCases)
+    func bothWays(_ library: BrokerClient.Library) async throws {
+        guard library.isInstalled else { return LeftOut.say("\(library.rawValue) is missing: make setup-interop") }
+        try await with { broker, journey in
+            let endpoint = try await journey.daemon(bridged(broker))
+            try await awaitBridge(endpoint)
+            try await endpoint.makeUsers(1...3)
+            let pair = try await endpoint.makeConversation(1, [2])
+            let client = try await BrokerClient(library, "user2", broker.url)
+            let peer = try await ConversationPeer.connect(to: endpoint, "d1")
+            // Out.
+            try await endpoint.say(1, "Tea?", in: pair)
+            let said = try await peer.hear("message")["message"]
+            let heard = try #require(try await client.hear(1).first)
+            #expect(heard["key"] == "user1.user2" && heard["app"] == "letsswitch" && heard["id"] == said["id"])
+            for name in ["id", "content", "author", "conversation"] { #expect(heard["body"][name] == said[name]) }
+            let date = try #require(heard["body"]["date"].int)
+            #expect(try Instant(seconds: date + 978_307_200).description == #require(said["date"].string))
+            // In.
+            let id = UUID()
+            try await client.say("user2", "Yes", to: "user1.user2", in: pair, id: id)
+            let answer = try await peer.hear("message")
+            #expect(answer["routingKey"] == "user1.user2" && answer["message"]["id"].string == id.uuidString)
+            #expect(answer["message"]["author"] == "user2" && answer["message"]["offset"] == 2)
+            // A repeat, our own, and what isn't allowed: nobody hears of them.
+            try await client.say("user2", "Yes", to: "user1.user2", in: pair, id: id)
+            try await client.say("user2", "own", to: "user1.user2", in: pair, app: "letsswitch")
+            try await client.say("user3", "not mine", to: "user1.user2", in: pair)
+            try await client.say("user2", "elsewhere", to: "user2.user3", in: pair)
+            try await client.publish("[]", to: "user1.user2")
+            try await client.say("user2", "nobody", to: "user2.nobody", in: UUID())
+            // A group that isn't known is made.
+            let group = UUID()
+            try await client.say("user2", "all", to: "user3.user1.user2", in: group)
+            let new = try await peer.hear("message")
+            #expect(new["routingKey"] == "user1.user2.user3" && new["message"]["offset"] == 1)
+            #expect(new["message"]["conversation"].string == group.uuidString)
+            func count(_ name: String, _ label: String, _ metrics: MetricsReading) -> Double? {
+                metrics.samples["letsswitch_bridge_\(name)_total{\(label)}"]
+            }
+            let metrics = try await MetricsReading.wait(at: endpoint) {
+                count("received", "result=\"stored\"", $0) == 2
+            }
+            for (result, number) in [("repeated", 1.0), ("own", 2), ("rejected", 4)] {
+                #expect(count("received", "result=\"\(result)\"", metrics) == number, "\(result)")
+            }
+            for (reason, number) in [("author", 1.0), ("malformed", 1), ("refused", 2)] {
+                #expect(count("rejected", "reason=\"\(reason)\"", metrics) == number, "\(reason)")
+            }
+            // The client's queue has what was published there, each once, and nothing came back from us.
+            let contents = try await client.hear(8).map { $0["body"]["content"].string }
+            #expect(contents == ["Yes", "Yes", "own", "not mine", "elsewhere", nil, "nobody", "all"])
+            try await endpoint.say(1, "end", in: pair)
+            #expect(try await client.hear(1).first?["body"]["content"] == "end")
+            await client.end()
+        }
+    }
+
+    @Test("The broker is restarted: what was said meanwhile waits, all comes in order and once, both ways")
+    func restart() async throws {
+        guard BrokerClient.Library.pika.isInstalled else { return LeftOut.say("pika is missing: make setup-interop") }
+        try await with { broker, journey in
+            let (daemon, endpoint) = try await journey.daemonAndEndpoint(bridged(broker))
+            try await awaitBridge(endpoint)
+            try await endpoint.makeUsers(1...2)
+            let pair = try await endpoint.makeConversation(1, [2])
+            let peer = try await ConversationPeer.connect(to: endpoint, "d1")
+            try await broker.stop()
+            for number in 1...5 { #expect(try await endpoint.say(1, "\(number)", in: pair).status == 201) }
+            for number in 1...5 { #expect(try await peer.hear("message")["message"]["offset"].int == number) }
+            #expect(try await journey.count("letsswitch.bridge_message") == 5)
+            // Its client is there before us.
+            await daemon.stop()
+            try await broker.start()
+            var client = try await BrokerClient(.pika, "user2", broker.url)
+            let second = try await journey.daemonAndEndpoint(bridged(broker))
+            #expect(try await client.hear(5).map { $0["body"]["content"] } == ["1", "2", "3", "4", "5"])
+            try await journey.wait(until: "NOT EXISTS (SELECT FROM letsswitch.bridge_message)")
+            // What it says while no daemon is there waits in the bridge's queue, also when the broker is restarted.
+            await second.daemon.stop()
+            for number in 6...8 { try await client.say("user2", "\(number)", to: "user1.user2", in: pair) }
+            await client.end()
+            try await broker.stop()
+            try await broker.start()
+            let third = try await journey.daemon(bridged(broker))
+            try await journey.wait(until: "(SELECT count(*) FROM letsswitch.message) = 8")
+            // And while one is there.
+            await broker.kill()
+            try await broker.start()
+            try await awaitBridge(third)
+            client = try await BrokerClient(.pika, "user2", broker.url)
+            let last = try await ConversationPeer.connect(to: third, "d1", after: [pair: 5])
+            for number in 6...8 { #expect(try await last.hear("message")["message"]["content"].string == "\(number)") }
+            try await client.say("user2", "9", to: "user1.user2", in: pair)
+            #expect(try await last.hear("message")["message"]["content"] == "9")
+            #expect(try await client.hear(1).map { $0["body"]["content"] } == ["9"])
+            try await third.say(1, "10", in: pair)
+            #expect(try await client.hear(1).map { $0["body"]["content"] } == ["10"])
+            await client.end()
+        }
+    }
+
+    @Test("Two daemons share the bridge's queue: what comes is stored once and heard on both, what goes out goes once")
+    func several() async throws {
+        guard BrokerClient.Library.pika.isInstalled else { return LeftOut.say("pika is missing: make setup-interop") }
+        try await with { broker, journey in
+            let endpoints = [try await journey.daemon(bridged(broker)), try await journey.daemon(bridged(broker))]
+            for endpoint in endpoints { try await awaitBridge(endpoint) }
+            try await endpoints[0].makeUsers(1...2)
+            let pair = try await endpoints[0].makeConversation(1, [2])
+            let client = try await BrokerClient(.pika, "user2", broker.url)
+            var peers: [ConversationPeer] = []
+            for endpoint in endpoints { peers.append(try await ConversationPeer.connect(to: endpoint, "d1")) }
+            for number in 1...20 { try await client.say("user2", "\(number)", to: "user1.user2", in: pair) }
+            for peer in peers {
+                for number in 1...20 {
+                    let message = try await peer.hear("message")["message"]
+                    #expect(message["content"].string == "\(number)" && message["offset"].int == number)
+                }
+            }
+            for number in 21...40 { try await endpoints[number % 2].say(1, "\(number)", in: pair) }
+            let heard = try await client.hear(40).map { $0["body"]["content"].string }
+            #expect(heard == (1...40).map { "\($0)" })
+            // The client's queue is its own: one consumer, and the bridge has one for each daemon on its own.
+            let queues = try await broker.run("list_queues", "name", "consumers", "durable", "--no-table-headers")
+            #expect(queues.contains(/letsswitch\.bridge\s+2\s+true/))
+            #expect(queues.contains(/user2\.conv\s+[01]\s+false/))
+            await client.end()
+        }
+    }
+
+    @Test("The check says whether the broker takes what the bridge needs")
+    func check() async throws {
+        try await with { broker, journey in
+            var configuration = Configuration()
+            configuration.database = .url(journey.conninfo)
+            configuration.amqpURL = try AMQPURL(broker.url)
+            var check = ConfigurationCheck(of: configuration, at: 0)
+            await check.checkBus(of: configuration)
+            #expect(check.isPassed && check.report.contains("bridge: conversations go to amqp://guest@127.0.0.1:"))
+            // Somebody has made it durable: whoever comes second is refused.
+            let exchange = "{resource,<<\"/\">>,exchange,<<\"conv\">>}"
+            try await broker.run("eval", "rabbit_exchange:delete(\(exchange), false, <<\"x\">>).")
+            try await broker.run(
+                "eval", "rabbit_exchange:declare(\(exchange), topic, true, false, false, [], <<\"x\">>).")
+            var refused = ConfigurationCheck(of: configuration, at: 0)
+            await refused.checkBus(of: configuration)
+            #expect(refused.isPassed && refused.report.contains("warning: bridge: "))
+            #expect(refused.report.contains("inequivalent arg 'durable' for exchange 'conv'"))
+        }
+    }
+}

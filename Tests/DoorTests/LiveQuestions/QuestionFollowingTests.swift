@@ -1,0 +1,217 @@
+import Domain
+import Foundation
+import JourneyTestSupport
+import Messaging
+import Observability
+import Postgres
+import Rooms
+import ScheduleTestSupport
+import Server
+import Sockets
+import TestSupport
+import Testing
+
+@testable import Access
+@testable import LiveQuestions
+
+/// A session without sockets, on a database.
+@Suite struct QuestionFollowingTests {
+    private final class Sink: QuestionSink {
+        let heard: EventRecorder<String>
+        /// Held by who is in the session.
+        weak var subscriber: QuestionSubscriber?
+
+        init(_ heard: EventRecorder<String>) { self.heard = heard }
+
+        var wantsPresence: Bool { true }
+        func admitsMessage() -> Bool { true }
+        func send(presence count: Int, _ shared: Publication) { heard.append("\(count) here") }
+        func send(_ event: QuestionEvent) { heard.append(event.type) }
+        func send(announcement index: Int, of published: PublishedQuestions) {
+            heard.append("announcement")
+        }
+        func send(_ published: PublishedQuestions, forPresenter: Bool) {
+            for event in published.publication.events(forPresenter: forPresenter) { heard.append(event.type) }
+        }
+        func reportDrain() { subscriber?.drained() }
+        func awaitTurn() { subscriber?.hasTurn() }
+        func endTurn() {}
+        func end(_ code: QuestionSubscriber.End) { heard.append("the end, \(code)") }
+    }
+
+    /// By which tickets expire: long ago.
+    private static let now = 1_000.0
+
+    /// A session that somebody has made, on a loop of its own.
+    private struct Hall {
+        let database: ScheduleDatabase
+        let questions: Questions
+        let loop: EventLoop
+        let session: UUID
+
+        func makeSession() async throws -> UUID {
+            try await questions.store.makeSession(
+                SessionRequest(device: DeviceID("speaker"), title: "Tea", isModerated: false), key: .random()
+            ).id
+        }
+
+        /// Somebody comes, and follows the session.
+        func enter(_ session: UUID, _ heard: EventRecorder<String>, as identity: Identity = .none) async throws {
+            await enter(try questions.member(of: session, identity, isPresenter: false, isLive: true), heard)
+        }
+
+        func enter(_ member: QuestionMember, _ heard: EventRecorder<String>) async {
+            await loop.run { [questions, loop] reactor in
+                let sink = Sink(heard)
+                sink.subscriber = questions.shard(on: reactor, loop: loop).enter(member, sink)
+            }
+        }
+
+        /// Everybody leaves.
+        func leave(_ session: UUID) async {
+            await loop.run { [questions, loop] reactor in
+                let shard = questions.shard(on: reactor, loop: loop)
+                let connections = questions.rooms.shard(on: reactor).connections(of: questions.room(of: session))
+                for connection in connections {
+                    if let subscriber = connection.peer as? QuestionSubscriber { shard.leave(subscriber) }
+                }
+            }
+        }
+    }
+
+    private func withHall(_ body: (Hall) async throws -> Void) async throws {
+        try await ScheduleDatabase.with(now: nil) { database in
+            let loops = try EventLoopGroup(count: 1)
+            let loop = loops.loops[0]
+            await loop.start()
+            let rooms = Rooms(loops: loops.loops, anyRoomIsOpen: false, aleFrame: { _ in [] }, report: { _ in })
+            let store = QuestionStore(
+                database: database.client, settings: QuestionSettings(), storage: StorageQuota())
+            let questions = Questions(
+                store: store, rooms: rooms, keys: RoomKeys(), loops: loops.loops,
+                executor: globalConcurrentExecutor, sessionSize: 10,
+                messageRates: DeviceMessageRates(perSecond: 20, burst: 200),
+                metrics: QuestionMetrics(quotas: CounterSet()),
+                log: Log(level: .error, format: nil), now: { Self.now })
+            let session = try await store.makeSession(
+                SessionRequest(device: DeviceID("speaker"), title: "Tea", isModerated: false), key: .random())
+            try await body(Hall(database: database, questions: questions, loop: loop, session: session.id))
+            await loop.stop()
+        }
+    }
+
+    /// Somebody comes in while the session can't be read, and has tried to once.
+    private func enterBlindly(_ hall: Hall, _ enter: () async throws -> Void) async throws {
+        let database = hall.database
+        // The database is away for a moment: a sequence counts who asks, because it keeps what is rolled back.
+        let types = "(uuid, uuid, boolean, integer)"
+        try await database.run("ALTER FUNCTION letsswitch.list_questions\(types) RENAME TO list_later")
+        try await database.run("CREATE SEQUENCE letsswitch.asked")
+        try await database.run(
+            """
+            DO $do$ BEGIN EXECUTE format(
+                'CREATE FUNCTION letsswitch.list_questions(%s) RETURNS %s LANGUAGE plpgsql AS %L',
+                pg_get_function_arguments('letsswitch.list_later'::regproc),
+                pg_get_function_result('letsswitch.list_later'::regproc),
+                $$ BEGIN PERFORM nextval('letsswitch.asked'); RAISE EXCEPTION 'not yet'; END $$);
+            END $do$
+            """)
+        try await enter()
+        try await eventually("somebody has asked for the session") {
+            try await database.run("SELECT is_called FROM letsswitch.asked")[0].boolean("is_called")
+        }
+        try await database.run("DROP FUNCTION letsswitch.list_questions\(types)")
+        try await database.run("ALTER FUNCTION letsswitch.list_later\(types) RENAME TO list_questions")
+    }
+
+    @Test("What changes once somebody has the list is told, also where the session couldn't be followed at first")
+    func late() async throws {
+        try await withHall { hall in
+            let heard = EventRecorder<String>()
+            try await enterBlindly(hall) { try await hall.enter(hall.session, heard) }
+            try await heard.next("the list") { $0 == "questions" }
+            let stranger = try hall.questions.member(of: hall.session, .none, isPresenter: false, isLive: false)
+            _ = await hall.questions.responder.perform(.ask(id: stranger.id, content: "Why?"), for: stranger) { _ in }
+            try await heard.next("the question") { $0 == "question" }
+        }
+    }
+
+    @Test("Who asks before the session is followed hears of the answer all the same")
+    func early() async throws {
+        try await withHall { hall in
+            let (heard, questions) = (EventRecorder<String>(), hall.questions)
+            let asker = try questions.member(of: QuestionSession.open.id, .none, isPresenter: true, isLive: false)
+            try await enterBlindly(hall) { await hall.enter(asker, heard) }
+            let events = await questions.responder.perform(.ask(id: asker.id, content: "Why?"), for: asker) { _ in }
+            guard case .accepted(let question, _, _) = events.first else {
+                Issue.record("\(events)")
+                return
+            }
+            _ = try await SessionModeration(questions: questions)
+                .moderate(question, .answer, answer: nil, keys: [], opensAll: true)
+            try await heard.next("the answer") { $0 == "questionAnswer" }
+        }
+    }
+
+    @Test("The last one who leaves a session takes that one along, and looks at no other")
+    func lastOne() async throws {
+        try await withHall { hall in
+            let (feeds, other) = (hall.questions.feeds, try await hall.makeSession())
+            // Somebody is about to come into the other one.
+            for session in [hall.session, other] { _ = try await feeds.open(session) }
+            let heard = EventRecorder<String>()
+            try await hall.enter(hall.session, heard)
+            try await heard.next("the list") { $0 == "session" }
+            await hall.leave(hall.session)
+            try await eventually("it is forgotten") { feeds.entrances[hall.session] == nil }
+            #expect(feeds.entrances[other] != nil)
+        }
+    }
+
+    @Test("Everybody hears how many they are: a device is one, however often it comes, and who doesn't say is one each")
+    func company() async throws {
+        try await withHall { hall in
+            let heard = EventRecorder<String>()
+            try await hall.enter(hall.session, heard)
+            try await heard.next("itself") { $0 == "1 here" }
+            let ada = Identity.device(try DeviceID("ada"))
+            for identity in [ada, ada, .none] {
+                try await hall.enter(hall.session, EventRecorder<String>(), as: identity)
+            }
+            try await heard.next("all of them") { $0 == "3 here" }
+            // In another session nobody is.
+            let other = EventRecorder<String>()
+            try await hall.enter(try await hall.makeSession(), other)
+            let alone = try await other.next("itself") { $0.hasSuffix("here") }
+            #expect(alone == "1 here")
+            await hall.leave(hall.session)
+            let late = EventRecorder<String>()
+            try await hall.enter(hall.session, late)
+            let left = try await late.next("who is there now") { $0.hasSuffix("here") }
+            #expect(left == "1 here")
+        }
+    }
+
+    @Test("A ticket ends by the clock of tickets")
+    func expiry() async throws {
+        try await withHall { hall in
+            for (end, what) in [(Self.now, "the end, expired"), (Self.now + 1_000, "questions")] {
+                let (ticket, heard) = (Ticket(device: try DeviceID("ada"), expiry: end), EventRecorder<String>())
+                try await hall.enter(hall.session, heard, as: .ticket(ticket))
+                let first = try await heard.next("what becomes of it") { $0 == "questions" || $0.hasPrefix("the end") }
+                #expect(first == what)
+            }
+        }
+    }
+
+    @Test("Who is in a session that was deleted is told so, and asks for it no more")
+    func deleted() async throws {
+        try await withHall { hall in
+            _ = try await hall.questions.feeds.open(hall.session)
+            try await hall.database.run("DELETE FROM letsswitch.question_session")
+            let heard = EventRecorder<String>()
+            try await hall.enter(hall.session, heard)
+            try await heard.next("the end") { $0 == "the end, gone" }
+        }
+    }
+}

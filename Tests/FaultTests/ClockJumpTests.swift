@@ -1,0 +1,126 @@
+import Domain
+import Foundation
+import JourneyTestSupport
+import Postgres
+import TestSupport
+import Testing
+
+@testable import LetsSwitch
+@testable import Scheduling
+
+/// The database's clock jumps, and the system's with it.
+@Suite struct ClockJumpTests {
+    /// How many statements of the scheduler's the daemon has sent.
+    private static func statements(_ endpoint: ClientEndpoint) async throws -> Double {
+        statements(in: try await MetricsReading(endpoint))
+    }
+
+    private static func statements(in reading: MetricsReading) -> Double {
+        ["claim_due", "next_due", "expire_reminders", "open_rooms"].reduce(0) { $0 + count($1, in: reading) }
+    }
+
+    private static func count(_ statement: String, in reading: MetricsReading) -> Double {
+        reading[#"letsswitch_db_query_seconds_count{name="\#(statement)"}"#]
+    }
+
+    @Test("An hour ahead or back: nothing fires twice or early, nothing spins, and all is right within a second")
+    func hour() async throws {
+        try await Journey.run { journey in
+            let (daemon, endpoint) = try await journey.daemonAndEndpoint()
+            let stream = try await endpoint.reminders(of: "ada")
+            let base = try await journey.instant(in: 0)
+            func at(_ minutes: Double) -> Instant { Instant(seconds: base.seconds + Int(60 * minutes)) }
+            func jump(_ seconds: Int) async throws {
+                try await journey.sql("UPDATE letsswitch.test_clock SET shift = shift + interval '\(seconds) s'")
+                await daemon.clockWasSet()
+            }
+            // Over before the jump ends; reminded late; due soon after it; much later.
+            for (title, minutes) in [("Over", 30.0), ("Late", 60.5), ("Next", 61.1), ("Far", 130)] {
+                try await endpoint.register("ada", at(minutes), title)
+            }
+            let before = try await Self.statements(endpoint)
+
+            try await jump(3600)
+            let ahead = Stopwatch()
+            let late = try await stream.nextReminder()
+            #expect(ahead.elapsed <= TimeAllowance.bound(.seconds(1)))
+            #expect(late.title == "Late")
+            #expect(try await stream.nextReminder().title == "Next")
+            try await journey.wait(
+                until: """
+                    (SELECT string_agg(title || ' ' || state, ', ' ORDER BY task.starts_at)
+                    FROM letsswitch.reminder JOIN letsswitch.task ON task.id = task_id)
+                    = 'Over missed, Late delivered, Next delivered'
+                    """)
+            // Nor does whoever comes now get the one that was missed.
+            #expect(try await endpoint.reminders(of: "ada").nextReminder().title == "Late")
+
+            // Back: what has fired has fired, and what is due next comes in its time.
+            try await jump(-3600)
+            let lead = try await journey.instant(in: 62)
+            try await endpoint.register("ada", lead, "Back")
+            let due = Double(lead.seconds - 60) - (try await journey.shift())
+            let back = Stopwatch()
+            #expect(try await stream.nextReminder().title == "Back")
+            let lateness = Date().timeIntervalSince1970 - due
+            #expect(lateness >= 0 && .seconds(lateness) <= TimeAllowance.bound(.seconds(1)) + back.allowance)
+            let rows = try await journey.sql(
+                "SELECT count(*) AS n, count(DISTINCT task_id) AS tasks FROM letsswitch.reminder")
+            #expect(try rows[0].integer("n") == 4 && rows[0].integer("tasks") == 4)
+            // Two jumps, four claims with what belongs to them, five registrations that are told.
+            #expect(try await Self.statements(endpoint) - before < 80)
+        }
+    }
+
+    @Test("A clock that goes back unnoticed: what seemed due is not claimed before its time, and nobody asks in a loop")
+    func unnoticed() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            func reading(_ condition: (MetricsReading) -> Bool) async throws -> MetricsReading {
+                try await MetricsReading.wait(at: endpoint, until: condition)
+            }
+            /// The clock has gone back before the promise's reminder is due, and after the scheduler has looked at it.
+            func promise(_ device: String, after seconds: Int) async throws -> Instant {
+                let before = try await MetricsReading(endpoint)
+                try await journey.sql("UPDATE letsswitch.test_clock SET shift = interval '0'")
+                try await journey.sql("SELECT pg_notify('\(ReminderStore.dueChannel)', '0')")
+                _ = try await reading { now in
+                    ["claim_due", "next_due"].allSatisfy { Self.count($0, in: now) > Self.count($0, in: before) }
+                }
+                let start = try await journey.instant(in: 60 + seconds)
+                try await endpoint.register(device, start)
+                try await journey.sql("UPDATE letsswitch.test_clock SET shift = interval '-1 h'")
+                return start
+            }
+            /// Whether the scheduler, which knows no better, claims when the time seems to have come. A machine may be so busy that it has
+            /// come meanwhile; and the scheduler may happen to look at the clock before, and knows then.
+            func isUnnoticed(_ start: Instant, since known: MetricsReading) async throws -> Bool {
+                guard Date().timeIntervalSince1970 < Double(start.seconds - 60) - 0.5 else { return false }
+                let now = try await reading { now in
+                    ["claim_due", "next_due"].contains { Self.count($0, in: now) > Self.count($0, in: known) }
+                }
+                return Self.count("claim_due", in: now) > Self.count("claim_due", in: known)
+            }
+            var (device, wait) = ("ada", 2)
+            var (start, known) = (try await promise(device, after: wait), try await MetricsReading(endpoint))
+            // Else anew, with more time.
+            while try await !isUnnoticed(start, since: known) {
+                (device, wait) = ("\(device)+", 2 * wait)
+                (start, known) = (try await promise(device, after: wait), try await MetricsReading(endpoint))
+            }
+            let stream = try await endpoint.reminders(of: device)
+            // Then it looks at the clock.
+            _ = try await MetricsReading.wait(at: endpoint) {
+                Self.count("next_due", in: $0) > Self.count("next_due", in: known)
+            }
+            // Whoever asked in a loop would do so at least this often.
+            for _ in 0..<20 { _ = try await MetricsReading(endpoint) }
+            let ofDevice = "letsswitch.reminder JOIN letsswitch.task ON task.id = task_id WHERE device_id = '\(device)'"
+            #expect(try await journey.count(ofDevice) == 0)
+            let statements = try await Self.statements(endpoint)
+            #expect(statements - Self.statements(in: known) < 10)
+            try await journey.advance(to: start, -60)
+            #expect(try await stream.nextReminder().title == "History")
+        }
+    }
+}

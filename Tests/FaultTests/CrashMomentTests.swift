@@ -1,0 +1,95 @@
+import Foundation
+import Glibc
+import JourneyTestSupport
+import Postgres
+import TestSupport
+import Testing
+
+/// `kill -9` of the daemon at the two moments at which a reminder could be lost or doubled.
+@Suite struct CrashMomentTests {
+    enum Fate: CaseIterable { case committed, rolledBack }
+
+    @Test(
+        "Killed between claim and send: who comes again is reminded, by one reminder a task", arguments: Fate.allCases)
+    func betweenClaimAndSend(_ fate: Fate) async throws {
+        try await Journey.run { journey in
+            let first = try await journey.process()
+            let start = try await journey.instant(in: 3600)
+            let room = try await first.endpoint.pair("ada", "bob", start)
+            let streams = try await ["ada", "bob"].asyncMap { try await first.endpoint.reminders(of: $0) }
+            let gate = try await StatementGate.close(at: .claim, in: journey)
+            try await journey.advance(to: start, -60)
+            try await gate.waitForStatements()
+            switch fate {
+            case .committed:
+                // It doesn't read what the database answers now.
+                try await first.daemon.freeze()
+                try await gate.open()
+                try await journey.wait(until: "(SELECT count(*) FROM letsswitch.reminder) = 2")
+                try await first.daemon.kill9()
+            case .rolledBack:
+                try await first.daemon.kill9()
+                try await gate.rollBack()
+                #expect(try await journey.count("letsswitch.reminder") == 0)
+            }
+            for stream in streams {
+                await #expect(throws: ClientFailure.self) { try await stream.nextReminder() }
+            }
+
+            let (daemon, endpoint) = try await journey.process()
+            for device in ["ada", "bob"] {
+                let stream = try await endpoint.reminders(of: device)
+                #expect(try await stream.nextReminder().roomId == room)
+            }
+            try await journey.expectDelivered(2)
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
+    @Test(
+        "Killed between send and commit: the repeat has the same id, and who names it gets none",
+        arguments: Fate.allCases)
+    func betweenSendAndCommit(_ fate: Fate) async throws {
+        try await Journey.run { journey in
+            let first = try await journey.process()
+            let start = try await journey.instant(in: 3600)
+            _ = try await first.endpoint.pair("ada", "bob", start)
+            let streams = try await ["ada", "bob"].asyncMap { try await first.endpoint.reminders(of: $0) }
+            let gate = try await StatementGate.close(at: .acknowledgement, in: journey)
+            try await journey.advance(to: start, -60)
+            let reminders = try await streams.asyncMap { try await $0.nextReminder() }
+            try await gate.waitForStatements()
+            try await first.daemon.kill9()
+            switch fate {
+            case .committed: try await gate.open()
+            case .rolledBack:
+                try await gate.rollBack()
+                #expect(try await journey.count("letsswitch.reminder WHERE state = 'pending'") == 2)
+            }
+
+            let (daemon, endpoint) = try await journey.process()
+            let ada = try await endpoint.reminders(of: "ada")
+            #expect(try await ada.nextReminder() == reminders[0])
+            let bob = try await endpoint.reminders(of: "bob", after: reminders[1].id)
+            // He has said that he has it.
+            try await journey.expectDelivered(2)
+            let next = try await journey.instant(in: 3600)
+            for device in ["ada", "bob"] { try await endpoint.register(device, next, "Next") }
+            try await journey.advance(to: next, -60)
+            for stream in [ada, bob] { #expect(try await stream.nextReminder().title == "Next") }
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+}
+
+extension Journey {
+    /// So many reminders, each of another task, become delivered; there are no others, and so many unclaimed tasks that
+    /// are due.
+    func expectDelivered(_ count: Int, besides unclaimed: Int = 0) async throws {
+        try await wait(until: "(SELECT count(*) FROM letsswitch.reminder WHERE state = 'delivered') = \(count)")
+        let rows = try await sql("SELECT count(*) AS n, count(DISTINCT task_id) AS tasks FROM letsswitch.reminder")
+        #expect(try rows[0].integer("n") == count)
+        #expect(try rows[0].integer("tasks") == count)
+        #expect(try await self.count("letsswitch.due WHERE reminds_at <= letsswitch.clock()") == unclaimed)
+    }
+}

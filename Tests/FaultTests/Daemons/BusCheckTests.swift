@@ -1,0 +1,118 @@
+import LetsSwitch
+import Observability
+import Postgres
+import Rooms
+import ScheduleTestSupport
+import TestSupport
+import Testing
+
+@testable import Daemons
+@testable import Settings
+
+/// What `letsswitchd check` and `/metrics` say of the bus.
+@Suite struct BusCheckTests {
+    private func check(_ database: String, bus: BusChoice = .automatic) async -> ConfigurationCheck {
+        var configuration = Configuration()
+        configuration.database = .url(database)
+        configuration.bus = bus
+        var check = ConfigurationCheck(of: configuration, at: 0)
+        await check.checkBus(of: configuration)
+        return check
+    }
+
+    @Test("A database on which no daemon has been: the bus can be reached all the same")
+    func empty() async throws {
+        let check = await check(try await TestCluster.shared.makeDatabase())
+        #expect(check.isPassed)
+        #expect(check.report.contains("bus: auto\n") && check.report.contains("daemons: none has been on "))
+        #expect(check.report.contains(/bus: reached, a packet took \d+ ms out and back/))
+    }
+
+    @Test("The daemons that are alive are named, and those of another bus warned of")
+    func daemons() async throws {
+        try await ScheduleDatabase.with(now: nil) { database in
+            let conninfo = database.configuration.conninfo
+            #expect(await check(conninfo).report.contains("daemons: none is alive"))
+            let store = DaemonStore(database: database.client)
+            let info = DaemonInfo(id: DaemonID(), host: "box", build: "9.9", language: 7, bus: "amqp")
+            _ = try await store.beat(info, BusStanding(), gone: [])
+            let line = """
+                daemon: alive on box, build 9.9, bus amqp, whose language has version 7; it is away, or not needed; \
+                ales lost: 0, not told to others: 0\n
+                """
+            let other = await check(conninfo, bus: .postgresql)
+            #expect(other.isPassed && other.report.contains(line))
+            #expect(other.report.contains("warning: ales and presence don't cross between bus postgresql and that one"))
+            let none = await check(conninfo, bus: .none)
+            #expect(none.report.contains(line) && !none.report.contains("reached"))
+            try await store.farewell(info.id)
+            #expect(await check(conninfo).report.contains("daemons: none is alive"))
+        }
+    }
+
+    @Test("How far behind each daemon's bus is and what was lost is said, as of its last beat")
+    func standing() async throws {
+        try await ScheduleDatabase.with(now: nil) { database in
+            let conninfo = database.configuration.conninfo
+            let store = DaemonStore(database: database.client)
+            let info = DaemonInfo(id: DaemonID(), host: "box", build: "9.9", language: 7, bus: "postgresql")
+            let bus = BusStanding(isConnected: true, delay: .microseconds(4_200), lost: 3, dropped: 21)
+            _ = try await store.beat(info, bus, gone: [])
+            let line = "version 7; it stands, 5 ms behind; ales lost: 3, not told to others: 21\n"
+            #expect(await check(conninfo).report.contains(line))
+            _ = try await store.beat(info, BusStanding(isConnected: true, lost: 4, dropped: 21), gone: [])
+            let next = "version 7; it stands; ales lost: 4, not told to others: 21\n"
+            #expect(await check(conninfo).report.contains(next))
+            // As builds do that know nothing of it, by the same function.
+            try await database.run("SELECT letsswitch.beat('\(info.id)', 'box', '9.8', 7, 'postgresql', '{}', '{}')")
+            let older = "build 9.8, bus postgresql, whose language has version 7; how its bus is its build doesn't say"
+            #expect(await check(conninfo).report.contains(older))
+            // And before any build has been there that does.
+            try await database.run("ALTER TABLE letsswitch.daemon DROP COLUMN bus_stands, DROP COLUMN bus_delay")
+            #expect(await check(conninfo).report.contains(older))
+        }
+    }
+
+    @Test("A database that can't be reached is a warning: the daemon waits for it, too")
+    func unreachable() async {
+        let check = await check("host=/nowhere dbname=x")
+        #expect(check.isPassed && check.report.contains("warning: the database that --database-url names: "))
+    }
+
+    @Test("A private cluster is one daemon's: nothing is asked")
+    func privateCluster() async {
+        var check = ConfigurationCheck(of: Configuration(), at: 0)
+        await check.checkBus(of: Configuration())
+        #expect(check.isPassed && check.report.hasSuffix("daemons: this one alone, which has a private cluster\n"))
+    }
+
+    @Test("The metrics say which bus it is, whether it stands, who else is there, and what was lost")
+    func metrics() {
+        func page(_ metrics: BusMetrics) -> String {
+            var text = MetricsText()
+            metrics.write(to: &text)
+            return String(decoding: text.bytes, as: UTF8.self)
+        }
+        let metrics = BusMetrics()
+        #expect(page(metrics).contains("letsswitch_bus_connected{bus=\"none\"} 0\n"))
+        #expect(page(metrics).contains("letsswitch_bus_lost_total 0\n"))
+        #expect(!page(metrics).contains("delay"))
+        metrics.noteBus(.postgresql, isConnected: true)
+        metrics.noteDaemons(
+            ["postgresql", "postgresql", "pigeons"].map {
+                DaemonInfo(id: DaemonID(), host: "h", build: "1", language: 1, bus: $0)
+            })
+        metrics.noteEcho(after: .milliseconds(2))
+        metrics.lost.add(3)
+        metrics.packets.add(.sent, 4)
+        for line in [
+            "connected{bus=\"postgresql\"} 1", "daemons{bus=\"postgresql\"} 2", "daemons{bus=\"amqp\"} 0",
+            "daemons{bus=\"none\"} 1", "delay_seconds 0.002", "lost_total 3", "packets_total{direction=\"out\"} 4",
+        ] {
+            #expect(page(metrics).contains("letsswitch_bus_\(line)\n"), "\(line)")
+        }
+        // Without a bus there is nothing that takes time.
+        metrics.noteBus(.none, isConnected: false)
+        #expect(!page(metrics).contains("delay"))
+    }
+}

@@ -1,0 +1,173 @@
+import BusTestSupport
+import Foundation
+import JourneyTestSupport
+import Postgres
+import TestSupport
+import Testing
+
+/// The bus is away for a while.
+@Suite struct BusOutageTests {
+    /// A room with a speaker on one daemon and a listener on the other.
+    private struct Pair {
+        let speaker: FleetPeer
+        let listener: FleetPeer
+    }
+
+    @Test(
+        "The database restarted under load: nobody is cut off, what was said is heard or counted as lost, and all is whole soon"
+    )
+    func restart() async throws {
+        let cluster = try await TestCluster.dedicated()
+        try await Journey.run(on: cluster) { journey in
+            try await outlasts("the database's restart", journey) {
+                await cluster.stop()
+            } start: { _ in
+                try await cluster.start()
+            }
+        }
+        await cluster.stop()
+    }
+
+    @Test("NOTIFYs that PostgreSQL refuses under load: the same, and reminders go on")
+    func refusal() async throws {
+        try await Journey.run { journey in
+            // Its own pg_notify comes first; the error is that of a full queue.
+            for statement in [
+                "CREATE SCHEMA played", "CREATE TABLE played.refusal (text text)",
+                """
+                CREATE FUNCTION played.pg_notify(channel text, payload text) RETURNS void LANGUAGE plpgsql AS $$
+                BEGIN
+                    IF channel LIKE 'letsswitch_bus%' AND EXISTS (SELECT FROM played.refusal) THEN
+                        RAISE program_limit_exceeded USING MESSAGE = 'too many notifications in the NOTIFY queue';
+                    END IF;
+                    PERFORM pg_catalog.pg_notify(channel, payload);
+                END $$
+                """,
+                """
+                DO $$ BEGIN
+                    EXECUTE format('ALTER DATABASE %I SET search_path = played, pg_catalog, public', current_database());
+                END $$
+                """,
+            ] { try await journey.sql(statement) }
+            try await outlasts("refused notifications", journey) {
+                try await journey.sql("INSERT INTO played.refusal VALUES ('')")
+            } start: { fleet in
+                for (number, endpoint) in fleet.endpoints.enumerated() {
+                    let stream = try await endpoint.reminders(of: "device-\(number)")
+                    try await endpoint.register("device-\(number)", try await journey.instant(in: 61), "now")
+                    #expect(try await stream.nextReminder().title == "now")
+                    #expect(try await MetricsReading(endpoint).sum("letsswitch_bus_connected") == 1)
+                }
+                try await journey.sql("DELETE FROM played.refusal")
+            }
+        }
+    }
+
+    @Test(
+        "The broker killed under load: the same, and the daemons are ready all the while",
+        .enabled(if: TestBroker.runs, Comment(rawValue: TestBroker.whySkipped)))
+    func broker() async throws {
+        let broker = try await TestBroker.start()
+        try await Journey.run { journey in
+            try await outlasts("the broker's restart", journey, ["--bus", "amqp", "--amqp-url", broker.url]) {
+                await broker.kill()
+            } start: { fleet in
+                for endpoint in fleet.endpoints { #expect(try await endpoint.get("/readyz").status == 200) }
+                try await broker.start()
+            }
+        }
+        await broker.end()
+    }
+
+    @Test("A broker that was never there: a daemon is ready, and its own people hear each other")
+    func noBroker() async throws {
+        try await Journey.run { journey in
+            let arguments = ["--bus", "amqp", "--amqp-url", "amqp://guest:guest@127.0.0.1:\(try FreePort.find())/"]
+            var fleet = DaemonFleet()
+            for _ in 0..<2 { try await fleet.add(in: journey, arguments) }
+            let room = UUID()
+            for endpoint in fleet.endpoints {
+                let (speaker, listener) = (
+                    try await FleetPeer.enter(room, at: endpoint), try await FleetPeer.enter(room, at: endpoint)
+                )
+                try await speaker.say(3)
+                try await eventually("its ales") { await listener.heard == 3 }
+                #expect(try await endpoint.get("/readyz").status == 200)
+                #expect(try await MetricsReading(endpoint).sum("letsswitch_bus_connected") == 0)
+            }
+            for member in fleet.members { try await member.process.terminate() }
+        }
+    }
+
+    /// Two daemons, and people on both who speak while the bus is stopped and started.
+    private func outlasts(
+        _ what: String, _ journey: Journey, _ arguments: [String] = [], stop: () async throws -> Void,
+        start: (DaemonFleet) async throws -> Void
+    ) async throws {
+        let fleet = try await DaemonFleet.start(2, in: journey, arguments)
+        var pairs: [Pair] = []
+        for _ in 0..<6 {
+            let room = UUID()
+            pairs.append(
+                Pair(
+                    speaker: try await FleetPeer.enter(room, at: fleet.endpoints[0], "&presence=true"),
+                    listener: try await FleetPeer.enter(
+                        room, at: fleet.endpoints[1], daemon: 1, "&presence=true")))
+        }
+        // Each daemon knows that the other one has to be told.
+        for pair in pairs { for peer in [pair.speaker, pair.listener] { try await peer.waitForCount(2) } }
+        let end = EventRecorder<Void>()
+        let load = Task { [pairs] in
+            while end.all.isEmpty {
+                for pair in pairs { try await pair.speaker.say() }
+                try await Task.sleep(for: .milliseconds(2))
+            }
+        }
+        func heard() async -> Int {
+            var sum = 0
+            for pair in pairs { sum += await pair.listener.heard }
+            return sum
+        }
+        try await eventually("ales") { await heard() > 200 }
+        try await stop()
+        // The daemon itself has to have come to them while the bus was away.
+        try await eventually("ales given up") { try await fleet.dropped(at: 0) > 100 }
+        let away = await heard()
+        try await start(fleet)
+        try await Recovery.expect(after: what) {
+            try await eventually("ales again") { await heard() > away }
+        }
+        try await eventually("more ales") { await heard() > away + 200 }
+        end.append(())
+        try await load.value
+
+        // Who has missed something knows it by the next ale at the latest.
+        for pair in pairs { try await pair.speaker.say() }
+        var all = 0
+        for pair in pairs { all += await pair.speaker.said }
+        try await eventually("every ale heard or counted") {
+            let sum = await heard() + (try await fleet.lost(at: 1))
+            guard sum <= all else { throw ClientFailure.violation("\(sum) ales of \(all)") }
+            return sum == all
+        }
+        #expect(try await fleet.lost(at: 1) > 0)
+        // From their next beats on it stands in the database too, for `letsswitchd check`.
+        try await eventually("what was lost, in the daemons' rows") {
+            try await journey.sql(
+                """
+                SELECT bool_and(bus_stands) AND sum(bus_lost) > 0 AND sum(bus_dropped) > 100 AS is_told
+                FROM letsswitch.daemon
+                """)[0].boolean("is_told")
+        }
+        for pair in pairs {
+            for peer in [pair.speaker, pair.listener] {
+                #expect(await peer.isConnected)
+                #expect(await peer.objections == [])
+            }
+            #expect(await pair.speaker.heard == 0)
+        }
+        // In both directions.
+        for pair in pairs { try await pair.listener.say(3) }
+        for pair in pairs { try await eventually("three ales") { await pair.speaker.heard == 3 } }
+    }
+}

@@ -1,0 +1,180 @@
+import BusTestSupport
+import Foundation
+import Glibc
+import JourneyTestSupport
+import Postgres
+import Settings
+import TestSupport
+import Testing
+
+@testable import LetsSwitch
+
+/// One of three daemons on one database is killed, stands still, or its clock jumps, while everybody cheers.
+@Suite struct DaemonLossTests {
+    /// `make interop` sets it.
+    private static let isLong = ProcessInfo.processInfo.environment["LETSSWITCH_INTEROP"] != nil
+
+    /// Cheers until it is told to stop, and no faster than it is heard: else a busy machine has what was said in seconds to hear for
+    /// minutes, and what is measured meanwhile is the machine.
+    private final class Load {
+        /// Ales that a peer has still to hear, on the average of its room.
+        private static let mostBehind = 8
+        /// Milliseconds between two cheers of a peer. Thousands of ales a second are for who measures; tests beside this one wait for
+        /// the processors.
+        private static let pause = isLong ? 2...20 : 20...200
+
+        private let stop = EventRecorder<Void>()
+        private let task: Task<Void, any Error>
+
+        init(_ peers: [FleetPeer]) {
+            if !isLong { LeftOut.say("nine of ten cheers while a daemon is lost: make interop-daemons") }
+            task = Task { [stop] in try await Load.cheer(peers, until: stop) }
+        }
+
+        private static func cheer(_ peers: [FleetPeer], until stop: EventRecorder<Void>) async throws {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for peer in peers {
+                    group.addTask {
+                        let room = peers.filter { $0.room == peer.room }
+                        while stop.all.isEmpty {
+                            try await Task.sleep(for: .milliseconds(Int.random(in: pause)))
+                            let missing = await FleetCrowd.missing(among: room).reduce(0, +)
+                            if missing < mostBehind * room.count { try await peer.say() }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+
+        func end() async throws {
+            stop.append(())
+            try await task.value
+        }
+    }
+
+    @Test("`kill -9` of one under load: the others' peers miss nothing of each other, and its members are soon gone")
+    func killed() async throws {
+        try await Journey.run { journey in
+            let fleet = try await DaemonFleet.start(3, in: journey)
+            let crowd = try await FleetCrowd.gather(rooms: 4, of: 9, at: fleet.endpoints)
+            let survivors = crowd.peers(at: 0, 1)
+            let room = crowd.rooms[0]
+            let watcher = try await FleetPeer.enter(room, at: fleet.endpoints[0], "&presence=true")
+            try await watcher.waitForCount(10)
+            let load = Load(survivors)
+            try await eventually("ales") { await survivors.asyncHeard > 200 }
+            try await fleet[2].process.kill9()
+            let seen = await survivors.asyncHeard
+            try await eventually("more ales") { await survivors.asyncHeard > seen + 200 }
+            let alive = survivors.count { $0.room == room }
+            // Fifteen seconds: no bound here, or a busy machine would break it.
+            try await watcher.waitForCount(alive + 1)
+            try await load.end()
+            await watcher.leave()
+            try await FleetCrowd.expectWhole(survivors, seed: crowd.seed)
+            for index in [0, 1] { #expect(try await fleet.lost(at: index) == 0) }
+            for index in [0, 1] { try await DaemonFleet.wait(at: fleet.endpoints[index], others: 1) }
+        }
+    }
+
+    @Test("A daemon that stands still and goes on cuts nobody off, and all is whole again; the others never stopped")
+    func stopped() async throws {
+        if !Self.isLong { LeftOut.say("a daemon stopped for 30 s (2 s instead): make interop") }
+        try await Journey.run { journey in
+            let fleet = try await DaemonFleet.start(3, in: journey)
+            let crowd = try await FleetCrowd.gather(rooms: 4, of: 9, at: fleet.endpoints)
+            let others = crowd.peers(at: 0, 1)
+            let load = Load(others)
+            try await eventually("ales") { await others.asyncHeard > 200 }
+            try await fleet[2].process.freeze()
+            // How long is what the test is about.
+            try await Task.sleep(for: .seconds(Self.isLong ? 30 : 2))
+            let itsPeers = crowd.peers(at: 2)
+            let before = await itsPeers.asyncHeard
+            await fleet[2].process.thaw()
+            try await Recovery.expect(after: "a daemon's standstill") {
+                try await eventually("ales at its peers") { await itsPeers.asyncHeard > before }
+                try await fleet.waitUntilTogether()
+            }
+            try await load.end()
+            let missing = await FleetCrowd.missing(among: crowd.peers)
+            #expect(missing.allSatisfy { $0 >= 0 })
+            try await FleetCrowd.expectWhole(others, seed: crowd.seed)
+            for index in [0, 1] { #expect(try await fleet.lost(at: index) == 0) }
+            if !Self.isLong {
+                // Nothing was lost: the database has kept what was said to it.
+                try await FleetCrowd.expectWhole(crowd.peers, seed: crowd.seed)
+                #expect(try await fleet.lost(at: 2) == 0)
+            }
+            try await Self.expectNewAlesEverywhere(crowd.peers)
+        }
+    }
+
+    /// What is said from now on comes everywhere, whatever was lost before.
+    private static func expectNewAlesEverywhere(_ peers: [FleetPeer]) async throws {
+        let before = await FleetCrowd.missing(among: peers)
+        for peer in peers { try await peer.say() }
+        try await eventually("new ales everywhere") { await FleetCrowd.missing(among: peers) == before }
+        for peer in peers { #expect(await peer.isConnected) }
+    }
+
+    @Test(
+        "The clock jumps ahead and back under load: nobody is given up, ales cross, and each reminder comes once to each daemon"
+    )
+    func clockSteps() async throws {
+        try await Journey.run { journey in
+            var daemons: [(daemon: Daemon, endpoint: ClientEndpoint)] = []
+            for _ in 0..<3 { daemons.append(try await journey.daemonAndEndpoint { $0.openRooms = true }) }
+            let endpoints = daemons.map(\.endpoint)
+            for endpoint in endpoints { try await DaemonFleet.wait(at: endpoint, others: 2) }
+            let crowd = try await FleetCrowd.gather(rooms: 2, of: 3, at: endpoints)
+            let (room, person) = (UUID(), UUID().uuidString)
+            let watcher = try await FleetPeer.enter(room, at: endpoints[0], "&presence=true")
+            let guest = try await FleetPeer.enter(room, at: endpoints[1], daemon: 1, "&taskId=\(person)")
+            try await watcher.waitForCount(2)
+            let streams = try await endpoints.asyncMap { try await $0.reminders(of: "ada") }
+            let load = Load(crowd.peers)
+
+            // Ahead, further back than it was, and to where it began.
+            for (number, seconds) in [3_600, -7_200, 3_600].enumerated() {
+                let start = try await journey.instant(in: seconds + 90)
+                // Due before the jump's end, or within half a minute after it.
+                if seconds > 0 { try await endpoints[number].register("ada", start, "\(number)") }
+                try await journey.sql("UPDATE letsswitch.test_clock SET shift = shift + interval '\(seconds) s'")
+                for (daemon, _) in daemons { await daemon.clockWasSet() }
+                if seconds < 0 {
+                    let soon = try await journey.instant(in: 62)
+                    try await endpoints[number].register("ada", soon, "\(number)")
+                } else {
+                    try await journey.advance(to: start, -59)
+                }
+                for stream in streams { #expect(try await stream.nextReminder().title == "\(number)") }
+                // All look at each other's rows twice with the new time.
+                let beats = try await journey.sql("SELECT min(beats) AS n FROM letsswitch.daemon")[0].integer("n")
+                try await journey.wait(
+                    until: "(SELECT min(beats) > \(beats + 1) AND count(*) = 3 FROM letsswitch.daemon)")
+                for endpoint in endpoints { try await DaemonFleet.wait(at: endpoint, others: 2) }
+            }
+            try await load.end()
+            try await FleetCrowd.expectWhole(crowd.peers, seed: crowd.seed)
+            #expect(await watcher.counts == [1, 2])
+            #expect(await guest.isConnected)
+            for endpoint in endpoints {
+                #expect(try await MetricsReading(endpoint).sum("letsswitch_bus_lost_total") == 0)
+            }
+            try await journey.expectDelivered(3)
+        }
+    }
+}
+
+extension [FleetPeer] {
+    /// How many ales these peers have heard, taken together.
+    fileprivate var asyncHeard: Int {
+        get async {
+            var sum = 0
+            for peer in self { sum += await peer.heard }
+            return sum
+        }
+    }
+}

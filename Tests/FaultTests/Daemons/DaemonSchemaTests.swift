@@ -1,0 +1,73 @@
+import Postgres
+import Schema
+import TestSupport
+import Testing
+
+/// The step from a database that knew of no other daemons.
+@Suite struct DaemonSchemaTests {
+    @Test(
+        "A database of the first build gets the daemons' table, and keeps its secrets; that build can't begin any more")
+    func upgrade() async throws {
+        let client = PostgresClient(
+            configuration: PostgresConfiguration(conninfo: try await TestCluster.shared.makeDatabase()))
+        let current = DatabaseSchema.current
+        let first = PostgresSchema(
+            name: current.name, migrations: Array(current.migrations.prefix(1)),
+            // Its functions went with it: today's need tables that it hasn't.
+            functions: PostgresFunctions(revision: 1, oldestUsable: 1, kept: current.functions.kept))
+        _ = try await client.migrate(first)
+        let secrets = PostgresStatement(
+            name: "",
+            sql: "SELECT name, octet_length(value) AS length, value::text AS text FROM letsswitch.secret ORDER BY name")
+        let before = try await client.query(secrets).map { try $0.string("text") }
+        #expect(
+            try await client.migrate(current)
+                == PostgresSchema.Change(
+                    migrations: current.migrations.dropFirst().map(\.version), replacedFunctions: true))
+        let after = try await client.query(secrets)
+        #expect(try after.map { try $0.string("name") } == ["invitations", "person", "room-keys"])
+        #expect(try after.map { try $0.integer("length") } == [32, 32, 32])
+        #expect(try after.map { try $0.string("text") }[1...1] == before[...])
+        let error = await #expect(throws: PostgresError.self) { try await client.migrate(first) }
+        #expect(error?.message.hasSuffix("(it knows up to 1): run a newer program") == true)
+        await client.shutdown()
+    }
+
+    @Test(
+        "What stood in a database of the eighth build is there after the ninth's steps: tasks, names, who blocks whom")
+    func dataStay() async throws {
+        let client = PostgresClient(
+            configuration: PostgresConfiguration(conninfo: try await TestCluster.shared.makeDatabase()))
+        let current = DatabaseSchema.current
+        let before = PostgresSchema(
+            name: current.name, migrations: Array(current.migrations.prefix(8)),
+            functions: PostgresFunctions(revision: 8, oldestUsable: 8, kept: current.functions.kept))
+        _ = try await client.migrate(before)
+        func run(_ sql: String) async throws -> [PostgresRow] {
+            Array(try await client.query(PostgresStatement(name: "", sql: sql), [], timeout: nil))
+        }
+        _ = try await run(
+            """
+            INSERT INTO letsswitch.chat_user (name, device_id, named_at) VALUES ('ada', 'a', now()), ('bob', 'b', now())
+            """)
+        _ = try await run(
+            """
+            INSERT INTO letsswitch.chat_block SELECT own.id, other.id
+            FROM letsswitch.chat_user AS own, letsswitch.chat_user AS other WHERE own.name = 'ada' AND other.name = 'bob'
+            """)
+        _ = try await run(
+            """
+            INSERT INTO letsswitch.task
+                (id, device_id, title, starts_at, reminds_at, time_zone, start_time, room_id, closes_at)
+            SELECT gen_random_uuid(), 'a', 'Maths', now(), now(), 'UTC', '00:00', gen_random_uuid(), now()
+            """)
+        _ = try await client.migrate(current)
+        let rows = try await run(
+            """
+            SELECT block.device_id || ' ' || block.blocked_id || ' ' || block.name || ' ' || task.title AS text
+            FROM letsswitch.block, letsswitch.task
+            """)
+        #expect(try rows.map { try $0.string("text") } == ["a b bob Maths"])
+        await client.shutdown()
+    }
+}

@@ -1,0 +1,25 @@
+import JourneyTestSupport
+import TestSupport
+import Testing
+
+/// Daemons of different builds on one database, while one after the other is upgraded.
+@Suite struct DifferentBuildTests {
+    @Test("Who can't understand another build on the bus says in one line which has to be upgraded, and goes on")
+    func languages() async throws {
+        try await Journey.run { journey in
+            let fleet = try await DaemonFleet.start(1, in: journey)
+            let message = "ales and presence don't cross between these builds: upgrade"
+            for (host, language, upgrade) in [("newer", 1_000, "this daemon"), ("older", 0, "the other daemon")] {
+                _ = try await journey.sql(
+                    """
+                    SELECT letsswitch.beat(
+                        gen_random_uuid(), '\(host)', '9.9', \(language), 'postgresql', '{}'::uuid[], '{}'::bigint[])
+                    """)
+                try await fleet[0].process.waitForLog("\(message) \(upgrade)") { $0["host"].string == host }
+            }
+            // What it can't read is passed over.
+            _ = try await journey.sql("SELECT pg_notify('letsswitch_bus', 'what a later build would say')")
+            try await DaemonFleet.wait(at: fleet.endpoints[0], others: 2)
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import JourneyTestSupport
+import TestSupport
+import Testing
+
+/// Peers in rooms, dealt over daemons at random.
+struct FleetCrowd {
+    let peers: [FleetPeer]
+    let rooms: [UUID]
+    /// Which test run it was: `LETSSWITCH_TEST_SEED` repeats its deal.
+    let seed: UInt64
+
+    /// So many in each room. The first of each room are dealt one to each daemon, so that every room has somebody everywhere.
+    static func gather(rooms: Int, of size: Int, at endpoints: [ClientEndpoint]) async throws -> FleetCrowd {
+        let seed =
+            ProcessInfo.processInfo.environment["LETSSWITCH_TEST_SEED"].flatMap { UInt64($0) }
+            ?? .random(in: 0..<1_000_000_000)
+        var random = SeededRandom(seed: seed)
+        let ids = (0..<rooms).map { _ in UUID() }
+        var peers: [FleetPeer] = []
+        for room in ids {
+            for number in 0..<size {
+                let daemon =
+                    number < endpoints.count ? number : Int.random(in: endpoints.indices, using: &random)
+                // One of each daemon in each room is told who is there.
+                let query = number < endpoints.count ? "&presence=true" : ""
+                peers.append(try await FleetPeer.enter(room, at: endpoints[daemon], daemon: daemon, query))
+            }
+            // Each daemon knows which others have to be told what is said there.
+            for peer in peers.suffix(size).prefix(endpoints.count) { try await peer.waitForCount(size) }
+        }
+        return FleetCrowd(peers: peers, rooms: ids, seed: seed)
+    }
+
+    func peers(at daemons: Int...) -> [FleetPeer] {
+        peers.filter { daemons.contains($0.daemon) }
+    }
+
+    /// Every peer says up to so many ales, all at the same time.
+    static func cheer(_ peers: [FleetPeer], upTo most: Int) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for peer in peers {
+                let ales = Int.random(in: 1...most)
+                group.addTask {
+                    for _ in 0..<ales { try await peer.say() }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// What each of these peers has heard less than was said by the others of them in its room; less than nothing: too much.
+    static func missing(among peers: [FleetPeer]) async -> [Int] {
+        var said: [UUID: Int] = [:]
+        for peer in peers { said[peer.room, default: 0] += await peer.said }
+        var missing: [Int] = []
+        for peer in peers { missing.append(said[peer.room, default: 0] - (await peer.said) - (await peer.heard)) }
+        return missing
+    }
+
+    /// Returns when each of these peers has heard every ale of every other one of them in its room, and none twice, none of its own.
+    static func expectWhole(_ peers: [FleetPeer], seed: UInt64 = 0) async throws {
+        // What is one too many would come before what is said after it.
+        for _ in 0..<2 {
+            try await waitUntilWhole(peers)
+            for peer in peers { try await peer.say() }
+        }
+        try await waitUntilWhole(peers)
+        for peer in peers {
+            #expect(await peer.isConnected, "LETSSWITCH_TEST_SEED=\(seed)")
+            #expect(await peer.objections == [], "LETSSWITCH_TEST_SEED=\(seed)")
+        }
+    }
+
+    private static func waitUntilWhole(_ peers: [FleetPeer]) async throws {
+        try await eventually("all ales at all peers") {
+            let missing = await missing(among: peers)
+            guard missing.allSatisfy({ $0 >= 0 }) else {
+                throw ClientFailure.violation("ales that nobody else has said: \(missing)")
+            }
+            return missing.allSatisfy { $0 == 0 }
+        }
+    }
+}

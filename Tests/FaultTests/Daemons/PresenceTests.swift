@@ -1,0 +1,222 @@
+import Foundation
+import Glibc
+import JourneyTestSupport
+import TestSupport
+import Testing
+
+/// Who is in a room, over two daemons: told to those who asked.
+@Suite struct PresenceTests {
+    private static func task() -> String { "&taskId=\(UUID().uuidString)" }
+
+    @Test(
+        "A newcomer is told how many are there, everybody who asked hears of changes, and who didn't ask hears ales only"
+    )
+    func counts() async throws {
+        try await Journey.run { journey in
+            let fleet = try await DaemonFleet.start(2, in: journey, ["--presence-grace", "300s"])
+            let room = UUID()
+            let ada = try await FleetPeer.enter(room, at: fleet.endpoints[0], "&presence=true")
+            try await ada.waitForCount(1)
+            let silent = try await FleetPeer.enter(room, at: fleet.endpoints[1])
+            try await ada.waitForCount(2)
+            let bob = try await FleetPeer.enter(room, at: fleet.endpoints[1], "&presence=true" + Self.task())
+            for peer in [ada, bob] { try await peer.waitForCount(3) }
+            // Without a task there is no grace.
+            let passer = try await FleetPeer.enter(room, at: fleet.endpoints[1])
+            for peer in [ada, bob] { try await peer.waitForCount(4) }
+            await passer.leave()
+            for peer in [ada, bob] { try await peer.waitForCount(3) }
+            try await bob.say(3)
+            for peer in [ada, silent] { try await eventually("three ales") { await peer.heard == 3 } }
+            for peer in [ada, silent, bob] { #expect(await peer.objections == []) }
+            #expect(await silent.counts == [])
+        }
+    }
+
+    @Test("Who says whose it is counts once, and comes back within the grace as if it had never left")
+    func grace() async throws {
+        try await Journey.run { journey in
+            let fleet = try await DaemonFleet.start(2, in: journey, ["--presence-grace", "300s"])
+            let room = UUID()
+            let ada = try await FleetPeer.enter(room, at: fleet.endpoints[0], "&presence=true")
+            try await ada.waitForCount(1)
+            let task = Self.task()
+            let bob = try await FleetPeer.enter(room, at: fleet.endpoints[1], task)
+            try await ada.waitForCount(2)
+            // The same person again, on either daemon; and all of its connections go.
+            let again = [
+                try await FleetPeer.enter(room, at: fleet.endpoints[0], task),
+                try await FleetPeer.enter(room, at: fleet.endpoints[1], task),
+            ]
+            for peer in [bob] + again { await peer.leave() }
+            let back = try await FleetPeer.enter(room, at: fleet.endpoints[0], task)
+            let carl = try await FleetPeer.enter(room, at: fleet.endpoints[1], Self.task())
+            try await ada.waitForCount(3)
+            #expect(await ada.counts == [1, 2, 3])
+            #expect(await back.isConnected)
+            #expect(await carl.isConnected)
+        }
+    }
+
+    @Test("S5: a device that asks who is there is one person, by either door and on every daemon, and has a grace")
+    func devices() async throws {
+        try await Journey.run { journey in
+            let fleet = try await DaemonFleet.start(2, in: journey, ["--presence-grace", "300s"])
+            let room = UUID()
+            let watcher = try await FleetPeer.enter(room, at: fleet.endpoints[0], "&presence=true")
+            try await watcher.waitForCount(1)
+            let query = "&presence=true&deviceId=ada"
+            let ada = try await WebSocketTestClient.connect(to: fleet.endpoints[0], ClientEndpoint.room(room) + query)
+            #expect(try await ada.nextMessage() == RoomWords.handshake)
+            // As before: no word of a partner, whom a device doesn't have.
+            #expect(
+                try await ada.nextMessage() == .binary(Array(#"{"type":"presence","data":{"count":2}}"#.utf8)))
+            try await watcher.waitForCount(2)
+            let again = try await FleetPeer.enter(room, at: fleet.endpoints[1], query)
+            try await again.waitForCount(2)
+            let identifier = CablePeer.room(room, #","presence":true"#)
+            let cable = try await CablePeer.welcomed(at: fleet.endpoints[1], "?deviceId=ada")
+            try await cable.enter(identifier)
+            #expect(try await cable.hearMessage(of: identifier).data == ["count": 2])
+            await again.leave()
+            await ada.close()
+            await cable.socket.close()
+            // A task goes before a device, and who doesn't ask is a connection, as ever.
+            let carl = try await FleetPeer.enter(room, at: fleet.endpoints[0], query + Self.task())
+            try await watcher.waitForCount(3)
+            let silent = try await FleetPeer.enter(room, at: fleet.endpoints[1], "&deviceId=ada")
+            try await watcher.waitForCount(4)
+            // What is no device's name is nobody's.
+            let nameless = try await FleetPeer.enter(room, at: fleet.endpoints[0], "&presence=true&deviceId=")
+            try await watcher.waitForCount(5)
+            #expect(await watcher.counts == [1, 2, 3, 4, 5])
+            for peer in [carl, silent, nameless] { #expect(await peer.isConnected) }
+        }
+    }
+
+    @Test("Who doesn't come back within the grace is gone, on every daemon")
+    func graceEnds() async throws {
+        try await Journey.run { journey in
+            let fleet = try await DaemonFleet.start(2, in: journey, ["--presence-grace", "1s"])
+            let room = UUID()
+            let watchers = try await fleet.endpoints.asyncMap { endpoint in
+                try await FleetPeer.enter(room, at: endpoint, "&presence=true")
+            }
+            let bob = try await FleetPeer.enter(room, at: fleet.endpoints[1], Self.task())
+            for watcher in watchers { try await watcher.waitForCount(3) }
+            await bob.leave()
+            let left = ContinuousClock.now
+            for watcher in watchers { try await watcher.waitForCount(2) }
+            #expect(ContinuousClock.now - left >= .milliseconds(900))
+        }
+    }
+
+    @Test("In a session of questions everybody is told how many are there, on both daemons, by sockets and cables")
+    func questions() async throws {
+        try await Journey.run { journey in
+            let fleet = try await DaemonFleet.start(2, in: journey, ["--presence-grace", "1s"])
+            let here = try await TestSession.make(at: fleet.endpoints[0])
+            let there = here.at(fleet.endpoints[1])
+            let presenter = try await here.join("speaker", isLive: true, asPresenter: true)
+            try await presenter.waitForCount(1)
+            // A device is one, however often and wherever it comes; who only listens counts too, and is told nothing.
+            let (ada, again) = (try await here.join("ada", isLive: true), try await there.join("ada", isLive: true))
+            let (quiet, nobody) = (try await there.join("bob"), try await there.join())
+            let identifier = #"{"channel":"QuestionsChannel","session":"\#(there.id)","presence":true}"#
+            let cable = try await CablePeer.welcomed(at: there.endpoint, "?deviceId=carl")
+            try await cable.enter(identifier)
+            for peer in [presenter, ada, again] { try await peer.waitForCount(5) }
+            while true {
+                let message = try await cable.hearMessage(of: identifier)
+                if message.type == "presence", message.data == ["count": 5] { break }
+            }
+            for peer in [quiet, nobody] { try await peer.socket.expectSilence() }
+            await nobody.socket.close()
+            for peer in [presenter, ada, again] { try await peer.waitForCount(4) }
+            await ada.socket.close()
+            try await cable.unsubscribe(identifier)
+            // The device is still there by its other socket, when the grace is over.
+            for peer in [presenter, again] { try await peer.waitForCount(3) }
+            await again.socket.close()
+            try await presenter.waitForCount(2)
+        }
+    }
+
+    @Test("SIGTERM of one moves nobody who comes back elsewhere")
+    func drain() async throws {
+        try await Journey.run { journey in
+            let fleet = try await DaemonFleet.start(2, in: journey, ["--presence-grace", "300s"])
+            let room = UUID()
+            let ada = try await FleetPeer.enter(room, at: fleet.endpoints[0], "&presence=true")
+            let tasks = (0..<5).map { _ in Self.task() }
+            let guests = try await tasks.asyncMap { try await FleetPeer.enter(room, at: fleet.endpoints[1], $0) }
+            try await ada.waitForCount(6)
+            let before = await ada.counts
+            await fleet[1].process.signal(SIGTERM)
+            for guest in guests {
+                try await eventually("a close frame") { await !guest.isConnected }
+                #expect(await guest.close?.code == 1001)
+            }
+            let back = try await tasks.asyncMap { try await FleetPeer.enter(room, at: fleet.endpoints[0], $0) }
+            #expect(try await fleet[1].process.waitForExit() == .exited(0))
+            try await DaemonFleet.wait(at: fleet.endpoints[0], others: 0)
+            let carl = try await FleetPeer.enter(room, at: fleet.endpoints[0], Self.task())
+            try await ada.waitForCount(7)
+            #expect(await ada.counts == before + [7])
+            try await carl.say()
+            for peer in back { try await eventually("an ale") { await peer.heard == 1 } }
+        }
+    }
+
+    @Test("The webhook's counts of who came and who left are those of all daemons, and know no grace")
+    func webhook() async throws {
+        try await HTTPRecorder.run { recorder in
+            try await Journey.run { journey in
+                let fleet = try await DaemonFleet.start(
+                    2, in: journey,
+                    [
+                        "--webhook-url", recorder.url("/hook"), "--webhook-secret",
+                        "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "--presence-grace", "300s",
+                    ])
+                func expect(_ event: String, peers: Int) async throws {
+                    try await recorder.requests.next("\(event) with \(peers)") { asked in
+                        guard let json = try? asked.json() else { return false }
+                        return json["type"].string == event && json["data"]["peers"].int == peers
+                    }
+                }
+                let streams = try await fleet.endpoints.asyncMap { try await $0.reminders(of: "ada") }
+                let start = try await journey.instant(in: 3600)
+                let room = try await fleet.endpoints[0].pair("ada", "bob", start)
+                try await journey.advance(to: start, -59)
+                // On its way after its room is open, on each daemon.
+                for stream in streams { #expect(try await stream.nextReminder().roomId == room) }
+                let ada = try await FleetPeer.enter(room, at: fleet.endpoints[0], "&presence=true")
+                try await expect("room.joined", peers: 1)
+                let bob = try await FleetPeer.enter(room, at: fleet.endpoints[1], "&presence=true")
+                for peer in [ada, bob] { try await peer.waitForCount(2) }
+                let guest = try await FleetPeer.enter(room, at: fleet.endpoints[0])
+                try await expect("room.joined", peers: 3)
+                // Or the two and three that she has heard of already would pass for those below.
+                try await ada.waitForCount(3)
+                // By whose daemon they are there: if it dies, the other one can tell.
+                try await journey.wait(
+                    until: """
+                        (SELECT array_agg(connections ORDER BY connections) = '{1,2}'
+                        FROM letsswitch.presence JOIN letsswitch.daemon ON daemon.id = reporter_id)
+                        """)
+                await guest.leave()
+                try await expect("room.left", peers: 2)
+                try await ada.waitForCount(2)
+                // Whoever says whose it is may be coming back, as far as those in the room are told.
+                let carl = try await FleetPeer.enter(room, at: fleet.endpoints[1], Self.task())
+                try await expect("room.joined", peers: 3)
+                try await ada.waitForCount(3)
+                await carl.leave()
+                try await expect("room.left", peers: 2)
+                #expect(await ada.counts.last == 3)
+                await bob.leave()
+                try await expect("room.left", peers: 1)
+            }
+        }
+    }
+}

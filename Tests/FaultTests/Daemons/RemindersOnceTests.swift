@@ -1,0 +1,86 @@
+import Domain
+import Foundation
+import JourneyTestSupport
+import TestSupport
+import Testing
+
+/// Three daemons on one database send each reminder once, whatever becomes of one of them.
+@Suite struct RemindersOnceTests {
+    enum Fate: CaseIterable { case committed, rolledBack }
+
+    private static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+    @Test(
+        "One killed while it claims, the database restarted: each stream and the webhook get each reminder once",
+        arguments: Fate.allCases)
+    func once(_ fate: Fate) async throws {
+        let cluster = try await TestCluster.dedicated()
+        try await HTTPRecorder.run { recorder in
+            try await Journey.run(on: cluster) { journey in
+                let fleet = try await DaemonFleet.start(
+                    3, in: journey, ["--webhook-url", recorder.url("/hook"), "--webhook-secret", Self.secret])
+                let devices = (0..<6).map { "d\($0)" }
+                let start = try await journey.instant(in: 3600)
+                for (number, device) in devices.enumerated() {
+                    try await fleet.endpoints[number % 3].register(device, start, "First")
+                }
+                // Those of the third end with it.
+                let streams = try await Array(fleet.endpoints.prefix(2)).asyncMap { endpoint in
+                    try await devices.asyncMap { try await endpoint.reminders(of: $0) }
+                }
+                try await Self.killWhileItClaims(fleet, start, fate, in: journey)
+                for stream in streams.joined() { #expect(try await stream.nextReminder().title == "First") }
+                try await Self.waitUntilDelivered(devices.count, in: journey)
+
+                let next = Instant(seconds: start.seconds + 600)
+                for (number, device) in devices.enumerated() {
+                    try await fleet.endpoints[number % 2].register(device, next, "Next")
+                }
+                try await Self.waitUntilDelivered(devices.count, in: journey)
+                try await cluster.restart()
+                try await journey.advance(to: next, -60)
+                // Nothing came twice: what comes next is the next one.
+                for stream in streams.joined() { #expect(try await stream.nextReminder().title == "Next") }
+                try await Self.waitUntilDelivered(2 * devices.count, in: journey)
+                let reminded = try recorder.requests.all.filter { try $0.json()["type"].string == "reminder" }
+                #expect(reminded.count == 2 * devices.count)
+                #expect(Set(reminded.compactMap { $0.headers["webhook-id"] }).count == 2 * devices.count)
+            }
+        }
+        await cluster.stop()
+    }
+
+    /// The third daemon claims what is due, and dies before it has committed, or before it knows that it has.
+    private static func killWhileItClaims(
+        _ fleet: DaemonFleet, _ start: Instant, _ fate: Fate, in journey: Journey
+    ) async throws {
+        // So that it is the one that claims.
+        for index in [0, 1] { try await fleet[index].process.freeze() }
+        let gate = try await StatementGate.close(at: .claim, in: journey)
+        try await journey.advance(to: start, -60)
+        try await gate.waitForStatements()
+        switch fate {
+        case .committed:
+            try await fleet[2].process.freeze()
+            try await gate.open()
+            try await journey.wait(until: "EXISTS (SELECT FROM letsswitch.reminder)")
+            try await fleet[2].process.kill9()
+        case .rolledBack:
+            try await fleet[2].process.kill9()
+            try await gate.rollBack()
+            #expect(try await journey.count("letsswitch.reminder") == 0)
+        }
+        for index in [0, 1] { await fleet[index].process.thaw() }
+    }
+
+    /// So many reminders are delivered, there are no others, and nobody is still to be told of one. (What waits besides are the
+    /// ends of matches' rooms.)
+    private static func waitUntilDelivered(_ count: Int, in journey: Journey) async throws {
+        try await journey.wait(
+            until: """
+                (SELECT count(*) FROM letsswitch.reminder WHERE state = 'delivered') = \(count)
+                AND NOT EXISTS (SELECT FROM letsswitch.delivery WHERE urgent)
+                """)
+        #expect(try await journey.count("letsswitch.reminder") == count)
+    }
+}

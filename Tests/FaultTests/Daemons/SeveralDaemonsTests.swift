@@ -1,0 +1,149 @@
+import Domain
+import Foundation
+import JourneyTestSupport
+import TestSupport
+import Testing
+
+/// Two and three daemons on one database, which are one server.
+@Suite struct SeveralDaemonsTests {
+    @Test("Every ale reaches everybody else in its room once, wherever they are", arguments: [2, 3])
+    func everybodyOnce(count: Int) async throws {
+        try await Journey.run { journey in
+            let fleet = try await DaemonFleet.start(count, in: journey)
+            let crowd = try await FleetCrowd.gather(rooms: 5, of: 8, at: fleet.endpoints)
+            for _ in 0..<3 {
+                try await FleetCrowd.cheer(crowd.peers, upTo: 40)
+                try await FleetCrowd.expectWhole(crowd.peers, seed: crowd.seed)
+            }
+            for index in 0..<count { #expect(try await fleet.lost(at: index) == 0) }
+        }
+    }
+
+    @Test("Who comes later hears what is said from then on, and a room that is left costs the bus nothing")
+    func comingAndGoing() async throws {
+        try await Journey.run { journey in
+            let fleet = try await DaemonFleet.start(2, in: journey)
+            let room = UUID()
+            let ada = try await FleetPeer.enter(room, at: fleet.endpoints[0], "&presence=true")
+            try await ada.waitForCount(1)
+            try await ada.say(10)
+            for _ in 0..<3 {
+                let guest = try await FleetPeer.enter(room, at: fleet.endpoints[1], daemon: 1)
+                try await ada.waitForCount(2)
+                try await Task.sleep(for: TimeAllowance.bound(.milliseconds(250)))
+                try await ada.say(5)
+                try await eventually("five ales") { await guest.heard == 5 }
+                try await guest.say(1)
+                await guest.leave()
+                try await ada.waitForCount(1)
+            }
+            try await eventually("the guests' ales") { await ada.heard == 3 }
+            // Alone again: what the daemons still say to each other isn't about ales.
+            func sent() async throws -> Double {
+                try await MetricsReading(fleet.endpoints[0])[#"letsswitch_bus_packets_total{direction="out"}"#]
+            }
+            let before = try await sent()
+            try await ada.say(2_000)
+            let other = try await FleetPeer.enter(room, at: fleet.endpoints[0], "&presence=true")
+            try await ada.waitForCount(2)
+            #expect(await other.heard == 0)
+            #expect(try await sent() - before < 200)
+            #expect(try await fleet.lost(at: 1) == 0)
+        }
+    }
+
+    @Test("Who has come hears everybody from a quarter of a second on, also on a daemon that has just come")
+    func arrival() async throws {
+        try await Journey.run { journey in
+            var fleet = try await DaemonFleet.start(2, in: journey)
+            // A machine may stand still for that long; one that does so each time is none that this promise is broken by.
+            var outcomes: [Bool] = []
+            while outcomes.count < 5, outcomes.last != true {
+                let room = UUID()
+                let ada = try await FleetPeer.enter(room, at: fleet.endpoints[0])
+                try await fleet.add(in: journey)
+                let guest = try await FleetPeer.enter(room, at: fleet.members[fleet.members.count - 1].endpoint)
+                let stopwatch = Stopwatch()
+                while stopwatch.elapsed < .milliseconds(250) * TimeAllowance.factor {
+                    try await Task.sleep(for: .milliseconds(5))
+                }
+                for peer in [ada, guest] { try await peer.say() }
+                try? await eventually("both ales", within: .seconds(10)) {
+                    let heard = (await ada.heard, await guest.heard)
+                    return heard == (1, 1)
+                }
+                let heard = (await ada.heard, await guest.heard)
+                outcomes.append(heard == (1, 1))
+                for peer in [ada, guest] { await peer.leave() }
+            }
+            #expect(outcomes.last == true)
+        }
+    }
+
+    @Test("With --bus postgresql the bus of a daemon that is alone stands too")
+    func loneBus() async throws {
+        try await Journey.run { journey in
+            var fleet = DaemonFleet()
+            try await fleet.add(in: journey, ["--bus", "postgresql"])
+            let metrics = try await MetricsReading.wait(at: fleet.endpoints[0]) {
+                $0.samples[#"letsswitch_bus_connected{bus="postgresql"}"#] == 1
+            }
+            #expect(metrics.sum("letsswitch_bus_daemons") == 0)
+        }
+    }
+
+    @Test("A room's size counts all daemons")
+    func roomSize() async throws {
+        try await Journey.run { journey in
+            let fleet = try await DaemonFleet.start(2, in: journey, ["--room-size", "4"])
+            let room = UUID()
+            var peers: [FleetPeer] = []
+            for number in 0..<4 {
+                peers.append(try await FleetPeer.enter(room, at: fleet.endpoints[number % 2], "&presence=true"))
+            }
+            // Both daemons know of all.
+            for peer in peers { try await peer.waitForCount(4) }
+            for endpoint in fleet.endpoints { #expect(try await endpoint.status(of: room) == 409) }
+            await peers[0].leave()
+            // Everybody, or the four that somebody has heard of already would pass for the four below.
+            for peer in peers.dropFirst() { try await peer.waitForCount(3) }
+            let last = try await FleetPeer.enter(room, at: fleet.endpoints[1], "&presence=true")
+            for peer in peers.dropFirst() + [last] { try await peer.waitForCount(4) }
+            #expect(try await fleet.endpoints[0].status(of: room) == 409)
+        }
+    }
+
+    @Test("With --bus none ales end at the daemon, and reminders come all the same")
+    func noBus() async throws {
+        try await Journey.run { journey in
+            var fleet = DaemonFleet()
+            for _ in 0..<2 { try await fleet.add(in: journey, ["--bus", "none"]) }
+            for endpoint in fleet.endpoints {
+                _ = try await MetricsReading.wait(at: endpoint) { $0.sum("letsswitch_bus_daemons") == 1 }
+            }
+            let room = UUID()
+            let here = [
+                try await FleetPeer.enter(room, at: fleet.endpoints[0]),
+                try await FleetPeer.enter(room, at: fleet.endpoints[0], "&presence=true"),
+            ]
+            let there = try await fleet.endpoints[1].enter(room)
+            try await here[0].say(20)
+            try await eventually("twenty ales") { await here[1].heard == 20 }
+            #expect(await here[1].counts == [2])
+
+            let start = try await journey.instant(in: 3600)
+            try await fleet.endpoints[0].register("ada", start)
+            let streams = try await fleet.endpoints.asyncMap { try await $0.reminders(of: "ada") }
+            try await journey.advance(to: start, -60)
+            let reminders = try await streams.asyncMap { try await $0.nextReminder() }
+            #expect(reminders[0] == reminders[1])
+            // Whatever crossed would have crossed by now.
+            try await there.expectSilence()
+            for endpoint in fleet.endpoints {
+                let metrics = try await MetricsReading(endpoint)
+                #expect(metrics.sum("letsswitch_bus_packets_total") == 0)
+                #expect(metrics.sum("letsswitch_bus_connected") == 0)
+            }
+        }
+    }
+}

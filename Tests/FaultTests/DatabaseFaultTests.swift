@@ -1,0 +1,140 @@
+import Domain
+import Foundation
+import JourneyTestSupport
+import Settings
+import TestSupport
+import Testing
+
+/// The database is away, in one way or another, while rooms are open and a reminder falls due.
+@Suite struct DatabaseFaultTests {
+    /// What the contract allows.
+    private static let refusalBound = TimeAllowance.bound(.seconds(2))
+    private static let returnBound = TimeAllowance.bound(.seconds(5))
+    private static let latenessBound = TimeAllowance.bound(.seconds(2))
+
+    /// The device's next two reminders, and when they came.
+    private static func twoReminders(
+        on stream: EventStreamTestClient
+    ) async throws -> [(reminder: ReceivedReminder, at: Date)] {
+        let first = try await stream.nextReminder()
+        let at = Date()
+        return [(first, at), (try await stream.nextReminder(), Date())]
+    }
+
+    private static func cheer(_ speaker: WebSocketTestClient, _ listener: WebSocketTestClient, in room: UUID)
+        async throws
+    {
+        let stopwatch = Stopwatch()
+        try await speaker.send(text: RoomWords.ale(room))
+        #expect(try await listener.nextMessage() == RoomWords.cheer)
+        #expect(stopwatch.elapsed <= TimeAllowance.bound(.seconds(1)))
+    }
+
+    @Test(
+        "503 within 2 s, rooms don't notice; back by itself within 5 s, reminders 2 s late at most, none lost or twice",
+        arguments: DatabaseFault.allCases)
+    func fault(_ fault: DatabaseFault) async throws {
+        let cluster = try await fault.cluster()
+        try await Journey.run(on: cluster, patience: .promised) { journey in
+            let database = try await FaultyDatabase(fault, cluster, journey)
+            do {
+                try await run(fault, database, journey)
+                await database.remove()
+            } catch {
+                await database.remove()
+                throw error
+            }
+        }
+    }
+
+    private func run(_ fault: DatabaseFault, _ database: FaultyDatabase, _ journey: Journey) async throws {
+        let endpoint = try await journey.daemon { $0.database = .url(database.conninfo) }
+        let open = try await journey.instant(in: 3600)
+        let room = try await endpoint.pair("ada", "bob", open)
+        let ada = try await endpoint.reminders(of: "ada")
+        try await journey.advance(to: open, -60)
+        #expect(try await ada.nextReminder().roomId == room)
+        let peers = [try await endpoint.enter(room), try await endpoint.enter(room)]
+
+        // Due while the database is away, and soon after its return.
+        let during = try await journey.instant(in: 62 + TimeAllowance.factor)
+        let after = Instant(seconds: during.seconds + 2)
+        let shift = try await journey.shift()
+        func due(_ start: Instant) -> Date { Date(timeIntervalSince1970: Double(start.seconds) - 60 - shift) }
+        let rooms = [
+            try await endpoint.pair("ada", "cleo", during), try await endpoint.pair("ada", "dan", after),
+        ]
+        let far = Instant(seconds: open.seconds + 86_400)
+        let title = String(repeating: "y", count: 200)
+        let wish = ClientEndpoint.task("dora", far, title)
+        async let reminders = Self.twoReminders(on: ada)
+
+        try await database.begin()
+        if fault == .diskFull || fault == .fileLimit {
+            // The daemon's connections may have room left on the pages that they wrote last, where nobody else writes.
+            var refusals = 0
+            for number in 0..<1000 where refusals < 30 {
+                let slot = Instant(seconds: far.seconds + 60 + number)
+                let answer = try await endpoint.post("/task", ClientEndpoint.task("h\(number)", slot, title))
+                refusals = [200, 201].contains(answer.status) ? 0 : refusals + 1
+            }
+        }
+        // A session may be told of its server's new settings later than the one that looked: what it still takes is no refusal.
+        var gone = Stopwatch()
+        var refused = try await endpoint.post("/task", wish)
+        while fault == .readOnly, [200, 201].contains(refused.status) {
+            gone = Stopwatch()
+            refused = try await endpoint.post("/task", wish)
+        }
+        let refusal = gone.elapsed
+        #expect(
+            refused.status == 503 && refused.headers["Retry-After"] != nil,
+            "\(refused.status) \(String(decoding: refused.body, as: UTF8.self))")
+        #expect(try refused.json()["code"] == "database_unavailable")
+        #expect(refusal <= Self.refusalBound)
+        try await Self.cheer(peers[0], peers[1], in: room)
+        let asked = Stopwatch()
+        #expect(try await endpoint.get("/healthz").status == 200)
+        #expect(asked.elapsed <= TimeAllowance.bound(.milliseconds(500)))
+        if fault != .lockedTables {
+            let ready = try await endpoint.get("/readyz")
+            #expect(ready.status == 503 && ready.headers["Retry-After"] != nil)
+            #expect(asked.elapsed <= TimeAllowance.bound(.milliseconds(2500)))
+        }
+        #expect(try await endpoint.status(of: room) == 101)
+        let isDue = due(during).timeIntervalSinceNow
+        if isDue > -0.3 { try await Task.sleep(for: .seconds(isDue + 0.3)) }
+        try await Self.cheer(peers[1], peers[0], in: room)
+
+        try await database.end()
+        let back = (stopwatch: Stopwatch(), date: Date())
+        var answer = try await endpoint.post("/task", wish)
+        while answer.status == 503 {
+            try await Task.sleep(for: .milliseconds(5))
+            answer = try await endpoint.post("/task", wish)
+        }
+        let returned = back.stopwatch.elapsed
+        #expect([200, 201].contains(answer.status))
+        #expect(returned <= Self.returnBound)
+        while try await endpoint.get("/readyz").status != 200 {
+            try await Task.sleep(for: .milliseconds(20))
+            try #require(back.stopwatch.elapsed <= Self.returnBound)
+        }
+        let received = try await reminders
+        // One that was claimed as the database went, and whose answer got lost, may come behind the one that was claimed after.
+        #expect(Set(received.map(\.reminder.roomId)) == Set(rooms))
+        for (reminder, at) in received {
+            let start = reminder.roomId == rooms[0] ? during : after
+            #expect(at >= due(start))
+            let lateness = at.timeIntervalSince(max(due(start), back.date))
+            #expect(.seconds(lateness) <= Self.latenessBound + back.stopwatch.allowance)
+        }
+
+        try await Self.cheer(peers[0], peers[1], in: room)
+        for peer in peers { try await peer.expectSilence() }
+        #expect(try await journey.count("letsswitch.task WHERE device_id = 'dora'") == 1)
+        // One for each task, and what comes next is what happens next.
+        #expect(try await journey.count("letsswitch.reminder") == 6)
+        try await endpoint.expectNoReminder(on: ada, of: "ada", in: journey)
+    }
+}

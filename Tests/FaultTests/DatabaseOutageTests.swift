@@ -1,0 +1,115 @@
+import Domain
+import Foundation
+import JourneyTestSupport
+import Scheduling
+import Settings
+import TestSupport
+import Testing
+
+@Suite struct DatabaseOutageTests {
+    /// Registers again and again until told to stop; gives back what was answered, and how long each took.
+    private func load(
+        _ endpoint: ClientEndpoint, _ name: String, _ start: Instant, until stop: EventRecorder<Void>
+    ) async throws -> [(status: Int, took: Duration, retryAfter: String?)] {
+        let client = try await HTTPTestClient.connect(to: endpoint)
+        var answers: [(status: Int, took: Duration, retryAfter: String?)] = []
+        while stop.all.isEmpty {
+            let stopwatch = Stopwatch()
+            let response = try await client.request(
+                "POST", "/task", json: ClientEndpoint.task("\(name)-\(answers.count)", start, "Load"))
+            answers.append((response.status, stopwatch.elapsed, response.headers["Retry-After"]))
+        }
+        await client.close()
+        return answers
+    }
+
+    @Test("The database goes and comes under load: 503 at once, rooms go on, then all is as before, reminders included")
+    func outage() async throws {
+        let cluster = try await TestCluster.dedicated()
+        try await Journey.run(on: cluster, patience: .promised) { journey in
+            let endpoint = try await journey.daemon { $0.schedule.reminderLead = .seconds(300) }
+            let now = try await journey.instant(in: 0)
+            let start = Instant(seconds: now.seconds + 3600)
+            let room = try await endpoint.pair("ada", "bob", start)
+            try await journey.advance(to: start, -300)
+            let ada = try await endpoint.reminders(of: "ada")
+            #expect(try await ada.nextReminder().roomId == room)
+            let peers = [try await endpoint.enter(room), try await endpoint.enter(room)]
+
+            // Due while the database is away.
+            let due = Instant(seconds: try await journey.instant(in: 302).seconds)
+            let missed = try await endpoint.pair("ada", "cleo", due)
+            let stop = EventRecorder<Void>()
+            let far = Instant(seconds: start.seconds + 86_400)
+            async let one = load(endpoint, "one", far, until: stop)
+            async let other = load(endpoint, "other", far, until: stop)
+            try await journey.wait(until: "(SELECT count(*) FROM letsswitch.task WHERE title = 'Load') > 10")
+            await cluster.stop()
+
+            let refused = try await endpoint.post("/task", ClientEndpoint.task("dora", far, "History"))
+            #expect(refused.status == 503 && refused.headers["Retry-After"] != nil)
+            #expect(try refused.json()["code"] == "database_unavailable")
+            #expect(try await endpoint.get("/readyz").status == 503)
+            #expect(try await endpoint.get("/healthz").status == 200)
+            #expect(try await endpoint.status(of: UUID()) == 503)
+            #expect(try await endpoint.status(of: room) == 101)
+            for (speaker, listener) in [(peers[0], peers[1]), (peers[1], peers[0])] {
+                try await speaker.send(text: RoomWords.ale(room))
+                #expect(try await listener.nextMessage() == RoomWords.cheer)
+            }
+            // The minute passes meanwhile. No event tells of it: the clock that would is away.
+            try await Task.sleep(for: .seconds(2))
+            try await cluster.start()
+            let back = Stopwatch()
+
+            while try await endpoint.get("/readyz").status != 200 {
+                try #require(back.elapsed < TimeAllowance.bound(.seconds(5)))
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            #expect(try await endpoint.register("dora", far).title == "History")
+            #expect(try await ada.nextReminder().roomId == missed)
+            #expect(back.elapsed < TimeAllowance.bound(.seconds(10)))
+            #expect(try await endpoint.status(of: missed) == 101)
+            for peer in peers { try await peer.expectSilence() }
+
+            stop.append(())
+            let answers = try await one + other
+            let refusals = answers.filter { $0.status == 503 }
+            #expect(!refusals.isEmpty && refusals.allSatisfy { $0.retryAfter != nil })
+            #expect(Set(answers.map(\.status)).isSubset(of: [201, 503]))
+            #expect(answers.last?.status == 201)
+            #expect(try #require(refusals.map(\.took).max()) <= TimeAllowance.bound(.seconds(2)))
+            let stored = try await journey.count("letsswitch.task WHERE title = 'Load'")
+            // A registration whose commit was cut off may be there though nobody was told so.
+            let confirmed = answers.count { $0.status == 201 }
+            #expect((confirmed...answers.count).contains(stored))
+        }
+        await cluster.stop()
+    }
+
+    @Test("A daemon starts without its database, says so, and works once it is there")
+    func awayAtStart() async throws {
+        let cluster = try await TestCluster.dedicated()
+        try await Journey.run(on: cluster, patience: .promised) { journey in
+            await cluster.stop()
+            let (daemon, endpoint) = try await journey.process()
+            #expect(try await endpoint.get("/healthz").status == 200)
+            let ready = try await endpoint.get("/readyz")
+            #expect(ready.status == 503 && ready.headers["Retry-After"] != nil)
+            #expect(try await endpoint.post("/task", ["deviceId": "ada"]).status == 503)
+            try await daemon.waitForLog("waiting for the database")
+            try await cluster.start()
+            let back = Stopwatch()
+            while try await endpoint.get("/readyz").status != 200 {
+                try #require(back.elapsed < TimeAllowance.bound(.seconds(5)))
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            let start = try await journey.instant(in: 3600)
+            try await endpoint.register("ada", start)
+            let stream = try await endpoint.reminders(of: "ada")
+            try await journey.advance(to: start, -60)
+            #expect(try await stream.nextReminder().title == "History")
+        }
+        await cluster.stop()
+    }
+}

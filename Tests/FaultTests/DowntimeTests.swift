@@ -1,0 +1,52 @@
+import Domain
+import Foundation
+import JourneyTestSupport
+import TestSupport
+import Testing
+
+@Suite struct DowntimeTests {
+    @Test("Down across due times: what is still useful fires once, in due order, marked late; the rest is missed")
+    func acrossDueTimes() async throws {
+        try await Journey.run { journey in
+            let first = try await journey.process()
+            let start = try await journey.instant(in: 3600)
+            // Registered in another order than they are due.
+            let useful = [(40, "Fourth"), (10, "First"), (30, "Third"), (20, "Second")]
+            for (seconds, title) in useful {
+                for device in ["ada", "bob"] {
+                    try await first.endpoint.register(device, Instant(seconds: start.seconds + seconds), title)
+                }
+            }
+            let late = try await first.endpoint.register("ada", start, "Too late")
+            try await first.daemon.kill9()
+            // The first has started; the others' minutes have begun, the last 20 seconds ago.
+            try await journey.advance(to: start, 2)
+
+            let (daemon, endpoint) = try await journey.process()
+            let missed = try await daemon.waitForLog("reminder missed")
+            #expect(missed["taskId"].string == late.id.uuidString)
+            var lateness: [Int] = []
+            for _ in 0..<8 { lateness.append(try #require(try await daemon.waitForLog("reminder")["late_ms"].int)) }
+            // Marked with how late it is; the longest due came first.
+            #expect(lateness == lateness.sorted(by: >))
+            #expect(lateness.allSatisfy { $0 >= 20_000 })
+            let ada = try await endpoint.reminders(of: "ada")
+            let bob = try await endpoint.reminders(of: "bob")
+            for stream in [ada, bob] {
+                let titles = try await (0..<4).map { $0 }.asyncMap { _ in try await stream.nextReminder().title }
+                #expect(titles == ["First", "Second", "Third", "Fourth"])
+            }
+            try await journey.wait(
+                until: "(SELECT count(*) FROM letsswitch.reminder WHERE state = 'delivered') = 8")
+            #expect(
+                try await journey.count(
+                    "letsswitch.reminder WHERE state = 'missed' AND task_id = '\(late.id)'") == 1)
+            #expect(try await journey.count("letsswitch.reminder") == 9)
+            // Once: what comes next is what is new.
+            let next = try await journey.instant(in: 3600)
+            for device in ["ada", "bob"] { try await endpoint.register(device, next, "Next") }
+            try await journey.advance(to: next, -60)
+            for stream in [ada, bob] { #expect(try await stream.nextReminder().title == "Next") }
+        }
+    }
+}

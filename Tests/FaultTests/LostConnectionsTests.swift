@@ -1,0 +1,75 @@
+import Domain
+import Foundation
+import JourneyTestSupport
+import ScheduleTestSupport
+import Settings
+import TestSupport
+import Testing
+
+@testable import Scheduling
+
+/// The database is there, and the daemon's connections to it are not.
+@Suite struct LostConnectionsTests {
+    @Test("Every connection is terminated, LISTEN's included: all work again at once, and notifications come as before")
+    func terminated() async throws {
+        try await Journey.run(patience: .promised) { journey in
+            let endpoint = try await journey.daemon { $0.database = .url(journey.faultyConninfo) }
+            let open = try await journey.instant(in: 3600)
+            let room = try await endpoint.pair("ada", "bob", open)
+            try await journey.advance(to: open, -60)
+            let stream = try await endpoint.reminders(of: "ada")
+            #expect(try await stream.nextReminder().roomId == room)
+            let peers = [try await endpoint.enter(room), try await endpoint.enter(room)]
+            let own = try await journey.instant(in: 65 + TimeAllowance.factor)
+            try await endpoint.register("ada", own, "Own")
+
+            // One for requests, the scheduler's, LISTEN's at least.
+            #expect(try await journey.terminateConnections() >= 3)
+            let cut = Stopwatch()
+            // By another daemon, so that only LISTEN can tell of it.
+            let store = ScheduleStore(database: journey.client, settings: ScheduleSettings(reminderLead: 60))
+            let other = try ScheduleDatabase.request("cleo", "\(own)", "Other", zone: "UTC")
+            #expect(try await store.register(other).task?.isPaired == true)
+            let sooner = Instant(seconds: own.seconds - 2)
+            let request = try ScheduleDatabase.request("ada", "\(sooner)", "Sooner", zone: "UTC")
+            #expect(try await store.register(request).isCreated)
+
+            try await peers[0].send(text: RoomWords.ale(room))
+            #expect(try await peers[1].nextMessage() == RoomWords.cheer)
+            let wish = ClientEndpoint.task("dora", Instant(seconds: open.seconds + 3600), "T")
+            try await eventually("a registration") { try await endpoint.post("/task", wish).status != 503 }
+            #expect(cut.elapsed <= TimeAllowance.bound(.seconds(2)))
+            #expect(try await stream.nextReminder().title == "Sooner")
+            #expect(cut.elapsed <= TimeAllowance.bound(.seconds(9)))
+            #expect(try await stream.nextReminder().partnerTask == "Other")
+            #expect(cut.elapsed <= TimeAllowance.bound(.seconds(13)))
+            for peer in peers { try await peer.expectSilence() }
+            try await endpoint.expectNoReminder(on: stream, of: "ada", in: journey)
+        }
+    }
+
+    @Test(
+        "A database that accepts the connection and says nothing, at start: the daemon serves, and works once it speaks"
+    )
+    func silentAtStart() async throws {
+        try await Journey.run(patience: .promised) { journey in
+            let (relay, conninfo) = try journey.relay()
+            relay.stall()
+            let endpoint = try await journey.daemon { $0.database = .url(conninfo) }
+            #expect(try await endpoint.get("/healthz").status == 200)
+            #expect(try await endpoint.get("/readyz").status == 503)
+            let start = try await journey.instant(in: 3600)
+            #expect(try await endpoint.post("/task", ClientEndpoint.task("ada", start, "T")).status == 503)
+            relay.resume()
+            let back = Stopwatch()
+            try await eventually("a task taken") {
+                try await endpoint.post("/task", ClientEndpoint.task("ada", start, "T")).status != 503
+            }
+            #expect(back.elapsed <= TimeAllowance.bound(.seconds(5)))
+            // The answer before is believed for a second.
+            try await eventually("readiness") { try await endpoint.get("/readyz").status != 503 }
+            #expect(back.elapsed <= TimeAllowance.bound(.seconds(5)))
+            relay.close()
+        }
+    }
+}

@@ -1,0 +1,164 @@
+import Domain
+import Foundation
+import JourneyTestSupport
+import Postgres
+import ScheduleTestSupport
+import Settings
+import TestSupport
+import Testing
+
+@testable import Scheduling
+
+/// One of the scheduler's statements fails, hangs, or its answer is lost; reminders go out all the same.
+@Suite struct SchedulerFaultTests {
+    /// What a function of the database does instead of its work.
+    enum Sabotage: String {
+        case fails = "RAISE 'sabotage'"
+        case hangs = "PERFORM pg_sleep(3600)"
+    }
+
+    /// Puts `sabotage` before all that the function does; gives what undoes it.
+    private func sabotage(_ function: String, _ sabotage: Sabotage, in journey: Journey) async throws -> String {
+        let rows = try await journey.sql(
+            "SELECT pg_get_functiondef('letsswitch.\(function)'::regproc) AS text")
+        let text = try rows[0].string("text")
+        let broken = text.replacing("\nBEGIN\n", with: "\nBEGIN\n    \(sabotage.rawValue);\n")
+        try #require(broken != text)
+        try await journey.sql(broken)
+        return text
+    }
+
+    @Test(
+        "While what asks for missed reminders fails or hangs, and connections are lost, reminders come in time",
+        arguments: [
+            ("reminders_of", Sabotage.fails), ("reminders_of", .hangs), ("open_rooms", .fails),
+            ("fired_between", .hangs),
+            ("expire_reminders", .hangs), ("purge", .fails),
+        ])
+    func catchingUp(function: String, kind: Sabotage) async throws {
+        try await Journey.run(patience: .promised) { journey in
+            let endpoint = try await journey.daemon { $0.database = .url(journey.faultyConninfo) }
+            let streams = try await ["ada", "bob", "cleo"].asyncMap { try await endpoint.reminders(of: $0) }
+            let start = try await journey.instant(in: 3600)
+            try await endpoint.register("bob", start)
+            _ = try await sabotage(function, kind, in: journey)
+            _ = try await journey.terminateConnections()
+            try await eventually("a task taken") {
+                try await endpoint.post("/task", ClientEndpoint.task("ada", start, "History")).status == 201
+            }
+            try await journey.advance(to: start, -60)
+            for stream in streams.prefix(2) { #expect(try await stream.nextReminder().startsAt == start.date) }
+            // And again, where there was nothing to catch up with.
+            let next = Instant(seconds: start.seconds + 600)
+            try await endpoint.register("cleo", next)
+            try await journey.advance(to: next, -60)
+            #expect(try await streams[2].nextReminder().startsAt == next.date)
+            #expect(try await endpoint.get("/readyz").status == 200)
+        }
+    }
+
+    @Test("What can't claim isn't ready, and says why; it is again when it can")
+    func readiness() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            let start = try await journey.instant(in: 3600)
+            let ada = try await endpoint.reminders(of: "ada")
+            try await endpoint.register("ada", start)
+            let works = try await sabotage("publish_batch", .fails, in: journey)
+            try await journey.advance(to: start, -60)
+            try await eventually("no readiness") {
+                try await endpoint.get("/readyz").status == 503
+            }
+            let answer = try await endpoint.get("/readyz").json()
+            #expect(answer["database"] == true && answer["migrated"] == true && answer["ready"] == false)
+            #expect(answer["reason"].string?.hasPrefix("Reminders are held up") == true)
+            let failures = try await MetricsReading(endpoint)[#"letsswitch_scheduler_failures_total{job="claim"}"#]
+            #expect(failures > 0)
+            try await journey.sql(works)
+            #expect(try await ada.nextReminder().title == "History")
+            try await eventually("readiness") { try await endpoint.get("/readyz").status == 200 }
+        }
+    }
+
+    @Test("A claim that was committed and whose answer was lost is counted, and told to its streams")
+    func lostClaim() async throws {
+        try await Journey.run { journey in
+            let (relay, conninfo) = try journey.relay()
+            let endpoint = try await journey.daemon {
+                $0.database = .url(conninfo)
+                // Only the end of the connection answers.
+                $0.postgres.stallTimeout = .seconds(30)
+            }
+            let start = try await journey.instant(in: 3600)
+            let late = Instant(seconds: start.seconds - 600)
+            try await endpoint.register("ada", start)
+            // Its start passes before it is claimed: missed from the beginning.
+            try await endpoint.register("bob", late)
+            let ada = try await endpoint.reminders(of: "ada")
+            let gate = try await StatementGate.close(at: .claim, in: journey)
+            try await journey.advance(to: start, -60)
+            try await gate.waitForStatements()
+            relay.stall([.toClient])
+            try await gate.open()
+            try await journey.wait(until: "EXISTS (SELECT FROM letsswitch.claim)")
+            relay.drop()
+            relay.resume()
+            #expect(try await ada.nextReminder().title == "History")
+            _ = try await MetricsReading.wait(at: endpoint) {
+                $0[#"letsswitch_reminders_total{outcome="fired"}"#] == 1
+                    && $0[#"letsswitch_reminders_total{outcome="missed"}"#] == 1
+                    && $0["letsswitch_reminder_lateness_seconds_count"] == 2
+            }
+            relay.close()
+        }
+    }
+
+    @Test("With a thousand reminders ahead, whoever comes again gets what is new, and nothing twice")
+    func manyPending() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon {
+                $0.database = .url(journey.faultyConninfo)
+                $0.schedule.reminderLead = .seconds(3600)
+                $0.schedule.maxTasksPerDevice = 2000
+            }
+            let start = try await journey.instant(in: 7200)
+            let store = ScheduleStore(
+                database: journey.client, settings: ScheduleSettings(reminderLead: 3600, maxTasksPerDevice: 2000))
+            let count = 1100
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for lane in 0..<4 {
+                    group.addTask {
+                        for number in stride(from: lane, to: count, by: 4) {
+                            let slot = Instant(seconds: start.seconds + number)
+                            _ = try await store.register(
+                                try ScheduleDatabase.request("ada", "\(slot)", "T\(number)", zone: "UTC"))
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let last = Instant(seconds: start.seconds + count)
+            try await journey.advance(to: last, -3600)
+            try await journey.wait(until: "(SELECT count(*) FROM letsswitch.reminder) = \(count)")
+            let first = try await endpoint.reminders(of: "ada")
+            var received: [UUID] = []
+            for _ in 0..<count { received.append(try await first.nextReminder().id) }
+            #expect(Set(received).count == count)
+            // Not all of them seen, and notifications lost meanwhile.
+            let again = try await endpoint.reminders(of: "ada", after: received[count - 101])
+            _ = try await journey.terminateConnections()
+            for id in received.suffix(100) { #expect(try await again.nextReminder().id == id) }
+            // So late that its lead doesn't begin while it is registered.
+            let next = Instant(seconds: last.seconds + 1800)
+            try await eventually("a task taken") {
+                try await endpoint.post("/task", ClientEndpoint.task("ada", next, "Next")).status == 201
+            }
+            try await journey.advance(to: next, -3600)
+            for stream in [first, again] { #expect(try await stream.nextReminder().title == "Next") }
+        }
+    }
+}
+
+extension Instant {
+    fileprivate var date: Date { Date(timeIntervalSince1970: Double(seconds)) }
+}

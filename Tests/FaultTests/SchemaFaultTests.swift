@@ -1,0 +1,49 @@
+import Domain
+import Foundation
+import JourneyTestSupport
+import TestSupport
+import Testing
+
+/// A database that answers, and lacks what is ours.
+@Suite struct SchemaFaultTests {
+    @Test("Without our tables every request is told to come again, and is served once they are there")
+    func absent() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            let requests: [(method: String, target: String, body: TestJSON?, served: Int)] = [
+                ("GET", "/socket?id=\(UUID())", nil, 404),
+                ("POST", "/token", ["deviceId": "ada", "token": "00ff", "debug": false], 200),
+                ("DELETE", "/task/\(UUID())?deviceId=ada", nil, 404),
+                ("DELETE", "/device?deviceId=ada", nil, 200),
+            ]
+            func statuses() async throws -> [Int] {
+                try await requests.asyncMap {
+                    try await HTTPTestClient.request(at: endpoint, $0.method, $0.target, json: $0.body).status
+                }
+            }
+            try await journey.sql("ALTER SCHEMA letsswitch RENAME TO elsewhere")
+            #expect(try await statuses() == requests.map { _ in 503 })
+            #expect(try await HTTPTestClient.request(at: endpoint, "GET", "/reminders?deviceId=ada").status == 503)
+            try await journey.sql("ALTER SCHEMA elsewhere RENAME TO letsswitch")
+            #expect(try await statuses() == requests.map(\.served))
+        }
+    }
+
+    @Test("What can't be purged keeps no reminder waiting, and is tried again much later")
+    func unpurgeable() async throws {
+        try await Journey.run { journey in
+            try await journey.sql("ALTER FUNCTION letsswitch.purge RENAME TO test_purge")
+            let endpoint = try await journey.daemon()
+            let stream = try await endpoint.reminders(of: "ada")
+            let start = try await journey.instant(in: 3600)
+            for number in 0..<3 {
+                let slot = Instant(seconds: start.seconds + number)
+                try await endpoint.register("ada", slot, "Task \(number)")
+                try await journey.advance(to: slot, -60)
+                #expect(try await stream.nextReminder().title == "Task \(number)")
+            }
+            let failed = try await MetricsReading(endpoint)[#"letsswitch_db_queries_total{outcome="failed"}"#]
+            #expect(failed == 1)
+        }
+    }
+}

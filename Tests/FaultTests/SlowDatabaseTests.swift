@@ -1,0 +1,116 @@
+import Domain
+import Foundation
+import JourneyTestSupport
+import Postgres
+import Scheduling
+import Settings
+import TestSupport
+import Testing
+
+/// The database is slow, or some of it is, and nobody waits in vain or for ever.
+@Suite struct SlowDatabaseTests {
+    @Test("A burst that takes longer than a request waits for a silent database is answered whole")
+    func burst() async throws {
+        try await Journey.run(patience: .promised) { journey in
+            let (relay, conninfo) = try journey.relay()
+            let endpoint = try await journey.daemon {
+                $0.database = .url(conninfo)
+                $0.postgres.maxConnections = 1
+                $0.postgres.stallTimeout = .milliseconds(1_500) * TimeAllowance.factor
+                $0.postgres.queryTimeout = .seconds(60)
+            }
+            let start = try await journey.instant(in: 3600)
+            try await endpoint.register("warm", start)
+            // 32 in a pipeline, and a round trip of 600 ms: 320 of them take six seconds and more.
+            relay.slow(by: .milliseconds(300))
+            let began = ContinuousClock.now
+            let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+                for number in 0..<320 {
+                    let wish = ClientEndpoint.task("d\(number)", Instant(seconds: start.seconds + number), "T")
+                    group.addTask { try await endpoint.post("/task", wish).status }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(statuses.allSatisfy { $0 == 201 })
+            #expect(ContinuousClock.now - began > .seconds(3))
+            relay.close()
+        }
+    }
+
+    @Test("One statement that hangs holds up nobody but itself, and its own request gets a 503 in time")
+    func hangingStatement() async throws {
+        try await Journey.run(patience: .promised) { journey in
+            let endpoint = try await journey.daemon {
+                $0.postgres.maxConnections = 2
+                $0.schedule.maxTasksPerDevice = 100_000
+            }
+            let start = try await journey.instant(in: 3600)
+            try await endpoint.register("ada", start)
+            let holder = try await journey.connect()
+            try await holder.execute("BEGIN")
+            // As a registration in this slot does, and never ends.
+            try await holder.execute("SELECT pg_advisory_xact_lock((19539::bigint << 48) + \(start.seconds))")
+
+            let ended = EventRecorder<Void>()
+            let held = Task {
+                defer { ended.append(()) }
+                return try await endpoint.post("/task", ClientEndpoint.task("bob", start, "Maths"))
+            }
+            var statuses: [Int] = []
+            // Five more after its end, and one that may have begun before.
+            var more = 6
+            while more > 0 || statuses.count < 20 {
+                if !ended.all.isEmpty { more -= 1 }
+                let other = Instant(seconds: start.seconds + 60 + statuses.count)
+                statuses.append(try await endpoint.post("/task", ClientEndpoint.task("cleo", other, "T")).status)
+            }
+            let refused = try await held.value
+            #expect(refused.status == 503 && refused.headers["Retry-After"] != nil)
+            // Those that were sent behind it, before it was seen to hang, are refused with it.
+            #expect(statuses.count { $0 == 503 } <= 2)
+            #expect(statuses.suffix(5).allSatisfy { $0 == 201 })
+            try await holder.execute("COMMIT")
+            await holder.close()
+            #expect(
+                [200, 201].contains(try await endpoint.post("/task", ClientEndpoint.task("bob", start, "Maths")).status)
+            )
+            #expect(try await journey.count("letsswitch.task WHERE device_id = 'bob'") == 1)
+        }
+    }
+
+    @Test("Connections that went dead while idle are noticed all at once: the second try is answered")
+    func deadWhileIdle() async throws {
+        try await Journey.run(patience: .promised) { journey in
+            let (relay, conninfo) = try journey.relay()
+            let endpoint = try await journey.daemon { $0.database = .url(conninfo) }
+            let start = try await journey.instant(in: 3600)
+            // Several connections, opened by a burst.
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<60 { group.addTask { try await endpoint.register("d\(number)", start) } }
+                try await group.waitForAll()
+            }
+            let stream = try await endpoint.reminders(of: "ada")
+            let soon = try await journey.instant(in: 63)
+            try await endpoint.register("ada", soon)
+            relay.abandon()
+            try await Task.sleep(for: .milliseconds(1600))
+            let stopwatch = Stopwatch()
+            let first = try await endpoint.post("/task", ClientEndpoint.task("bob", start, "T"))
+            // Answered if some other statement has found out meanwhile, for all of them.
+            #expect([201, 503].contains(first.status))
+            #expect(stopwatch.elapsed <= TimeAllowance.bound(.seconds(2)))
+            // What a sanitizer slows down may also be the opening of a connection.
+            var statuses = [first.status]
+            repeat {
+                statuses.append(try await endpoint.post("/task", ClientEndpoint.task("bob", start, "T")).status)
+            } while statuses.last == 503 && statuses.count <= TimeAllowance.factor
+            #expect(statuses.last == (first.status == 201 ? 200 : 201) || statuses.count > 2 && statuses.last == 200)
+            // The scheduler's connection is as dead: it claims on it in vain, and then on another.
+            let reminder = try await stream.nextReminder()
+            let late = Date().timeIntervalSince1970 - Double(soon.seconds - 60)
+            #expect(reminder.title == "History")
+            #expect(.seconds(late) <= TimeAllowance.bound(.seconds(5)) + stopwatch.allowance)
+            relay.close()
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import JourneyTestSupport
+import Postgres
+import Settings
+import TestSupport
+import Testing
+
+/// Statements that don't get on, and more and more requests that bring the same.
+@Suite struct StuckStatementTests {
+    @Test("A daemon has never more connections than it may, no statement outlives its time, and then all is as before")
+    func stuck() async throws {
+        let cluster = try await TestCluster.dedicated()
+        try await Journey.run(on: cluster, patience: .promised) { journey in
+            let endpoint = try await journey.daemon {
+                $0.database = .url(journey.faultyConninfo)
+                $0.postgres.maxConnections = 4
+                $0.postgres.queryTimeout = .seconds(3)
+            }
+            let limit = 4 + Configuration.connectionsBesideRequests
+            let start = try await journey.instant(in: 86_400)
+            try await endpoint.register("ada", start)
+            let holder = try await journey.connect()
+            try await holder.execute("BEGIN")
+            try await holder.execute("LOCK TABLE letsswitch.task IN ACCESS EXCLUSIVE MODE")
+
+            let stopwatch = Stopwatch()
+            let end = ContinuousClock.now + .seconds(7)
+            let (most, oldest) = try await withThrowingTaskGroup(of: [Int].self) { group in
+                for number in 0..<200 {
+                    group.addTask {
+                        var statuses: [Int] = []
+                        repeat {
+                            let wish = ClientEndpoint.task("d\(number)", start, "T")
+                            statuses.append(try await endpoint.post("/task", wish).status)
+                        } while ContinuousClock.now < end
+                        return statuses
+                    }
+                }
+                var most = 0
+                var oldest = 0.0
+                while ContinuousClock.now < end {
+                    let row = try await journey.sql(
+                        """
+                        SELECT count(*) AS n, coalesce(extract(epoch FROM max(clock_timestamp() - query_start)
+                            FILTER (WHERE state = 'active')), 0)::float8 AS oldest
+                        FROM pg_stat_activity WHERE application_name = '\(Journey.faultyName)'
+                        """)[0]
+                    most = max(most, try row.integer("n"))
+                    oldest = max(oldest, try row.double("oldest"))
+                }
+                for try await statuses in group { #expect(Set(statuses) == [503]) }
+                return (most, oldest)
+            }
+            #expect(most <= limit)
+            // The server's own limit is a second above ours; the rest is the machine's.
+            #expect(.seconds(oldest) <= .seconds(4) + .seconds(3) * TimeAllowance.factor + stopwatch.allowance)
+
+            try await holder.execute("COMMIT")
+            await holder.close()
+            let back = Stopwatch()
+            try await eventually("a task taken") {
+                let wish = ClientEndpoint.task("bob", start, "T")
+                return [200, 201].contains(try await endpoint.post("/task", wish).status)
+            }
+            #expect(back.elapsed <= TimeAllowance.bound(.seconds(5)))
+        }
+        await cluster.stop()
+    }
+
+    @Test("A statement that deadlocks is done all the same, and one that can't be is a 503")
+    func deadlock() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            let start = try await journey.instant(in: 3600)
+            // The first two tries of a registration meet another, as it were.
+            try await journey.sql("CREATE SEQUENCE letsswitch.test_try")
+            try await journey.sql("CREATE TABLE letsswitch.test_limit AS SELECT 2 AS n")
+            try await journey.sql(
+                """
+                CREATE FUNCTION letsswitch.test_conflict() RETURNS trigger LANGUAGE plpgsql AS $$
+                BEGIN
+                    IF nextval('letsswitch.test_try') <= (SELECT n FROM letsswitch.test_limit) THEN
+                        RAISE EXCEPTION 'deadlock detected' USING ERRCODE = 'deadlock_detected';
+                    END IF;
+                    RETURN NULL;
+                END $$
+                """)
+            try await journey.sql(
+                """
+                CREATE TRIGGER test_conflict AFTER INSERT ON letsswitch.task
+                FOR EACH STATEMENT EXECUTE FUNCTION letsswitch.test_conflict()
+                """)
+            #expect(try await endpoint.post("/task", ClientEndpoint.task("ada", start, "T")).status == 201)
+            #expect(try await journey.count("letsswitch.task WHERE device_id = 'ada'") == 1)
+            let metrics = try await MetricsReading(endpoint)
+            #expect(metrics[#"letsswitch_db_queries_total{outcome="conflict"}"#] == 2)
+
+            try await journey.sql("UPDATE letsswitch.test_limit SET n = 1000000")
+            let refused = try await endpoint.post("/task", ClientEndpoint.task("bob", start, "T"))
+            #expect(refused.status == 503 && refused.headers["Retry-After"] != nil)
+            // The database is well.
+            #expect(try await endpoint.get("/readyz").status == 200)
+        }
+    }
+}

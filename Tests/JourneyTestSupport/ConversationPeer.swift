@@ -1,0 +1,100 @@
+package import Foundation
+package import TestSupport
+
+/// A socket that hears conversations, and what the handshake said.
+package struct ConversationPeer {
+    package let socket: WebSocketTestClient
+    package let handshake: TestJSON
+
+    package init(socket: WebSocketTestClient, handshake: TestJSON) {
+        self.socket = socket
+        self.handshake = handshake
+    }
+
+    package static func connect(
+        to endpoint: ClientEndpoint, _ device: String, after: [UUID: Int] = [:]
+    ) async throws -> ConversationPeer {
+        let offsets = after.map { "\($0.key):\($0.value)" }.joined(separator: ",")
+        let socket = try await WebSocketTestClient.connect(
+            to: endpoint, "/conversations/socket?deviceId=\(device)&after=\(offsets)")
+        let message = try await socket.nextMessage()
+        guard case .text = message, try message.json()["type"] == "handshake" else {
+            throw ClientFailure.violation("no handshake, but \(message)")
+        }
+        return ConversationPeer(socket: socket, handshake: try message.json())
+    }
+
+    package func say(_ json: TestJSON) async throws { try await socket.send(json: json) }
+
+    /// The next message but who is there. All of the server's frames are text.
+    package func next() async throws -> TestJSON {
+        while true {
+            let message = try await socket.nextMessage()
+            guard case .text = message else { throw ClientFailure.violation("no text, but \(message)") }
+            let json = try message.json()
+            if json["type"] != "presence" { return json }
+        }
+    }
+
+    /// That must be of this type.
+    @discardableResult
+    package func hear(_ type: String) async throws -> TestJSON {
+        let message = try await next()
+        guard message["type"].string == type else {
+            throw ClientFailure.violation("expected \(type), received \(message)")
+        }
+        return message
+    }
+
+    /// Nothing is said but who is there until it has an answer.
+    package func expectSilence() async throws {
+        try await say(["type": "nothing"])
+        try await hear("error")
+    }
+
+    /// Passes over other messages until so many are in a conversation; who they are.
+    package func awaitPresence(of count: Int, in conversation: UUID) async throws -> [String?] {
+        while true {
+            let presence = try await self.await("presence")["data"]
+            if presence["conversation"].string == conversation.uuidString, presence["count"].int == count {
+                return presence["users"].array?.map(\.string) ?? []
+            }
+        }
+    }
+
+    /// Passes over other messages until one is of this type.
+    @discardableResult
+    package func await(_ type: String) async throws -> TestJSON {
+        while true {
+            let message = try await socket.nextMessage().json()
+            if message["type"].string == type { return message }
+        }
+    }
+}
+
+/// What people with names do at a daemon: `user1` is the device `d1`.
+extension ClientEndpoint {
+    package func makeUsers(_ users: ClosedRange<Int>) async throws {
+        for user in users {
+            let response = try await post("/users", ["deviceId": "d\(user)", "name": "user\(user)"])
+            guard response.status == 201 else { throw ClientFailure.violation("\(response.status) \(response.text)") }
+        }
+    }
+
+    package func makeConversation(_ user: Int, _ others: [Int]) async throws -> UUID {
+        let response = try await post(
+            "/conversations",
+            ["deviceId": "d\(user)", "participants": .array(others.map { "user\($0)" })])
+        guard [200, 201].contains(response.status),
+            let id = try response.json()["id"].string.flatMap(UUID.init(uuidString:))
+        else { throw ClientFailure.violation("\(response.status) \(response.text)") }
+        return id
+    }
+
+    @discardableResult
+    package func say(_ user: Int, _ content: String, in conversation: UUID) async throws -> TestResponse {
+        try await post(
+            "/messages",
+            ["deviceId": "d\(user)", "content": .string(content), "conversation": .string(conversation.uuidString)])
+    }
+}

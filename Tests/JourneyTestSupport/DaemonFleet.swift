@@ -1,0 +1,70 @@
+import Foundation
+package import TestSupport
+
+/// Several daemon processes on one database that know of each other.
+package struct DaemonFleet {
+    package struct Member {
+        package let process: DaemonProcess
+        package let endpoint: ClientEndpoint
+    }
+
+    package private(set) var members: [Member] = []
+
+    /// None yet.
+    package init() {}
+
+    package var endpoints: [ClientEndpoint] { members.map(\.endpoint) }
+
+    /// Starts so many, for any room, and returns when each knows all others.
+    package static func start(
+        _ count: Int, in journey: Journey, database: String? = nil, _ arguments: [String] = []
+    ) async throws -> DaemonFleet {
+        var fleet = DaemonFleet()
+        for _ in 0..<count { try await fleet.add(in: journey, database: database, arguments) }
+        try await fleet.waitUntilTogether()
+        return fleet
+    }
+
+    /// Starts one more; others may not know of it yet.
+    package mutating func add(in journey: Journey, database: String? = nil, _ arguments: [String] = []) async throws {
+        let (process, endpoint) = try await DaemonProcess.listening(
+            [
+                "--listen", "127.0.0.1:0", "--database-url", database ?? journey.conninfo, "--close-timeout", "0.2s",
+                "--open-rooms", "--loops", "2", "--database-connections", "4",
+            ] + arguments)
+        members.append(Member(process: process, endpoint: endpoint))
+    }
+
+    package subscript(index: Int) -> Member { members[index] }
+
+    /// Returns when each of these daemons, or of all, knows the others, and its bus stands.
+    package func waitUntilTogether(_ some: [Int]? = nil) async throws {
+        let together = some ?? Array(members.indices)
+        for index in together { try await Self.wait(at: members[index].endpoint, others: together.count - 1) }
+    }
+
+    /// Returns when the daemon knows of so many others, and its bus stands.
+    package static func wait(at endpoint: ClientEndpoint, others: Int) async throws {
+        _ = try await MetricsReading.wait(at: endpoint) { metrics in
+            Int(metrics.sum("letsswitch_bus_daemons")) == others
+                && (others == 0 || metrics.sum("letsswitch_bus_connected") == 1)
+        }
+    }
+
+    /// Ales that the daemon gave up, since the bus was away.
+    package func dropped(at index: Int) async throws -> Int {
+        Int(try await MetricsReading(members[index].endpoint).sum("letsswitch_bus_dropped_total"))
+    }
+
+    /// Ales that the daemon knows it has never heard.
+    package func lost(at index: Int) async throws -> Int {
+        Int(try await MetricsReading(members[index].endpoint).sum("letsswitch_bus_lost_total"))
+    }
+}
+
+extension MetricsReading {
+    /// A metric's samples, added up over all labels.
+    package func sum(_ name: String) -> Double {
+        samples.reduce(0) { $1.key.prefix { $0 != "{" } == name ? $0 + $1.value : $0 }
+    }
+}

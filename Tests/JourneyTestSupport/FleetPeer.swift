@@ -1,0 +1,86 @@
+package import Foundation
+package import TestSupport
+
+/// Somebody in a room on one of several daemons: counts what it says and what it hears, until its connection ends.
+package actor FleetPeer {
+    package nonisolated let room: UUID
+    /// The index of its daemon.
+    package nonisolated let daemon: Int
+    private let client: WebSocketTestClient
+    package private(set) var said = 0
+    /// Others' ales.
+    package private(set) var heard = 0
+    /// What it was told of who is there, in order; of peers that asked for it.
+    package private(set) var counts: [Int] = []
+    /// Anything else that came, and how the connection ended.
+    package private(set) var objections: [String] = []
+    package private(set) var close: TestClose?
+    package private(set) var isConnected = true
+    /// What it has said and heard, and whether it still can, of one moment.
+    package var standing: (said: Int, heard: Int, isConnected: Bool) { (said, heard, isConnected) }
+    private var reading: Task<Void, Never>?
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { ClientExecutor.shared.asUnownedSerialExecutor() }
+
+    private init(_ client: WebSocketTestClient, room: UUID, daemon: Int) {
+        self.client = client
+        self.room = room
+        self.daemon = daemon
+    }
+
+    /// Enters, and has been greeted when it returns.
+    ///
+    /// - Parameter query: Further members of it: `&presence=true`.
+    package static func enter(
+        _ room: UUID, at endpoint: ClientEndpoint, daemon: Int = 0, _ query: String = ""
+    ) async throws -> FleetPeer {
+        let client = try await WebSocketTestClient.connect(to: endpoint, ClientEndpoint.room(room) + query)
+        guard try await client.nextMessage() == RoomWords.handshake else {
+            throw ClientFailure.violation("no handshake message")
+        }
+        let peer = FleetPeer(client, room: room, daemon: daemon)
+        await peer.listen()
+        return peer
+    }
+
+    private func listen() {
+        reading = Task {
+            do {
+                while true { take(try await client.nextMessage(within: .seconds(3600))) }
+            } catch let close as TestClose {
+                self.close = close
+            } catch ClientFailure.violation(let what) {
+                objections.append(what)
+            } catch {}
+            isConnected = false
+            await client.close()
+        }
+    }
+
+    private func take(_ message: TestMessage) {
+        if message == RoomWords.cheer {
+            heard += 1
+        } else if let json = try? message.json(), json["type"] == "presence", let count = json["data"]["count"].int {
+            counts.append(count)
+        } else {
+            objections.append("\(message)")
+        }
+    }
+
+    package func say(_ ales: Int = 1) async throws {
+        for _ in 0..<ales {
+            said += 1
+            try await client.send(text: RoomWords.ale(room))
+        }
+    }
+
+    package func leave() async {
+        await client.close()
+        await reading?.value
+    }
+
+    /// Returns when it has been told that so many are there.
+    package func waitForCount(_ count: Int, within allowed: Duration = Deadline.standard) async throws {
+        try await eventually("\(count) present, of \(counts)", within: allowed) { counts.last == count }
+    }
+}

@@ -1,0 +1,150 @@
+package import Domain
+import DoorTestSupport
+package import LetsSwitch
+package import Postgres
+import Scheduling
+import Schema
+import Server
+package import Settings
+package import TestSupport
+
+/// A test's world: a database of its own, whose clock the test can put forward, and the daemons on it, which are stopped
+/// at its end.
+///
+/// Waiting is by the daemons' own timers, so a clock that is put forward has to be told to them; ``advance(to:)`` does.
+package final class Journey: Sendable {
+    /// libpq's name of the database.
+    package let conninfo: String
+    package let client: PostgresClient
+    private let patience: Patience
+    private let daemons = RunningDaemons()
+    private let cluster: TestCluster
+
+    /// What the daemons take a silent database for.
+    package enum Patience {
+        /// Busy: so it is in tests of something else, on a machine that has much to do.
+        case long
+        /// Away, after the time that is promised.
+        case promised
+    }
+
+    private init(conninfo: String, cluster: TestCluster, patience: Patience) {
+        self.conninfo = conninfo
+        self.cluster = cluster
+        self.patience = patience
+        client = Self.client(conninfo)
+    }
+
+    private static func client(_ conninfo: String) -> PostgresClient {
+        var configuration = PostgresConfiguration(conninfo: conninfo)
+        configuration.maxConnections = 4
+        configuration.connectTimeout = .seconds(20)
+        configuration.queryTimeout = .seconds(60)
+        configuration.stallTimeout = .seconds(30)
+        return PostgresClient(configuration: configuration)
+    }
+
+    package static func run(
+        on cluster: TestCluster = .shared, patience: Patience = .long, _ body: (Journey) async throws -> Void
+    ) async throws {
+        try await Places.journeys.hold {
+            let conninfo = try await cluster.makeDatabase(named: "journey") { try await prepare($0) }
+            let journey = Journey(conninfo: conninfo, cluster: cluster, patience: patience)
+            do {
+                try await ProductDoors.judged { try await body(journey) }
+                await journey.end()
+            } catch {
+                await journey.end()
+                throw error
+            }
+        }
+    }
+
+    private static func prepare(_ conninfo: String) async throws {
+        let client = client(conninfo)
+        _ = try await client.migrate(DatabaseSchema.current)
+        for statement in ShiftedClock.install + KeptZones.install { try await sql(statement, client) }
+        await client.shutdown()
+    }
+
+    private func end() async {
+        await daemons.stop()
+        await client.shutdown()
+        await cluster.remove(conninfo)
+    }
+
+    // MARK: Daemons
+
+    /// Starts a daemon of this process. `change` goes last over its configuration.
+    package func daemon(_ change: (inout Configuration) -> Void = { _ in }) async throws -> ClientEndpoint {
+        try await daemonAndEndpoint(change).endpoint
+    }
+
+    /// The same, for a test that tells the daemon what the system would.
+    package func daemonAndEndpoint(
+        _ change: (inout Configuration) -> Void = { _ in }
+    ) async throws -> (daemon: Daemon, endpoint: ClientEndpoint) {
+        var configuration = Configuration()
+        configuration.listen = [.tcp(host: "127.0.0.1", port: 0)]
+        configuration.database = .url(conninfo)
+        configuration.loops = 2
+        configuration.postgres.maxConnections = 4
+        switch patience {
+        case .long: configuration.postgres.stallTimeout = .seconds(30)
+        case .promised: configuration.postgres.stallTimeout *= TimeAllowance.factor
+        }
+        // Of test clients that don't read any more.
+        configuration.limits.closeTimeout = .milliseconds(200)
+        change(&configuration)
+        return try await daemons.start(configuration)
+    }
+
+    /// Starts the built `letsswitchd` on this database, and waits until it listens.
+    package func process(
+        _ arguments: [String] = [], environment: [String: String] = [:]
+    ) async throws -> (daemon: DaemonProcess, endpoint: ClientEndpoint) {
+        let wait = patience == .long ? ["--database-wait", "30s"] : []
+        return try await DaemonProcess.listening(
+            ["--listen", "127.0.0.1:0", "--database-url", conninfo, "--close-timeout", "0.2s"] + wait + arguments,
+            environment: environment)
+    }
+
+    // MARK: Time
+
+    /// The database's clock, rounded up to a second, and so many seconds more.
+    package func instant(in seconds: Int) async throws -> Instant {
+        let rows = try await sql("SELECT ceil(extract(epoch FROM letsswitch.clock()))::bigint AS now")
+        return Instant(seconds: try rows[0].integer("now") + seconds)
+    }
+
+    /// Puts the clock to so many seconds past `instant` (or before it), from where it runs on.
+    package func advance(to instant: Instant, _ seconds: Double = 0) async throws {
+        try await sql(ShiftedClock.advance(toSeconds: Double(instant.seconds) + seconds))
+        // Due before everything that is known: the schedulers look, and read the clock.
+        try await sql("SELECT pg_notify('\(ReminderStore.dueChannel)', '0')")
+    }
+
+    // MARK: The database
+
+    @discardableResult
+    package func sql(_ text: String) async throws -> PostgresRows {
+        try await Self.sql(text, client)
+    }
+
+    @discardableResult
+    private static func sql(_ text: String, _ client: PostgresClient) async throws -> PostgresRows {
+        try await client.query(PostgresStatement(name: "", sql: text), [], timeout: nil)
+    }
+
+    /// How many rows there are in this table, with this condition.
+    package func count(_ table: String) async throws -> Int {
+        try await sql("SELECT count(*) AS n FROM \(table)")[0].integer("n")
+    }
+
+    /// Asks every few milliseconds until the query's first column `is` true.
+    package func wait(until condition: String, within allowed: Duration = Deadline.standard) async throws {
+        try await eventually(condition, within: allowed) {
+            try await sql("SELECT (\(condition)) AS is")[0].boolean("is")
+        }
+    }
+}

@@ -1,0 +1,74 @@
+package import TestSupport
+
+/// A WebSocket in a room, by whichever library.
+package protocol JourneyPeer: Sendable {
+    func say(_ text: String) async throws
+    func say(_ binary: [UInt8]) async throws
+    func hear() async throws -> TestMessage
+    /// Everything said so far has been dealt with, and nothing came of it for this peer.
+    func hearsNothing() async throws
+    /// How the server ended it.
+    func end() async throws -> TestClose
+}
+
+extension WebSocketTestClient: JourneyPeer {
+    package func say(_ text: String) async throws { try await send(text: text) }
+    package func say(_ binary: [UInt8]) async throws { try await send(binary: binary) }
+    package func hear() async throws -> TestMessage { try await nextMessage() }
+    package func hearsNothing() async throws { try await expectSilence() }
+
+    package func end() async throws -> TestClose {
+        do {
+            throw ClientFailure.violation("expected a close, received \(try await nextMessage())")
+        } catch let close as TestClose {
+            return close
+        }
+    }
+}
+
+extension PythonWebSocketClient: JourneyPeer {
+    package func say(_ text: String) async throws { try await send(text: text) }
+    package func say(_ binary: [UInt8]) async throws { try await send(binary: binary) }
+    package func hear() async throws -> TestMessage { try await nextMessage() }
+
+    package func hearsNothing() async throws {
+        // The pong comes after whatever the server had to say before, and the library keeps that for us.
+        try await ping()
+        do {
+            throw ClientFailure.violation(
+                "expected nothing, received \(try await nextMessage(within: .milliseconds(1)))")
+        } catch ClientFailure.timedOut {
+            return
+        }
+    }
+
+    package func end() async throws -> TestClose {
+        do {
+            throw ClientFailure.violation("expected a close, received \(try await nextMessage())")
+        } catch let close as TestClose {
+            return close
+        }
+    }
+}
+
+/// Who made the WebSocket client.
+package enum ClientLibrary: CaseIterable {
+    case own, python
+
+    package func enter(_ target: String, at endpoint: ClientEndpoint) async throws -> any JourneyPeer {
+        switch self {
+        case .own: try await WebSocketTestClient.connect(to: endpoint, target)
+        case .python: try await PythonWebSocketClient.connect(to: endpoint, target)
+        }
+    }
+
+    /// The answer to who isn't let in.
+    package func refusal(_ target: String, at endpoint: ClientEndpoint) async throws -> TestResponse {
+        do {
+            _ = try await enter(target, at: endpoint)
+            throw ClientFailure.violation("\(target) was upgraded, and should have been refused")
+        } catch let refused as UpgradeRefused {
+            return refused.response
+        }
+    }
+}

@@ -1,0 +1,131 @@
+package import Foundation
+package import TestSupport
+
+/// A socket in a session, and the id that the handshake gave it.
+package struct QuestionPeer {
+    package let socket: WebSocketTestClient
+    package let id: UUID
+
+    package static func connect(to endpoint: ClientEndpoint, _ target: String, headers: TestHeaders = [:]) async throws
+        -> QuestionPeer
+    {
+        let socket = try await WebSocketTestClient.connect(to: endpoint, target, headers: headers)
+        let message = try await socket.nextMessage()
+        guard case .binary = message, try message.json()["type"] == "handshake",
+            let id = try message.json()["id"].string.flatMap(UUID.init(uuidString:))
+        else { throw ClientFailure.violation("no handshake, but \(message)") }
+        return QuestionPeer(socket: socket, id: id)
+    }
+
+    package func say(_ json: TestJSON) async throws { try await socket.send(json: json) }
+
+    /// The next message, which must be of this type; how many are there is told whenever it changes, and passed over. All of the server's
+    /// frames are binary.
+    @discardableResult
+    package func hear(_ type: String) async throws -> TestJSON {
+        while true {
+            let message = try await socket.nextMessage()
+            let heard = try message.json()["type"].string
+            if case .binary = message, heard == type { return try message.json() }
+            guard heard == "presence" else {
+                throw ClientFailure.violation("expected \(type), received \(try message.json())")
+            }
+        }
+    }
+
+    /// Returns when it has been told that so many are there; what else comes is passed over.
+    package func waitForCount(_ count: Int) async throws {
+        try await hear("presence") { $0["data"]["count"].int == count }
+    }
+
+    /// Nothing is said but how many are there until it has an answer.
+    package func expectSilence() async throws {
+        try await say(["type": "nothing"])
+        try await hear("error")
+    }
+
+    /// Passes over other messages until one is as wanted.
+    @discardableResult
+    package func hear(_ type: String, where isWanted: (TestJSON) -> Bool) async throws -> TestJSON {
+        while true {
+            let message = try await socket.nextMessage().json()
+            if message["type"].string == type, isWanted(message) { return message }
+        }
+    }
+
+    /// The list of a session, which is of one part, and the session's state, which follows.
+    @discardableResult
+    package func hearList(_ state: String = "open") async throws -> TestJSON {
+        let list = try await hear("questions")
+        guard list["more"] == false, try await hear("session")["state"].string == state else {
+            throw ClientFailure.violation("no \(state) session behind \(list)")
+        }
+        return list
+    }
+
+    /// The answer to a question; what else comes on the way is passed over.
+    package func ask(_ content: String) async throws -> TestJSON {
+        try await say(["type": "newQuestion", "id": .string(id.uuidString), "content": .string(content)])
+        return try await hear("questionResponse") { _ in true }
+    }
+
+    /// The id of a question that must be stored.
+    package func asked(_ content: String) async throws -> UUID {
+        let response = try await ask(content)
+        guard response["success"] == true, let id = response["id"].string.flatMap(UUID.init(uuidString:)) else {
+            throw ClientFailure.violation("refused: \(response)")
+        }
+        return id
+    }
+
+    package func vote(_ question: UUID, _ type: String = "vote") async throws {
+        try await say(["type": .string(type), "questionId": .string(question.uuidString)])
+    }
+}
+
+/// A session that a test has made.
+package struct TestSession {
+    package let id: UUID
+    package let key: String
+    package let endpoint: ClientEndpoint
+
+    package init(id: UUID, key: String, endpoint: ClientEndpoint) {
+        self.id = id
+        self.key = key
+        self.endpoint = endpoint
+    }
+
+    package static func make(at endpoint: ClientEndpoint, moderated: Bool = false) async throws -> TestSession {
+        let response = try await endpoint.post(
+            "/questions/sessions", ["deviceId": "speaker", "title": "Tea", "moderated": .bool(moderated)])
+        let json = try response.json()
+        guard response.status == 201, let id = json["id"].string.flatMap(UUID.init(uuidString:)),
+            let key = json["presenterKey"].string
+        else { throw ClientFailure.violation("no session: \(response.status) \(response.text)") }
+        return TestSession(id: id, key: key, endpoint: endpoint)
+    }
+
+    /// The same one, by another daemon.
+    package func at(_ endpoint: ClientEndpoint) -> TestSession { TestSession(id: id, key: key, endpoint: endpoint) }
+
+    package func join(_ device: String? = nil, isLive: Bool = false, asPresenter: Bool = false) async throws
+        -> QuestionPeer
+    {
+        let query = (device.map { ["deviceId=\($0)"] } ?? []) + (isLive ? ["live=true"] : [])
+        return try await QuestionPeer.connect(
+            to: endpoint, "/questions/\(id)/socket?\(query.joined(separator: "&"))",
+            headers: asPresenter ? ["Authorization": "Bearer \(key)"] : [:])
+    }
+
+    package func present(_ path: String, _ json: TestJSON = [:]) async throws -> TestResponse {
+        try await HTTPTestClient.request(
+            at: endpoint, "POST", "/questions/\(path)", headers: ["Authorization": "Bearer \(key)"], json: json)
+    }
+
+    /// The list as the presenter sees it.
+    package func list() async throws -> [TestJSON] {
+        let response = try await HTTPTestClient.request(
+            at: endpoint, "GET", "/questions/\(id)/list", headers: ["Authorization": "Bearer \(key)"])
+        return try response.json()["questions"].array ?? []
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import JourneyTestSupport
+import Testing
+
+/// The checker of invitations itself: it must object to what it is there for.
+@Suite struct InvitationLedgerTests {
+    private static let hold = 90
+
+    /// Ada has invited, Bob has come along, and Cleo hasn't.
+    private struct Scene {
+        var ledger = InvitationLedger()
+        var stored = StoredSchedule()
+        let link = InvitationLedger.Link(token: "token", host: "ada", task: UUID())
+        let guest = UUID()
+        let stranger = UUID()
+
+        init(isAccepted: Bool = true) {
+            invite()
+            if isAccepted {
+                accept(guest, "bob")
+                pair(guest, "bob")
+            } else {
+                stored.tasks = [task(link.task, "ada"), task(guest, "bob"), task(stranger, "cleo")]
+            }
+        }
+
+        mutating func invite() { ledger.invited(link, began: ledger.begin()) }
+
+        mutating func accept(_ id: UUID, _ device: String, told partner: String = "ada") {
+            ledger.accepted(link, guest: id, device: device, partner: partner, began: ledger.begin())
+        }
+
+        /// Ada has this partner.
+        mutating func pair(_ id: UUID, _ device: String) {
+            let others = [(guest, "bob"), (stranger, "cleo")].filter { $0.0 != id }.map { task($0.0, $0.1) }
+            stored.tasks =
+                [task(link.task, "ada", with: id, device), task(id, device, with: link.task, "ada")] + others
+        }
+
+        private func task(
+            _ id: UUID, _ device: String, with partner: UUID? = nil, _ name: String? = nil
+        ) -> StoredSchedule.Task {
+            StoredSchedule.Task(
+                id: id, device: device, slot: 1_000, room: UUID(), partner: partner, partnerDevice: name, isDue: false,
+                waiting: 1, remindsAt: 900)
+        }
+
+        var violations: [String] { ledger.violations(in: stored, hold: hold) }
+    }
+
+    @Test("It has nothing against who waits for a guest, nor against one who has come, and leaves or moves")
+    func fine() {
+        #expect(Scene(isAccepted: false).violations == [])
+        var scene = Scene()
+        #expect(scene.violations == [])
+        scene.ledger.moved(scene.guest, isCertain: true)
+        scene.pair(scene.stranger, "cleo")
+        #expect(scene.violations == [])
+        scene.ledger.rebase(on: scene.stored)
+        #expect(scene.violations == [])
+        scene.stored.tasks.removeAll { $0.id == scene.guest }
+        #expect(scene.violations == [])
+    }
+
+    @Test("A link is used once, and once more when its owner has asked for another guest, or may have")
+    func uses() {
+        var twice = Scene()
+        twice.accept(twice.stranger, "cleo")
+        #expect(twice.violations.contains("bob and cleo have used the same invitation of ada"))
+        var renewed = Scene()
+        renewed.invite()
+        renewed.accept(renewed.stranger, "cleo")
+        #expect(!renewed.violations.contains { $0.contains("used the same") })
+        var doubtful = Scene()
+        doubtful.ledger.mayHaveInvited("ada", began: doubtful.ledger.begin())
+        doubtful.accept(doubtful.stranger, "cleo")
+        #expect(!doubtful.violations.contains { $0.contains("used the same") })
+    }
+
+    @Test("Who came by a link is whose partner it was said to be")
+    func guests() {
+        var lost = Scene()
+        lost.pair(lost.stranger, "cleo")
+        #expect(lost.violations == ["bob came to ada at 1000, and has nobody"])
+        var told = Scene(isAccepted: false)
+        told.accept(told.guest, "bob", told: "cleo")
+        told.pair(told.guest, "bob")
+        #expect(told.violations == ["bob came to ada, and was told of cleo"])
+        var other = Scene()
+        other.ledger.invited(.init(token: "token", host: "cleo", task: other.stranger), began: other.ledger.begin())
+        #expect(other.violations.contains { $0.contains("was another's") })
+    }
+
+    @Test("Nobody is given to who waits for a guest, until that has lasted long enough, or a guest may have come")
+    func strangers() {
+        var scene = Scene(isAccepted: false)
+        scene.pair(scene.stranger, "cleo")
+        #expect(scene.violations == ["ada at 1000 waits for a guest, and has cleo"])
+        var late = scene
+        late.stored.now = 810
+        #expect(late.violations == [])
+        var doubtful = scene
+        doubtful.ledger.mayHaveAccepted(scene.link, device: "cleo")
+        #expect(doubtful.violations == [])
+        doubtful.ledger.rebase(on: scene.stored)
+        #expect(doubtful.violations == [])
+        // Who has come along somewhere else doesn't wait any more.
+        var gone = scene
+        gone.ledger.mayHaveAccepted(.init(token: "other", host: "cleo", task: scene.stranger), device: "ada")
+        #expect(gone.violations == [])
+    }
+}

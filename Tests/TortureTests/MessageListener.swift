@@ -1,0 +1,69 @@
+import Foundation
+import JourneyTestSupport
+import TestSupport
+
+/// Somebody who listens, by one door, at whichever daemon is there, and goes on behind what it has heard.
+struct MessageListener: Sendable {
+    enum Door: CaseIterable {
+        case socket, stream, cable
+    }
+
+    private static let pause = Duration.milliseconds(5)
+    /// Nothing may be said for so long.
+    private static let patience = Duration.seconds(3600)
+
+    let door: Door
+    let conversation: UUID
+    let world: TortureWorld
+    let record: MessageRecord
+
+    /// Until it is cancelled.
+    func listen(_ random: SeededRandom) async {
+        var random = random
+        var last = 0
+        while !Task.isCancelled {
+            if let endpoint = await world.endpoint(using: &random) {
+                // Whatever ends it, it comes again.
+                try? await follow(endpoint, &last)
+            }
+            try? await Task.sleep(for: Self.pause)
+        }
+    }
+
+    private func follow(_ endpoint: ClientEndpoint, _ last: inout Int) async throws {
+        switch door {
+        case .socket:
+            let peer = try await ConversationPeer.connect(to: endpoint, "d1", after: [conversation: last])
+            await record.wasConnected()
+            while true {
+                let message = try await peer.socket.nextMessage(within: Self.patience).json()
+                if message["type"] == "message" { await hear(message["message"], &last) }
+            }
+        case .stream:
+            let stream = try await EventStreamTestClient.connect(
+                to: endpoint, "/messages?deviceId=d2&after=\(conversation):\(last)")
+            await record.wasConnected()
+            while true {
+                let event = try await stream.nextEvent(within: Self.patience)
+                if event.event == "message" { await hear(try event.json()["message"], &last) }
+            }
+        case .cable:
+            let peer = try await CablePeer.welcomed(at: endpoint, "?deviceId=d3")
+            try await peer.enter(#"{"channel":"ConversationChannel","id":"\#(conversation)","after":\#(last)}"#)
+            await record.wasConnected()
+            while true {
+                let text = try await peer.hear(within: Self.patience)
+                let message = try TestJSON(parsing: Array(text.utf8))["message"]
+                if message["type"] == "message" { await hear(message["data"], &last) }
+            }
+        }
+    }
+
+    private func hear(_ message: TestJSON, _ last: inout Int) async {
+        guard let offset = message["offset"].int, let id = message["id"].string.flatMap(UUID.init(uuidString:)),
+            let content = message["content"].string
+        else { return await record.object("\(door) hears \(message)") }
+        last = offset
+        await record.hears(MessageRecord.Message(offset: offset, id: id, content: content), by: door)
+    }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import JourneyTestSupport
+import TestSupport
+
+/// Somebody who talks, one message after the other, at whichever daemon is there. What isn't answered is said again under the same id, or
+/// given up.
+struct MessageSpeaker: Sendable {
+    enum Way: CaseIterable {
+        case request, socket, cable
+    }
+
+    private static let pause = Duration.milliseconds(5)
+
+    let user: Int
+    let conversation: UUID
+    let world: TortureWorld
+    let record: MessageRecord
+    let way: Way
+
+    func say(_ count: Int, _ random: SeededRandom) async {
+        var random = random
+        var last = 0
+        for number in 0..<count {
+            let (id, content) = (UUID(), "\(user) says \(number)")
+            // The first answer decides; of two who were asked only one has stored it.
+            while !Task.isCancelled {
+                if let endpoint = await world.endpoint(using: &random) {
+                    if (try? await said(content, id, at: endpoint, &last)) == true {
+                        await record.wasAcknowledged(id, content)
+                        break
+                    }
+                    await record.hadNoAnswer()
+                    if Int.random(in: 0..<3, using: &random) == 0 {
+                        await record.wasAbandoned(id, content)
+                        break
+                    }
+                }
+                try? await Task.sleep(for: Self.pause)
+            }
+        }
+    }
+
+    /// - Parameter last: Up to which offset it has heard the conversation.
+    private func said(
+        _ content: String, _ id: UUID, at endpoint: ClientEndpoint, _ last: inout Int
+    ) async throws -> Bool {
+        switch way {
+        case .request:
+            let answer = try await endpoint.post(
+                "/messages",
+                [
+                    "deviceId": "d\(user)", "content": .string(content), "id": .string(id.uuidString),
+                    "conversation": .string(conversation.uuidString),
+                ])
+            return [200, 201].contains(answer.status)
+        case .socket:
+            let peer = try await ConversationPeer.connect(to: endpoint, "d\(user)")
+            try await peer.say([
+                "type": "send", "content": .string(content), "id": .string(id.uuidString),
+                "conversation": .string(conversation.uuidString), "ref": "r",
+            ])
+            while true {
+                let answer = try await peer.next()
+                guard answer["ref"] == "r" else { continue }
+                await peer.socket.close()
+                return answer["type"] == "sent"
+            }
+        case .cable:
+            let peer = try await CablePeer.welcomed(at: endpoint, "?deviceId=d\(user)")
+            let identifier = #"{"channel":"ConversationChannel","id":"\#(conversation)","after":\#(last)}"#
+            try await peer.enter(identifier)
+            try await peer.socket.send(
+                text: CablePeer.message(#"{"action":"speak","content":"\#(content)","id":"\#(id)"}"#, identifier))
+            // It comes back as a message, as to everybody; one that was stored before, with what was missed.
+            while true {
+                let (type, data) = try await peer.hearMessage(of: identifier)
+                last = data["offset"].int ?? last
+                guard type == "error" || data["id"].string == id.uuidString else { continue }
+                await peer.socket.close()
+                return type == "message"
+            }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import Domain
+import Foundation
+import JourneyTestSupport
+import Postgres
+import TestSupport
+
+/// One run: people who talk in one conversation at two daemons, which are killed, and what is left of it in the end.
+actor MessageTorture {
+    /// So many say something, by each way of saying it in turn; half as many listen, by each door one.
+    private static let speakers = 6
+    private static let patience = TimeAllowance.bound(.seconds(30))
+
+    private var random: SeededRandom
+    private let record = MessageRecord()
+    private var daemonKills = 0
+    private var databaseKills = 0
+
+    init(seed: UInt64) {
+        random = SeededRandom(seed: seed)
+    }
+
+    struct Outcome: Sendable {
+        var violations: [String] = []
+        var acknowledged = 0
+        var unanswered = 0
+        var stored = 0
+        var connections = 0
+        var daemonKills = 0
+        var databaseKills = 0
+        /// From when everything was up, and everything said, until all had heard all.
+        var settled = Duration.zero
+        /// The daemons' last words, if anything is wrong.
+        var output = ""
+    }
+
+    func run(messages: Int, kills: Int) async throws -> Outcome {
+        let world = try await TortureWorld(.shared)
+        try await world.start()
+        guard let endpoint = await world.living.first?.endpoint else { throw ClientFailure.violation("no daemon") }
+        try await endpoint.makeUsers(1...Self.speakers)
+        let conversation = try await endpoint.makeConversation(1, Array(2...Self.speakers))
+        let listening = listen(to: conversation, in: world)
+        let speaking = speak(messages, in: conversation, world)
+        do {
+            while daemonKills + databaseKills < kills {
+                let wanted = messages * (daemonKills + databaseKills) / kills
+                try await eventually("service after a kill", within: Self.patience) { await record.settled >= wanted }
+                try await strike(world)
+            }
+            try await eventually("everything said", within: Self.patience) { await record.settled >= messages }
+        } catch {
+            await record.object("\(error)")
+            speaking.cancel()
+        }
+        await speaking.value
+        let outcome = try await settle(world, conversation)
+        listening.cancel()
+        await listening.value
+        let statuses = try await world.stop()
+        if statuses.contains(where: { $0 != .exited(0) }) {
+            throw ClientFailure.violation("the daemons ended with \(statuses)")
+        }
+        return outcome
+    }
+
+    // MARK: People
+
+    private func speak(_ messages: Int, in conversation: UUID, _ world: TortureWorld) -> Task<Void, Never> {
+        let seeds = (0..<Self.speakers).map { _ in random.next() }
+        let record = record
+        return Task {
+            await withTaskGroup(of: Void.self) { group in
+                for (number, seed) in seeds.enumerated() {
+                    let speaker = MessageSpeaker(
+                        user: number + 1, conversation: conversation, world: world, record: record,
+                        way: MessageSpeaker.Way.allCases[number % MessageSpeaker.Way.allCases.count])
+                    let share = messages / seeds.count + (number < messages % seeds.count ? 1 : 0)
+                    group.addTask { await speaker.say(share, SeededRandom(seed: seed)) }
+                }
+            }
+        }
+    }
+
+    private func listen(to conversation: UUID, in world: TortureWorld) -> Task<Void, Never> {
+        let seeds = MessageListener.Door.allCases.map { _ in random.next() }
+        let record = record
+        return Task {
+            await withTaskGroup(of: Void.self) { group in
+                for (door, seed) in zip(MessageListener.Door.allCases, seeds) {
+                    let listener = MessageListener(door: door, conversation: conversation, world: world, record: record)
+                    group.addTask { await listener.listen(SeededRandom(seed: seed)) }
+                }
+            }
+        }
+    }
+
+    // MARK: Killing
+
+    /// Kills something at a random moment, mostly a daemon, and starts it again.
+    private func strike(_ world: TortureWorld) async throws {
+        try await Task.sleep(for: .milliseconds(Int.random(in: 0...30, using: &random)))
+        if Int.random(in: 0..<8, using: &random) == 0 {
+            if try await world.killDatabase() { databaseKills += 1 }
+            return try await world.startDatabase()
+        }
+        let victim = Int.random(in: 0..<(await world.daemonCount), using: &random)
+        daemonKills += 1
+        try await world.killDaemon(victim)
+        try await world.startDaemon(victim)
+        try await world.waitForDaemon(victim)
+    }
+
+    // MARK: Settling
+
+    /// Everything is up again, and everything is said: now everybody must hear all before long.
+    private func settle(_ world: TortureWorld, _ conversation: UUID) async throws -> Outcome {
+        try await world.waitUntilReady()
+        let rows = try await world.sql(
+            "SELECT number, id, content FROM letsswitch.message WHERE conversation_id = '\(conversation)' ORDER BY number"
+        )
+        let stored = try rows.map {
+            MessageRecord.Message(
+                offset: try $0.integer("number"), id: try $0.uuid("id"), content: try $0.string("content"))
+        }
+        let began = ContinuousClock.now
+        var outcome = Outcome()
+        while true {
+            outcome.violations = await record.violations(in: stored)
+            outcome.settled = ContinuousClock.now - began
+            if outcome.violations.isEmpty || outcome.settled > Self.patience { break }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        outcome.acknowledged = await record.acknowledged.count
+        outcome.unanswered = await record.unanswered
+        outcome.stored = stored.count
+        outcome.connections = await record.connections
+        outcome.daemonKills = daemonKills
+        outcome.databaseKills = databaseKills
+        if !outcome.violations.isEmpty { outcome.output = await world.output }
+        return outcome
+    }
+}

@@ -1,0 +1,53 @@
+import DoorTestSupport
+import Foundation
+import JourneyTestSupport
+import TestSupport
+import Testing
+
+/// Daemons are killed while people talk, by each door; then what was acknowledged, what is stored, and what everybody heard are held against
+/// one another.
+@Suite struct MessageTortureTests {
+    /// `make torture` sets it: a kill for each ten messages.
+    private static let longKills = number("LETSSWITCH_TORTURE_KILLS").map { $0 / 2 }
+    private static let shortKills = 5
+    private static let messagesPerKill = 10
+    /// `LETSSWITCH_TEST_SEED` repeats a run, as far as a seed goes where processes race.
+    private static let seed = number("LETSSWITCH_TEST_SEED") ?? Int.random(in: 0..<1_000_000_000)
+
+    private static func number(_ variable: String) -> Int? {
+        ProcessInfo.processInfo.environment[variable].flatMap(Int.init)
+    }
+
+    @Test("S4, V7, V8: whatever is killed and when: acknowledged is stored, what is stored all hear once, in order")
+    func survives() async throws {
+        if Self.longKills == nil {
+            LeftOut.say("all but \(Self.shortKills) kills while people talk: make torture")
+        }
+        await Places.journeys.hold {
+            let kills = Self.longKills ?? Self.shortKills
+            let comment = Comment(rawValue: "LETSSWITCH_TEST_SEED=\(Self.seed)")
+            do {
+                let outcome = try await ProductDoors.judged {
+                    try await MessageTorture(seed: UInt64(Self.seed))
+                        .run(messages: kills * Self.messagesPerKill, kills: kills)
+                }
+                print("Torture: \(comment): \(outcome.summary)")
+                #expect(
+                    outcome.violations.isEmpty,
+                    "\(comment): \(outcome.violations.prefix(20).joined(separator: "\n"))\n\(outcome.output)")
+            } catch {
+                Issue.record(error, comment)
+            }
+        }
+    }
+}
+
+extension MessageTorture.Outcome {
+    fileprivate var summary: String {
+        """
+        \(daemonKills) kills of a daemon, \(databaseKills) of the database; \(acknowledged) messages acknowledged, \(unanswered) without an \
+        answer, \(stored) stored; \(connections) connections heard them; settled in \(settled / .milliseconds(1)) ms; \
+        \(violations.count) violations
+        """
+    }
+}

@@ -1,0 +1,114 @@
+import Domain
+import Foundation
+import JourneyTestSupport
+import TestSupport
+
+/// With whom: inviting and coming along, preferring and blocking.
+extension PartingDevice {
+    /// A block keeps two apart for as long as it is there: one at a time.
+    private static let mostRegards: [RegardLedger.Kind: Int] = [.preference: 2, .block: 1]
+
+    // MARK: Invitations
+
+    /// Mostly the newest of the others', so that guests meet there.
+    func linkToAccept(using random: inout SeededRandom) async -> InvitationLedger.Link? {
+        let links = await record.ledger.invitations.links.suffix(12).filter { $0.host != name }
+        return Int.random(in: 0..<3, using: &random) > 0 ? links.last : links.randomElement(using: &random)
+    }
+
+    func invite(_ slot: Int, _ endpoint: ClientEndpoint) async {
+        guard case .object(var task) = ClientEndpoint.task(name, Instant(seconds: slot), name) else { return }
+        task["invite"] = .bool(true)
+        let began = await record.begin()
+        guard let response = await ask("POST", "/task", .object(task), endpoint, concerning: [key(slot)]) else {
+            return await note { $0.invitations.mayHaveInvited(name, began: began) }
+        }
+        switch (response.status, response.code) {
+        case (200, _), (201, _):
+            guard let json = try? response.json(), let id = uuid(response, "id") else { return await object(response) }
+            await note("invited") { $0.registered(key(slot), id, isNew: response.status == 201) }
+            if let token = json["invitation"].string?.split(separator: "/").last {
+                let link = InvitationLedger.Link(token: String(token), host: name, task: id)
+                await note { $0.invitations.invited(link, began: began) }
+            } else if json["isPaired"].bool == false, response.status == 201 {
+                await object(response)
+            }
+        case (409, "registration_closed"): await note("refused") { $0.found(key(slot), absentBecause: .refused) }
+        default: await object(response)
+        }
+    }
+
+    func accept(_ link: InvitationLedger.Link, _ endpoint: ClientEndpoint) async {
+        await record.meetGuest()
+        // Whoever has invited may move: which start it is tells the answer.
+        let slots = await (0...(record.minute + Self.slotsAhead)).map(clock.slot)
+        let wish: TestJSON = ["deviceId": .string(name), "title": .string(name)]
+        let began = await record.begin()
+        let target = "/invitations/\(link.token)"
+        guard let response = await ask("POST", target, wish, endpoint, concerning: slots.map(key)) else {
+            return await note { $0.invitations.mayHaveAccepted(link, device: name) }
+        }
+        switch (response.status, response.code) {
+        case (200, _), (201, _):
+            guard let json = try? response.json(), let id = uuid(response, "id"),
+                let startsAt = json["startsAt"].string.flatMap({ Instant($0) })
+            else { return await object(response) }
+            await note("came along") {
+                $0.registered(key(startsAt.seconds), id, isNew: response.status == 201)
+                if response.status == 201 { $0.erasures.made(id, began: began) }
+                let isHostErased = $0.erasures.mayErase(link.host, after: began)
+                $0.invitations.accepted(
+                    link, guest: id, device: name,
+                    partner: json["partnerTitle"].string ?? (isHostErased ? link.host : nil), began: began)
+            }
+        case (404, "no_such_invitation"), (409, "registration_closed"), (409, "slot_taken"):
+            await note("refused") { _ in }
+        case (409, "invitation_used"): await note("too late as a guest") { _ in }
+        default: await object(response)
+        }
+    }
+
+    // MARK: Preferences and blocks
+
+    /// Prefers or blocks the partner of a task, or undoes what there is.
+    func regard(_ kind: RegardLedger.Kind, _ task: UUID, _ endpoint: ClientEndpoint) async {
+        let own = await record.ledger.regards.own(kind, of: name)
+        if own.count >= Self.mostRegards[kind, default: 1], let known = own.first {
+            return await undo(kind, known, endpoint)
+        }
+        let wish: TestJSON = ["deviceId": .string(name), "taskId": .string(task.uuidString)]
+        guard let response = await ask("POST", "/\(kind.rawValue)", wish, endpoint, concerning: []) else {
+            return await note { $0.regards.doubt(kind, of: name) }
+        }
+        switch (response.status, response.code) {
+        case (200, _), (201, _):
+            // The title tells who it is.
+            guard let other = try? response.json()["title"].string, let id = uuid(response, "id") else {
+                return await object(response)
+            }
+            await note("\(kind.rawValue) made") {
+                $0.regards.made(kind, .init(device: name, other: other), id, isNew: response.status == 201)
+            }
+        case (404, "no_such_task"), (409, "no_partner"): await note("refused") { _ in }
+        default: await object(response)
+        }
+    }
+
+    private func undo(
+        _ kind: RegardLedger.Kind, _ known: (other: String, id: UUID), _ endpoint: ClientEndpoint
+    ) async {
+        let regard = StoredSchedule.Regard(device: name, other: known.other)
+        await note { $0.regards.undoes(kind, regard) }
+        let target = "/\(kind.rawValue)/\(known.id.uuidString)?deviceId=\(name)"
+        guard let response = await ask("DELETE", target, nil, endpoint, concerning: []) else {
+            return await note { $0.regards.doubt(kind, of: name) }
+        }
+        switch response.status {
+        case 200, 404:
+            await note("\(kind.rawValue) undone") {
+                $0.regards.undone(kind, regard, wasThere: response.status == 200)
+            }
+        default: await object(response)
+        }
+    }
+}

@@ -1,0 +1,238 @@
+import Foundation
+import JourneyTestSupport
+import Postgres
+import TestSupport
+
+/// One run of partings: two daemons on one database, either killed at any moment while devices leave one another, move, come late,
+/// and don't come; all that was told is held against what is there after each kill.
+actor PartingRun {
+    private static let deviceCount = 8
+    /// Until all holds once nothing is under way any more.
+    private static let patience = TimeAllowance.bound(.seconds(10))
+    /// For the first answers after a kill.
+    private static let servicePatience = TimeAllowance.bound(.seconds(20))
+    /// Seconds before the lead from which on whoever invites may be anybody's partner: it lapses between two minutes.
+    private static let invitationHold = 90
+    private static let flags = [
+        "--no-show-after", "1s", "--presence-grace", "1s", "--late-join", "1h", "--max-tasks-per-device", "10000",
+        "--invitation-hold", "\(invitationHold)s",
+    ]
+
+    private var random: SeededRandom
+    private let record = PartingRecord()
+    private var outcome = Outcome()
+
+    init(seed: UInt64) {
+        random = SeededRandom(seed: seed)
+    }
+
+    struct Outcome: Sendable {
+        var violations: [String] = []
+        var tally: [String: Int] = [:]
+        var kills = 0
+        var matches = 0
+        var reminders = 0
+        var rematches = 0
+        /// The daemons' last words, if anything is wrong.
+        var output = ""
+    }
+
+    func run(kills: Int) async throws -> Outcome {
+        let world = try await TortureWorld(.shared, flags: Self.flags)
+        try await world.start()
+        let clock = try await TortureClock.install(in: world, unit: 60)
+        let devices = (0..<Self.deviceCount).map {
+            PartingDevice(name: "device-\($0)", world: world, clock: clock, record: record)
+        }
+        let listening = crowd(devices) { device, random in await device.listen(random) }
+        let scene = PreferenceScene(in: world, clock: clock, record: record)
+        do {
+            try await scene.begin()
+            while outcome.kills < kills, outcome.violations.isEmpty {
+                try await strike(world, devices, scene)
+                if outcome.kills < kills { try await nextMinute(world, clock) }
+            }
+            if outcome.violations.isEmpty { try await start(world, clock, devices) }
+        } catch {
+            outcome.violations.append("\(error)")
+        }
+        outcome.tally = await record.tally
+        if !outcome.violations.isEmpty { outcome.output = await world.output }
+        listening.cancel()
+        await listening.value
+        let statuses = try await world.stop()
+        if statuses.contains(where: { $0 != .exited(0) }) {
+            outcome.violations.append("the daemons ended with \(statuses)")
+        }
+        return outcome
+    }
+
+    /// All devices at the same work.
+    private func crowd(
+        _ devices: [PartingDevice], _ work: @escaping @Sendable (PartingDevice, SeededRandom) async -> Void
+    ) -> Task<Void, Never> {
+        let seeds = devices.map { _ in random.next() }
+        return Task {
+            await withTaskGroup(of: Void.self) { group in
+                for (device, seed) in zip(devices, seeds) {
+                    group.addTask { await work(device, SeededRandom(seed: seed)) }
+                }
+            }
+        }
+    }
+
+    // MARK: Promises
+
+    private func nextMinute(_ world: TortureWorld, _ clock: TortureClock) async throws {
+        await record.nextMinute()
+        try await clock.advance(to: await record.minute, in: world)
+    }
+
+    /// Something is killed while all are at work; then all must hold, and after some more work in peace also what each was told.
+    private func strike(_ world: TortureWorld, _ devices: [PartingDevice], _ scene: PreferenceScene) async throws {
+        let choose = try await scene.prepare(
+            outcome.kills, PreferenceScene.Way.allCases.randomElement(using: &random) ?? .registers)
+        let working = crowd(devices) { device, random in await device.work(random) }
+        let answered = await waitForAnswers(Int.random(in: 5...40, using: &random))
+        let delay = Int.random(in: 0...20, using: &random)
+        async let choosing: Void = {
+            try await Task.sleep(for: .milliseconds(delay))
+            try await choose()
+        }()
+        try await kill(in: world)
+        working.cancel()
+        await working.value
+        try await choosing
+        guard answered else { return }
+        try await calm(world, devices[0].clock, .partings)
+        guard outcome.violations.isEmpty else { return }
+        try await listenAnew(devices)
+        let peaceful = crowd(devices) { device, random in await device.work(random) }
+        await waitForAnswers(20)
+        peaceful.cancel()
+        await peaceful.value
+        try await calm(world, devices[0].clock, .partings, asTold: true)
+    }
+
+    private func kill(in world: TortureWorld) async throws {
+        let victim = Int.random(in: 0..<(await world.daemonCount), using: &random)
+        let choice = Int.random(in: 0..<3, using: &random)
+        outcome.kills += 1
+        if choice != 0 { try await world.killDaemon(victim) }
+        if choice != 1 {
+            _ = try await world.killDatabase()
+            try await world.startDatabase()
+        }
+        if choice != 0 {
+            try await world.startDaemon(victim)
+            try await world.waitForDaemon(victim)
+        }
+        try await world.waitUntilReady()
+    }
+
+    /// Until the clients have had so many answers more; that they don't is a violation.
+    @discardableResult
+    private func waitForAnswers(_ count: Int) async -> Bool {
+        let wanted = await record.answered + count
+        do {
+            try await eventually("service after a kill", within: Self.servicePatience) {
+                await record.answered >= wanted
+            }
+            return true
+        } catch {
+            outcome.violations.append("\(error)")
+            return false
+        }
+    }
+
+    /// Whoever lost its stream has another one, and everybody has looked once more: a daemon may have died before it told others.
+    private func listenAnew(_ devices: [PartingDevice]) async throws {
+        for device in devices { try await device.lookAgain(within: Self.servicePatience) }
+    }
+
+    // MARK: Starts
+
+    /// Slots start, and half of the people come, while something is killed; others come late. Nobody who comes waits in vain while somebody
+    /// else does.
+    private func start(_ world: TortureWorld, _ clock: TortureClock, _ devices: [PartingDevice]) async throws {
+        let last = await record.minute + PartingDevice.slotsAhead
+        // Everything is reminded of first.
+        try await clock.advance(to: last + 1, in: world)
+        try await calm(world, clock, .partings)
+        guard outcome.violations.isEmpty else { return }
+        let number = Int.random(in: 0...last, using: &random)
+        try await clock.start(number, in: world)
+        let slot = clock.slot(number)
+        let coming = devices.filter { _ in Bool.random(using: &random) }
+        let attending = crowd(coming) { device, random in await device.attend(slot, random) }
+        defer { attending.cancel() }
+        // Also of those who don't come some say that they have started.
+        let diligent = devices.filter { _ in Bool.random(using: &random) }
+        let starting = crowd(diligent) { device, random in await device.start(slot, random) }
+        defer { starting.cancel() }
+        try await Task.sleep(for: .milliseconds(Int.random(in: 0...1_500, using: &random)))
+        try await kill(in: world)
+        var late = SeededRandom(seed: random.next())
+        for device in devices where Bool.random(using: &late) {
+            if let endpoint = await world.endpoint(using: &late) {
+                await device.register(slot, started: true, endpoint)
+            }
+        }
+        try await eventually("all to be paired who wait", within: TimeAllowance.bound(.seconds(30))) {
+            // Two of whom one has blocked the other go on waiting.
+            let rows = try await world.sql(
+                """
+                WITH waiting AS MATERIALIZED (
+                    SELECT own.* FROM letsswitch.waiting_people(
+                        to_timestamp(\(slot)) - interval '1 second', to_timestamp(\(slot)), 1, 1) AS own
+                )
+                SELECT count(*) AS n FROM waiting AS one
+                WHERE one.waits_until IS NULL OR one.is_absent OR EXISTS (
+                    SELECT FROM waiting AS other
+                    WHERE other.id <> one.id AND NOT letsswitch.is_blocked(one.device_id, other.device_id))
+                """)
+            return try rows[0].integer("n") == 0
+        }
+        for running in [attending, starting] {
+            running.cancel()
+            await running.value
+        }
+        for device in devices {
+            if let endpoint = await world.anyEndpoint { await device.readHistory(endpoint) }
+        }
+        try await calm(world, clock, .started)
+        outcome.rematches = try await world.sql(
+            "SELECT count(*) AS n FROM letsswitch.task WHERE starts_at = to_timestamp(\(slot)) AND was_let_down")[0]
+            .integer("n")
+    }
+
+    // MARK: Judging
+
+    /// Nothing is under way any more: now all must hold before long; and from then on what is there counts.
+    private func calm(
+        _ world: TortureWorld, _ clock: TortureClock, _ stage: StoredSchedule.Stage, asTold: Bool = false
+    ) async throws {
+        try await eventually("the statements' end", within: Self.patience) {
+            let rows = try await world.sql(
+                """
+                SELECT count(*) AS n FROM pg_stat_activity
+                WHERE datname = current_database() AND pid <> pg_backend_pid() AND state IN ('active', 'idle in transaction')
+                """)
+            return try rows[0].integer("n") == 0
+        }
+        let slots = clock.slot(0)...clock.slot(await record.minute + PartingDevice.slotsAhead)
+        let deadline = ContinuousClock.now + Self.patience
+        while true {
+            let stored = try await StoredSchedule(in: world)
+            let ledger = await record.ledger
+            outcome.violations = ledger.violations(in: stored, slots: slots, hold: Self.invitationHold, stage)
+            if asTold { outcome.violations += ledger.misunderstandings(in: stored, slots: slots) }
+            outcome.matches = stored.tasks.count { $0.partner != nil } / 2
+            outcome.reminders = stored.reminders.count
+            guard !outcome.violations.isEmpty, ContinuousClock.now < deadline else {
+                return await record.note { $0.rebase(on: stored, slots: slots) }
+            }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+    }
+}

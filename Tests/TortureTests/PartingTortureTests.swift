@@ -1,0 +1,38 @@
+import Foundation
+import JourneyTestSupport
+import TestSupport
+import Testing
+
+/// The checker of partings: as ``TortureTests``, with people who leave one another, move, come late, or don't come.
+@Suite struct PartingTortureTests {
+    private static let shortKills = 2
+
+    @Test("Whatever is killed and when: nobody is in two pairs, and everybody knows with whom, and where")
+    func survives() async throws {
+        if TortureTests.longKills == nil {
+            LeftOut.say("all but \(Self.shortKills) kills of the partings: make interop")
+        }
+        // Of as many as the others have, a quarter.
+        let kills = TortureTests.longKills.map { max($0 / 4, 1) } ?? Self.shortKills
+        await TortureTests.run("partings", kills: kills) { seed, kills, comment in
+            let outcome = try await PartingRun(seed: seed).run(kills: kills)
+            print("Torture: \(comment): \(outcome.summary)")
+            #expect(outcome.violations.isEmpty, "\(comment): \(outcome.complaint)")
+            return outcome.kills
+        }
+    }
+}
+
+extension PartingRun.Outcome {
+    fileprivate var complaint: String {
+        violations.prefix(20).joined(separator: "\n") + "\n" + output
+    }
+
+    fileprivate var summary: String {
+        let answers = tally.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
+        return """
+            \(kills) kills; \(answers); \(matches) matches, \(reminders) reminders; \(rematches) let down after the start; \
+            \(violations.count) violations
+            """
+    }
+}

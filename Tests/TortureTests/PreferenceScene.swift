@@ -1,0 +1,110 @@
+import Domain
+import Foundation
+import JourneyTestSupport
+import TestSupport
+
+/// Four beside the crowd of a run of partings, at starts that nobody else has: two of them wait at the same start, because one has blocked the
+/// other, and whoever prefers the one that came second has to have that one, whatever is killed as it is paired.
+struct PreferenceScene: Sendable {
+    /// Starts that the run doesn't come to.
+    private static let slotsAhead = 1_000
+    /// For an answer, whatever is killed.
+    private static let patience = TimeAllowance.bound(.seconds(30))
+
+    private let first: PartingDevice
+    private let second: PartingDevice
+    private let chooser: PartingDevice
+    private let leaver: PartingDevice
+
+    /// How the chooser comes to be somebody who looks for a partner.
+    enum Way: CaseIterable, Sendable { case registers, moves, isLeft }
+
+    init(in world: TortureWorld, clock: TortureClock, record: PartingRecord) {
+        func device(_ name: String) -> PartingDevice {
+            PartingDevice(name: name, world: world, clock: clock, record: record)
+        }
+        first = device("first")
+        second = device("second")
+        chooser = device("chooser")
+        leaver = device("leaver")
+    }
+
+    private func slot(_ number: Int) -> Int { chooser.clock.slot(Self.slotsAhead + number) }
+
+    /// One blocks another, and is preferred by a third, which needs a match of each two.
+    func begin() async throws {
+        for (number, kind, own, other) in [
+            (0, RegardLedger.Kind.block, first, second), (1, .preference, chooser, second),
+        ] {
+            _ = try await register(other, slot(number))
+            let task = try await register(own, slot(number)).task
+            guard let endpoint = await own.world.anyEndpoint else { continue }
+            await own.regard(kind, task, endpoint)
+            guard await own.record.ledger.regards.own(kind, of: own.name).map(\.other) == [other.name] else {
+                throw ClientFailure.violation("\(own.name) has none of the \(kind.rawValue)")
+            }
+        }
+    }
+
+    /// All but the last step.
+    ///
+    /// - Parameter number: Of the choice: each has a start of its own.
+    /// - Returns: That step.
+    func prepare(_ number: Int, _ way: Way) async throws -> @Sendable () async throws -> Void {
+        let slot = slot(2 + number)
+        var task = UUID()
+        switch way {
+        case .registers: break
+        case .moves: task = try await register(chooser, slot + 30 * 86_400).task
+        case .isLeft:
+            task = try await register(leaver, slot).task
+            _ = try await register(chooser, slot)
+        }
+        for device in [first, second] {
+            guard try await register(device, slot).partner == nil else {
+                throw ClientFailure.violation("\(device.name) has a partner at \(slot)")
+            }
+        }
+        return { [task] in
+            switch way {
+            case .registers: _ = try await register(chooser, slot)
+            case .moves:
+                let wish: TestJSON = ["deviceId": .string(chooser.name), "startsAt": "\(Instant(seconds: slot))"]
+                _ = try await answer(chooser, "POST", "/task/\(task.uuidString)/move", wish, [200])
+            case .isLeft:
+                // Of a repeat it is gone.
+                _ = try await answer(
+                    leaver, "DELETE", "/task/\(task.uuidString)?deviceId=\(leaver.name)&leave=true", nil, [200, 404])
+            }
+            await chooser.note("chosen") {
+                $0.choices.made(.init(slot: slot, chooser: chooser.name, preferred: second.name))
+            }
+        }
+    }
+
+    private func register(_ device: PartingDevice, _ slot: Int) async throws -> (task: UUID, partner: String?) {
+        let task = ClientEndpoint.task(device.name, Instant(seconds: slot), device.name)
+        let json = try await answer(device, "POST", "/task", task, [200, 201]).json()
+        guard let id = device.uuid(json["id"]) else { throw ClientFailure.violation("\(json)") }
+        return (id, json["partnerTitle"].string)
+    }
+
+    /// Asked again until there is an answer.
+    private func answer(
+        _ device: PartingDevice, _ method: String, _ target: String, _ json: TestJSON?, _ expected: Set<Int>
+    ) async throws -> TestResponse {
+        let stopwatch = Stopwatch()
+        while stopwatch.elapsed < Self.patience {
+            if let endpoint = await device.world.anyEndpoint,
+                let response = await device.ask(method, target, json, endpoint, concerning: [])
+            {
+                guard expected.contains(response.status) else {
+                    throw ClientFailure.violation("\(device.name): \(target) \(response.status) \(response.text)")
+                }
+                return response
+            }
+            try await Task.sleep(for: PartingDevice.pause)
+        }
+        throw ClientFailure.violation("\(device.name): no answer of \(target) in \(Self.patience)")
+    }
+}
