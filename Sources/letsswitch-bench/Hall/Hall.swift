@@ -91,13 +91,12 @@ struct Hall: ~Copyable {
         let session = Array(#"{"type":"session","state":"open"}"#.utf8)
         var bytes: [UInt8] = []
         var end: Int? { bytes.withUnsafeBytes { $0.offset(of: session) }.map { $0 + session.count } }
-        var buffer = [UInt8](repeating: 0, count: 4_096)
         while end == nil {
-            let count = recv(socket, &buffer, buffer.count, 0)
-            guard count > 0 else {
+            let more = try LoadSocket.receive(from: socket)
+            guard !more.isEmpty else {
                 throw BenchFailure("a page's socket doesn't open: \(String(decoding: bytes, as: UTF8.self))")
             }
-            bytes += buffer[..<count]
+            bytes += more
         }
         let handshake = Array(#""type":"handshake","id":""#.utf8)
         let id = bytes.indices.first { bytes[$0...].starts(with: handshake) }.map {

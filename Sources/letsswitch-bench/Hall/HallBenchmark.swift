@@ -94,12 +94,10 @@ struct HallBenchmark {
         let request = LoadRequest.post("/questions/sessions", json: #"{"deviceId":"bench","title":"Hall"}"#)
         try LoadSocket.send(request, request.count, to: socket)
         var response: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 4_096)
-        while true {
-            let count = recv(socket, &buffer, buffer.count, 0)
-            guard count > 0 else { throw BenchFailure(call: "recv") }
-            response += buffer[..<count]
-            if try HTTPResponse.isWhole(response) { break }
+        while try !HTTPResponse.isWhole(response) {
+            let more = try LoadSocket.receive(from: socket)
+            guard !more.isEmpty else { throw BenchFailure("no answer about the session") }
+            response += more
         }
         guard let body = response.lastIndex(of: UInt8(ascii: "\n")).map({ Data(response[($0 + 1)...]) }),
             let session = try? JSONDecoder().decode(Session.self, from: body)

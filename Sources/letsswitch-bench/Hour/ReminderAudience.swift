@@ -67,13 +67,12 @@ struct ReminderAudience: ~Copyable {
     /// The first comment is sent when the stream has begun.
     private static func awaitOpening(_ socket: Int32) throws(BenchFailure) {
         var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 4_096)
         while !String(decoding: bytes, as: UTF8.self).contains(": reminders") {
-            let count = recv(socket, &buffer, buffer.count, 0)
-            guard count > 0 else {
+            let more = try LoadSocket.receive(from: socket)
+            guard !more.isEmpty else {
                 throw BenchFailure("a stream doesn't open: \(String(decoding: bytes, as: UTF8.self))")
             }
-            bytes += buffer[..<count]
+            bytes += more
         }
     }
 

@@ -76,10 +76,13 @@ struct FleetLoad: ~Copyable {
         return sample
     }
 
+    /// Goes on where nothing has come by then, until something does or is lost: a round for which the machine had no time would say
+    /// that the servers do nothing.
     private mutating func load(
         _ pace: Pace, _ number: inout Int, from start: MonotonicTime, until end: MonotonicTime
     ) throws(BenchFailure) {
-        while MonotonicTime.now() < end {
+        let before = delivered
+        while case let end = delivered > before ? end : end + Self.patience, MonotonicTime.now() < end {
             switch pace {
             case .closed:
                 try receive(until: min(end, .now() + Self.patience), goesOn: true)

@@ -84,14 +84,10 @@ enum UpgradeResponse {
         from socket: Int32, until isComplete: ([UInt8]) -> Bool
     ) throws(BenchFailure) -> [UInt8] {
         var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: longest)
         while !isComplete(bytes) {
-            let count = recv(socket, &buffer, buffer.count, 0)
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else {
-                throw count < 0 ? BenchFailure(call: "recv (upgrade)") : BenchFailure("an upgrade was refused")
-            }
-            bytes += buffer[..<count]
+            let more = try LoadSocket.receive(from: socket)
+            guard !more.isEmpty else { throw BenchFailure("an upgrade was refused") }
+            bytes += more
             guard bytes.count < longest, bytes.starts(with: status.prefix(bytes.count)) else { throw refused(bytes) }
         }
         return bytes

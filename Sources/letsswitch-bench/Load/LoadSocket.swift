@@ -64,6 +64,23 @@ enum LoadSocket {
         }
     }
 
+    /// Waits for what comes next.
+    ///
+    /// - Returns: Nothing, when the server has closed the connection.
+    static func receive(from descriptor: Int32) throws(BenchFailure) -> [UInt8] {
+        while true {
+            var (count, error) = (0, Int32(0))
+            let bytes = [UInt8](unsafeUninitializedCapacity: 4_096) { buffer, filled in
+                count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+                error = errno
+                filled = max(0, count)
+            }
+            if count >= 0 { return bytes }
+            // A wait with a limit ends when whoever had stopped the process has it go on.
+            guard error == EINTR else { throw BenchFailure(call: "recv", error) }
+        }
+    }
+
     /// Takes what has come, and looks at none of it.
     ///
     /// - Returns: How many bytes it was.

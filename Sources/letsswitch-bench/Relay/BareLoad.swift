@@ -82,10 +82,12 @@ struct BareLoad: ~Copyable {
         return sample
     }
 
+    /// As ``FleetLoad``'s, goes on until something has come.
     private mutating func load(
         _ pace: FleetLoad.Pace, _ number: inout Int, from start: MonotonicTime, until end: MonotonicTime
     ) throws(BenchFailure) {
-        while MonotonicTime.now() < end {
+        let before = delivered
+        while case let end = delivered > before ? end : end + Self.patience, MonotonicTime.now() < end {
             switch pace {
             case .closed:
                 try turn(until: end, goesOn: true)

@@ -12,11 +12,10 @@ struct ServerMetrics {
         let request = LoadRequest.get("/metrics")
         try LoadSocket.send(request, request.count, to: socket)
         var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 65_536)
         while try !HTTPResponse.isWhole(bytes) {
-            let count = recv(socket, &buffer, buffer.count, 0)
-            guard count > 0, bytes.count < Self.longest else { throw BenchFailure("no metrics of \(server.name)") }
-            bytes += buffer[..<count]
+            let more = try LoadSocket.receive(from: socket)
+            guard !more.isEmpty, bytes.count < Self.longest else { throw BenchFailure("no metrics of \(server.name)") }
+            bytes += more
         }
         for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") where !line.hasPrefix("#") {
             guard let blank = line.lastIndex(of: " "), let value = Double(line[line.index(after: blank)...]) else {

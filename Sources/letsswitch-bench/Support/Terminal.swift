@@ -33,7 +33,7 @@ struct BenchFailure: Error, CustomStringConvertible {
     }
 
     /// A system call's failure, from `errno`.
-    init(call: String) {
-        description = "\(call): \(String(cString: strerror(errno)))"
+    init(call: String, _ error: Int32 = errno) {
+        description = "\(call): \(String(cString: strerror(error)))"
     }
 }

@@ -55,15 +55,14 @@ struct Talk: ~Copyable {
     /// - Returns: The beginning of what came behind the head.
     private static func awaitUpgrade(on socket: Int32) throws(BenchFailure) -> [UInt8] {
         var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 4_096)
         while true {
             if let head = bytes.withUnsafeBytes({ $0.offset(of: blankLine) }) {
                 guard bytes.starts(with: upgraded) else { break }
                 return Array(bytes.dropFirst(head + blankLine.count))
             }
-            let count = recv(socket, &buffer, buffer.count, 0)
-            guard count > 0 else { break }
-            bytes += buffer[..<count]
+            let more = try LoadSocket.receive(from: socket)
+            guard !more.isEmpty else { break }
+            bytes += more
         }
         throw BenchFailure("not an upgrade: \(String(decoding: bytes.prefix(200), as: UTF8.self))")
     }
