@@ -20,7 +20,7 @@ package final class Journey: Sendable {
     private let daemons = RunningDaemons()
     private let cluster: TestCluster
 
-    /// What the daemons take a silent database for.
+    /// What the daemons take a silent database, or a peer that takes nothing, for.
     package enum Patience {
         /// Busy: so it is in tests of something else, on a machine that has much to do.
         case long
@@ -90,7 +90,9 @@ package final class Journey: Sendable {
         configuration.loops = 2
         configuration.postgres.maxConnections = 4
         switch patience {
-        case .long: configuration.postgres.stallTimeout = .seconds(30)
+        case .long:
+            configuration.postgres.stallTimeout = .seconds(30)
+            (configuration.limits.writeTimeout, configuration.limits.pongTimeout) = (.seconds(600), .seconds(600))
         case .promised: configuration.postgres.stallTimeout *= TimeAllowance.factor
         }
         // Of test clients that don't read any more.
@@ -103,7 +105,8 @@ package final class Journey: Sendable {
     package func process(
         _ arguments: [String] = [], environment: [String: String] = [:]
     ) async throws -> (daemon: DaemonProcess, endpoint: ClientEndpoint) {
-        let wait = patience == .long ? ["--database-wait", "30s"] : []
+        let wait =
+            patience == .long ? ["--database-wait", "30s", "--write-timeout", "600s", "--pong-timeout", "600s"] : []
         return try await DaemonProcess.listening(
             ["--listen", "127.0.0.1:0", "--database-url", conninfo, "--close-timeout", "0.2s"] + wait + arguments,
             environment: environment)
