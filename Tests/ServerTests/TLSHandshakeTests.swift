@@ -153,14 +153,19 @@ import Testing
         limits.maxConnectionsPerAddress = 1
         edge.expectsProxyHeader = true
         try await TLSServer.run(limits: limits, edge: edge) { tls in
-            let header = "PROXY TCP4 203.0.113.7 192.0.2.1 56324 443\r\n"
+            /// Says who it is, and begins the handshake.
+            func begin(_ connection: RawConnection) async throws {
+                let client = try TLSTestSession()
+                _ = try client.shakeHands()
+                try await connection.send(
+                    Array("PROXY TCP4 203.0.113.7 192.0.2.1 56324 443\r\n".utf8) + client.takeOutput())
+            }
             let first = try await tls.server.connection()
-            try await first.send(header)
-            try await tls.server.until("the first") { $0.acceptedConnections == 1 }
+            try await begin(first)
+            // Its header has been read when the handshake goes on.
+            _ = try await first.receive(upTo: 1)
             let second = try await tls.server.connection()
-            let client = try TLSTestSession()
-            _ = try client.shakeHands()
-            try await second.send(Array(header.utf8) + client.takeOutput())
+            try await begin(second)
             try await second.expectClosed()
             try await tls.server.until("the refusal") { $0.connectionsOverAddressLimit == 1 }
             #expect(await tls.server.application.counters().failedTLSHandshakes.isEmpty)

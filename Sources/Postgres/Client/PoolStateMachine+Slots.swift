@@ -26,8 +26,8 @@ extension PoolStateMachine {
         return (slot.inFlight.isEmpty ? [] : [.cancelRunning(connection)]) + [.close(connection)]
     }
 
-    /// Connections for those who wait; one more when queries queue up behind others on all of them; one at a time while
-    /// none is up.
+    /// Connections for those who wait, as many at once, since an attempt may hang, and then others serve; one more when queries queue up
+    /// behind others on all of them; one at a time while the database is away.
     mutating func open(_ now: Instant) -> [Action] {
         guard !stopping else { return [] }
         let census = slots.census
@@ -38,8 +38,6 @@ extension PoolStateMachine {
             let isAlone = census.ending == slots.count
             if isAlone, configuration.keepAlive, hasConnected { wanted = 1 }
         }
-        // None is up: the first takes all who wait, and then it shows whether they need more.
-        if census.connecting + census.ending == slots.count { wanted = min(wanted, 1) }
         wanted -= census.connecting
         guard wanted > 0 else { return [] }
         // As nearly always when it is busy: every place is taken by one that serves.

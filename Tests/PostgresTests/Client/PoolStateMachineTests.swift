@@ -42,17 +42,6 @@ import Testing
         #expect(machine.counts.inFlight == 0)
     }
 
-    @Test("Where none is up, one is opened for all who wait, and another when that has shown that they need it")
-    func theFirstIsOpenedAlone() {
-        var machine = Self.machine()
-        #expect(machine.submit(1, deadline: Self.at(10), now: Self.at(0)) == [.connect(1)])
-        #expect(machine.submit(2, deadline: Self.at(10), now: Self.at(0)) == [])
-        #expect(machine.submit(3, deadline: Self.at(10), now: Self.at(0)) == [])
-        #expect(
-            machine.connected(1, now: Self.at(0.1))
-                == [.send(1, on: 1), .send(2, on: 1), .send(3, on: 1), .connect(2)])
-    }
-
     @Test("A second connection is opened only when the first is busy")
     func aSecondConnectionIsOpenedOnlyWhenTheFirstIsBusy() {
         var machine = Self.connected { $0.maxConnections = 2 }
