@@ -16,8 +16,8 @@ let swiftSettings: [SwiftSetting] =
     ]
 
 // Each compiler that is given a part of a target reads the rest of it anew. By default a debug build has one for each processor; of
-// tests, of which there are targets enough to fill these, one does all of a target, which takes less of the processors' time. But not of
-// the largest, which would then be last, alone. (Unsafe is what SwiftPM calls any flag that it has no name for; no product has these.)
+// tests, of which there are targets enough to fill these, one does all of a target, which takes less of the processors' time. (Unsafe is what
+// SwiftPM calls any flag that it has no name for; no product has these.)
 let testSettings: [SwiftSetting] = swiftSettings + [.unsafeFlags(["-driver-batch-count", "1"])]
 
 let fuzzTargets: [Target] =
@@ -330,6 +330,7 @@ let package = Package(
                 "Schema", "Server", "Settings", "Sockets", "TestSupport",
             ],
             path: "Tests/JourneyTestSupport", swiftSettings: testSettings),
+        // People's ways through it, from the request to the room, and operators'.
         .testTarget(
             name: "LetsSwitchTests",
             dependencies: [
@@ -338,7 +339,7 @@ let package = Package(
                 "Server", "Settings", "TestSupport", "Wire",
             ],
             swiftSettings: testSettings),
-        // The same, door by door: Action Cable, questions, conversations, and what describes all of them.
+        // The same by each other door: Action Cable, questions, conversations, and what describes all of them.
         .testTarget(
             name: "DoorTests",
             dependencies: [

@@ -1,6 +1,5 @@
 import Domain
 import Foundation
-import Glibc
 import JourneyTestSupport
 import Postgres
 import ScheduleTestSupport
@@ -124,11 +123,7 @@ import Testing
     @Test("One whose reader takes nothing waits for it until the start; the others are in time")
     func unread() async throws {
         try await Journey.run { journey in
-            // A Unix socket takes some 200 kB for a reader that doesn't read, whatever the kernel's mood.
-            let path = "/tmp/letsswitch-\(UUID().uuidString.prefix(8)).socket"
-            defer { unlink(path) }
-            let endpoint = try await journey.daemon {
-                $0.listen = [.unix(path: path)]
+            let endpoint = try await journey.daemonOnUnixSocket {
                 $0.schedule.reminderLead = .seconds(1800)
                 $0.limits.sendQueueBytes = 4 << 20
                 // Enough for the one who reads, on a busy machine.

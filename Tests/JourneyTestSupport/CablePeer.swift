@@ -73,6 +73,11 @@ package struct CablePeer: Sendable {
         try await socket.send(text: Self.message(#"{"action":"\#(action)"}"#, identifier))
     }
 
+    /// The same with what belongs to the action.
+    package func perform(_ data: TestJSON, _ identifier: String) async throws {
+        try await socket.send(text: Self.message(String(decoding: try data.encoded(), as: UTF8.self), identifier))
+    }
+
     // MARK: Words
 
     package static func room(_ id: UUID, _ more: String = "") -> String {

@@ -1,5 +1,6 @@
 package import Foundation
 package import TestSupport
+import Testing
 
 /// A socket that hears conversations, and what the handshake said.
 package struct ConversationPeer {
@@ -89,6 +90,27 @@ extension ClientEndpoint {
             let id = try response.json()["id"].string.flatMap(UUID.init(uuidString:))
         else { throw ClientFailure.violation("\(response.status) \(response.text)") }
         return id
+    }
+
+    /// Has `user1` and `user2` say half of so many messages each, at the same time, at one daemon each.
+    package static func twoSay(_ count: Int, in conversation: UUID, at daemons: [ClientEndpoint]) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            for (index, daemon) in daemons.prefix(2).enumerated() {
+                tasks.addTask {
+                    let client = try await HTTPTestClient.connect(to: daemon)
+                    for number in 1...count / 2 {
+                        let message: TestJSON = [
+                            "deviceId": .string("d\(index + 1)"), "content": .string("\(number)"),
+                            "conversation": .string(conversation.uuidString),
+                        ]
+                        let said = try await client.request("POST", "/messages", json: message)
+                        #expect(said.status == 201)
+                    }
+                    await client.close()
+                }
+            }
+            try await tasks.waitForAll()
+        }
     }
 
     @discardableResult

@@ -80,7 +80,17 @@ package final class Journey: Sendable {
         try await daemonAndEndpoint(change).endpoint
     }
 
-    /// The same, for a test that tells the daemon what the system would.
+    /// The same on a Unix socket, which takes some 200 kB for a reader that doesn't read, whatever the kernel's mood.
+    package func daemonOnUnixSocket(
+        _ change: (inout Configuration) -> Void = { _ in }
+    ) async throws -> ClientEndpoint {
+        try await daemon {
+            $0.listen = [.unix(path: TestClusterDirectories.shared.make() + "/socket")]
+            change(&$0)
+        }
+    }
+
+    /// As ``daemon(_:)``, for a test that tells the daemon what the system would.
     package func daemonAndEndpoint(
         _ change: (inout Configuration) -> Void = { _ in }
     ) async throws -> (daemon: Daemon, endpoint: ClientEndpoint) {

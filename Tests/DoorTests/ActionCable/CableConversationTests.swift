@@ -1,6 +1,5 @@
 import Access
 import Foundation
-import Glibc
 import JourneyTestSupport
 import Settings
 import TestSupport
@@ -11,11 +10,6 @@ import Testing
     private func identifier(_ conversation: UUID?, _ more: String = "") -> String {
         let id = conversation.map { #","id":"\#($0)""# } ?? ""
         return #"{"channel":"ConversationChannel"\#(id)\#(more)}"#
-    }
-
-    private func perform(_ data: TestJSON, _ peer: CablePeer, _ identifier: String) async throws {
-        try await peer.socket.send(
-            text: CablePeer.message(String(decoding: try data.encoded(), as: UTF8.self), identifier))
     }
 
     @Test("A8: speaks, hears what it missed and what is said, the sender too, and reads history")
@@ -37,17 +31,17 @@ import Testing
                 let message = try await one.hearMessage(of: mine)
                 #expect(message.type == "message" && message.data["offset"].int == offset)
             }
-            try await perform(["action": "speak", "content": "Hello"], one, mine)
+            try await one.perform(["action": "speak", "content": "Hello"], mine)
             let heard = [try await one.hearMessage(of: mine), try await two.hearMessage(of: hers)]
             for message in heard {
                 #expect(message.type == "message" && message.data["author"] == "user1")
                 #expect(message.data["offset"] == 4 && message.data["content"] == "Hello")
             }
             // Of another conversation hears who subscribes to all.
-            try await perform(
-                ["action": "speak", "content": "Psst", "conversation": .string(other.uuidString)], two, hers)
+            try await two.perform(
+                ["action": "speak", "content": "Psst", "conversation": .string(other.uuidString)], hers)
             #expect(try await two.hearMessage(of: hers).data["content"] == "Psst")
-            try await perform(["action": "history", "after": "2", "limit": 1], one, mine)
+            try await one.perform(["action": "history", "after": "2", "limit": 1], mine)
             let history = try await one.hearMessage(of: mine)
             #expect(history.type == "history" && history.data["lastOffset"] == 4)
             #expect(history.data["messages"].array?.map { $0["offset"] } == [3])
@@ -55,7 +49,7 @@ import Testing
                 (["action": "speak"], "invalid_request"), (["action": "speak", "content": " "], "invalid_request"),
                 (["action": "dance"], "unknown_action"),
             ] as [(TestJSON, String)] {
-                try await perform(data, one, mine)
+                try await one.perform(data, mine)
                 let error = try await one.hearMessage(of: mine)
                 #expect(error.type == "error" && error.data["code"].string == code)
             }
@@ -74,8 +68,7 @@ import Testing
             let pair = try await endpoint.makeConversation(1, [2])
             let (mine, id) = (identifier(pair), UUID())
             func speak(_ peer: CablePeer, _ mine: String, id: UUID, hears offsets: [Int]) async throws {
-                try await perform(
-                    ["action": "speak", "content": "Hello", "id": .string(id.uuidString)], peer, mine)
+                try await peer.perform(["action": "speak", "content": "Hello", "id": .string(id.uuidString)], mine)
                 for offset in offsets {
                     let heard = try await peer.hearMessage(of: mine)
                     #expect(heard.type == "message" && heard.data["offset"].int == offset)
@@ -98,7 +91,7 @@ import Testing
             // What it is told anyway comes once, and with its place.
             let after = identifier(pair, #","after":0"#)
             try await second.subscribe(after)
-            try await perform(["action": "speak", "content": "Hello", "id": .string(id.uuidString)], second, after)
+            try await second.perform(["action": "speak", "content": "Hello", "id": .string(id.uuidString)], after)
             var offsets: [Int] = []
             #expect(try await second.hear() == CablePeer.confirmation(after))
             while offsets.last != 2 {
@@ -197,13 +190,7 @@ import Testing
     @Test("Whoever asks for many pages of history at once gets them as it takes them, by either door")
     func histories() async throws {
         try await Journey.run { journey in
-            // A Unix socket takes some 200 kB for a reader that doesn't read, whatever the kernel's mood.
-            let path = "/tmp/letsswitch-\(UUID().uuidString.prefix(8)).socket"
-            defer { unlink(path) }
-            let endpoint = try await journey.daemon {
-                $0.listen = [.unix(path: path)]
-                $0.cable.messageRate = 0
-            }
+            let endpoint = try await journey.daemonOnUnixSocket { $0.cable.messageRate = 0 }
             try await endpoint.makeUsers(1...3)
             let (pair, other) = (
                 try await endpoint.makeConversation(1, [2]), try await endpoint.makeConversation(2, [3])
@@ -217,7 +204,7 @@ import Testing
             let socket = try await WebSocketTestClient.connect(to: endpoint, "/conversations/socket?deviceId=d1")
             for _ in 0..<count {
                 for identifier in identifiers {
-                    try await perform(["action": "history", "after": 0], cable, identifier)
+                    try await cable.perform(["action": "history", "after": 0], identifier)
                 }
                 try await socket.send(
                     json: ["type": "history", "conversation": .string(pair.uuidString), "after": 0])
@@ -251,7 +238,7 @@ import Testing
             try await peer.enter(mine)
             // Of ten that it may say at once, it has said one.
             for number in 1...8 {
-                try await perform(["action": "speak", "content": .string("\(number)")], peer, mine)
+                try await peer.perform(["action": "speak", "content": .string("\(number)")], mine)
                 #expect(try await peer.hearMessage(of: mine).data["offset"].int == number)
             }
         }
@@ -270,7 +257,7 @@ import Testing
                 try await peer.enter(mine)
                 do {
                     for _ in 0..<8 {
-                        try await perform(["action": "history", "after": 0], peer, mine)
+                        try await peer.perform(["action": "history", "after": 0], mine)
                         _ = try await peer.hearMessage(of: mine)
                     }
                 } catch let close as TestClose {

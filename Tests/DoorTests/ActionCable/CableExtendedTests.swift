@@ -307,19 +307,7 @@ import Testing
             try await daemons[0].makeUsers(1...3)
             let group = try await daemons[0].makeConversation(1, [2, 3])
             let (count, cuts) = (300, 40)
-            let speaking = Task {
-                try await withThrowingTaskGroup(of: Void.self) { tasks in
-                    for speaker in 0..<2 {
-                        tasks.addTask {
-                            for number in 1...count / 2 {
-                                let said = try await daemons[speaker].say(speaker + 1, "\(number)", in: group)
-                                #expect(said.status == 201)
-                            }
-                        }
-                    }
-                    try await tasks.waitForAll()
-                }
-            }
+            let speaking = Task { try await ClientEndpoint.twoSay(count, in: group, at: daemons) }
             var random = SeededRandom(seed: 11)
             var places = Set<Int>()
             while places.count < cuts { places.insert(Int.random(in: 1..<count, using: &random)) }

@@ -94,13 +94,7 @@ import Testing
     @Test("Ales said at once, with however long an identifier, come as the peer takes them, and cut nobody off")
     func bursts() async throws {
         try await Journey.run { journey in
-            // A Unix socket takes some 200 kB for a reader that doesn't read, whatever the kernel's mood.
-            let path = "/tmp/letsswitch-\(UUID().uuidString.prefix(8)).socket"
-            defer { unlink(path) }
-            let endpoint = try await journey.daemon {
-                $0.listen = [.unix(path: path)]
-                $0.openRooms = true
-            }
+            let endpoint = try await journey.daemonOnUnixSocket { $0.openRooms = true }
             let (room, count) = (UUID(), 1_800)
             let identifier = CablePeer.room(room, #","filler":"\#(String(repeating: "y", count: 900))""#)
             let cable = try await CablePeer.welcomed(at: endpoint)

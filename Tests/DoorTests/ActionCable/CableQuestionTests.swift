@@ -1,6 +1,5 @@
 import Access
 import Foundation
-import Glibc
 import JourneyTestSupport
 import Settings
 import TestSupport
@@ -20,11 +19,6 @@ import Testing
             let message = try await peer.hearMessage(of: identifier)
             if message.type == type, isWanted(message.data) { return message.data }
         }
-    }
-
-    private func perform(_ data: TestJSON, _ peer: CablePeer, _ identifier: String) async throws {
-        try await peer.socket.send(
-            text: CablePeer.message(String(decoding: try data.encoded(), as: UTF8.self), identifier))
     }
 
     @Test("A8, Q12: asks, votes and is told what a live socket of the audience's is, which is the same person")
@@ -48,7 +42,7 @@ import Testing
                 let state = try await peer.hearMessage(of: name)
                 #expect(state.type == "session" && state.data == ["state": "open"])
             }
-            try await perform(["action": "ask", "content": "Why?"], ada, mine)
+            try await ada.perform(["action": "ask", "content": "Why?"], mine)
             let response = try await ada.hearMessage(of: mine)
             let id = try #require(response.data["id"].string)
             #expect(response.type == "questionResponse" && response.data["success"] == true)
@@ -60,7 +54,7 @@ import Testing
                 #expect(question.data["question"]["askedFrom"].isAbsent)
             }
             for (action, votes) in [("vote", 1), ("unvote", 0)] as [(TestJSON, TestJSON)] {
-                try await perform(["action": action, "questionId": .string(id)], bob, his)
+                try await bob.perform(["action": action, "questionId": .string(id)], his)
                 for (peer, name) in [(ada, mine), (bob, his)] {
                     _ = try await hear("question", peer, name) { $0["question"]["votes"] == votes }
                 }
@@ -78,7 +72,7 @@ import Testing
             _ = try await session.present("\(session.id)/close")
             #expect(try await hear("session", ada, mine) == ["state": "closed"])
             try await bob.hearsNothing()
-            try await perform(["action": "ask", "content": "And?"], ada, mine)
+            try await ada.perform(["action": "ask", "content": "And?"], mine)
             #expect(try await hear("questionResponse", ada, mine)["success"] == false)
         }
     }
@@ -115,7 +109,7 @@ import Testing
                 #expect(error.data["reason"].string?.isEmpty == false)
             }
             for content in [.absent, "", " ", 7, .string(String(repeating: "a", count: 2_001))] as [TestJSON] {
-                try await perform(["action": "ask", "content": content], peer, name)
+                try await peer.perform(["action": "ask", "content": content], name)
                 let refused = try await peer.hearMessage(of: name)
                 #expect(refused.type == "questionResponse" && refused.data["success"] == false)
             }
@@ -143,7 +137,7 @@ import Testing
                 try await peer.unsubscribe(name)
             }
             try await peer.subscribe(name)
-            try await perform(["action": "ask", "content": "Why?"], peer, name)
+            try await peer.perform(["action": "ask", "content": "Why?"], name)
             var types: [String] = []
             while types.last != "questionResponse" {
                 let frame = try TestJSON(parsing: Array(try await peer.hear().utf8))
@@ -157,13 +151,7 @@ import Testing
     @Test("Lists of many sessions at once come whole, however much they are together, to who reads slowly too")
     func lists() async throws {
         try await Journey.run { journey in
-            // A Unix socket takes some 200 kB for a reader that doesn't read, whatever the kernel's mood.
-            let path = "/tmp/letsswitch-\(UUID().uuidString.prefix(8)).socket"
-            defer { unlink(path) }
-            let endpoint = try await journey.daemon {
-                $0.listen = [.unix(path: path)]
-                $0.cable.messageRate = 0
-            }
+            let endpoint = try await journey.daemonOnUnixSocket { $0.cable.messageRate = 0 }
             // Each is some 100 kB, in three pages and more.
             let (sessions, count) = (12, 25)
             var identifiers: [String] = []
@@ -203,9 +191,7 @@ import Testing
     )
     func changes() async throws {
         try await Journey.run { journey in
-            let path = "/tmp/letsswitch-\(UUID().uuidString.prefix(8)).socket"
-            defer { unlink(path) }
-            let endpoint = try await journey.daemon { $0.listen = [.unix(path: path)] }
+            let endpoint = try await journey.daemonOnUnixSocket()
             let session = try await TestSession.make(at: endpoint)
             // Four times some 200 kB.
             let ids = try await ask(50, in: session, journey)
@@ -249,9 +235,7 @@ import Testing
     @Test("Who takes nothing of what changes is cut off after sixteen changes that wait, and others hear all of them")
     func unread() async throws {
         try await Journey.run { journey in
-            let path = "/tmp/letsswitch-\(UUID().uuidString.prefix(8)).socket"
-            defer { unlink(path) }
-            let endpoint = try await journey.daemon { $0.listen = [.unix(path: path)] }
+            let endpoint = try await journey.daemonOnUnixSocket()
             let session = try await TestSession.make(at: endpoint)
             // Twice these are twice what the kernel takes.
             let ids = try await ask(50, in: session, journey)

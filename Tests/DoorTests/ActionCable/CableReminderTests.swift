@@ -1,6 +1,5 @@
 import Domain
 import Foundation
-import Glibc
 import JourneyTestSupport
 import ScheduleTestSupport
 import Server
@@ -113,13 +112,7 @@ import Testing
     @Test("A backlog longer than a connection may have waiting goes out as it is read, whole, and counts as delivered")
     func backlog() async throws {
         try await Journey.run { journey in
-            // A Unix socket takes some 200 kB for a reader that doesn't read, whatever the kernel's mood.
-            let path = "/tmp/letsswitch-\(UUID().uuidString.prefix(8)).socket"
-            defer { unlink(path) }
-            let endpoint = try await journey.daemon {
-                $0.listen = [.unix(path: path)]
-                $0.schedule.reminderLead = .seconds(1800)
-            }
+            let endpoint = try await journey.daemonOnUnixSocket { $0.schedule.reminderLead = .seconds(1800) }
             let start = try await journey.instant(in: 7200)
             let store = ScheduleStore(
                 database: journey.client, settings: ScheduleSettings(reminderLead: 1800, maxTasksPerDevice: 500))

@@ -119,24 +119,7 @@ import Testing
             try await daemons[0].makeUsers(1...3)
             let group = try await daemons[0].makeConversation(1, [2, 3])
             let (count, cuts) = (1_000, 100)
-            let speaking = Task {
-                try await withThrowingTaskGroup(of: Void.self) { tasks in
-                    for speaker in 0..<2 {
-                        tasks.addTask {
-                            let client = try await HTTPTestClient.connect(to: daemons[speaker])
-                            for number in 1...count / 2 {
-                                let said = try await client.request(
-                                    "POST", "/messages",
-                                    body: Array(
-                                        #"{"deviceId":"d\#(speaker + 1)","content":"\#(number)","conversation":"\#(group)"}"#
-                                            .utf8))
-                                #expect(said.status == 201)
-                            }
-                        }
-                    }
-                    try await tasks.waitForAll()
-                }
-            }
+            let speaking = Task { try await ClientEndpoint.twoSay(count, in: group, at: daemons) }
             var random = SeededRandom(seed: 1)
             // Where it is cut: after these messages.
             var places = Set<Int>()

@@ -5,17 +5,23 @@ import Testing
 
 /// The step from a database that knew of no other daemons.
 @Suite struct DaemonSchemaTests {
-    @Test(
-        "A database of the first build gets the daemons' table, and keeps its secrets; that build can't begin any more")
-    func upgrade() async throws {
+    /// What the migrations up to this one make, without functions: today's need tables that it hasn't.
+    private static func database(ofBuild build: Int) async throws -> (PostgresClient, PostgresSchema) {
         let client = PostgresClient(
             configuration: PostgresConfiguration(conninfo: try await TestCluster.shared.makeDatabase()))
         let current = DatabaseSchema.current
-        let first = PostgresSchema(
-            name: current.name, migrations: Array(current.migrations.prefix(1)),
-            // Its functions went with it: today's need tables that it hasn't.
-            functions: PostgresFunctions(revision: 1, oldestUsable: 1, kept: current.functions.kept))
-        _ = try await client.migrate(first)
+        let schema = PostgresSchema(
+            name: current.name, migrations: Array(current.migrations.prefix(build)),
+            functions: PostgresFunctions(revision: build, oldestUsable: build, kept: current.functions.kept))
+        _ = try await client.migrate(schema)
+        return (client, schema)
+    }
+
+    @Test(
+        "A database of the first build gets the daemons' table, and keeps its secrets; that build can't begin any more")
+    func upgrade() async throws {
+        let current = DatabaseSchema.current
+        let (client, first) = try await Self.database(ofBuild: 1)
         let secrets = PostgresStatement(
             name: "",
             sql: "SELECT name, octet_length(value) AS length, value::text AS text FROM letsswitch.secret ORDER BY name")
@@ -36,13 +42,7 @@ import Testing
     @Test(
         "What stood in a database of the eighth build is there after the ninth's steps: tasks, names, who blocks whom")
     func dataStay() async throws {
-        let client = PostgresClient(
-            configuration: PostgresConfiguration(conninfo: try await TestCluster.shared.makeDatabase()))
-        let current = DatabaseSchema.current
-        let before = PostgresSchema(
-            name: current.name, migrations: Array(current.migrations.prefix(8)),
-            functions: PostgresFunctions(revision: 8, oldestUsable: 8, kept: current.functions.kept))
-        _ = try await client.migrate(before)
+        let (client, _) = try await Self.database(ofBuild: 8)
         func run(_ sql: String) async throws -> [PostgresRow] {
             Array(try await client.query(PostgresStatement(name: "", sql: sql), [], timeout: nil))
         }
@@ -61,7 +61,7 @@ import Testing
                 (id, device_id, title, starts_at, reminds_at, time_zone, start_time, room_id, closes_at)
             SELECT gen_random_uuid(), 'a', 'Maths', now(), now(), 'UTC', '00:00', gen_random_uuid(), now()
             """)
-        _ = try await client.migrate(current)
+        _ = try await client.migrate(DatabaseSchema.current)
         let rows = try await run(
             """
             SELECT block.device_id || ' ' || block.blocked_id || ' ' || block.name || ' ' || task.title AS text

@@ -1,6 +1,5 @@
 import Domain
 import Foundation
-import Glibc
 import JourneyTestSupport
 import Settings
 import TestSupport
@@ -53,13 +52,7 @@ import Testing
     @Test("Who is flooded with ales, and reads them late, isn't cut off: it misses some")
     func flood() async throws {
         try await Journey.run { journey in
-            // A Unix socket takes some 200 kB for a reader that doesn't read, whatever the kernel's mood.
-            let path = "/tmp/letsswitch-\(UUID().uuidString.prefix(8)).socket"
-            defer { unlink(path) }
-            let endpoint = try await journey.daemon {
-                $0.listen = [.unix(path: path)]
-                $0.openRooms = true
-            }
+            let endpoint = try await journey.daemonOnUnixSocket { $0.openRooms = true }
             let (room, burst, count) = (UUID(), 1_900, 8)
             let reader = try await endpoint.enter(room)
             let burstOfAles = Array(repeating: TestFrame(.text, RoomWords.ale(room)).bytes(), count: burst).flatMap(
