@@ -10,23 +10,28 @@ import Testing
 
 /// Registries of several daemons on one database, ten times as fast as daemons'.
 @Suite struct DaemonRegistryTests {
+    private static let hasty = DaemonTiming(
+        interval: .milliseconds(495), patience: .milliseconds(950), longestPause: .milliseconds(800))
+    /// Gives nobody up whom a busy machine keeps from its beats.
+    private static let patient = DaemonTiming(
+        interval: .milliseconds(495), patience: .seconds(120), longestPause: .seconds(60))
+
     private final class Member: Sendable {
         static let bus = BusStanding(isConnected: true, delay: .milliseconds(3), lost: 7, dropped: 2)
 
         let info: DaemonInfo
         let registry: DaemonRegistry
         let news = EventRecorder<DaemonRegistry.News>()
-        let failures = FailureRecorder()
+        let beats = BeatRecorder()
         private let client: PostgresClient
         private let running: Task<Void, Never>
 
         init(
             _ configuration: PostgresConfiguration, host: String, bus: String = "postgresql",
-            timing: DaemonTiming = DaemonTiming(
-                interval: .milliseconds(495), patience: .milliseconds(950), longestPause: .milliseconds(800)), log: Log
+            timing: DaemonTiming = DaemonRegistryTests.hasty, log: Log
         ) {
             info = DaemonInfo(id: DaemonID(), host: host, build: "1", language: 3, bus: bus)
-            client = PostgresClient(configuration: configuration, observer: failures)
+            client = PostgresClient(configuration: configuration, observer: beats)
             registry = DaemonRegistry(
                 info, bus: { Self.bus }, database: client, timing: timing, log: log,
                 tell: { [news] in news.append($0) })
@@ -53,25 +58,43 @@ import Testing
         }
     }
 
-    /// When beats failed.
-    private struct FailureRecorder: PostgresObserver {
-        let beats = EventRecorder<ContinuousClock.Instant>()
+    /// When beats succeeded, and when they failed.
+    private struct BeatRecorder: PostgresObserver {
+        let succeeded = EventRecorder<ContinuousClock.Instant>()
+        let failed = EventRecorder<ContinuousClock.Instant>()
 
         func query(name: String, duration: Duration, outcome: PostgresQueryOutcome) {
-            if name == "beat", outcome != .succeeded { beats.append(.now) }
+            guard name == "beat" else { return }
+            (outcome == .succeeded ? succeeded : failed).append(.now)
         }
 
         func connection(_ event: PostgresConnectionEvent, message: String) {}
     }
 
     private func withDatabase(
-        _ body: (ScheduleDatabase, _ make: (String) -> Member) async throws -> Void
+        timing: DaemonTiming = hasty, _ body: (ScheduleDatabase, _ make: (String) -> Member) async throws -> Void
     ) async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             var configuration = database.configuration
             configuration.maxConnections = 1
-            try await body(database) { Member(configuration, host: $0, log: Log(level: .error, format: nil)) }
+            try await body(database) {
+                Member(configuration, host: $0, timing: timing, log: Log(level: .error, format: nil))
+            }
         }
+    }
+
+    /// Tries once more if a busy machine has kept somebody from its beats for so long that others rightly give it up.
+    ///
+    /// - Parameter attempt: What beats must have come soon after each other, and what to expect if they have.
+    private func inTime(
+        _ attempt: () async throws -> (beats: [[ContinuousClock.Instant]], expectation: () -> Void)
+    ) async throws {
+        for _ in 1...10 {
+            let (beats, expectation) = try await attempt()
+            let gaps = beats.flatMap { zip($0.dropFirst(), $0).map(-) }
+            if gaps.allSatisfy({ $0 < .milliseconds(750) }) { return expectation() }
+        }
+        Issue.record("never was there time for all beats")
     }
 
     /// What `letsswitch_daemons` brings, to all of them.
@@ -217,52 +240,66 @@ import Testing
     @Test("Whose beats stop is gone, and is back when they go on; it finds its row, or makes it anew")
     func stillness() async throws {
         try await withDatabase { database, make in
-            let (first, second) = (make("first"), make("second"))
-            try await first.knows([second])
-            try await second.knows([first])
-            let session = try await PostgresSession.connect(database.configuration)
-            // Its beats wait.
-            try await session.execute("BEGIN; SELECT FROM letsswitch.daemon WHERE host = 'second' FOR UPDATE")
-            try await first.knows([])
-            await session.close()
-            try await first.knows([second])
-            #expect(second.news.all.count { $0 != .forgotten } == 1, "\(second.news.all)")
-            await first.stop()
-            await second.stop()
+            try await inTime {
+                let (first, second) = (make("first"), make("second"))
+                try await first.knows([second])
+                try await second.knows([first])
+                let session = try await PostgresSession.connect(database.configuration)
+                // Its beats wait.
+                try await session.execute("BEGIN; SELECT FROM letsswitch.daemon WHERE host = 'second' FOR UPDATE")
+                try await first.knows([])
+                await session.close()
+                try await first.knows([second])
+                let news = second.news.all
+                let beats = first.beats.succeeded.all + [.now]
+                await first.stop()
+                await second.stop()
+                return ([beats], { #expect(news.count { $0 != .forgotten } == 1, "\(news)") })
+            }
         }
     }
 
     @Test("While the database is away nobody is gone; when it's back, all go on")
     func outage() async throws {
         let cluster = try await TestCluster.dedicated()
-        let configuration = PostgresConfiguration(conninfo: try await cluster.makeDatabase())
-        let client = PostgresClient(configuration: configuration)
-        _ = try await client.migrate(DatabaseSchema.current)
-        let members = ["first", "second"].map { Member(configuration, host: $0, log: Log(level: .error, format: nil)) }
-        try await members[0].knows([members[1]])
-        try await members[1].knows([members[0]])
-        await cluster.crash()
-        // Far beyond their patience, each beat has failed.
-        let start = ContinuousClock.now
-        for member in members {
-            try await eventually("beats in vain") { member.failures.beats.all.contains { $0 > start + .seconds(2) } }
+        try await inTime {
+            let configuration = PostgresConfiguration(conninfo: try await cluster.makeDatabase())
+            let client = PostgresClient(configuration: configuration)
+            _ = try await client.migrate(DatabaseSchema.current)
+            let members = ["first", "second"].map {
+                Member(configuration, host: $0, log: Log(level: .error, format: nil))
+            }
+            try await members[0].knows([members[1]])
+            try await members[1].knows([members[0]])
+            let crash = ContinuousClock.now
+            await cluster.crash()
+            // Far beyond their patience, each beat has failed.
+            let down = ContinuousClock.now
+            for member in members {
+                try await eventually("beats in vain") { member.beats.failed.all.contains { $0 > down + .seconds(2) } }
+            }
+            try await cluster.start()
+            for member in members {
+                try await eventually("beats") { member.beats.succeeded.all.count { $0 > down } >= 4 }
+            }
+            let news = members.map(\.news.all)
+            let beats = members.map { $0.beats.succeeded.all + [.now] }
+            for member in members { await member.stop() }
+            await client.shutdown()
+            let before = beats.map { $0.filter { $0 < crash } + [crash] }
+            let after = beats.map { $0.filter { $0 > down } }
+            return (
+                before + after + [after.map { $0[0] }.sorted()],
+                // Their rows may have gone with the crash.
+                { for news in news { #expect(news.count { $0 != .forgotten } == 1, "\(news)") } }
+            )
         }
-        try await cluster.start()
-        let beats = PostgresStatement(name: "", sql: "SELECT coalesce(sum(beats), 0) AS beats FROM letsswitch.daemon")
-        let before = try await client.query(beats)[0].integer("beats")
-        try await eventually("beats") { try await client.query(beats)[0].integer("beats") >= before + 6 }
-        for member in members {
-            // Its row may have gone with the crash.
-            #expect(member.news.all.count { $0 != .forgotten } == 1, "\(member.news.all)")
-        }
-        for member in members { await member.stop() }
-        await client.shutdown()
         await cluster.stop()
     }
 
     @Test("Who finds its row removed was given up by the others: it is told, and has a row again")
     func forgotten() async throws {
-        try await withDatabase { database, make in
+        try await withDatabase(timing: Self.patient) { database, make in
             let (first, second) = (make("first"), make("second"))
             try await first.knows([second])
             // As the others do when it has been silent for too long.
@@ -277,7 +314,7 @@ import Testing
 
     @Test("Beats cost one statement each, and a clock that steps moves nobody")
     func clockSteps() async throws {
-        try await withDatabase { database, make in
+        try await withDatabase(timing: Self.patient) { database, make in
             let (first, second) = (make("first"), make("second"))
             try await first.knows([second])
             try await second.knows([first])

@@ -84,7 +84,8 @@ import Wire
                 let peer = try await ConversationPeer.connect(to: endpoints[1], "d2")
                 try await journey.wait(until: "EXISTS (SELECT FROM letsswitch.listener)")
                 try await endpoint.say(1, "first", in: group)
-                try await peer.hear("message")
+                // Its daemon may hear only now of who has left.
+                #expect(try await peer.await("message")["message"]["content"] == "first")
                 #expect(try await journey.count("letsswitch.delivery") == 0)
                 await peer.socket.close()
                 try await journey.wait(until: "NOT EXISTS (SELECT FROM letsswitch.listener)")
