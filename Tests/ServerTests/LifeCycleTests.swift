@@ -43,7 +43,7 @@ import Wire
             #expect(try await begun.readResponse(to: "GET").text == "root")
             try await server.untilConnections(7)
 
-            async let drained = server.application.drain(within: .seconds(20))
+            async let drained = server.application.drain(within: Deadline.standard)
             for client in webSockets { #expect(try await client.expectClose(1001) == "the server stops") }
             for client in idle { try await client.expectClosed() }
             do {
@@ -110,7 +110,7 @@ import Wire
         } _: { server in
             async let connected = WebSocketTestClient.connect(to: server.endpoint, "/socket")
             try await asked.next("the question")
-            async let drained = server.application.drain(within: .seconds(20))
+            async let drained = server.application.drain(within: Deadline.standard)
             // The listener is gone: the drain has begun on its loop, and with a round more on all of them.
             try await Self.untilRefused(server)
             _ = await server.application.counters()

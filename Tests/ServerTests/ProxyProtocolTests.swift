@@ -124,7 +124,7 @@ import Wire
             let waiting = try await server.connection()
             try await server.untilConnections(1)
             try await server.until("the connection") { $0.acceptedConnections == 2 }
-            #expect(await server.application.drain(within: .seconds(5)))
+            #expect(await server.application.drain(within: Deadline.standard))
             try await waiting.expectClosed()
         }
     }

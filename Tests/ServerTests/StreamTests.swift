@@ -227,7 +227,7 @@ import Wire
         try await Self.withBench { bench in
             let client = try await EventStreamTestClient.connect(to: bench.server.endpoint, "/endless")
             _ = try await bench.started()
-            async let drained = bench.server.application.drain(within: .seconds(10))
+            async let drained = bench.server.application.drain(within: Deadline.standard)
             try await client.expectEnd()
             try await bench.events.next("the end") { $0 == .closed }
             await client.close()

@@ -11,7 +11,7 @@ import Testing
         let addresses = try SocketAddress.resolve(host: "127.0.0.1", port: server.port)
         async let accepted = server.accept()
         let connection = try await SocketConnection.open(
-            to: addresses, host: "127.0.0.1", tls: nil, within: .seconds(10))
+            to: addresses, host: "127.0.0.1", tls: nil, within: Deadline.standard)
         return (connection, try await accepted)
     }
 

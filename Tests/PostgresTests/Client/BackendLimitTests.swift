@@ -97,8 +97,8 @@ import Testing
         configuration.maxConnections = 1
         let client = PostgresClient(configuration: configuration)
         let divide = PostgresStatement(name: "divide", sql: "SELECT 1 / $1::int AS quotient")
-        let first = Task { try await client.query(divide, [.integer(0)], timeout: .seconds(15)) }
-        async let second = client.query(divide, [.integer(1)], timeout: .seconds(15))
+        let first = Task { try await client.query(divide, [.integer(0)], timeout: .seconds(100)) }
+        async let second = client.query(divide, [.integer(1)], timeout: .seconds(100))
         async let third = client.query(divide, [.integer(1)])
         let error = await #expect(throws: PostgresError.self) { _ = try await first.value }
         #expect(error?.kind == .server(sqlState: "22012"))

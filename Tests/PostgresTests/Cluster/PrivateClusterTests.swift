@@ -213,14 +213,14 @@ import Testing
     @Test("Programs run to their end or their time")
     func programsRunToTheirEndOrTheirTime() throws {
         let echo = try Subprocess(command: ["sh", "-c", "echo out; echo err >&2; env; pwd; exit 3"]).run(
-            timeout: .seconds(10))
+            timeout: Deadline.standard)
         #expect(echo.status == 3)
         #expect(echo.output.contains("out\n") && echo.output.contains("err\n") && echo.output.contains("\n/\n"))
         #expect(!echo.output.contains("PG"))
         let endless = try Subprocess(command: ["sleep", "60"]).run(timeout: .milliseconds(50))
         #expect(endless.status == nil)
         let wordy = try Subprocess(command: ["sh", "-c", "head -c 1000000 /dev/zero | tr '\\0' x"]).run(
-            timeout: .seconds(10))
+            timeout: Deadline.standard)
         #expect(wordy.succeeded && wordy.output.utf8.count == Subprocess.outputLimit)
         #expect(throws: PrivateClusterError.self) { try Subprocess(command: ["/nowhere/x"]).run(timeout: .seconds(1)) }
     }
