@@ -10,7 +10,7 @@ import Sockets
 /// The daemon's life: database, server, services, in that order up, and in the reverse order down.
 package actor Daemon {
     /// How long a start waits for the database before it listens without it, and says so.
-    private static let databasePatience = Duration.seconds(5)
+    package static let databasePatience = Duration.seconds(5)
 
     /// How long it waits for the other daemons' bus.
     private static let busPatience = Duration.seconds(1)
@@ -44,18 +44,17 @@ package actor Daemon {
     /// A database that is away doesn't keep the daemon from starting: it serves what it can, and the rest once the database is
     /// there. A private cluster that can't be started does.
     ///
+    /// - Parameter patience: How long it waits for the database.
     /// - Returns: Where it listens.
     /// - Throws: What prevents the start; its description is for the person at the terminal.
     @discardableResult
-    package func start() async throws -> [ServerEndpoint] {
+    package func start(patience: Duration = databasePatience) async throws -> [ServerEndpoint] {
         for warning in configuration.warnings { log.warning("configuration", ["warning": .string(warning)]) }
         let tls = try loadCertificate()
         let (conninfo, data) = try await supervisor.open()
         let parts = try compose(conninfo: conninfo, tls: tls)
         self.parts = parts
-        await supervisor.prepare(
-            parts.database, patience: Self.databasePatience, enter: parts.enter
-        ) { [weak self] in
+        await supervisor.prepare(parts.database, patience: patience, enter: parts.enter) { [weak self] in
             await self?.startServices()
         }
         let endpoints = try await parts.application.listen(on: try resolveAddresses())

@@ -108,18 +108,24 @@ package final class Journey: Sendable {
         // Of test clients that don't read any more.
         configuration.limits.closeTimeout = .milliseconds(200)
         change(&configuration)
-        return try await daemons.start(configuration)
+        return try await daemons.start(
+            configuration, patience: patience == .long ? .seconds(60) : Daemon.databasePatience)
     }
 
-    /// Starts the built `letsswitchd` on this database, and waits until it listens.
+    /// Starts the built `letsswitchd` on this database, and waits until it listens, with ``Patience/long`` until it is ready.
     package func process(
         _ arguments: [String] = [], environment: [String: String] = [:]
     ) async throws -> (daemon: DaemonProcess, endpoint: ClientEndpoint) {
         let wait =
             patience == .long ? ["--database-wait", "30s", "--write-timeout", "600s", "--pong-timeout", "600s"] : []
-        return try await DaemonProcess.listening(
+        let started = try await DaemonProcess.listening(
             ["--listen", "127.0.0.1:0", "--database-url", conninfo, "--close-timeout", "0.2s"] + wait + arguments,
             environment: environment)
+        if patience == .long {
+            // On a busy machine it listens before it has made itself ready. Not everywhere is it asked about that.
+            try await eventually("readiness") { (try? await started.endpoint.get("/readyz").status) != 503 }
+        }
+        return started
     }
 
     // MARK: Time

@@ -11,12 +11,17 @@ actor RunningDaemons {
     /// For what nobody reads.
     private static let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
 
-    func start(_ configuration: Configuration) async throws -> (daemon: Daemon, endpoint: ClientEndpoint) {
+    /// - Parameter patience: How long it waits for the database.
+    func start(
+        _ configuration: Configuration, patience: Duration
+    ) async throws -> (daemon: Daemon, endpoint: ClientEndpoint) {
         SignalWatcher.ignoreBrokenPipes()
         let daemon = Daemon(
             configuration, log: Log(level: configuration.logLevel, format: .json, descriptor: Self.nowhere))
         daemons.append(daemon)
-        guard let address = try await daemon.start().first, let endpoint = ClientEndpoint("\(address)") else {
+        guard let address = try await daemon.start(patience: patience).first,
+            let endpoint = ClientEndpoint("\(address)")
+        else {
             throw ClientFailure.violation("a daemon that listens nowhere")
         }
         return (daemon, endpoint)
