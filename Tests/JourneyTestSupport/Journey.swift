@@ -116,16 +116,13 @@ package final class Journey: Sendable {
     package func process(
         _ arguments: [String] = [], environment: [String: String] = [:]
     ) async throws -> (daemon: DaemonProcess, endpoint: ClientEndpoint) {
-        let wait =
-            patience == .long ? ["--database-wait", "30s", "--write-timeout", "600s", "--pong-timeout", "600s"] : []
-        let started = try await DaemonProcess.listening(
-            ["--listen", "127.0.0.1:0", "--database-url", conninfo, "--close-timeout", "0.2s"] + wait + arguments,
-            environment: environment)
-        if patience == .long {
-            // On a busy machine it listens before it has made itself ready. Not everywhere is it asked about that.
-            try await eventually("readiness") { (try? await started.endpoint.get("/readyz").status) != 503 }
+        let given = ["--listen", "127.0.0.1:0", "--database-url", conninfo, "--close-timeout", "0.2s"]
+        switch patience {
+        case .long:
+            let waits = ["--database-wait", "30s", "--write-timeout", "600s", "--pong-timeout", "600s"]
+            return try await DaemonProcess.ready(given + waits + arguments, environment: environment)
+        case .promised: return try await DaemonProcess.listening(given + arguments, environment: environment)
         }
-        return started
     }
 
     // MARK: Time

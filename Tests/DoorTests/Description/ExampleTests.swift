@@ -53,7 +53,6 @@ import Testing
                 configuration.providers.webPush.contact = "mailto:ops@switch.example"
                 configuration.openQuestions = true
             }
-            try await eventually("readiness") { try await endpoint.get("/readyz").status == 200 }
             var play = try await ExamplePlay(at: endpoint)
             try await play.play("getHealthz")
             try await play.play("getReadyz")

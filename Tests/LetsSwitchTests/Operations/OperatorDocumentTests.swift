@@ -48,9 +48,9 @@ import Testing
             let empty = try await TestCluster.shared.makeDatabase()
             try await machine.run(lines[0], ["DATABASE_URL": journey.conninfo])
             try await machine.run(lines[1], ["DATABASE_URL": empty])
-            let (daemon, endpoint) = try await DaemonProcess.listening(
+            let (daemon, endpoint) = try await DaemonProcess.ready(
                 ["--listen", "127.0.0.1:0", "--database-url", empty])
-            try await eventually("readiness") { try await endpoint.get("/readyz").status == 200 }
+            #expect(try await endpoint.get("/readyz").status == 200)
             #expect(try await daemon.terminate() == .exited(0))
             await TestCluster.shared.remove(empty)
         }
