@@ -35,6 +35,7 @@ struct Composition: Sendable {
     let deliveries: DeliveryService
     let scheduler: Scheduler
     let bus: BusService
+    let listener: PostgresListener
     /// `nil`: there is no broker.
     let bridge: ConversationBridge?
     /// Operators' commands; with or without a database.
@@ -325,6 +326,7 @@ struct Composition: Sendable {
         self.deliveries = deliveries
         self.scheduler = scheduler
         self.bus = bus
+        self.listener = listener
         self.bridge = bridge
         let sampling = sampler.map {
             SamplingService(

@@ -95,6 +95,8 @@ package actor Daemon {
         } catch {
             log.warning("steps of the clock are noticed late", ["error": .string("\(error)")])
         }
+        // Nor does whoever is told by the database alone miss what happens from then on.
+        await parts?.listener.waitUntilListening()
     }
 
     /// The system's clock has stepped, and the database's with it when it is on this machine.

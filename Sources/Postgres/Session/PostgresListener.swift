@@ -11,6 +11,8 @@ package actor PostgresListener {
     private var session: PostgresSession?
     private var running: Task<Void, Never>?
     private var stopped = false
+    /// Ends when it listens for the first time.
+    private nonisolated let beginning = AsyncStream<Void>.makeStream()
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -34,9 +36,15 @@ package actor PostgresListener {
         running = Task { await run() }
     }
 
+    /// Returns once what is notified is heard, or when it is stopped before, or the task is cancelled. Once.
+    package nonisolated func waitUntilListening() async {
+        for await _ in beginning.stream {}
+    }
+
     /// Ends the connection. No event comes after it returns.
     package func stop() async {
         stopped = true
+        beginning.continuation.finish()
         running?.cancel()
         await session?.close()
         await running?.value
@@ -75,6 +83,7 @@ package actor PostgresListener {
             throw error
         }
         receive(.listening)
+        beginning.continuation.finish()
         let heartbeat = Task { await sendHeartbeats(session) }
         let message = await session.waitUntilClosed()
         heartbeat.cancel()

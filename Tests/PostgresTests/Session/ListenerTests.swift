@@ -12,9 +12,11 @@ import Testing
         let listener = PostgresListener(configuration: configuration, channels: ["tasks", "Other \"one\""]) {
             sink.yield($0)
         }
+        async let begun: Void = listener.waitUntilListening()
         await listener.start()
         var received = events.makeAsyncIterator()
         #expect(await received.next() == .listening)
+        await begun
 
         let session = try await PostgresSession.connect(configuration)
         try await session.execute("NOTIFY tasks, 'a'; NOTIFY \"Other \"\"one\"\"\", 'b'; NOTIFY unheard")
