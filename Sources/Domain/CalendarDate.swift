@@ -136,6 +136,14 @@ struct DigitReader {
         return number
     }
 
+    /// Skips a fraction if there is one: a point and at least one digit. Returns `false` for a point without a digit.
+    mutating func skipFraction() -> Bool {
+        guard skip(".") else { return true }
+        let digits = rest.prefix { (0x30...0x39).contains($0) }
+        rest = rest.dropFirst(digits.count)
+        return !digits.isEmpty
+    }
+
     /// Whether the next character is this one (or the other); passes it if so.
     mutating func skip(_ sign: Unicode.Scalar, or other: Unicode.Scalar? = nil) -> Bool {
         guard let next = rest.first, next == UInt8(ascii: sign) || other.map({ next == UInt8(ascii: $0) }) == true

@@ -7,14 +7,14 @@ package struct Instant: Hashable, Sendable, Comparable {
         self.seconds = seconds
     }
 
-    /// Reads RFC 3339 §5.6 without fractions: `2026-11-22T09:00:00Z`, or with an offset. The years 1 to 9999; no leap
-    /// seconds. Nil for anything else.
+    /// Reads RFC 3339 §5.6, such as `2026-11-22T09:00:00Z` or `2026-11-22T10:00:00.250+01:00`. A fraction of a second is cut off.
+    /// Returns nil for anything else, for a leap second, and for a year outside 1 to 9999.
     package init?(_ text: String) {
         var digits = DigitReader(text)
         guard let date = CalendarDate(reading: &digits), digits.skip("T", or: "t"),
             let hour = digits.number(2, 0...23), digits.skip(":"),
             let minute = digits.number(2, 0...59), digits.skip(":"),
-            let second = digits.number(2, 0...59),
+            let second = digits.number(2, 0...59), digits.skipFraction(),
             let offset = Self.offset(&digits), digits.isAtEnd
         else { return nil }
         seconds = date.days * 86_400 + hour * 3600 + minute * 60 + second - offset

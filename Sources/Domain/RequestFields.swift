@@ -16,6 +16,8 @@ package struct RequestFields {
 
     /// Decodes a body and hands out what `Value` makes of it.
     package static func decode<Value: Decodable>(_ type: Value.Type, from body: [UInt8]) throws(RequestError) -> Value {
+        // RFC 8259 §8.1 lets a reader ignore a byte order mark, and some editors write one.
+        let body = body.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(body.dropFirst(3)) : body
         guard body.withUnsafeBytes(JSONSyntax.isValid) else { throw .invalid("The body is not JSON.") }
         do {
             return try JSONDecoder().decode(type, from: Data(body))

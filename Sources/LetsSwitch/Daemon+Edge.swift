@@ -59,7 +59,7 @@ extension Daemon {
         edge.trustedProxies = configuration.trustedProxies
         edge.expectsProxyHeader = configuration.proxyProtocol
         edge.allowedOrigins = configuration.allowedOrigins
-        edge.allowedRequestFields = "Content-Type, Last-Event-ID"
+        edge.allowedRequestFields = "Authorization, Content-Type, Last-Event-ID"
         edge.allowedHosts = configuration.servedHosts
         edge.hostRefused = { [log] host in
             log.warning(

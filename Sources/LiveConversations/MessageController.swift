@@ -47,6 +47,8 @@ package struct MessageController: RouteCollection, Sendable {
         let user = try await conversations.store.positions(of: member.device).user
         let headers = [
             HTTPField("Content-Type", "text/event-stream"),
+            // A proxy that compresses the stream would hold events back.
+            HTTPField("Cache-Control", "no-store, no-transform"),
             // A proxy that gathers bytes would hold messages back.
             HTTPField("X-Accel-Buffering", "no"),
         ]

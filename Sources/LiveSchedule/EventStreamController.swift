@@ -24,6 +24,8 @@ package struct EventStreamController: RouteCollection, Sendable {
         let last = request.head.headers.value("Last-Event-ID").flatMap(UUID.init(text:))
         let headers = [
             HTTPField("Content-Type", "text/event-stream"),
+            // A proxy that compresses the stream would hold events back.
+            HTTPField("Cache-Control", "no-store, no-transform"),
             // A proxy that gathers bytes would hold the reminder back.
             HTTPField("X-Accel-Buffering", "no"),
         ]

@@ -31,8 +31,10 @@ extension HTTPConnection {
         answer(Response(refusal), to: head)
     }
 
-    /// Answers what is no request, and ends the connection: what follows can't be told from the next request.
-    func refuse(_ abort: Abort) {
+    /// Answers bytes that aren't a valid request, and ends the connection, because the next request's beginning isn't known.
+    ///
+    /// - Parameter origin: The `Origin` of a head that was refused.
+    func refuse(_ abort: Abort, origin: String? = nil) {
         server.counters.responses[abort.status.code, default: 0] += 1
         let response = Response(abort)
         var writer = ResponseWriter(response, on: server, isSecure: peer.entrance.isSecure)
@@ -41,6 +43,8 @@ extension HTTPConnection {
         if case .inBody(let head, _) = state {
             writer.share(head, with: server.application.edge.allowedOrigins)
             sendsContent = head.method != .head
+        } else {
+            writer.share(origin: origin, with: server.application.edge.allowedOrigins)
         }
         writer.contentLength(response.content.count)
         writer.finish(content: sendsContent ? response.content : [])

@@ -109,6 +109,16 @@ extension HTTPConnection {
     /// At any rate of at least one a second, the next is admitted within the second.
     private static var retryAfter: [HTTPField] { [HTTPField("Retry-After", "1")] }
 
+    /// The refusal of content in a coding that no route reads (RFC 9110 §15.5.16), such as gzip.
+    func refusalOfCoding(_ head: HTTPRequestHead) -> Abort? {
+        let codings = head.headers.values("Content-Encoding").filter { !$0.isEmpty && $0.lowercased() != "identity" }
+        guard let coding = codings.first else { return nil }
+        return Abort(
+            .unsupportedMediaType,
+            reason: "Content-Encoding \(coding) isn't supported. Send the content without a Content-Encoding.",
+            headers: [HTTPField("Accept-Encoding", "identity")])
+    }
+
     // MARK: Cross-origin requests (Fetch §3.2)
 
     /// What the answer to an OPTIONS says to a browser that asks whether a page may send the request that it has in mind.
@@ -128,8 +138,17 @@ extension HTTPConnection {
 extension ResponseWriter {
     /// Tells browsers which pages may read the answer. Never with credentials: nothing here depends on any.
     mutating func share(_ head: HTTPRequestHead, with origins: AllowedOrigins) {
+        share(origins.sharing(head), with: origins)
+    }
+
+    /// The same for the value of an `Origin` field.
+    mutating func share(origin: String?, with origins: AllowedOrigins) {
+        share(origins.sharing(origin: origin), with: origins)
+    }
+
+    private mutating func share(_ origin: String?, with origins: AllowedOrigins) {
         if origins.areSeveral { field("Vary", "Origin") }
-        guard let origin = origins.sharing(head) else { return }
+        guard let origin else { return }
         field("Access-Control-Allow-Origin", origin)
         field("Access-Control-Expose-Headers", "Retry-After")
     }

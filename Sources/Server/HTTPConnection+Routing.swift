@@ -10,7 +10,9 @@ extension HTTPConnection {
         if let refusal = refusalOfAddress(head) { return answer(refusal, to: head) }
         let match = server.application.responder.router.match(head, for: peer.entrance.audience)
         if let refusal = refusalOfPace(head, match) { return refusePace(refusal, to: head) }
-        if let refusal = refusalOfHost(head, match) ?? refusalOfWrite(head) {
+        if let refusal = refusalOfHost(head, match) ?? refusalOfWrite(head)
+            ?? refusalOfCoding(head)
+        {
             return answer(refusal, to: head)
         }
         switch match {

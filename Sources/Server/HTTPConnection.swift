@@ -71,7 +71,8 @@ final class HTTPConnection: StreamSocketHandler {
                 }
             }
         } catch {
-            return refuse(Abort(HTTPStatus(code: error.status), reason: error.reason))
+            return refuse(
+                Abort(HTTPStatus(code: error.status), reason: error.reason), origin: parser.refusedOrigin)
         }
         if !input.isEmpty { keep(input) }
         limit(by: state.parsed(isInHead: parser.position == .inHead))

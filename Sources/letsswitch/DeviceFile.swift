@@ -5,9 +5,11 @@ struct DeviceFile {
     let path: String
 
     init?(environment: (String) -> String?) {
-        guard let state = environment("XDG_STATE_HOME") ?? environment("HOME").map({ $0 + "/.local/state" }),
-            state.hasPrefix("/")
-        else { return nil }
+        // The XDG Base Directory Specification has relative paths ignored.
+        func absolute(_ name: String) -> String? { environment(name).flatMap { $0.hasPrefix("/") ? $0 : nil } }
+        guard let state = absolute("XDG_STATE_HOME") ?? absolute("HOME").map({ $0 + "/.local/state" }) else {
+            return nil
+        }
         path = state + "/letsswitch/device"
     }
 

@@ -71,6 +71,45 @@ import Wire
         }
     }
 
+    @Test(
+        "A listed page may read the refusal of a head, if its origin has arrived",
+        arguments: [
+            ("POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 101\r\nOrigin: https://app.example\r\n\r\n", 413),
+            (
+                "GET /\(String(repeating: "x", count: 100)) HTTP/1.1\r\nHost: x\r\norigin:https://app.example\r\n\r\n",
+                414
+            ),
+            ("POST / HTTP/1.1\r\nOrigin: https://app.example\r\nHost: x\r\nExpect: a lot\r\n\r\n", 417),
+            ("GET / HTTP/1.1\r\nOrigin: https://app.example\r\nLong: \(String(repeating: "x", count: 1024))", 431),
+            (
+                "POST / HTTP/1.1\r\nOrigin: https://app.example\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
+                501
+            ),
+        ], [false, true])
+    func refusedHeads(_ refusal: (request: String, status: Int), inPieces: Bool) async throws {
+        var edge = EdgePolicy()
+        _ = edge.allowedOrigins.insert("https://app.example")
+        try await TestServer.run(limits: RefusalTests.limits, edge: edge) {
+            $0.addPlain()
+        } _: { server in
+            for (origin, isShared) in [("https://app.example", true), ("https://bad.example", false)] {
+                let request = refusal.request.replacing("https://app.example", with: origin)
+                let connection = try await server.connection()
+                // The line of the origin arrives in two pieces.
+                let cut = inPieces ? try #require(request.firstRange(of: "rigin")).lowerBound : request.startIndex
+                if inPieces { try await connection.send(String(request[..<cut])) }
+                try await connection.send(String(request[cut...]))
+                let answer = try await HTTPTestClient(over: connection).readResponse(to: "GET")
+                #expect(answer.status == refusal.status)
+                // A target that is too long is refused before the rest of the head arrives.
+                let hasArrived = !inPieces || refusal.status != 414
+                #expect(answer.headers["Access-Control-Allow-Origin"] == (isShared && hasArrived ? origin : nil))
+                #expect(answer.headers["Vary"] == "Origin")
+                await connection.close()
+            }
+        }
+    }
+
     @Test("With a star every page may read, and answers are all alike")
     func star() async throws {
         try await Self.withServer(allowing: ["*"]) { bench in

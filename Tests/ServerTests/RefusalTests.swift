@@ -119,6 +119,20 @@ import Wire
         }
     }
 
+    @Test("Content in a coding is refused with the codings that are read")
+    func codings() async throws {
+        try await Self.withServer { server in
+            let client = try await server.client()
+            let refusal = try await client.request(
+                "POST", "/echo", headers: ["Content-Encoding": "gzip"], body: [0x1F, 0x8B])
+            #expect(refusal.status == 415 && refusal.headers["Accept-Encoding"] == "identity")
+            #expect(try refusal.json()["code"].string == "unsupported_media_type")
+            let plain = try await client.request(
+                "POST", "/echo", headers: ["Content-Encoding": "identity"], body: Array("ale".utf8))
+            #expect(plain.text == "ale")
+        }
+    }
+
     static let limits: ServerLimits = {
         var limits = ServerLimits.patient
         limits.http = HTTPLimits(headBytes: 1024, targetBytes: 100, fields: 10, bodyBytes: 100)

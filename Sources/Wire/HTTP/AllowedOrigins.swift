@@ -25,10 +25,13 @@ package struct AllowedOrigins: Sendable, Hashable {
     ///
     /// - Returns: The value of `Access-Control-Allow-Origin`; `nil` when the answer is to have none.
     package func sharing(_ head: HTTPRequestHead) -> String? {
+        includesAll || listed.isEmpty ? sharing(origin: nil) : sharing(origin: head.headers.value("Origin"))
+    }
+
+    /// The same for the value of an `Origin` field; `nil` if the request has none.
+    package func sharing(origin text: String?) -> String? {
         if includesAll { return "*" }
-        guard !listed.isEmpty, let text = head.headers.value("Origin"), let origin = HTTPOrigin(text),
-            listed.contains(origin)
-        else { return nil }
+        guard let text, let origin = HTTPOrigin(text), listed.contains(origin) else { return nil }
         return origin.text
     }
 

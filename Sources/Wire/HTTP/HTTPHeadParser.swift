@@ -40,6 +40,19 @@ struct HTTPHeadParser {
             bytes: bytes, requestLine: requestLine, fields: fields, framing: framing, bodyFraming: body)
     }
 
+    /// The value of the first line that begins with `Origin:`, in a head that may be malformed or incomplete.
+    static func origin(in bytes: UnsafeRawBufferPointer) -> String? {
+        let name = Array("origin:".utf8)
+        for line in bytes.split(separator: ASCII.lineFeed).dropFirst() where line.count > name.count {
+            guard zip(line, name).allSatisfy({ $0 == $1 || $0 | 0x20 == $1 }), line.last == ASCII.carriageReturn else {
+                continue
+            }
+            let value = line.dropFirst(name.count).dropLast()
+            return String(decoding: value.drop { $0 == UInt8(ascii: " ") }, as: UTF8.self)
+        }
+        return nil
+    }
+
     /// The next line without its CRLF, when it is whole.
     private mutating func nextLine(
         of bytes: UnsafeRawBufferPointer, limits: HTTPLimits

@@ -32,6 +32,8 @@ package struct HTTPRequestParser: ~Copyable {
         var bytes: [UInt8] = []
         var draft = HTTPHeadParser()
         var chunked = HTTPChunkedBody()
+        /// The `Origin` of a head that was refused.
+        var refusedOrigin: String?
     }
 
     private let limits: HTTPLimits
@@ -64,15 +66,34 @@ package struct HTTPRequestParser: ~Copyable {
         }
     }
 
+    /// The `Origin` field of a head that was refused, if it had arrived by then. Browsers show a page only an answer that names the
+    /// page's origin.
+    package var refusedOrigin: String? { partial?.refusedOrigin }
+
     /// The next event in `input`, from whose front it takes what it read; `nil` when there is nothing more to read. It takes
     /// nothing beyond an `.end`.
     package mutating func next(_ input: inout UnsafeRawBufferPointer) throws(HTTPParseError) -> HTTPRequestEvent? {
+        let whole = input
         do throws(HTTPParseError) {
             return try advance(&input)
         } catch {
+            switch phase {
+            case .idle, .head: rememberOrigin(of: whole)
+            case .failed: break
+            case .leadingCR, .length, .chunked, .end: partial = nil
+            }
             phase = .failed(error)
-            partial = nil
             throw error
+        }
+    }
+
+    /// Keeps the origin of a head that is refused, and nothing else of it.
+    private mutating func rememberOrigin(of input: UnsafeRawBufferPointer) {
+        let origin = partial?.bytes.withUnsafeBytes(HTTPHeadParser.origin) ?? HTTPHeadParser.origin(in: input)
+        partial = origin.map { origin in
+            let partial = Partial()
+            partial.refusedOrigin = origin
+            return partial
         }
     }
 
@@ -149,8 +170,9 @@ package struct HTTPRequestParser: ~Copyable {
         }
         _ = input.take(length - known)
         partial.bytes.removeLast(partial.bytes.count - length)
+        let head = try partial.draft.finish(partial.bytes, limits: limits)
         self.partial = nil
-        return try finishHead(partial.draft.finish(partial.bytes, limits: limits))
+        return finishHead(head)
     }
 
     private mutating func finishHead(_ head: HTTPRequestHead) -> HTTPRequestEvent {

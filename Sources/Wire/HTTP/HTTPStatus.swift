@@ -23,6 +23,7 @@ package struct HTTPStatus: Sendable, Hashable {
     package static var requestTimeout: HTTPStatus { HTTPStatus(code: 408) }
     package static var conflict: HTTPStatus { HTTPStatus(code: 409) }
     package static var gone: HTTPStatus { HTTPStatus(code: 410) }
+    package static var unsupportedMediaType: HTTPStatus { HTTPStatus(code: 415) }
     package static var misdirectedRequest: HTTPStatus { HTTPStatus(code: 421) }
     package static var upgradeRequired: HTTPStatus { HTTPStatus(code: 426) }
     package static var tooManyRequests: HTTPStatus { HTTPStatus(code: 429) }
@@ -54,6 +55,7 @@ package struct HTTPStatus: Sendable, Hashable {
         case 410: "Gone"
         case 413: "Content Too Large"
         case 414: "URI Too Long"
+        case 415: "Unsupported Media Type"
         case 417: "Expectation Failed"
         case 421: "Misdirected Request"
         case 422: "Unprocessable Content"

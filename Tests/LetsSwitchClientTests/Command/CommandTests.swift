@@ -258,6 +258,9 @@ import Testing
         let state = "/tmp/ls-command-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: state) }
         let file = try #require(DeviceFile { $0 == "XDG_STATE_HOME" ? state : nil })
+        // A relative path is ignored.
+        let home = DeviceFile { ["XDG_STATE_HOME": "state", "HOME": "/home/ada"][$0] }
+        #expect(home?.path == "/home/ada/.local/state/letsswitch/device")
         let ids = await withTaskGroup(of: String?.self) { group in
             for _ in 0..<16 { group.addTask { try? file.read() } }
             return await group.reduce(into: Set<String?>()) { $0.insert($1) }

@@ -16,7 +16,7 @@ import Testing
                 return
             }
             #expect(stream.response.headers["Content-Type"] == "text/event-stream")
-            #expect(stream.response.headers["Cache-Control"] == "no-store")
+            #expect(stream.response.headers["Cache-Control"] == "no-store, no-transform")
             let head = try await HTTPTestClient.request(at: endpoint, "HEAD", "/reminders?deviceId=ada")
             #expect(head.status == 200 && head.body.isEmpty)
             let nobody = try await endpoint.get("/reminders")

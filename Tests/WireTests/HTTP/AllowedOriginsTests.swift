@@ -105,6 +105,8 @@ import Testing
         #expect(try list.sharing(head(origin: [])) == nil)
         #expect(try origins("*").sharing(head(origin: ["https://other.example"])) == "*")
         #expect(try AllowedOrigins().sharing(head(origin: ["https://example.org"])) == nil)
+        #expect(list.sharing(origin: "https://app.example") == "https://app.example")
+        #expect(list.sharing(origin: "https://other.example") == nil && list.sharing(origin: nil) == nil)
         #expect(list.areSeveral)
         #expect(
             !origins("*").areSeveral && !origins("https://app.example", "*").areSeveral && !AllowedOrigins().areSeveral)
