@@ -1,38 +1,38 @@
 /// What `--help` says.
 enum Help {
     static let text = """
-        letsswitch: promise to start something, be reminded, cheer.
+        letsswitch: promise to start something, get reminders, send cheers.
 
           letsswitch promise TITLE --at TIME [--zone ZONE] [--invite]
-                                     somebody who promises the same time is the partner; --invite: who gets the link
+                                     register a task; --invite prints a link for your partner
           letsswitch accept LINK TITLE [--zone ZONE]
-                                     promise the same start as whoever has invited you
-          letsswitch cancel TASK     take a promise back, by the task's id
+                                     accept an invitation
+          letsswitch cancel TASK     cancel a task by its id, or by its start time
           letsswitch cancel --at TIME [--zone ZONE]
-          letsswitch leave TASK      the same although somebody counts on it
-          letsswitch prefer TASK     of several who wait, the partner in this task comes first from now on
-          letsswitch preferences     whom you prefer
+          letsswitch leave TASK      cancel a task that has a partner, who is notified
+          letsswitch prefer TASK     prefer this task's partner when several people wait
+          letsswitch preferences     list the partners that you prefer
           letsswitch unprefer PREFERENCE
-          letsswitch watch           reminders, as they come
-          letsswitch join ROOM       be in a room; in a terminal, any key cheers, 1 to 5 in a way of their own,
-                                     and s says that you have started
+          letsswitch watch           show each reminder when it arrives
+          letsswitch join ROOM       enter a room; in a terminal, any key sends a cheer, 1 to 5 choose its kind,
+                                     and s reports that you have started
           letsswitch cheer ROOM [-n TIMES] [--kind clap|thumb|spark|heart|fire]
           letsswitch ask SESSION QUESTION
-          letsswitch listen SESSION  a session's questions, and what becomes of them
-          letsswitch name NAME       the name by which others know you; the first who takes it has it
+          letsswitch listen SESSION  show a session's questions, votes and answers
+          letsswitch name NAME       choose the name that others see; it can't be changed later
           letsswitch say USER... -- TEXT
-          letsswitch listen          what is said to you, and by you
+          letsswitch listen          show the messages of all your conversations
           letsswitch history [USER... [-n COUNT]]
-                                     your conversations; what was said last in the one with these
+                                     list your conversations, or the latest messages with these users
 
-          --server ADDRESS           http://127.0.0.1:8080, https://example.org; also LETSSWITCH_SERVER,
-                                     or a line in ~/.config/letsswitch/server
-          --device ID                who you are; else an id that is made once
-          --at TIME                  09:00 or 09:00:30, the next there is; or 2026-11-22T09:00:00Z
-          --zone ZONE                whose clock that is: Europe/London; else this machine's
+          --server ADDRESS           the server, such as https://example.org; default: LETSSWITCH_SERVER,
+                                     a line in ~/.config/letsswitch/server, or http://127.0.0.1:8080
+          --device ID                your device id; default: an id that is created once
+          --at TIME                  the start time: 09:00 or 09:00:30 (the next one), or 2026-11-22T09:00:00Z
+          --zone ZONE                the time zone of the start time, such as Europe/London; default: this machine's
 
-        Options stand before or after the command. Where the output is no terminal, each object of the server's is one
-        line of JSON. Exit status: 0, 1 when the server refuses, 64 for wrong usage, 69 when nobody answers,
-        74 when the output can't be written.
+        Options may come before or after the command. If the output isn't a terminal, each object from the server is one
+        line of JSON. Exit status: 0 for success, 1 if the server refuses, 64 for wrong usage, 69 if the server doesn't
+        answer, 74 if the output can't be written.
         """
 }

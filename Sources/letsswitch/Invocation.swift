@@ -76,12 +76,12 @@ struct Invocation: Equatable {
                 continue
             }
             let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            guard Self.options.contains(parts[0]) else { throw UsageError(reason: "no option \(parts[0])") }
+            guard Self.options.contains(parts[0]) else { throw UsageError(reason: "unknown option \(parts[0])") }
             guard let value = parts.count > 1 ? parts[1] : rest.popFirst() else {
-                throw UsageError(reason: "\(parts[0]) wants a value")
+                throw UsageError(reason: "\(parts[0]) needs a value")
             }
             guard options.updateValue(value, forKey: parts[0]) == nil else {
-                throw UsageError(reason: "\(parts[0]) is given twice")
+                throw UsageError(reason: "\(parts[0]) must be given only once")
             }
         }
         device = options["--device"]
@@ -109,7 +109,7 @@ struct Invocation: Equatable {
         var taken: Set = ["--server", "--device"]
         switch (words.first ?? "", words.count) {
         case ("promise", 2):
-            guard let at else { throw UsageError(reason: "promise wants --at") }
+            guard let at else { throw UsageError(reason: "promise needs a start time: --at TIME") }
             command = .promise(title: words[1], at: at, isInviting: options["--invite"] != nil)
             taken.formUnion(["--at", "--zone", "--invite"])
         case ("accept", 3):
@@ -118,7 +118,7 @@ struct Invocation: Equatable {
         case ("cancel", 2):
             command = .cancel(.id(words[1]))
         case ("cancel", 1):
-            guard let at else { throw UsageError(reason: "cancel wants a task's id, or --at") }
+            guard let at else { throw UsageError(reason: "cancel needs a task's id, or --at TIME") }
             command = .cancel(.at(at))
             taken.formUnion(["--at", "--zone"])
         case ("leave", 2):
@@ -145,26 +145,26 @@ struct Invocation: Equatable {
             command = .name(words[1])
         case ("say", 2...):
             guard let text, !text.isEmpty, !names.isEmpty else {
-                throw UsageError(reason: "say wants -- and what is said, behind the names")
+                throw UsageError(reason: "say needs -- and a text after the names: letsswitch say USER… -- TEXT")
             }
             command = .say(to: names, content: text.joined(separator: " "))
         case ("history", _):
             let count = try number(options["-n"], upTo: mostMessages, else: mostMessages)
             command = .history(with: words.count == 1 ? nil : Array(words.dropFirst()), count: count)
             if words.count > 1 { taken.insert("-n") }
-        case ("say", _): throw UsageError(reason: "say wants names: letsswitch say USER… -- TEXT")
-        case ("ask", _): throw UsageError(reason: "ask wants a session and one question; put it in quotes")
-        case ("accept", _): throw UsageError(reason: "accept wants a link and one title; put both in quotes")
-        case ("promise", _): throw UsageError(reason: "promise wants one title; put it in quotes")
-        case ("watch", _), ("preferences", _): throw UsageError(reason: "\(words[0]) takes no word more")
+        case ("say", _): throw UsageError(reason: "say needs at least one name: letsswitch say USER… -- TEXT")
+        case ("ask", _): throw UsageError(reason: "ask needs a session and one question; put the question in quotes")
+        case ("accept", _): throw UsageError(reason: "accept needs a link and one title; put both in quotes")
+        case ("promise", _): throw UsageError(reason: "promise needs one title; put it in quotes")
+        case ("watch", _), ("preferences", _): throw UsageError(reason: "\(words[0]) takes no arguments")
         case ("cancel", _), ("leave", _), ("join", _), ("cheer", _), ("name", _), ("prefer", _), ("unprefer", _):
-            throw UsageError(reason: "\(words[0]) takes one word more")
-        case ("listen", _): throw UsageError(reason: "listen takes one session, or none")
-        case ("", _): throw UsageError(reason: "no command")
-        default: throw UsageError(reason: "no command \(words[0])")
+            throw UsageError(reason: "\(words[0]) takes exactly one argument")
+        case ("listen", _): throw UsageError(reason: "listen takes one session, or no argument")
+        case ("", _): throw UsageError(reason: "a command is missing")
+        default: throw UsageError(reason: "unknown command \(words[0])")
         }
         if let foreign = options.keys.filter({ !taken.contains($0) }).min() {
-            throw UsageError(reason: "\(words[0]) has no option \(foreign)")
+            throw UsageError(reason: "\(words[0]) doesn't take the option \(foreign)")
         }
         return command
     }
@@ -173,7 +173,7 @@ struct Invocation: Equatable {
         guard let name else { return .plain }
         guard let cheer = Cheer(rawValue: name) else {
             let names = Cheer.allCases.map(\.rawValue).joined(separator: ", ")
-            throw UsageError(reason: "--kind is one of \(names)")
+            throw UsageError(reason: "--kind must be one of \(names)")
         }
         return cheer
     }
@@ -181,7 +181,7 @@ struct Invocation: Equatable {
     private static func number(_ text: String?, upTo most: Int, else other: Int) throws(UsageError) -> Int {
         guard let text else { return other }
         guard let number = Int(text), (1...most).contains(number) else {
-            throw UsageError(reason: "-n is a number from 1 to \(most)")
+            throw UsageError(reason: "-n must be a number from 1 to \(most)")
         }
         return number
     }

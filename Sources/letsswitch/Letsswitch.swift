@@ -12,7 +12,7 @@ struct Letsswitch {
             let status = await CommandRun(invocation, output: Output()).perform()
             exit(status.rawValue)
         } catch {
-            Output().complain("letsswitch: \(error.reason)\nletsswitch --help says how it is used.")
+            Output().complain("letsswitch: \(error.reason)\nletsswitch --help lists the commands and options.")
             exit(ExitCode.usage.rawValue)
         }
     }
