@@ -14,25 +14,25 @@ package enum HelpText {
                    letsswitchd drain [--rate 100] [flags]
                    letsswitchd remind|export|erase DEVICE [flags]
 
-            Pairs two people who want to start something at the same minute, reminds both, and opens a room for them.
+            Pairs two people who start something at the same minute, reminds both, and opens a room for them.
 
-              check              says whether settings, certificate and key are all right, and serves nothing
-              ticket             prints a ticket by which the device shows who it is: for how long, and for what alone
-              backup             writes the private cluster's database into a file, also while a daemon serves
-              restore            reads it from one, into a database that holds nothing, while no daemon serves
-              daemons, …         show what there is, in counts and times: a table on a terminal, else JSON, a line each
-              connections        shows who is connected to the daemon that runs here, and to it alone: no content
-              close              ends a match's room before its time, for everybody, on all daemons of the database
-              kick               ends a connection of the daemon here, or all of a device or of an address on all daemons
-              drain              the daemon here takes no new connections, and lets go of the others, so many a second
-              remind             sends a device a test reminder by every way that is set up, and says what became of it
-              export             prints all that is stored of a device: JSON, an object a line
-              erase              forgets a device for everybody, as DELETE /device does
-              --help             this text
-              --version          versions of the daemon, Swift and libpq
+              check              checks the settings, the certificate, providers and brokers, without serving
+              ticket             prints a ticket that proves the device's identity, for a duration and for some topics
+              backup             writes the private cluster's database to a file; a daemon may serve meanwhile
+              restore            restores a backup file into an empty database, while no daemon serves
+              daemons, …         show counts and times: a table on a terminal, otherwise JSON, one object per line
+              connections        shows the connections of this daemon, without content
+              close              closes a room early, for all its members, on all daemons of the database
+              kick               ends one connection of this daemon, or all of a device or an address on all daemons
+              drain              stops accepting connections to this daemon, and closes --rate existing ones per second
+              remind             sends a test reminder to a device through each provider, and prints the results
+              export             prints all stored data of a device: JSON, one object per line
+              erase              deletes all data of a device, as DELETE /device does
+              --help             prints this text
+              --version          prints the versions of the daemon, Swift and libpq
 
-            Every flag has an environment variable: --reminder-lead is LETSSWITCH_REMINDER_LEAD. A flag wins over its
-            variable; an empty variable counts as not set. Durations are seconds, or 90s, 5m, 1h, 30d.
+            Every flag has an environment variable: --reminder-lead is LETSSWITCH_REMINDER_LEAD. A flag overrides its
+            variable; an empty variable counts as not set. Durations are seconds (90), or 90s, 5m, 1h, 30d.
 
             """
         for section in Setting.Section.allCases {

@@ -72,25 +72,25 @@ extension Setting {
             "how long after the start the room closes"),
         .duration(
             "late-join", \.schedule.lateJoin, in: .zero...day, .schedule,
-            "how long after the start a promise may be taken back, and who is let down be joined"),
+            "how long after the start a task can be left, and an abandoned partner paired again"),
         .duration(
             "no-show-after", \.schedule.noShowAfter, in: .zero...day, .schedule,
             "how long after the start a partner who isn't there is replaced"),
         .duration(
             "invitation-hold", \.schedule.invitationHold, in: .zero...day, .schedule,
-            "how long before the lead a promise doesn't wait for its guest alone any more"),
+            "how long before the reminder a task stops waiting only for its invited guest"),
         .duration(
             "presence-grace", \.presenceGrace, in: .zero ... .seconds(3_600), .schedule,
             "how long a person who has lost the connection still counts as present"),
         .duration(
             "retention", \.schedule.retention, in: .seconds(60)...day * 3_650, .schedule,
-            "how long what is past is kept"),
+            "how long past tasks are kept"),
         .duration(
             "history-retention", \.conversations.retention, in: .seconds(60)...day * 3_650, .schedule,
-            "messages of conversations are purged after this"),
+            "how long messages of conversations are kept"),
         .duration(
             "address-retention", \.storage.addressRetention, in: .seconds(60)...day * 3_650, .schedule,
-            "how long addresses, calendars, preferences, series, blocks and names are kept that nobody uses"),
+            "how long unused addresses, calendars, preferences, series, blocks and names are kept"),
         .boolean("open-rooms", \.openRooms, .schedule, "any UUID is a room at any time (for development and tests)"),
         .boolean(
             "open-questions", \.openQuestions, .schedule,
@@ -106,10 +106,10 @@ extension Setting {
         .integer("max-message-bytes", \.limits.maxMessageBytes, in: 128...16_777_216, .limits, "a WebSocket message"),
         .integer(
             "min-compressed-bytes", \.limits.minCompressedBytes, in: 1...16_777_216, .limits,
-            "from where on a WebSocket message is sent compressed to one peer that takes it so"),
+            "minimum size of a WebSocket message to be compressed, if the peer supports it"),
         .integer(
             "send-queue-bytes", \.limits.sendQueueBytes, in: 1_024...268_435_456, .limits,
-            "what may wait for one peer that doesn't read"),
+            "maximum bytes queued for one peer that doesn't read"),
         .integer(
             "max-streams-per-device", \.maxStreamsPerDevice, in: 1...10_000, .limits,
             "reminder streams of one device"),
@@ -176,7 +176,7 @@ extension Setting {
         .duration("keep-alive-timeout", \.limits.keepAliveTimeout, in: moment...day, .waits, "between two requests"),
         .duration(
             "write-timeout", \.limits.writeTimeout, in: moment ... .seconds(3_600), .waits,
-            "for a peer to take what waits for it"),
+            "for a peer to read the bytes queued for it"),
         .duration("ping-interval", \.limits.pingInterval, in: moment...day, .waits, "between two WebSocket pings"),
         .duration(
             "pong-timeout", \.limits.pongTimeout, in: moment ... .seconds(3_600), .waits, "for the pong to a ping"),

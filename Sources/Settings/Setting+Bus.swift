@@ -27,7 +27,7 @@ extension Setting {
         }.mayStandInFile,
         text(
             "amqp-ca", .bus, placeholder: "FILE", default: "none",
-            "whom to trust with amqps:// instead of the system's authorities, in PEM"
+            "certificate authorities to trust for amqps://, in PEM, instead of the system's"
         ) { configuration, value throws(InvalidValue) in
             guard !value.isEmpty else { throw InvalidValue(value, "a file is wanted") }
             configuration.amqpCAFile = value

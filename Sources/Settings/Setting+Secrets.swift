@@ -13,7 +13,7 @@ extension Setting {
         guard secrecy == .value else { return [self] }
         let file = Setting(
             name: "\(name)-file", section: section, kind: .value(placeholder: "FILE"),
-            help: "the file that it stands in instead", defaultText: "none", standsFor: name
+            help: "a file that contains the value", defaultText: "none", standsFor: name
         ) { configuration, values throws(InvalidValue) in
             for path in values { try apply(&configuration, self.values(ofVariable: Self.secret(inFile: path))) }
         }
