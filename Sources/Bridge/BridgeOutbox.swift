@@ -20,20 +20,23 @@ final class BridgeOutbox: Sendable {
     private let publish: @Sendable ([AMQPMessage]) async throws(AMQPError) -> Void
     private let metrics: BridgeMetrics
     private let log: Log
-    private let state = Locked(OutboxState(at: .now()))
+    private let state: Locked<OutboxState>
     private let timer = WakeableTimer()
     private let lastFailure = Locked<String?>(nil)
     /// How often those have gone that a queue doesn't take, by their place in the outbox.
     private let rejections = Locked<[Int: Int]>([:])
 
-    /// - Parameter publish: Returns when the broker has all of them.
+    /// - Parameters:
+    ///   - settlingTime: The time between a new connection and the first message.
+    ///   - publish: Returns when the broker has all of them.
     init(
-        store: BridgeStore, metrics: BridgeMetrics, log: Log,
+        store: BridgeStore, metrics: BridgeMetrics, log: Log, settlingTime: Duration = OutboxState.settlingTime,
         publish: @escaping @Sendable ([AMQPMessage]) async throws(AMQPError) -> Void
     ) {
         self.store = store
         self.metrics = metrics
         self.log = log
+        state = Locked(OutboxState(at: .now(), settlingTime: settlingTime))
         self.publish = publish
     }
 
@@ -79,6 +82,11 @@ final class BridgeOutbox: Sendable {
             case .held(let time): return .held(for: time)
             case .messages(let messages):
                 guard !messages.isEmpty else { return .done(mayBeMore: false) }
+                // The database may have taken so long that the connection is another one.
+                guard state.withLock({ $0.maySend(at: .now()) }) else {
+                    try? await store.release()
+                    return .brokerFailed
+                }
                 let rejected: [BridgeStore.Outgoing]
                 do throws(AMQPError) {
                     rejected = try await send(messages)

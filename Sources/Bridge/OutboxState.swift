@@ -14,8 +14,9 @@ struct OutboxState: Sendable, Hashable {
     static let heartbeat: Duration = .seconds(300)
     /// While the broker is away: how many wait is told.
     static let awayHeartbeat: Duration = .seconds(30)
-    /// When a broker has come back its clients, whose queues have gone with it, get so long to declare them again.
-    private static let returnPause: Duration = .seconds(3)
+    /// The time that clients get to declare their queues after a connection to the broker was made. The broker may have restarted just
+    /// before, also if this daemon is new. RMQClient connects again after 4 seconds, bunny after 5.
+    static let settlingTime: Duration = .seconds(10)
     /// The database is away: another look.
     private static let databasePause: Duration = .seconds(1)
 
@@ -37,13 +38,10 @@ struct OutboxState: Sendable, Hashable {
         case databaseFailed
     }
 
-    private enum Broker: Hashable {
-        case awaited, there
-        /// It was there, and is gone.
-        case gone
-    }
-
-    private var broker = Broker.awaited
+    private let settlingTime: Duration
+    private var isConnected = false
+    /// Nothing is published before this time.
+    private var settledAt: MonotonicTime
     private var isStopping = false
     /// Since the last round somebody said so, or none has been.
     private var hasNews = true
@@ -51,26 +49,27 @@ struct OutboxState: Sendable, Hashable {
     private var lookedAt: MonotonicTime
     private var backoff = Backoff(minimum: .milliseconds(200), maximum: .seconds(5))
 
-    init(at now: MonotonicTime) {
+    init(at now: MonotonicTime, settlingTime: Duration = Self.settlingTime) {
+        self.settlingTime = settlingTime
+        settledAt = now
         lookedAt = now
     }
 
+    /// Whether messages may be published now.
+    func maySend(at now: MonotonicTime) -> Bool { isConnected && now >= settledAt }
+
     mutating func next(at now: MonotonicTime) -> Step {
         guard !isStopping else { return .end }
-        if let pauseEnd, pauseEnd > now { return .sleep(min(pauseEnd - now, Self.heartbeat)) }
-        let heartbeat = broker == .there ? Self.heartbeat : Self.awayHeartbeat
+        let pauseEnd = max(pauseEnd ?? now, isConnected ? settledAt : now)
+        if pauseEnd > now { return .sleep(min(pauseEnd - now, Self.heartbeat)) }
+        let heartbeat = isConnected ? Self.heartbeat : Self.awayHeartbeat
         let isDue = now - lookedAt >= heartbeat
-        switch broker {
-        case .there where hasNews || isDue:
-            // What is said from now on is news again.
-            hasNews = false
-            lookedAt = now
-            return .round
-        case .awaited where isDue, .gone where isDue:
-            lookedAt = now
-            return .see
-        case .awaited, .there, .gone: return .sleep(heartbeat - (now - lookedAt))
-        }
+        guard isDue || isConnected && hasNews else { return .sleep(heartbeat - (now - lookedAt)) }
+        lookedAt = now
+        guard isConnected else { return .see }
+        // What is said from now on is news again.
+        hasNews = false
+        return .round
     }
 
     // MARK: What happens
@@ -79,15 +78,14 @@ struct OutboxState: Sendable, Hashable {
     mutating func heard() { hasNews = true }
 
     mutating func connected(at now: MonotonicTime) {
-        pauseEnd = broker == .gone ? now + Self.returnPause : nil
-        broker = .there
+        pauseEnd = nil
+        settledAt = now + settlingTime
+        isConnected = true
         hasNews = true
         backoff.reset()
     }
 
-    mutating func lost() {
-        if broker == .there { broker = .gone }
-    }
+    mutating func lost() { isConnected = false }
 
     mutating func stop() { isStopping = true }
 

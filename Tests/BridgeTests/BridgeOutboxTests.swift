@@ -52,7 +52,7 @@ import Testing
         func outbox(_ broker: Broker, daemon: UUID = UUID()) -> BridgeOutbox {
             BridgeOutbox(
                 store: BridgeStore(database: database.client, daemon: daemon), metrics: BridgeMetrics(),
-                log: Log(level: .error, format: nil)
+                log: Log(level: .error, format: nil), settlingTime: .zero
             ) { messages throws(AMQPError) in try broker.publish(messages) }
         }
     }

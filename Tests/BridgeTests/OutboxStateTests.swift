@@ -9,7 +9,7 @@ import Testing
 
     /// One whose broker is there and that has looked once, and found nothing.
     private func resting() -> OutboxState {
-        var state = OutboxState(at: start)
+        var state = OutboxState(at: start, settlingTime: .zero)
         state.connected(at: start)
         #expect(state.next(at: start) == .round)
         state.ended(.done(mayBeMore: false), at: start, random: 0)
@@ -44,11 +44,26 @@ import Testing
         #expect(state.next(at: start) == .sleep(pause))
         #expect(state.next(at: start + pause) == .see)
         #expect(state.next(at: start + pause) == .sleep(pause))
-        // Its clients come back, too: what went out before they have queues again would be lost.
-        let back = start + OutboxState.heartbeat
-        state.connected(at: back)
-        #expect(state.next(at: back) == .sleep(.seconds(3)))
-        #expect(state.next(at: back + .seconds(3)) == .round)
+    }
+
+    @Test("The outbox publishes nothing until ten seconds after each connection, also the first")
+    func settling() {
+        var state = OutboxState(at: start)
+        #expect(!state.maySend(at: start))
+        var now = start
+        for _ in 0..<2 {
+            state.connected(at: now)
+            state.heard()
+            #expect(state.next(at: now) == .sleep(.seconds(10)))
+            #expect(!state.maySend(at: now + .seconds(9)))
+            // A round that began on the connection before ends now. Its short pause doesn't replace the long one.
+            state.ended(.brokerFailed, at: now, random: 0)
+            #expect(state.next(at: now + .seconds(9)) == .sleep(.seconds(1)))
+            now = now + .seconds(10)
+            #expect(state.maySend(at: now) && state.next(at: now) == .round)
+            state.lost()
+            #expect(!state.maySend(at: now))
+        }
     }
 
     @Test("After a failure it waits, longer each time, and nothing said meanwhile shortens that")
