@@ -43,12 +43,19 @@ final class BridgeInbox: Sendable {
 
     /// - Parameter connection: Which has brought it.
     func run(_ connection: AMQPConnection) async {
+        // Kept while a message is tried again: an id that was made stays the same.
+        var current: (delivery: AMQPDelivery, verdict: BridgeMessage.Verdict)?
         while true {
             switch queue.withLock({ $0.next() }) {
             case .end: return
             case .wait: await timer.sleep(for: .seconds(3600))
             case .take(let delivery, let attempt):
-                let settlement = await settle(BridgeMessage.verdict(delivery), attempt: attempt)
+                let verdict =
+                    if let current, current.delivery == delivery { current.verdict } else {
+                        BridgeMessage.verdict(delivery)
+                    }
+                current = (delivery, verdict)
+                let settlement = await settle(verdict, attempt: attempt)
                 switch settlement {
                 case .again, .later:
                     if settlement == .later { queue.withLock { $0.wasNoAttempt() } }

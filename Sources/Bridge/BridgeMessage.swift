@@ -11,7 +11,7 @@ import Wire
 ///     app_id        letsswitch                             what has gone out from here
 ///     body          {"id","content","author","date","conversation"}
 ///
-/// `date` is in seconds from 2001, as Swift encodes dates by default.
+/// `date` is in seconds from 2001, as Swift encodes dates by default. Clients may leave out `id`, `date` and `conversation`.
 enum BridgeMessage {
     /// Of 2001-01-01T00:00:00Z, in seconds since 1970.
     private static let referenceDate = 978_307_200
@@ -54,13 +54,13 @@ enum BridgeMessage {
         // Otherwise it goes to nobody who may be written to.
         guard let participants = try? participants(of: routingKey) else { return .reject(.routingKey) }
         guard let body, let members = try? RequestFields.decode(Members.self, from: body),
-            let id = UUID(text: members.id), let conversation = UUID(text: members.conversation)
+            let id = members.id.map(UUID.init(text:)) ?? UUID()
         else { return .reject(.malformed) }
         guard let author = participants.first(where: { $0.text == members.author }) else { return .reject(.author) }
         do {
             return .store(
                 try IncomingMessage(
-                    id: id, content: members.content, author: author, conversation: conversation,
+                    id: id, content: members.content, author: author, conversation: members.conversation,
                     participants: participants))
         } catch {
             return .reject(.malformed)
@@ -71,19 +71,20 @@ enum BridgeMessage {
         try routingKey.split(separator: ".", omittingEmptySubsequences: false).map { try UserName(String($0)) }
     }
 
-    /// What else is in it, the date too, says nothing: when something was said is when it was stored.
+    /// Other members, the date among them, are ignored: the stored date is when this server stored the message.
     private struct Members: Decodable {
-        let id: String
+        let id: String?
         let content: String
         let author: String
-        let conversation: String
+        /// `nil` also for an id of another system, such as Firestore's: the routing key then decides.
+        let conversation: UUID?
 
         init(from decoder: any Decoder) throws {
             let fields = try RequestFields(decoder)
-            id = try fields.text("id")
+            id = try fields.optionalText("id")
             content = try fields.text("content")
             author = try fields.text("author")
-            conversation = try fields.text("conversation")
+            conversation = try fields.optionalText("conversation").flatMap(UUID.init(text:))
         }
     }
 }

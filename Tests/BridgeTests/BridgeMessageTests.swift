@@ -51,7 +51,7 @@ import Testing
         let expected = BridgeMessage.Verdict.store(
             try IncomingMessage(
                 id: try #require(UUID(uuidString: Self.id)), content: "Tea?", author: try UserName("user1"),
-                conversation: try #require(UUID(uuidString: Self.conversation)),
+                conversation: UUID(uuidString: Self.conversation),
                 participants: [try UserName("user1"), try UserName("user3")]))
         #expect(try verdict() == expected)
         #expect(try verdict(appID: "somebody") == expected)
@@ -59,6 +59,28 @@ import Testing
         for date in ["2026-11-22T09:00:00Z", nil] as [TestJSON?] { #expect(try verdict(["date": date]) == expected) }
         #expect(try verdict(["more": [1, 2]]) == expected)
         #expect(try verdict(["id": .string(Self.id.lowercased())]) == expected)
+    }
+
+    @Test(
+        "A message without a conversation's UUID is for the conversation of its participants",
+        arguments: [nil, .null, "x", "8fKq2nVbT1cYwZ0aLd3E"] as [TestJSON?])
+    func noConversation(_ conversation: TestJSON?) throws {
+        let participants = [try UserName("user1"), try UserName("user3")]
+        #expect(
+            try verdict(["conversation": conversation])
+                == .store(
+                    try IncomingMessage(
+                        id: try #require(UUID(uuidString: Self.id)), content: "Tea?", author: participants[0],
+                        conversation: nil, participants: participants)))
+    }
+
+    @Test("A message without an id gets a new one", arguments: [nil, .null] as [TestJSON?])
+    func noID(_ id: TestJSON?) throws {
+        let ids = try (0..<2).map { _ -> UUID? in
+            guard case .store(let message) = try verdict(["id": id]) else { return nil }
+            return message.id
+        }
+        #expect(ids[0] != nil && ids[1] != nil && ids[0] != ids[1])
     }
 
     @Test("Our own comes back, and is dropped before anything is read of it")
@@ -83,9 +105,9 @@ import Testing
     @Test("What is no message, or says nothing, is rejected")
     func malformed() throws {
         for (name, value) in [
-            ("id", nil), ("id", "x"), ("id", 1), ("content", nil), ("content", " "), ("content", 5), ("content", "\0"),
+            ("id", "x"), ("id", 1), ("content", nil), ("content", " "), ("content", 5), ("content", "\0"),
             ("content", .string(String(repeating: "a", count: 2_001))), ("author", nil), ("author", [:]),
-            ("conversation", nil), ("conversation", "x"),
+            ("conversation", 5),
         ] as [(String, TestJSON?)] {
             #expect(try verdict([name: value]) == .reject(.malformed), "\(name)")
         }

@@ -7,13 +7,14 @@ package struct IncomingMessage: Sendable, Hashable {
     package let id: UUID
     package let content: String
     package let author: UserName
-    package let conversation: UUID
+    /// `nil`: the one of exactly these participants.
+    package let conversation: UUID?
     /// With the author among them.
     package let participants: [UserName]
 
     /// Throws `invalid_request`, naming the member.
     package init(
-        id: UUID, content: String, author: UserName, conversation: UUID, participants: [UserName]
+        id: UUID, content: String, author: UserName, conversation: UUID?, participants: [UserName]
     ) throws(RequestError) {
         self.id = id
         self.content = try OutgoingMessage.check(content)
@@ -29,7 +30,8 @@ extension ConversationStore {
         try await writer.store(
             Statement.receive,
             [
-                .text(message.author.text), .text(message.conversation.text), .text(message.id.text),
+                .text(message.author.text), message.conversation.map { .text($0.text) } ?? .null,
+                .text(message.id.text),
                 .text(message.content), .textArray(message.participants.map(\.text)),
             ])
     }

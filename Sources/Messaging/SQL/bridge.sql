@@ -99,10 +99,10 @@ $$;
 
 -- In ---------------------------------------------------------------------------------------------------------------
 
--- The conversation for what has come from there to exactly these: the one with this id, if it is theirs; else that of a pair; else a new
--- one. Code: NULL (then there is one), other_participants, and open_conversation's.
+-- The conversation for a message from the broker to exactly these users. It is the one with this id, if it is theirs. Otherwise it is that
+-- of a pair, with p_finds also the oldest group of exactly these, or a new one. Code: NULL (then there is one), other_participants, and open_conversation's.
 CREATE FUNCTION letsswitch.find_for_bridge(
-    p_conversation uuid, p_user bigint, p_members bigint[], p_most integer, p_has_room boolean,
+    p_conversation uuid, p_user bigint, p_members bigint[], p_finds boolean, p_most integer, p_has_room boolean,
     OUT code text, OUT conversation_id uuid
 )
 LANGUAGE plpgsql AS $$
@@ -113,7 +113,7 @@ BEGIN
     SELECT * INTO v_known FROM letsswitch.conversation AS known WHERE known.id = p_conversation;
     IF NOT FOUND THEN
         SELECT opened.code, opened.conversation_id INTO code, conversation_id
-        FROM letsswitch.open_conversation(p_conversation, p_user, p_members, false, p_most, p_has_room) AS opened;
+        FROM letsswitch.open_conversation(p_conversation, p_user, p_members, p_finds, p_most, p_has_room) AS opened;
         IF code IN ('made', 'there') THEN
             code := NULL;
         END IF;
@@ -130,8 +130,8 @@ BEGIN
 END
 $$;
 
--- Stores what has come from there, under its id; it doesn't go back. p_names: the author, and to whom. As send_messages, with
--- other_participants among its codes.
+-- Stores a message from the broker under its id; it doesn't go back. p_names: the author, and to whom. p_conversation: NULL if the names
+-- alone decide. As send_messages, with other_participants among its codes.
 CREATE FUNCTION letsswitch.receive_message(
     p_author text, p_conversation uuid, p_id uuid, p_content text, p_names text[], p_most integer,
     p_has_room boolean, p_has_room_for_conversation boolean, p_origin text
@@ -145,6 +145,8 @@ DECLARE
     v_user letsswitch.chat_user;
     v_members bigint[];
     v_known letsswitch.message;
+    -- The id of the conversation if it has to be made.
+    v_wanted uuid := coalesce(p_conversation, gen_random_uuid());
     v_conversation uuid;
     v_makes boolean;
 BEGIN
@@ -162,12 +164,12 @@ BEGIN
     ELSIF NOT p_has_room THEN
         code := 'messages_full';
     ELSE
-        v_makes := NOT EXISTS (SELECT FROM letsswitch.conversation AS own WHERE own.id = p_conversation);
+        v_makes := NOT EXISTS (SELECT FROM letsswitch.conversation AS own WHERE own.id = v_wanted);
         SELECT found.code, found.conversation_id INTO code, v_conversation
         FROM letsswitch.find_for_bridge(
-            p_conversation, v_user.id, v_members, p_most, p_has_room_for_conversation) AS found;
+            v_wanted, v_user.id, v_members, p_conversation IS NULL, p_most, p_has_room_for_conversation) AS found;
         -- A pair's is another.
-        v_makes := v_makes AND v_conversation = p_conversation;
+        v_makes := v_makes AND v_conversation = v_wanted;
     END IF;
     IF code IS NOT NULL THEN
         RETURN NEXT;
