@@ -13,6 +13,9 @@ package struct AMQPConfiguration: Sendable {
     package var sendTimeout: Duration = .seconds(1)
     /// In whole seconds; a broker from which nothing comes for twice as long is taken to be gone.
     package var heartbeat: Duration = .seconds(10)
+    /// The time between two declarations of what the connection began with: what somebody has deleted or unbound comes back. `nil`: only
+    /// a new connection declares. Not for a connection that publishes: a broker in alarm doesn't read from it.
+    package var declaresEvery: Duration?
     /// Between attempts to connect.
     package var backoff = Backoff(minimum: .milliseconds(100), maximum: .seconds(2))
     /// Content of messages that are longer, in bytes, isn't kept.

@@ -92,6 +92,11 @@ package final class AMQPConnection: Sendable {
         mailbox.submit(.reject(delivery, isPutBack: isPutBack))
     }
 
+    /// Declares again what the connection began with; does nothing if there is no connection.
+    package func declareAgain() {
+        mailbox.submit(.declare)
+    }
+
     /// Loses the connection, and makes it anew; nothing if there is none.
     package func reconnect(because reason: String) {
         mailbox.submit(.reconnect(reason: reason))

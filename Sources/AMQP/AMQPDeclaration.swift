@@ -7,6 +7,16 @@ package enum AMQPDeclaration: Sendable, Equatable {
     case consumption(queue: String, AMQPAcknowledgement)
     /// From now on the broker confirms what is published.
     case confirms
+
+    /// Whether the broker accepts it again on the same connection and changes nothing.
+    var isRepeatable: Bool {
+        switch self {
+        case .exchange, .binding: true
+        // Without a name it would be one more queue.
+        case .queue(let queue): !queue.name.isEmpty
+        case .consumption, .confirms: false
+        }
+    }
 }
 
 package struct AMQPExchange: Sendable, Equatable {

@@ -6,6 +6,8 @@ enum ConnectionCommand: Sendable {
     case publish([AMQPMessage], Caller)
     case acknowledge(AMQPDelivery)
     case reject(AMQPDelivery, isPutBack: Bool)
+    /// Declares again what the connection began with.
+    case declare
     /// The connection is made anew.
     case reconnect(reason: String)
 
@@ -13,7 +15,7 @@ enum ConnectionCommand: Sendable {
     func fail(_ error: AMQPError) {
         switch self {
         case .publish(_, let caller): caller.resume(returning: .failure(error))
-        case .acknowledge, .reject, .reconnect: break
+        case .acknowledge, .reject, .declare, .reconnect: break
         }
     }
 }

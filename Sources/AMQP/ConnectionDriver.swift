@@ -12,6 +12,8 @@ final class ConnectionDriver {
     private let tell: (AMQPEvent) -> Void
     private var session: AMQPSession?
     private var connections = 0
+    /// When the declarations are due again.
+    private var declaresAt: MonotonicTime?
     /// The library may hold frames that the socket doesn't show.
     private var hasMore = false
     /// What has come at once, and nobody has been told of yet.
@@ -56,6 +58,7 @@ final class ConnectionDriver {
                     try session.declare(declaration)
                 }
             }
+            scheduleDeclarations()
             hasMore = true
             life.connected(at: .now())
             // Whoever is told may ask at once.
@@ -98,6 +101,7 @@ final class ConnectionDriver {
         do {
             mailbox.wakeUp.clear()
             try perform(mailbox.takeCommands(), on: session)
+            if let declaresAt, declaresAt <= .now() { try declareAgain(on: session) }
             try receive(from: session)
         } catch {
             return lose(error)
@@ -105,7 +109,22 @@ final class ConnectionDriver {
         guard !hasMore, !mailbox.hasWork else { return }
         // Heartbeats are sent, and missed, within calls only.
         let pause = max(.milliseconds(500), configuration.heartbeat / 2)
-        DescriptorWait.wait(readable: [mailbox.wakeUp.descriptor, session.descriptor], until: .now() + pause)
+        DescriptorWait.wait(
+            readable: [mailbox.wakeUp.descriptor, session.descriptor],
+            until: min(.now() + pause, declaresAt ?? .now() + pause))
+    }
+
+    private func scheduleDeclarations() {
+        declaresAt = configuration.declaresEvery.map { .now() + $0 }
+    }
+
+    private func declareAgain(on session: AMQPSession) throws(AMQPError) {
+        for declaration in declarations where declaration.isRepeatable {
+            try watched { () throws(AMQPError) in try session.declare(declaration) }
+        }
+        scheduleDeclarations()
+        // The library keeps what came before the answers.
+        hasMore = true
     }
 
     /// What has come. Whoever is told may take its time: only the broker is watched meanwhile.
@@ -173,6 +192,7 @@ final class ConnectionDriver {
         case .reject(let delivery, let isPutBack) where delivery.connection == session.number:
             try watched { () throws(AMQPError) in try session.reject(delivery.tag, isPutBack: isPutBack) }
         case .acknowledge, .reject: break
+        case .declare: try declareAgain(on: session)
         case .reconnect(let reason): throw .away(reason)
         }
     }

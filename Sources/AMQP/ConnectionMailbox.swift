@@ -113,7 +113,7 @@ extension ConnectionCommand {
     fileprivate var hasCaller: Bool {
         switch self {
         case .publish: true
-        case .acknowledge, .reject, .reconnect: false
+        case .acknowledge, .reject, .declare, .reconnect: false
         }
     }
 }

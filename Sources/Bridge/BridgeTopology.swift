@@ -13,6 +13,9 @@ enum BridgeTopology {
     /// Messages that come before the first of them has been dealt with.
     private static let ahead: UInt16 = 100
 
+    /// The longest time that the bridge stays deaf after somebody deleted the exchange or the binding.
+    static let declaresEvery: Duration = .seconds(5)
+
     static let publishing: [AMQPDeclaration] = [.exchange(exchange), .confirms]
     /// What both directions need.
     static let places: [AMQPDeclaration] = [

@@ -33,6 +33,7 @@ package final class ConversationBridge: Service {
         var (publishing, consuming) = (configuration, configuration)
         publishing.name += ", conversations out"
         consuming.name += ", conversations in"
+        consuming.declaresEvery = BridgeTopology.declaresEvery
         let publisher = AMQPConnection(publishing, declaring: BridgeTopology.publishing)
         self.publisher = publisher
         consumer = AMQPConnection(consuming, declaring: BridgeTopology.consuming)
@@ -58,7 +59,10 @@ package final class ConversationBridge: Service {
     package func run() async {
         publisher.start { [self] event in
             switch event {
-            case .connected: outbox.connected()
+            case .connected:
+                outbox.connected()
+                // The exchange may have been deleted, and with it the binding.
+                consumer.declareAgain()
             case .lost: outbox.lost()
             case .delivered, .blocked, .unblocked: break
             }

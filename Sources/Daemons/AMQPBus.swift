@@ -39,6 +39,7 @@ package final class AMQPBus: Bus {
         var (publishing, consuming) = (configuration, configuration)
         publishing.name += ", publishing"
         consuming.name += ", consuming"
+        consuming.declaresEvery = AMQPBusTopology.declaresEvery
         publisher = AMQPConnection(publishing, declaring: [.exchange(AMQPBusTopology.exchange)])
         consumer = AMQPConnection(consuming, declaring: AMQPBusTopology.declarations(for: id, queue: queue))
         state = Locked(State())

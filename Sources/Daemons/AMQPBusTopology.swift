@@ -6,6 +6,9 @@ import Rooms
 enum AMQPBusTopology {
     static let exchange = AMQPExchange("letsswitch.bus", .topic)
 
+    /// The longest time that a daemon stays deaf after somebody deleted the exchange.
+    static let declaresEvery = Duration.seconds(5)
+
     /// The broker makes its name up: one's queue of a connection that the broker hasn't missed yet is still there.
     static let queue = AMQPQueue("", isExclusive: true, isAutoDeleted: true, longest: 50_000, mostBytes: 67_108_864)
 

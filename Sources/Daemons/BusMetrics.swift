@@ -13,12 +13,22 @@ package final class BusMetrics: Sendable {
         case postgresql, amqp, none
     }
 
+    /// A bus that hasn't returned a packet to its sender for longer doesn't carry anything.
+    static let deafAfter = Duration.seconds(10)
+
+    /// What an echo, or its absence, has changed.
+    package enum Hearing: Equatable {
+        case lost, regained
+    }
+
     private struct Gauges {
         var kind = Kind.none
         var isConnected = false
         var daemons: [Kind: Int] = [:]
         /// `nil`: none has come back yet, or there is no bus.
         var delay: Duration?
+        /// Nothing comes, although the bus is connected.
+        var isDeaf = false
     }
 
     /// Ales of other daemons that didn't arrive: gaps in their numbers.
@@ -35,6 +45,7 @@ package final class BusMetrics: Sendable {
         gauges.withLock {
             ($0.kind, $0.isConnected) = (kind, isConnected && kind != .none)
             if kind == .none { $0.delay = nil }
+            if !$0.isConnected { $0.isDeaf = false }
         }
     }
 
@@ -45,8 +56,16 @@ package final class BusMetrics: Sendable {
     }
 
     /// How long a packet took that this daemon sent to itself, or for how long none has come back.
-    package func noteEcho(after delay: Duration) {
-        gauges.withLock { $0.delay = delay }
+    ///
+    /// - Returns: A change that is worth a line in the log.
+    @discardableResult
+    package func noteEcho(after delay: Duration) -> Hearing? {
+        gauges.withLock { gauges in
+            let wasDeaf = gauges.isDeaf
+            gauges.delay = delay
+            gauges.isDeaf = gauges.isConnected && delay > Self.deafAfter
+            return gauges.isDeaf == wasDeaf ? nil : wasDeaf ? .regained : .lost
+        }
     }
 
     /// The bus in use, and whether it stands.
@@ -69,6 +88,9 @@ package final class BusMetrics: Sendable {
         text.gauge(
             "letsswitch_bus_connected", "Whether the bus in use stands; none while there is nobody to speak to.",
             [MetricSample(["bus": gauges.kind.rawValue], gauges.isConnected ? 1 : 0)])
+        text.gauge(
+            "letsswitch_bus_deaf", "Whether the bus is connected and has returned nothing for 10 seconds.",
+            gauges.isDeaf ? 1 : 0)
         if let delay = gauges.delay {
             text.gauge(
                 "letsswitch_bus_delay_seconds",

@@ -169,7 +169,15 @@ package actor BusService: Service {
                 metrics.packets.add(.received, packets)
                 for sender in senders { registry?.heard(from: sender) }
             case .introduced(let daemons): Task { await self?.arrive { $0.introduced.formUnion(daemons) } }
-            case .delay(let delay): metrics.noteEcho(after: delay)
+            case .delay(let delay):
+                switch metrics.noteEcho(after: delay) {
+                case .lost:
+                    log.warning(
+                        "the bus is connected and delivers nothing",
+                        ["bus": .string(kind.rawValue), "seconds": .int(Int(delay / .seconds(1)))])
+                case .regained: log.info("the bus delivers again", ["bus": .string(kind.rawValue)])
+                case nil: break
+                }
             }
         }
         self.relay = relay

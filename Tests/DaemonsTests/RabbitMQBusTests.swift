@@ -101,6 +101,24 @@ struct RabbitMQBusTests {
         }
     }
 
+    @Test("Daemons hear each other again after somebody deletes the exchange, whichever daemon publishes first")
+    func exchangeDeleted() async throws {
+        try await withDaemons { medium, one, other in
+            let name = AMQPBusTopology.exchange.name
+            let exchange = "{resource,<<\"/\">>,exchange,<<\"\(name)\">>}"
+            try await medium.broker.run("eval", "rabbit_exchange:delete(\(exchange), false, <<\"test\">>).")
+            func packets(from sender: BusMember, to receiver: BusMember) async throws {
+                let before = receiver.packets(from: sender).count
+                try await eventually("a packet") {
+                    try? await sender.bus.send([BusPacket(to: .everyDaemon, TestPacket(number: 1).bytes)])
+                    return receiver.packets(from: sender).count > before
+                }
+            }
+            try await packets(from: one, to: other)
+            try await packets(from: other, to: one)
+        }
+    }
+
     @Test("However many rooms daemons have, the broker has two bindings for each of them")
     func bindings() async throws {
         try await withDaemons { medium, one, other in

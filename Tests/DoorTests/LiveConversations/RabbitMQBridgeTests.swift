@@ -135,6 +135,57 @@ struct RabbitMQBridgeTests {
         }
     }
 
+    @Test("The bridge stores what clients say again after somebody deletes the exchange or unbinds its queue")
+    func topologyDeleted() async throws {
+        guard BrokerClient.Library.pika.isInstalled else { return LeftOut.say("pika is missing: make setup-interop") }
+        try await with { broker, journey in
+            let endpoint = try await journey.daemon(bridged(broker))
+            try await awaitBridge(endpoint)
+            try await endpoint.makeUsers(1...2)
+            let peer = try await ConversationPeer.connect(to: endpoint, "d1")
+            func bindings() async throws -> Bool {
+                try await broker.run("list_bindings", "source_name", "destination_name")
+                    .contains(/conv[ \t]+letsswitch\.bridge/)
+            }
+            let exchange = "{resource,<<\"/\">>,exchange,<<\"conv\">>}"
+            let queue = "{resource,<<\"/\">>,queue,<<\"letsswitch.bridge\">>}"
+            for (number, deletion) in [
+                "rabbit_exchange:delete(\(exchange), false, <<\"test\">>).",
+                "rabbit_binding:remove({binding,\(exchange),<<\"#\">>,\(queue),[]}, <<\"test\">>).",
+            ].enumerated() {
+                try await broker.run("eval", deletion)
+                try await eventually("the binding is there again") { try await bindings() }
+                let client = try await BrokerClient(.pika, "user2", broker.url)
+                // As the seed's model encodes a message whose optionals are nil.
+                try await client.publish(
+                    "{\"content\":\"\(number)\",\"author\":\"user2\",\"date\":817030800.5}", to: "user1.user2")
+                #expect(try await peer.hear("message")["message"]["content"].string == "\(number)")
+                await client.end()
+            }
+        }
+    }
+
+    @Test("Messages without a conversation go to the group of exactly these participants")
+    func groupWithoutConversation() async throws {
+        guard BrokerClient.Library.pika.isInstalled else { return LeftOut.say("pika is missing: make setup-interop") }
+        try await with { broker, journey in
+            let endpoint = try await journey.daemon(bridged(broker))
+            try await awaitBridge(endpoint)
+            try await endpoint.makeUsers(1...3)
+            let group = try await endpoint.makeConversation(1, [2, 3])
+            let peer = try await ConversationPeer.connect(to: endpoint, "d1")
+            let client = try await BrokerClient(.pika, "user2", broker.url)
+            for number in 1...2 {
+                try await client.publish(
+                    "{\"content\":\"\(number)\",\"author\":\"user2\",\"conversation\":\"8fKq2nVbT1cYwZ0aLd3E\"}",
+                    to: "user3.user2.user1")
+                let message = try await peer.hear("message")["message"]
+                #expect(message["conversation"].string == group.uuidString && message["offset"].int == number)
+            }
+            await client.end()
+        }
+    }
+
     @Test("Two daemons share the bridge's queue: what comes is stored once and heard on both, what goes out goes once")
     func several() async throws {
         guard BrokerClient.Library.pika.isInstalled else { return LeftOut.say("pika is missing: make setup-interop") }
