@@ -11,6 +11,8 @@ package struct EdgePolicy: Sendable {
     package var allowedOrigins = AllowedOrigins()
     /// What those may send along beyond what any page may, as `Access-Control-Allow-Headers` has it.
     package var allowedRequestFields = "Content-Type"
+    /// The content codings that handlers decode, in lowercase. Content in any other coding gets 415.
+    package var contentCodings: Set<String> = []
     /// The names that it answers to; addresses always are.
     package var allowedHosts = AllowedHosts.all
     /// Told of a host that was asked for and isn't ours, at most once a minute by each loop; on the loops.

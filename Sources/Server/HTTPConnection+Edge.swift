@@ -111,8 +111,9 @@ extension HTTPConnection {
 
     /// The refusal of content in a coding that no route reads (RFC 9110 §15.5.16), such as gzip.
     func refusalOfCoding(_ head: HTTPRequestHead) -> Abort? {
-        let codings = head.headers.values("Content-Encoding").filter { !$0.isEmpty && $0.lowercased() != "identity" }
-        guard let coding = codings.first else { return nil }
+        let codings = head.headers.values("Content-Encoding").map { $0.lowercased() }
+        let accepted = server.application.edge.contentCodings.union(["", "identity"])
+        guard let coding = codings.first(where: { !accepted.contains($0) }) else { return nil }
         return Abort(
             .unsupportedMediaType,
             reason: "Content-Encoding \(coding) isn't supported. Send the content without a Content-Encoding.",

@@ -98,11 +98,11 @@ import Wire
                 // The line of the origin arrives in two pieces.
                 let cut = inPieces ? try #require(request.firstRange(of: "rigin")).lowerBound : request.startIndex
                 if inPieces { try await connection.send(String(request[..<cut])) }
-                try await connection.send(String(request[cut...]))
+                // A target that is too long is refused before the rest of the head arrives. Sent, the rest could arrive with it.
+                let hasArrived = !inPieces || refusal.status != 414
+                if hasArrived { try await connection.send(String(request[cut...])) }
                 let answer = try await HTTPTestClient(over: connection).readResponse(to: "GET")
                 #expect(answer.status == refusal.status)
-                // A target that is too long is refused before the rest of the head arrives.
-                let hasArrived = !inPieces || refusal.status != 414
                 #expect(answer.headers["Access-Control-Allow-Origin"] == (isShared && hasArrived ? origin : nil))
                 #expect(answer.headers["Vary"] == "Origin")
                 await connection.close()

@@ -60,6 +60,9 @@ package final class HTTPRecorder: Sendable {
         limits.maxConnectionsPerAddress = 0
         limits.connectionRate = 0
         limits.writeTimeout = .seconds(120)
+        var edge = EdgePolicy()
+        // Web Push (RFC 8291) sends its content encrypted.
+        edge.contentCodings = ["aes128gcm"]
         let responder = Responder(
             mapError: { Abort(.internalServerError, reason: "\($0)") },
             routes: { routes in
@@ -72,7 +75,7 @@ package final class HTTPRecorder: Sendable {
                 routes.get("v1", "account", use: handler)
             })
         let application = Application(
-            on: try EventLoopGroup(count: 1), limits: limits, tls: tls, responder: responder)
+            on: try EventLoopGroup(count: 1), limits: limits, edge: edge, tls: tls, responder: responder)
         do {
             let bound = try await application.listen(
                 on: [ServerEndpoint(try SocketAddress.resolve(host: "127.0.0.1", port: 0)[0], speaksTLS: tls != nil)])
