@@ -13,7 +13,7 @@ DEFAULTSDIR = /etc/default
 # Where the shells look, below SHAREDIR.
 completions = bash-completion/completions/$(1) zsh/$(if $(filter /usr,$(PREFIX)),vendor-completions,site-functions)/_$(1) \
   fish/vendor_completions.d/$(1).fish
-install-completions = cd Sources/$(1)/completions && for to in $(call completions,$(1)); do from=$$(basename $$to); \
+install-completions = cd Sources/Programs/$(1)/completions && for to in $(call completions,$(1)); do from=$$(basename $$to); \
   [ -f $$from ] || from=$$from.bash; install -D -m 644 $$from '$(DESTDIR)$(SHAREDIR)'/$$to || exit 1; done
 
 # Flags for the daemon under `make run`, a regular expression for `make test`.
@@ -206,19 +206,19 @@ install: install-daemon install-command ## install the daemon, its systemd unit 
 .PHONY: install-daemon
 install-daemon: $(BINARY)
 	install -D -m 755 $(BINARY) '$(DESTDIR)$(BINDIR)/letsswitchd'
-	install -D -m 644 Sources/letsswitchd/letsswitchd.8 '$(DESTDIR)$(SHAREDIR)/man/man8/letsswitchd.8'
+	install -D -m 644 Sources/Programs/letsswitchd/letsswitchd.8 '$(DESTDIR)$(SHAREDIR)/man/man8/letsswitchd.8'
 	$(call install-completions,letsswitchd)
 	install -d '$(DESTDIR)$(UNITDIR)'
-	sed 's|@BINDIR@|$(BINDIR)|g' Sources/letsswitchd/systemd/letsswitchd.service >'$(DESTDIR)$(UNITDIR)/letsswitchd.service'
+	sed 's|@BINDIR@|$(BINDIR)|g' Sources/Programs/letsswitchd/systemd/letsswitchd.service >'$(DESTDIR)$(UNITDIR)/letsswitchd.service'
 	chmod 644 '$(DESTDIR)$(UNITDIR)/letsswitchd.service'
-	install -D -m 644 Sources/letsswitchd/systemd/letsswitch.sysusers '$(DESTDIR)$(SYSUSERSDIR)/letsswitch.conf'
+	install -D -m 644 Sources/Programs/letsswitchd/systemd/letsswitch.sysusers '$(DESTDIR)$(SYSUSERSDIR)/letsswitch.conf'
 	[ -e '$(DESTDIR)$(DEFAULTSDIR)/letsswitch' ] || \
-	  install -D -m 644 Sources/letsswitchd/systemd/letsswitch.default '$(DESTDIR)$(DEFAULTSDIR)/letsswitch'
+	  install -D -m 644 Sources/Programs/letsswitchd/systemd/letsswitch.default '$(DESTDIR)$(DEFAULTSDIR)/letsswitch'
 
 .PHONY: install-command
 install-command: $(COMMAND)
 	install -D -m 755 $(COMMAND) '$(DESTDIR)$(BINDIR)/letsswitch'
-	install -D -m 644 Sources/letsswitch/letsswitch.1 '$(DESTDIR)$(SHAREDIR)/man/man1/letsswitch.1'
+	install -D -m 644 Sources/Programs/letsswitch/letsswitch.1 '$(DESTDIR)$(SHAREDIR)/man/man1/letsswitch.1'
 	$(call install-completions,letsswitch)
 
 .PHONY: uninstall

@@ -220,17 +220,20 @@ let package = Package(
         // What several test targets share: clients, a private cluster, events to wait for.
         .target(
             name: "TestSupport", dependencies: ["Server", "Sockets", "Crypto", "Wire", "Postgres", "COpenSSL"],
-            path: "Tests/TestSupport", swiftSettings: testSettings),
+            path: "Tests/Support/TestSupport", swiftSettings: testSettings),
         // Buses between daemons that live in a test's memory.
         .target(
-            name: "BusTestSupport", dependencies: ["Rooms", "TestSupport"], path: "Tests/BusTestSupport",
+            name: "BusTestSupport", dependencies: ["Rooms", "TestSupport"], path: "Tests/Support/BusTestSupport",
             swiftSettings: testSettings),
         // Who judges what tests hear at the product's doors.
         .target(
-            name: "DoorTestSupport", dependencies: ["APIDescription", "TestSupport"], path: "Tests/DoorTestSupport",
+            name: "DoorTestSupport", dependencies: ["APIDescription", "TestSupport"],
+            path: "Tests/Support/DoorTestSupport",
             swiftSettings: testSettings),
         .testTarget(
-            name: "TestSupportTests", dependencies: ["TestSupport", "CLinux", "Wire"], swiftSettings: testSettings),
+            name: "TestSupportTests", dependencies: ["TestSupport", "CLinux", "Wire"],
+            path: "Tests/Support/TestSupportTests",
+            swiftSettings: testSettings),
         .testTarget(name: "BasicsTests", dependencies: ["Basics", "TestSupport"], swiftSettings: testSettings),
         .testTarget(name: "WireTests", dependencies: ["Wire", "CZlib"], swiftSettings: testSettings),
         .testTarget(
@@ -258,7 +261,7 @@ let package = Package(
         .target(
             name: "ScheduleTestSupport",
             dependencies: ["Crypto", "Delivery", "Domain", "Postgres", "Schema", "Scheduling", "TestSupport"],
-            path: "Tests/ScheduleTestSupport", swiftSettings: testSettings),
+            path: "Tests/Support/ScheduleTestSupport", swiftSettings: testSettings),
         .testTarget(
             name: "SchedulingTests",
             dependencies: [
@@ -329,7 +332,7 @@ let package = Package(
                 "DoorTestSupport", "LetsSwitch", "letsswitchd", "Domain", "Observability", "Postgres", "Scheduling",
                 "Schema", "Server", "Settings", "Sockets", "TestSupport",
             ],
-            path: "Tests/JourneyTestSupport", swiftSettings: testSettings),
+            path: "Tests/Support/JourneyTestSupport", swiftSettings: testSettings),
         // People's ways through it, from the request to the room, and operators'.
         .testTarget(
             name: "LetsSwitchTests",
@@ -367,7 +370,7 @@ let package = Package(
             swiftSettings: testSettings),
         // The program of a package beside this one, built here too: whatever breaks it shows in `make test`.
         .executableTarget(
-            name: "OutsideRoom", dependencies: ["LetsSwitchClient"], path: "Tests/OutsidePackage/Sources/room",
+            name: "OutsideRoom", dependencies: ["LetsSwitchClient"], path: "Tests/Client/OutsidePackage/Sources/room",
             swiftSettings: swiftSettings),
         .testTarget(
             name: "LetsSwitchClientTests",
@@ -437,3 +440,35 @@ let pages = [
     "letsswitch-bench": ["README.md", "MEASUREMENTS.md"],
 ]
 for target in package.targets { target.exclude += pages[target.name] ?? [] }
+
+// The layers, from the top down: each is a folder of Sources and of Tests. A target imports only from its own layer and from those
+// below it. The client library stands beside them: it imports from the platform only. LayerTests checks both.
+let layers: [(name: String, targets: [String])] = [
+    ("Programs", ["letsswitchd", "letsswitch", "letsswitch-bench", "LetsSwitch"]),
+    ("Operations", ["Settings", "Control", "Daemons", "APIDescription", "Schema"]),
+    (
+        "Features",
+        [
+            "Scheduling", "LiveSchedule", "Delivery", "Messaging", "LiveQuestions", "LiveConversations", "Bridge",
+            "Pages",
+        ]
+    ),
+    ("Core", ["Domain", "Access", "Rooms", "ActionCable"]),
+    (
+        "Platform",
+        [
+            "Basics", "Wire", "Crypto", "Sockets", "Server", "Postgres", "HTTPClient", "AMQP", "Observability",
+            "CEmbedded",
+        ]
+    ),
+    ("System", ["CLibpq", "COpenSSL", "CZlib", "CLinux", "CSpawn", "CCurl", "CRabbitMQ", "CQRencode"]),
+    ("Client", ["LetsSwitchClient"]),
+]
+
+// Tests are in the layer of the target that they are named after. Those that need the whole daemon are in the uppermost.
+for target in package.targets where target.path == nil {
+    let isTest = target.type == .test
+    let subject = isTest ? String(target.name.dropLast("Tests".count)) : target.name
+    let layer = layers.first { $0.targets.contains(subject) }?.name ?? "Programs"
+    target.path = "\(isTest ? "Tests" : "Sources")/\(layer)/\(target.name)"
+}

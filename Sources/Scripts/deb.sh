@@ -44,14 +44,14 @@ package() { # NAME
     install -d "$root/DEBIAN"
     if [ -d "$root/etc" ]; then (cd "$root" && find etc -type f | sed 's|^|/|') >"$root/DEBIAN/conffiles"; fi
     for script in postinst prerm postrm; do
-        [ ! -f "$sources/$1/debian/$script" ] || install -m 755 "$sources/$1/debian/$script" "$root/DEBIAN/$script"
+        [ ! -f "$sources/Programs/$1/debian/$script" ] || install -m 755 "$sources/Programs/$1/debian/$script" "$root/DEBIAN/$script"
     done
-    if [ -f "$sources/$1/debian/lintian-overrides" ]; then
-        install -D -m 644 "$sources/$1/debian/lintian-overrides" "$root/usr/share/lintian/overrides/$1"
+    if [ -f "$sources/Programs/$1/debian/lintian-overrides" ]; then
+        install -D -m 644 "$sources/Programs/$1/debian/lintian-overrides" "$root/usr/share/lintian/overrides/$1"
     fi
     size=$(du -k -s --apparent-size --exclude=DEBIAN "$root" | cut -f 1)
     sed -e "s|@VERSION@|$version|" -e "s|@ARCHITECTURE@|$architecture|" -e "s|@MAINTAINER@|$maintainer|" \
-        -e "s|@SIZE@|$size|" -e "s|@DEPENDS@|$(dependencies "$root/usr/bin/$1")|" "$sources/$1/debian/control" \
+        -e "s|@SIZE@|$size|" -e "s|@DEPENDS@|$(dependencies "$root/usr/bin/$1")|" "$sources/Programs/$1/debian/control" \
         >"$root/DEBIAN/control"
     (cd "$root" && find . -type f ! -path './DEBIAN/*' -printf '%P\0' | sort -z | xargs -0 md5sum) >"$root/DEBIAN/md5sums"
     chmod 644 "$root/DEBIAN/md5sums" "$root/DEBIAN/control"

@@ -36,7 +36,7 @@ exec 4>&1
 status=$({ { timeout --foreground --kill-after=30s --signal=INT "$limit" stdbuf -oL swift test "$@" 2>&1 3>&- 4>&- ||
     echo $? >&3; } | tee "$output" >&4; } 3>&1)
 
-# Tests that were skipped, counted by their reason, and what tests say that they left out (Tests/TestSupport/LeftOut.swift).
+# Tests that were skipped, counted by their reason, and what tests say that they left out (Tests/Support/TestSupport/LeftOut.swift).
 left_out=$(awk '
     /^➜ Test .* skipped/ {
         reason = sub(/.* skipped: /, "") ? $0 : "no reason given"

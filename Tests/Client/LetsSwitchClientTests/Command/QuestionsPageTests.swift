@@ -1,0 +1,85 @@
+import Foundation
+import LetsSwitchClient
+import TestSupport
+import Testing
+
+/// The session of QUESTIONS.md, from curl to the hall: what is typed there is run, and what is shown comes of it.
+@Suite struct QuestionsPageTests {
+    private struct Step {
+        let command: String
+        /// What it prints, shortened: `6B1D…` stands for the same everywhere.
+        var shown = ""
+    }
+
+    /// Of the page's blocks that begin with a prompt.
+    private static func steps() throws -> [Step] {
+        var steps: [Step] = []
+        for block in try Checkout.text("Sources/Features/LiveQuestions/QUESTIONS.md").components(separatedBy: "```") {
+            guard block.hasPrefix("\n$ ") else { continue }
+            for line in block.split(separator: "\n") {
+                if line.hasPrefix("$ ") {
+                    steps.append(Step(command: String(line.dropFirst(2))))
+                } else {
+                    steps[steps.count - 1].shown += line
+                }
+            }
+        }
+        return steps
+    }
+
+    /// What short words stand for.
+    private struct Words {
+        private var known: [String: String] = [:]
+
+        /// With all that is shortened in it written out.
+        func spelt(_ text: String) -> String {
+            known.reduce(text) { $0.replacing($1.key, with: $1.value) }
+        }
+
+        /// Learns what is new in it.
+        ///
+        /// - Returns: Whether it is what is shown.
+        mutating func match(_ text: String, _ shown: String) throws -> Bool {
+            let shown = spelt(shown)
+            let short = shown.matches(of: #/[A-Za-z0-9]+…/#).map { String($0.output) }
+            var pattern = NSRegularExpression.escapedPattern(for: shown)
+            for word in short { pattern = pattern.replacing(word, with: "([A-Za-z0-9_.:-]+)") }
+            guard let match = text.wholeMatch(of: try Regex(pattern)) else { return false }
+            for (index, word) in short.enumerated() {
+                let meaning = match.output[index + 1].substring.map(String.init)
+                if let old = known[word], old != meaning { return false }
+                known[word] = meaning
+            }
+            return true
+        }
+    }
+
+    @Test("What is typed there is run, and what is shown comes of it")
+    func session() async throws {
+        let state = "/tmp/ls-page-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: state) }
+        try await RunningDaemon.with([]) { server, _ in
+            let programs = URL(fileURLWithPath: try DaemonProcess.executable()).deletingLastPathComponent().path
+            var environment = DaemonProcess.cleanEnvironment()
+            environment.merge(["XDG_STATE_HOME": state, "LETSSWITCH_SERVER": "\(server)"]) { $1 }
+            environment["PATH"] = "\(programs):/usr/bin:/bin"
+            var (words, variables) = (Words(), "")
+            let steps = try Self.steps()
+            #expect(steps.count > 6)
+            for step in steps {
+                let command = words.spelt(step.command)
+                guard command.wholeMatch(of: #/(\w+=[^ …]+ ?)+/#) == nil else {
+                    variables += command + "\n"
+                    continue
+                }
+                let typed = command.replacing("localhost:8080", with: "\(server)".dropFirst("http://".count))
+                let process = try await ChildProcess.start(
+                    "/bin/sh", ["-c", variables + typed], environment: environment)
+                #expect(try await process.waitForExit() == .exited(0), "\(step.command)")
+                let text = process.text(of: .output).split(separator: "\n").joined()
+                let isAsShown = try words.match(text, step.shown)
+                #expect(isAsShown, "\(step.command)\n\(text)\n\(step.shown)")
+            }
+        }
+    }
+}

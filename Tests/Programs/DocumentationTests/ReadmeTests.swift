@@ -1,0 +1,128 @@
+import LetsSwitch
+import Testing
+
+@testable import Settings
+
+/// What is written for people stays true: where links lead, how long the first page is, what is said of flags.
+@Suite struct ReadmeTests {
+    private let tree: PageTree
+
+    init() throws {
+        tree = try PageTree.repository()
+    }
+
+    @Test("Every link leads somewhere") func links() throws {
+        #expect(tree.pages.count > 10)
+        #expect(try tree.brokenLinks() == [])
+    }
+
+    @Test("The first page can be read in one sitting") func firstPage() throws {
+        #expect(try tree.page("README.md").lineCount <= 240)
+    }
+
+    @Test("Every target says what it is, and the map leads there") func targets() throws {
+        let manifest = try #require(tree.read("Package.swift"))
+        let names = manifest.matches(of: #/\.(?:executableT|t)arget\(\s*name: "([^"]+)"/#).map { String($0.output.1) }
+        let map = try tree.page("Sources/README.md").links
+        let folders = names.compactMap(folder)
+        #expect(folders.count > 5)
+        for target in folders {
+            #expect(tree.exists("Sources/\(target)/README.md"), "\(target)")
+            #expect(map.contains("\(target)/README.md"), "\(target)")
+            let words = try #require(tree.read("Sources/\(target)/README.md"))
+            #expect(words.contains(#/## Reading order|Begin with|Read `/#), "\(target): where does one begin?")
+        }
+    }
+
+    /// The folder of a target below `Sources`: its layer and its name. System libraries have no page.
+    private func folder(of target: String) -> String? {
+        ["Programs", "Operations", "Features", "Core", "Platform", "Client"].map { "\($0)/\(target)" }
+            .first { tree.exists("Sources/\($0)") }
+    }
+
+    @Test("The map's imports are the manifest's") func imports() throws {
+        let manifest = try #require(tree.read("Package.swift"))
+        func names(in text: Substring) -> Set<String> {
+            Set(text.matches(of: #/["`]([^"`]+)["`]/#).map { String($0.output.1) })
+        }
+        let libraries = Set(manifest.matches(of: #/systemLibrary\(name: "([^"]+)"/#).map { String($0.output.1) })
+        var rows = 0
+        for line in try tree.page("Sources/README.md").lines {
+            guard let row = line.wholeMatch(of: #/\| \[`([^`]+)`\]\([^)]*\) \|.*\|([^|]*)\|/#) else { continue }
+            let declaration = try Regex(
+                #"arget\(\s*name: "\#(row.output.1)",(\s*dependencies: \[([^\]]*)\])?"#,
+                as: (Substring, Substring?, Substring?).self)
+            let entry = try #require(manifest.firstMatch(of: declaration), "\(line)")
+            let dependencies = names(in: entry.output.2 ?? "").subtracting(libraries)
+            rows += 1
+            let target = try #require(folder(of: String(row.output.1)), "\(line)")
+            let page = try #require(tree.read("Sources/\(target)/README.md"))
+            if row.output.2.contains("all above") { continue }
+            #expect(names(in: row.output.2) == dependencies, "\(row.output.1)")
+            for name in dependencies { #expect(page.contains("`\(name)`"), "\(row.output.1): \(name)") }
+        }
+        #expect(rows > 5)
+    }
+
+    @Test("The package takes no page for a source") func pagesInManifest() throws {
+        let manifest = try #require(tree.read("Package.swift"))
+        for page in tree.pages {
+            let parts = page.split(separator: "/", maxSplits: 3)
+            guard parts.count == 4, parts[0] == "Sources" else { continue }
+            let entry = try #require(
+                manifest.firstMatch(of: try Regex(#"^ {4}"\#(parts[2])": \[[^\]]*\]"#).anchorsMatchLineEndings()),
+                "\(page)")
+            #expect(manifest[entry.range].contains("\"\(parts[3])\""), "\(page)")
+        }
+    }
+
+    @Test("A page that repeats --help repeats it exactly") func helpText() throws {
+        for path in tree.pages {
+            for block in try tree.page(path).codeBlocks where Self.isHelp(block) {
+                #expect(HelpText.render().contains(block.joined(separator: "\n")), "\(path)")
+            }
+        }
+    }
+
+    /// Whether a flag and what it does stand in it as `--help` prints them.
+    private static func isHelp(_ block: [String]) -> Bool {
+        zip(block, block.dropFirst()).contains { $0.hasPrefix("  --") && $1.hasPrefix("        ") }
+    }
+
+    /// The benchmark's, systemctl's, and those of `letsswitch`.
+    private static let flagsOfOthers = [
+        "--only", "--rounds", "--now", "--at", "--zone", "--server", "--device", "--invite", "--kind", "--help",
+    ]
+
+    @Test("A flag that a page names is there") func flags() throws {
+        let help = HelpText.render()
+        for path in tree.pages {
+            let named = try tree.page(path).lines.flatMap { line in
+                line.matches(of: #/--[a-z][a-z-]+/#).map { String($0.output) }
+            }
+            for flag in Set(named).subtracting(Self.flagsOfOthers) {
+                #expect(help.contains(try Regex("\(flag)(?![a-z-])")), "\(path): \(flag)")
+            }
+        }
+    }
+
+    @Test("The page about settings has the groups that --help has") func groups() throws {
+        let rows = try tree.page("Sources/Operations/Settings/SETTINGS.md").lines.drop { !$0.hasPrefix("| group of") }
+            .dropFirst(2).prefix { $0.hasPrefix("| ") }
+        let named = rows.flatMap { row in
+            row.dropFirst(2).split(separator: " | ").first?.split(separator: ", ").map(String.init) ?? []
+        }
+        #expect(named.sorted() == Setting.Section.allCases.map(\.rawValue).sorted())
+    }
+
+    @Test("The daemon's manual has its commands, and flags that there are") func manual() throws {
+        let manual = try #require(tree.read("Sources/Programs/letsswitchd/letsswitchd.8")).replacing("\\-", with: "-")
+        let help = HelpText.render()
+        let commands = help.matches(of: #/(?:Usage:|\n {6}) letsswitchd \[?([a-z]+)/#).map { String($0.output.1) }
+        #expect(commands.count > 4)
+        for command in commands { #expect(manual.contains(command), "\(command)") }
+        for flag in Set(manual.matches(of: #/--[a-z][a-z-]+/#).map { String($0.output) }) {
+            #expect(help.contains(try Regex("\(flag)(?![a-z-])")), "\(flag)")
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import Foundation
+import TestSupport
+
+/// Writes answers into `answers.txt`, from where they come into `/openapi.json`. What differs from run to run is replaced, so that only
+/// what has changed changes there.
+enum AnswerRecord {
+    static let isWanted = ProcessInfo.processInfo.environment["LETSSWITCH_RECORD_EXAMPLES"] != nil
+
+    private static let file = Checkout.url("Sources/Operations/APIDescription/answers.txt")
+
+    static func write(_ heard: [(operation: String, status: Int, answer: TestJSON)]) throws {
+        var identifiers: [String] = []
+        var lines: [String: String] = [:]
+        // In the order of the play: so the same thing has the same name.
+        for (operation, status, answer) in heard {
+            let line = "\(operation) \(status)"
+            let text = String(decoding: try answer.encoded(), as: UTF8.self)
+            if lines[line] == nil { lines[line] = "\(line) \(normalized(text, &identifiers))\n" }
+        }
+        try lines.sorted { $0.key < $1.key }.map(\.value).joined().write(to: file, atomically: true, encoding: .utf8)
+    }
+
+    /// With UUIDs counted, secrets of the same length that are none, and no seconds.
+    private static func normalized(_ text: String, _ identifiers: inout [String]) -> String {
+        var text = text
+        for match in text.matches(of: #/[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}/#).map({ String($0.output.0) }) {
+            let index = identifiers.firstIndex(of: match) ?? identifiers.endIndex
+            if index == identifiers.endIndex { identifiers.append(match) }
+            let number = String(format: "%012X", index + 1)
+            text = text.replacing(match, with: "4294EB43-D59F-4C87-BBC9-\(number)")
+        }
+        text.replace(#/[0-9a-f]{32,}/#) { String(repeating: "8f14e45fceea167a", count: 4).prefix($0.output.count) }
+        text.replace(
+            #/(?<name>"(?:presenterKey|publicKey|topic|url)":")(?<prefix>[^"]*?)(?<secret>[A-Za-z0-9_-]{20,})/#
+        ) {
+            let secret = String(repeating: "q83vEjRWeJ", count: 12).prefix($0.output.secret.count)
+            return "\($0.output.name)\($0.output.prefix)\(secret)"
+        }
+        text.replace(#/T(?<minute>[0-9]{2}:[0-9]{2}):[0-9]{2}Z/#) { "T\($0.output.minute):00Z" }
+        return text
+    }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import Glibc
+import JourneyTestSupport
+import TestSupport
+import Testing
+
+@testable import Settings
+
+/// The program as it is called: what it prints, and the status it exits with.
+@Suite struct DaemonCommandTests {
+    private func run(
+        _ arguments: [String], environment: [String: String] = [:]
+    ) async throws -> (status: TestSupport.ExitStatus, output: String) {
+        let daemon = try await DaemonProcess.start(arguments, environment: environment)
+        let status = try await daemon.waitForExit()
+        return (status, daemon.output)
+    }
+
+    @Test("`--help` lists every flag, on standard output")
+    func help() async throws {
+        let daemon = try await DaemonProcess.start(["--help"])
+        #expect(try await daemon.waitForExit() == .exited(0))
+        #expect(daemon.process.lines.all.allSatisfy { $0.stream == .output })
+        #expect(daemon.output.contains("Usage: letsswitchd"))
+        for setting in Setting.all { #expect(daemon.output.contains(setting.flag)) }
+    }
+
+    @Test("Completion in bash offers every command, every flag, and files where one is wanted")
+    func completion() async throws {
+        let script = Checkout.url("Sources/Programs/letsswitchd/completions/letsswitchd.bash").path
+        func offered(_ words: String...) async throws -> Set<String> {
+            let program = """
+                . "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _letsswitchd "$1"; printf '%s\\n' "${COMPREPLY[@]}"
+                """
+            let bash = try await ChildProcess.start(
+                "/bin/bash", ["-c", program, "bash", script, DaemonProcess.executable()] + words,
+                environment: DaemonProcess.cleanEnvironment())
+            #expect(try await bash.waitForExit() == .exited(0))
+            return Set(bash.text(of: .output).split(separator: "\n").map(String.init))
+        }
+        #expect(
+            try await offered("")
+                == Set(
+                    ["serve", "check", "ticket", "backup", "restore"] + Inspection.allCases.map(\.rawValue)
+                        + ControlOrder.Name.allCases.map(\.rawValue)))
+        #expect(try await offered("serve", "--").isSuperset(of: Setting.all.map(\.flag)))
+        #expect(try await offered("serve", "--reminder-l") == ["--reminder-lead"])
+        #expect(try await offered("restore", "/etc/os-r") == ["/etc/os-release"])
+    }
+
+    @Test("`--version` tells the versions")
+    func version() async throws {
+        let (status, output) = try await run(["--version"])
+        #expect(status == .exited(0))
+        #expect(output.contains(ProductVersion.number))
+    }
+
+    @Test("What can't be written is told on standard error, and is no success")
+    func unwritten() async throws {
+        let process = try await ChildProcess.start(
+            "/bin/sh", ["-c", #"exec "$0" --version >/dev/full"#, try DaemonProcess.executable()],
+            environment: DaemonProcess.cleanEnvironment())
+        #expect(try await process.waitForExit() == .exited(1))
+        #expect(process.text(of: .error) == "letsswitchd: the output couldn't be written")
+    }
+
+    @Test(
+        "What can't be understood is told on standard error, with the way to help, and the exit status is 64",
+        arguments: [
+            (["--reminder-laed", "1"], "--reminder-lead"), (["--nonsense"], "--nonsense"), (["sing"], "sing"),
+            (["--listen"], "--listen"), (["--listen", "8080"], "--listen"), (["--reminder-lead", "soon"], "soon"),
+            (["--loops", "0"], "--loops"), (["--database-url", "nonsense"], "--database-url"),
+            (["--log-level", "loud"], "loud"),
+        ])
+    func misuse(arguments: [String], complaint: String) async throws {
+        let daemon = try await DaemonProcess.start(arguments)
+        #expect(try await daemon.waitForExit() == .exited(64))
+        #expect(daemon.process.lines.all.allSatisfy { $0.stream == .error })
+        #expect(daemon.output.contains(complaint) && daemon.output.contains("--help"))
+    }
+
+    @Test("A bad value in the environment is told by the variable's name")
+    func badVariable() async throws {
+        for (name, value) in [("LETSSWITCH_ROOM_SIZE", "1"), ("PORT", "http"), ("DATABASE_URL", "nonsense")] {
+            let (status, output) = try await run([], environment: [name: value])
+            #expect(status == .exited(64))
+            #expect(output.contains(name))
+        }
+    }
+
+    @Test("A port that is in use ends the start: a clear word and status 1")
+    func portInUse() async throws {
+        try await Journey.run { journey in
+            let endpoint = try await journey.daemon()
+            let (status, output) = try await run(["--listen", "\(endpoint)", "--database-url", journey.conninfo])
+            #expect(status == .exited(1))
+            #expect(output.contains("\(endpoint)") && output.lowercased().contains("in use"))
+        }
+    }
+
+    @Test("An unknown variable of ours is warned of; known ones, PORT and DATABASE_URL work")
+    func environment() async throws {
+        try await Journey.run { journey in
+            let (daemon, endpoint) = try await DaemonProcess.listening(
+                environment: [
+                    "DATABASE_URL": journey.conninfo, "PORT": "0", "LETSSWITCH_REMINDER_LAED": "1s",
+                    "LETSSWITCH_OPEN_ROOMS": "true",
+                ])
+            let warning = try await daemon.waitForLog("configuration")
+            #expect(warning["level"] == "warning")
+            #expect(warning["warning"].string?.contains("LETSSWITCH_REMINDER_LAED") == true)
+            #expect(warning["warning"].string?.contains("LETSSWITCH_REMINDER_LEAD") == true)
+            guard case .tcp("0.0.0.0", let port) = endpoint else {
+                Issue.record("listening on \(endpoint)")
+                return
+            }
+            let local = ClientEndpoint.tcp(host: "127.0.0.1", port: port)
+            #expect(try await local.status(of: UUID()) == 101)
+            #expect(try await local.get("/readyz").status == 200)
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+
+    @Test("A flag goes before its variable")
+    func precedence() async throws {
+        try await Journey.run { journey in
+            let (daemon, endpoint) = try await journey.process(
+                ["--reminder-lead", "5m"], environment: ["LETSSWITCH_REMINDER_LEAD": "1h"])
+            let start = try await journey.instant(in: 7200)
+            let task = try await endpoint.register("ada", start)
+            #expect(task.startsAt.timeIntervalSince(task.remindsAt) == 300)
+            #expect(try await daemon.terminate() == .exited(0))
+        }
+    }
+}
