@@ -35,7 +35,7 @@ package enum DatabaseSchema {
     ]
 
     private static let functions = PostgresFunctions(
-        revision: 40, oldestUsable: 14,
+        revision: 41, oldestUsable: 14,
         scripts: SchedulingSchema.scripts + DeliverySchema.scripts + MessagingSchema.scripts + [
             PostgresFunctions.Script(name: "daemons", sql: text(EmbeddedFile.daemons_sql)),
             PostgresFunctions.Script(name: "export", sql: text(EmbeddedFile.export_sql)),
