@@ -40,30 +40,6 @@ import Testing
             .first { tree.exists("Sources/\($0)") }
     }
 
-    @Test("The map's imports are the manifest's") func imports() throws {
-        let manifest = try #require(tree.read("Package.swift"))
-        func names(in text: Substring) -> Set<String> {
-            Set(text.matches(of: #/["`]([^"`]+)["`]/#).map { String($0.output.1) })
-        }
-        let libraries = Set(manifest.matches(of: #/systemLibrary\(name: "([^"]+)"/#).map { String($0.output.1) })
-        var rows = 0
-        for line in try tree.page("Sources/README.md").lines {
-            guard let row = line.wholeMatch(of: #/\| \[`([^`]+)`\]\([^)]*\) \|.*\|([^|]*)\|/#) else { continue }
-            let declaration = try Regex(
-                #"arget\(\s*name: "\#(row.output.1)",(\s*dependencies: \[([^\]]*)\])?"#,
-                as: (Substring, Substring?, Substring?).self)
-            let entry = try #require(manifest.firstMatch(of: declaration), "\(line)")
-            let dependencies = names(in: entry.output.2 ?? "").subtracting(libraries)
-            rows += 1
-            let target = try #require(folder(of: String(row.output.1)), "\(line)")
-            let page = try #require(tree.read("Sources/\(target)/README.md"))
-            if row.output.2.contains("all above") { continue }
-            #expect(names(in: row.output.2) == dependencies, "\(row.output.1)")
-            for name in dependencies { #expect(page.contains("`\(name)`"), "\(row.output.1): \(name)") }
-        }
-        #expect(rows > 5)
-    }
-
     @Test("The package takes no page for a source") func pagesInManifest() throws {
         let manifest = try #require(tree.read("Package.swift"))
         for page in tree.pages {
